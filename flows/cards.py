@@ -12,20 +12,14 @@ from schemas.lineage import PartitionRef, StageResult
 from schemas.plan import Plan
 from schemas.roles import JUDGES
 from schemas.tables.role_cards import CARD_STEPS, CardStep, RoleCards
-from tasks.benchmarks.esc_eval.cards.entering import Row, read_cards, read_posts
-from tasks.benchmarks.esc_eval.cards.pipeline import ANNOTATORS, EXTRACTOR
-from tasks.benchmarks.esc_eval.cards.steps import CardJob, write_cards
+from tasks.judging.cards import ANNOTATORS, EXTRACTOR, CardJob, find_pipeline
+from tasks.judging.steps import write_cards
 from tasks.solvers.run import with_listeners
 from tasks.solvers.state import RoleModel, SolverResources
 
 
-def read_entering(plan: Plan, first: CardStep) -> list[Row]:
-    """Return what enters the first step; raises what the two readers do."""
-    return read_posts(Path(plan.benchmark)) if first == "extract" else read_cards(plan.benchmark, plan.mirror)
-
-
 @moodflow_flow("build-cards", "cards {plan.title}")
-async def build_cards(plan: Plan, first: CardStep) -> StageResult:
+async def build_cards(plan: Plan, first: CardStep, pipeline_name: str | None = None) -> StageResult:
     """Take posts, or cards that exist, through the steps of building role cards.
 
     Reads source files; writes `role_cards`. Replies are in the journal before they are used, so that a run that was killed goes
@@ -35,7 +29,8 @@ async def build_cards(plan: Plan, first: CardStep) -> StageResult:
     """
     lake, budget = open_lake(plan), open_budget(plan)
     lake.require_writable()
-    entering = read_entering(plan, first)
+    pipeline = find_pipeline(pipeline_name)
+    entering = pipeline.read(first, plan.benchmark, plan.mirror)
     await check_endpoints(plan)
     await ensure_probed(lake.state, unprobed(plan), budget)
     plan = with_capabilities(plan)
@@ -48,7 +43,7 @@ async def build_cards(plan: Plan, first: CardStep) -> StageResult:
         played = {role: RoleModel(entry, endpoints[entry].chat) for role, entry in models.items()}
         asked = with_listeners(SolverResources(played), counters)
         for step in CARD_STEPS[CARD_STEPS.index(first) :]:
-            job = CardJob(name, step, models, tuple(entering), refs[-1] if refs else None)
+            job = CardJob(pipeline, name, step, models, tuple(entering), refs[-1] if refs else None)
             refs.append(await run_here(write_cards, job, lake, asked, endpoints[plan.models[0]].pool.do_all))
             rows = lake.read(refs[-1], RoleCards)
             entering = rows.filter(rows["status"] == "kept").to_dicts()

@@ -25,6 +25,7 @@ Registry = Literal[
     "papers",
     "sections",
     "exchanges",
+    "card_pipelines",
 ]
 RowT = TypeVar("RowT")
 
@@ -51,6 +52,7 @@ class Benchmark:
         papers: files of papers with a table of models, of type Path; what they hold is schemas.paper.Paper.
         sections: what is found out about a run besides scores, of type tasks.runs.sections.RunSection.
         exchanges: files of other programs about its items, of type tasks.runs.sections.FileExchange.
+        card_pipelines: how it builds role cards, of type tasks.judging.cards.CardPipeline.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Benchmark:
     papers: str | None = None
     sections: str | None = None
     exchanges: str | None = None
+    card_pipelines: str | None = None
     place: int = 100
 
 

@@ -1,11 +1,12 @@
 """The blueprint: which abilities a benchmark measures, with which tasks, datasets and methods, and how they are weighed.
 
-Source: MoodBench 1.0, section 4.2 and appendix 7.1 (Tables 1 and 5, algorithms 1 to 5).
+Source: paper P of docs/methodology.md, section 4.2 and appendix 7.1 (Tables 1 and 5, algorithms 1 to 5).
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -18,7 +19,7 @@ from schemas.vocabulary import Level, Profile, TooLong
 
 MAX_TIERS = 4
 SAMPLE = 300
-"""Items per dataset where neither a plan nor a blueprint says how many: MoodBench's."""
+"""Items per dataset where neither a plan nor a blueprint says how many; paper P of docs/methodology.md."""
 
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
@@ -55,7 +56,7 @@ class MethodSpec(Frozen):
     id: Identifier
     judged: bool = Field(default=False, description="needs a judge model")
     profile: Profile = Field(default="corrected", description="how replies are read and what counts as right")
-    rubric: str | None = Field(default=None, description="rubric under data/prompts/rubrics, for judged methods")
+    rubric: str | None = Field(default=None, description="rubric of ours, of a package or of this blueprint, for judged methods")
     metrics: tuple[MetricSpec, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -179,6 +180,10 @@ class Blueprint(Frozen):
         exclude_if=lambda policy: policy is None,  # so that a blueprint that does not say keeps its hash
         description="what becomes of items longer than a model's context, unless the run says otherwise; null = missing",
     )
+    rubrics: Path | None = Field(default=None, exclude=True, description="folder of your own rubrics, beside the file")
+    prompts: Path | None = Field(default=None, exclude=True, description="folder of your own prompts, beside the file")
+    own_rubrics: dict[str, Any] = Field(default={}, exclude_if=lambda own: not own, description="by id; read from the folder")
+    own_prompts: dict[str, Any] = Field(default={}, exclude_if=lambda own: not own, description="by file; read from the folder")
 
     @model_validator(mode="after")
     def _names_occur_once(self) -> Self:

@@ -10,9 +10,6 @@ from schemas.base import Frozen
 from schemas.item import Item, Record
 from schemas.vocabulary import ContextTask
 
-ASPECTS = ("causes", "symptoms", "treatment_process", "characteristics_of_illness", "treatment_effect")
-"""What a counselling report is summarised by, in the order of an item's references; keys of the reply. LongEmotion, section 3."""
-
 NeedleStyle = Literal["matched", "as_is"]
 """`matched`: needle and haystack have the same case and line layout, so that nothing but its content shows the needle."""
 
@@ -20,8 +17,8 @@ NeedleStyle = Literal["matched", "as_is"]
 class Context(Frozen):
     """What is known of an item's long context besides its text.
 
-    The text itself is `Item.context` (segments of `odd_one_out`: `Item.options`). Character spans are offsets into it, end
-    exclusive; token spans likewise, counted by the tokenizer that `ContextOptions.tokenizer` names.
+    The text itself is `Item.context`, or in segments `Item.options`. Character spans are offsets into it, end exclusive; token
+    spans likewise, counted by the tokenizer that `ContextOptions.tokenizer` names.
     """
 
     task: ContextTask
@@ -54,9 +51,10 @@ class ContextOptions(Frozen):
         default="matched", description="matched: needles look like the text around them; as_is: they are left alone"
     )
     emotion_pairs: Literal["published", "balanced"] = Field(
-        default="published", description="emotion detection: majority and odd emotion as often as published, or in balance"
+        default="published",
+        description="the emotion of all segments and of the odd one: as often as published, or in balance",
     )
-    length_demand: bool = Field(default=True, description="emotion expression asks for more than 3,000 tokens per stage")
+    length_demand: bool = Field(default=True, description="prompts that want long replies say how long")
     tokenizer: Literal["minilm"] = Field(default="minilm", description="counts lengths: WordPiece of all-MiniLM-L6-v2")
 
 

@@ -51,11 +51,11 @@ class Item(Frozen):
     * `order`: `options` and `gold_indices`, a permutation: the option indices in true order.
     * `scale`: `options` and `option_points`, the points each option earns; all null marks a filler item.
     * `index`: `options`, the segments in order, and `gold_indices`, the one that differs.
-    * `text`: `references` where the type has them. The `options` of `emotion_expression` are the adjectives to be rated.
+    * `text`: `references` where the type has them. `options` are what else the answer is about, such as adjectives to be rated.
 
     `option_roles` says what each option stands for (StereoSet, BBQ). `wrong_references` of an open-ended item are answers known
     to be false (TruthfulQA). `fixed_order` forbids permuting the options: they name each other by letter or place.
-    `reference_gold_indices` is what the released MoodBench code takes for right where that is not our gold; empty if no answer
+    `reference_gold_indices` is what the benchmark's released code takes for right where that is not our gold; empty if no answer
     can match it. Null: the same as ours.
 
     A record whose gold cannot be read yields an item with that field null; validation rejects it, visibly.

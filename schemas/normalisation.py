@@ -1,4 +1,4 @@
-"""How a raw score is put on 0-100; MoodBench 1.0, section 4.2."""
+"""How a raw score is put on 0-100; paper P of docs/methodology.md, section 4.2."""
 
 from typing import Annotated, Literal, Self
 

@@ -66,20 +66,26 @@ class ModelTable(PrintedTable):
         return self
 
 
-class MethodsTable(PrintedTable):
+class ExperimentTable(PrintedTable):
+    """A table that the lake's own experiments are set beside."""
+
+    note: str = Field(description="what readers of both are told")
+
+
+class MethodsTable(ExperimentTable):
     """One model in several settings."""
 
     model: str = Field(description="its name, also in the table of models")
     methods: dict[str, str] = Field(description="setting of each value of `method`")
 
 
-class ThinkingTable(PrintedTable):
+class ThinkingTable(ExperimentTable):
     """Models with thinking on and off."""
 
     datasets: dict[str, str] = Field(description="what the names of datasets end in, by column")
 
 
-class DialoguesTable(PrintedTable):
+class DialoguesTable(ExperimentTable):
     """Mean ratings of dialogues by people or judges; a row per dimension."""
 
     ways: dict[str, str] = Field(description="title of each column of ratings")

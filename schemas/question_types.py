@@ -51,7 +51,7 @@ GENERAL = (
     QuestionTypeRow("single_choice", "letter", (*_LABELS, "binary_f1", *_BIAS)),
     QuestionTypeRow("multiple_answer", "letters", (*_LABELS, "exact_match")),
     # Accuracy is exact match here: exams mix questions with options and without.
-    QuestionTypeRow("extractive", "text", ("accuracy", *_WORDS, "qa_f1"), has_references=True),
+    QuestionTypeRow("extractive", "text", ("accuracy", *_WORDS), has_references=True),
     QuestionTypeRow("open_ended", "text", (*_WORDS, *_TRUTHFUL, *RATED), has_references=True),
     QuestionTypeRow("ordered_recall", "order", ("order_accuracy",)),
     QuestionTypeRow("ranking", "ranking", (*_PREFERENCE, "recall_at_k", "mrr")),

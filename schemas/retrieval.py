@@ -46,13 +46,13 @@ class Retriever(Protocol):
 
 
 class RetrievalOptions(Frozen):
-    """Parameters of the settings; what is null follows from preset, task and model (LongEmotion, Table 8)."""
+    """Parameters of the settings; what is null follows from preset, task and model (arXiv 2509.07403, Table 8)."""
 
     preset: Preset = Field(default="paper", description="whose parameters count where none is given: paper or released code")
     chunk_tokens: int | None = Field(default=None, ge=16, le=8192, description="longest chunk")
     overlap_tokens: int = Field(default=50, ge=0, description="most tokens that neighbouring chunks share; below chunk_tokens")
     top_k: int | None = Field(default=None, ge=1, description="chunks shown to the model")
-    initial_k: int | None = Field(default=None, ge=1, description="chunks that CoEM enriches and ranks again")
+    initial_k: int | None = Field(default=None, ge=1, description="chunks that a setting with a helper enriches and ranks again")
     ranking: Ranking = Field(default="dense", description="by meaning (dense), by words (bm25), or both (fused)")
     embedder: str = Field(
         default="auto",
@@ -61,8 +61,8 @@ class RetrievalOptions(Frozen):
     legacy_bos: bool | None = Field(
         default=None, description="count a beginning-of-text token per piece, as the released code does; null = as the preset"
     )
-    question_as_query: bool = Field(default=False, description="emotion classification ranks by the question, not the subject")
-    most_searches: int = Field(default=5, ge=1, le=20, description="Search-o1: most searches per item or step")
+    question_as_query: bool = Field(default=False, description="rank by the question also where an item has a subject for it")
+    most_searches: int = Field(default=5, ge=1, le=20, description="most searches of the model itself, per item or step")
 
     @property
     def counts_bos(self) -> bool:

@@ -19,7 +19,7 @@ from schemas.lineage import StageResult
 from schemas.plan import Plan
 from schemas.roles import JUDGES
 from schemas.tables.role_cards import QUALITIES, CardStep, RoleCards
-from tasks.benchmarks.esc_eval.cards.pipeline import card_agreement, card_items, funnel
+from tasks.judging.cards import CardPipeline, card_agreement, find_pipeline, funnel
 from tasks.lake.files import replace_file
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
@@ -44,22 +44,27 @@ Source = Annotated[
     str, typer.Argument(metavar="SOURCE", help="build: posts as JSONL; annotate: a dataset, or own items, of cards")
 ]
 Out = Annotated[Path, opt.option("folder for the cards", opt.WHERE, "FOLDER")]
+Pipeline = Annotated[str | None, opt.option("of an installed benchmark; default: the first", opt.EVALUATED, "NAME")]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
-def _cards_command(context: typer.Context, source: Source, out: Out = Path(), as_json: opt.AsJson = False) -> None:
+def _cards_command(
+    context: typer.Context, source: Source, out: Out = Path(), pipeline: Pipeline = None, as_json: opt.AsJson = False
+) -> None:
     first, _ = COMMANDS[context.info_name or "build"]
     plan = card_plan(source, context.obj)
     require_prefect_settings()
     temporary_server()
     # Takes seconds that `--help` and a misspelt option need not wait.
-    from flows.cards import build_cards, read_entering  # noqa: PLC0415
+    from flows.cards import build_cards  # noqa: PLC0415
     from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
     from flows.runtime.prefect_server import on_server  # noqa: PLC0415
 
-    read_entering(plan, first)  # before a server is waited for: a wrong line is told at once
-    _finished(plan, run_to_end(on_server(lambda: build_cards(plan, first))), out).finish(as_json=as_json)
+    cards = find_pipeline(pipeline)
+    cards.read(first, plan.benchmark, plan.mirror)  # before a server is waited for: a wrong line is told at once
+    result = run_to_end(on_server(lambda: build_cards(plan, first, pipeline)))
+    _finished(plan, cards, result, out).finish(as_json=as_json)
 
 
 for _name, (_, _help) in COMMANDS.items():
@@ -83,10 +88,10 @@ def card_plan(source: str, options: PlanOptions) -> Plan:
     return plan.model_copy(update={"settings": ("cards",)})
 
 
-def _finished(plan: Plan, result: StageResult, out: Path) -> CommandResult:
+def _finished(plan: Plan, pipeline: CardPipeline, result: StageResult, out: Path) -> CommandResult:
     lake, table, name = Lake(plan.lake, read_code_version()), load_prices(plan.prices), Path(plan.benchmark).stem
     cards = pl.concat([lake.read(ref, RoleCards) for ref in result.refs])
-    files = {f"{name}.{quality}.jsonl": card_items(cards, quality) for quality in QUALITIES}
+    files = {f"{name}.{quality}.jsonl": pipeline.items(cards, quality) for quality in QUALITIES}
     document: dict[str, Any] = {
         "funnel": funnel(cards),
         "grades": {quality: len(items) for quality, items in zip(QUALITIES, files.values(), strict=True)},

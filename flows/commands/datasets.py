@@ -12,6 +12,7 @@ from rich.table import Table
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, numbers, text_table, unbroken
+from schemas.benchmark import benchmarks
 from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
 from schemas.errors import UsageError
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
@@ -21,6 +22,8 @@ from tasks.sources.locating import Locator, choose_source, needs, sources
 from tasks.verify.dataset_check import DatasetCheck, check_dataset
 
 FETCHES_AT_ONCE = 4
+FIRST = next(benchmark.name for _, benchmark in benchmarks() if benchmark.datasets)
+"""The benchmark that `--all` stands for, in their order."""
 
 SHOWN = (
     *("record_format", "question_types", "languages", "licence", "redistributable", "canary", "paper", "expected_rows"),
@@ -64,7 +67,7 @@ def show_dataset(name: str = typer.Argument(metavar="ID"), mirror: opt.Mirror = 
 @app.command("check")
 def check_datasets(
     name: str | None = typer.Argument(None, metavar="[ID]"),
-    every: bool = typer.Option(False, "--all", help="every dataset of MoodBench"),
+    every: bool = typer.Option(False, "--all", help=f"every dataset of {FIRST}"),
     offline: bool = typer.Option(False, "--offline", help="use what is here, fetch nothing"),
     mirror: opt.Mirror = None,
     as_json: opt.AsJson = False,
@@ -96,7 +99,7 @@ def _describe_file(file: SourceFile) -> str:
 
 
 def _run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: bool) -> list[DatasetCheck]:
-    """Check one dataset, or every dataset of MoodBench, in the order of the catalogue."""
+    """Check one dataset, or every dataset of the first benchmark, in the order of the catalogue."""
     if every == (name is not None):
         raise UsageError(
             "which dataset is to be checked is not clear",
@@ -105,7 +108,7 @@ def _run_checks(name: str | None, mirror: Path | None, *, every: bool, offline: 
             got=f"{name} and --all" if every else "neither",
             next_step="moodflow datasets list shows the names",
         )
-    blueprints = [load_blueprint(shipped) for shipped in dict.fromkeys(("moodbench", *list_blueprints()))]
+    blueprints = [load_blueprint(shipped) for shipped in dict.fromkeys((FIRST, *list_blueprints()))]
     named = [find_dataset(name)] if name else [spec for spec in CATALOGUE.values() if spec.id in blueprints[0].datasets]
     locator = Locator(mirror=mirror, cache=Locator.for_mirror(None).cache) if offline else Locator.for_mirror(mirror)
 

@@ -25,7 +25,7 @@ from schemas.usage import TESTED, Expectation, Forecast, Role
 from tasks.judging.answers import judged_answers, rated_content
 from tasks.judging.executor import plan_ratings
 from tasks.judging.gold import gold_answers
-from tasks.judging.rubrics import Rubric, load_rubric
+from tasks.judging.rubrics import Rubric
 from tasks.lake.lake import Lake
 from tasks.models.cost.budget import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator
 from tasks.models.cost.pricing import check_budget, find_rate
@@ -106,7 +106,7 @@ async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[Forecast]:
                 expected = expected.model_copy(update={"upper_bound": True})
             forecasts.append(Forecast(dataset=job.dataset, model=entry.name, role=role, expected=expected))
     for judge, rubric in job.raters:
-        expected = await _expect_judge(job, (infer.items, answers), (judge, load_rubric(rubric)), basis)
+        expected = await _expect_judge(job, (infer.items, answers), (judge, rubric), basis)
         role = plan.rater_role(judge.name, job.dataset)
         forecasts.append(Forecast(dataset=job.dataset, model=judge.name, role=role, expected=expected))
     return forecasts
@@ -129,7 +129,7 @@ async def _expect_judge(
     if not isinstance(answers, PartitionRef):
         requests = await _plan_known(rows, answers, judge, rubric, repeat)
         return expect_calls(requests, basis.estimator, basis.rate(judge)).model_copy(update={"upper_bound": True})
-    if stored := lake.find(make_judge_job(rubric.id, repeat, judge, items, answers).key):
+    if stored := lake.find(make_judge_job(rubric, repeat, judge, items, answers).key):
         return Expectation(stored=lake.read(stored, Judgements).n_unique(ONE_CALL))
     return _expect(lake, await _plan_known(rows, lake.read(answers, Answers), judge, rubric, repeat), basis, judge)
 
@@ -149,7 +149,7 @@ async def _forecast_gold(gold: GoldBaseline, basis: EstimateBasis) -> Forecast:
     if found:
         expected = Expectation(stored=lake.read(found[1], Judgements).n_unique(ONE_CALL))
     else:
-        items, rubric = lake.read(gold.job.items, Items), load_rubric(gold.selected.rubric or "")
+        items, rubric = lake.read(gold.job.items, Items), gold.rubric
         requests = await _plan_known(items, gold_answers(items), judge, rubric, gold.resolved.plan.judge_repeat)
         expected = _expect(lake, requests, basis, judge)
     return Forecast(dataset=gold.selected.spec.id, model=judge.name, role=JUDGE, expected=expected)

@@ -89,7 +89,7 @@ def plan_fields() -> Mapping[str, PlanField]:
     others = {role: "nobody" if is_optional(role) else "the model under test" for role in helper_roles()}
     helpers = {role: f"model that {does}; null = {others[role]}" for role, does in helper_roles().items()}
     parts: list[tuple[Mapping[str, FieldInfo], str]] = [(_roles(JUDGES), ""), (own, ""), (_roles(helpers), "")]
-    parts += [(one.options.model_fields, f"solvers.{one.setting}.") for one in SOLVERS.values() if one.options]
+    parts += [(one.options.model_fields, f"solvers.{one.setting}.") for one in SOLVERS.values()]
     return {field.path: field for fields, prefix in parts for field in _walk(fields, prefix)}
 
 

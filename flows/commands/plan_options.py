@@ -64,7 +64,7 @@ class PlanOptions:
     ] = None
     judge_base_url: Annotated[str | None, opt.option("server of the judge", opt.JUDGE, "URL")] = None
     datasets: Annotated[str | None, opt.option("only these, by commas", opt.EVALUATED, "NAMES")] = None
-    settings: Annotated[str | None, opt.option("such as base,rag,coem; default base", opt.EVALUATED, "NAMES")] = None
+    settings: Annotated[str | None, opt.option("how items are asked, by commas; default base", opt.EVALUATED, "NAMES")] = None
     sample: Annotated[int | None, opt.option("items per dataset; default 300, or as the blueprint says", opt.EVALUATED)] = None
     seed: Annotated[int | None, opt.option("of sampling and intervals; default 0", opt.EVALUATED)] = None
     repeat: Annotated[int | None, opt.option("times each item is asked; default 1", opt.EVALUATED)] = None

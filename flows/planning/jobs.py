@@ -17,7 +17,7 @@ from schemas.usage import Role
 from tasks.datasets.keys import ItemsKeys, items_keys
 from tasks.judging.executor import judgements_key
 from tasks.judging.gold import rates_gold
-from tasks.judging.rubrics import load_rubric
+from tasks.judging.rubrics import Rubric, load_rubric
 from tasks.judging.steps import GoldJob, JudgeJob
 from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import item_scores_key
@@ -71,6 +71,10 @@ class ResolvedPlan(BaseModel):
         """Return the name of the run in the Prefect UI."""
         return self.stated.title
 
+    def rubric(self, name: str) -> Rubric:
+        """Return a rubric, of the blueprint's own before others; raise UsageError as load_rubric."""
+        return load_rubric(name, self.blueprint.own_rubrics)
+
     @cached_property
     def jobs(self) -> tuple["EvalJob", ...]:
         """Return every dataset x model x setting of the run; UsageError: the plan names no model."""
@@ -86,7 +90,7 @@ class ResolvedPlan(BaseModel):
     def golds(self) -> Iterator["GoldBaseline"]:
         """Yield the gold replies that the plan has rated, of datasets whose items are built by now."""
         for selected in self.selected if self.plan.judge_gold else ():
-            built = self.find_built(selected) if selected.rubric and rates_gold(load_rubric(selected.rubric)) else None
+            built = self.find_built(selected) if selected.rubric and rates_gold(self.rubric(selected.rubric)) else None
             if built and self.plan.judges(selected.spec.id):
                 yield GoldBaseline(self, selected, GoldJob(built[0]))
 
@@ -153,12 +157,13 @@ class EvalJob:
         return self.resolved.plan.judges(self.dataset) if self.selected.rubric else ()
 
     @cached_property
-    def raters(self) -> tuple[tuple[ModelEntry, str], ...]:
+    def raters(self) -> tuple[tuple[ModelEntry, Rubric], ...]:
         """Return who rates the answers by which rubric, then who reviews the persons that helpers may play in them."""
         plan, judges = self.resolved.plan, self.resolved.plan.judges(self.dataset)[:1]
         rubric = plan.simulation_rubric if len(self.models) > 1 else None
         reviews = [(judge, rubric) for judge in judges if rubric]
-        return (*((judge, self.selected.rubric or "") for judge in self.judges), *reviews)
+        raters = (*((judge, self.selected.rubric or "") for judge in self.judges), *reviews)
+        return tuple((judge, self.resolved.rubric(name)) for judge, name in raters)
 
     def infer_job(self) -> InferJob | None:
         """Return what is asked with what; None if the items are not built."""
@@ -166,7 +171,7 @@ class EvalJob:
         return InferJob(self.models, *self.asked_with, *built, self.resolved.epochs) if built else None
 
     @cached_property
-    def asked_with(self) -> tuple[SolverOptions, SolverPlan]:
+    def asked_with(self) -> tuple[SolverOptions[Any], SolverPlan]:
         """Return the setting and its parameters, and how its solver asks with them."""
         plan, solver = self.resolved.plan, SOLVERS[self.setting]
         options = SolverOptions(
@@ -175,6 +180,7 @@ class EvalJob:
             plan.contexts.length_demand,
             plan.too_long or self.resolved.blueprint.too_long or "missing",
             solver.read_options(plan.solvers.get(self.setting, {})),
+            self.resolved.blueprint.own_prompts,
         )
         return options, solver.plan(options, self.selected.spec.task, self.entry)
 
@@ -248,9 +254,9 @@ class JobPartitions:
         return ItemScoreJob(methods, self.items, self.answers, self.judgements, key, self.gold)
 
 
-def make_judge_job(rubric: str, repeat: int, judge: ModelEntry, items: PartitionRef, answers: PartitionRef) -> JudgeJob:
+def make_judge_job(rubric: Rubric, repeat: int, judge: ModelEntry, items: PartitionRef, answers: PartitionRef) -> JudgeJob:
     """Return what a judge rates by a rubric; `repeat`: times it rates each answer."""
-    key = judgements_key(answers, judge, rubric, load_rubric(rubric).sha256, repeat)
+    key = judgements_key(answers, judge, rubric.id, rubric.sha256, repeat)
     return JudgeJob(rubric, judge, items, answers, key, repeat)
 
 
@@ -267,10 +273,15 @@ class GoldBaseline:
         """Return the judge whose ratings count."""
         return self.resolved.plan.judges(self.selected.spec.id)[0]
 
+    @property
+    def rubric(self) -> Rubric:
+        """Return what it rates by."""
+        return self.resolved.rubric(self.selected.rubric or "")
+
     def judge_job(self, answers: PartitionRef) -> JudgeJob:
         """Return what the judge rates."""
         repeat = self.resolved.plan.judge_repeat
-        return make_judge_job(self.selected.rubric or "", repeat, self.judge, self.job.items, answers)
+        return make_judge_job(self.rubric, repeat, self.judge, self.job.items, answers)
 
     def find(self, find: Find) -> tuple[PartitionRef, PartitionRef] | None:
         """Find the replies and their ratings; None if one of them is not there."""

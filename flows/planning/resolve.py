@@ -31,7 +31,7 @@ from tasks.metrics.profile import PROFILES
 from tasks.models.canary import epoch_identity, read_record
 from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
 from tasks.scoring.blueprints import profiled_blueprint
-from tasks.solvers.registry import SOLVERS, find_solver, helper_roles, require_role, settings_with
+from tasks.solvers.registry import SOLVERS, find_solver, helper_roles, require_prompts, require_role, settings_with
 from tasks.sources.locating import Locator, choose_source
 
 MAX_MODELS_LENGTH = 40
@@ -66,9 +66,10 @@ def resolve(plan: Plan) -> ResolvedPlan:
         else:
             raise UsageError(f"dataset {name} {obstacle.reason}", where="--datasets", next_step=obstacle.next_step)
     _require_contexts(plan, selected)
+    require_prompts(blueprint.own_prompts)
     for one in selected:
         if one.rubric:
-            load_rubric(one.rubric)  # a fault in it is told before the answers are paid for
+            load_rubric(one.rubric, blueprint.own_rubrics)  # a fault in it is told before the answers are paid for
     resolved = ResolvedPlan(
         stated=plan,
         plan=complete(plan, blueprint),
@@ -149,7 +150,7 @@ def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
             got=", ".join(entry.name for entry in plan.named(PANEL)),
             next_step="name one of them with --judge instead",
         )
-    if plan.simulation_rubric and not (load_rubric(plan.simulation_rubric).faults and JUDGE in plan.roles):
+    if plan.simulation_rubric and not (load_rubric(plan.simulation_rubric, blueprint.own_rubrics).faults and JUDGE in plan.roles):
         raise UsageError(
             "what a simulated person says cannot be reviewed",
             where="simulation_rubric",

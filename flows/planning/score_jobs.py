@@ -28,7 +28,7 @@ def comparison_jobs(
     resolved: ResolvedPlan, found: Sequence[JobPartitions], item_scores: Sequence[PartitionRef]
 ) -> Iterator[LayerJob]:
     """Yield what compares settings with `base`, lengths and depths, persons and their cards, dimensions, judges, if there are."""
-    plan, benchmark = resolved.plan, resolved.blueprint.name
+    plan, benchmark, own = resolved.plan, resolved.blueprint.name, resolved.blueprint.own_rubrics
     if "base" in plan.settings and len(set(plan.settings)) > 1:
         yield GainsJob(aggregate_job(resolved, item_scores))
     if contexts := dict.fromkeys(one.contexts for one in found if one.contexts):
@@ -37,7 +37,7 @@ def comparison_jobs(
     if simulated := [one for one in helped if resolved.lake.read(one.answers, Answers).select(SIMULATED.any()).item()]:
         items, answers = tuple(one.items for one in simulated), tuple(one.answers for one in simulated)
         reviews = tuple(ref for one in simulated for ref in one.reviews if ref)
-        yield AgreementJob(benchmark, items, answers, reviews, "simulation_faults")
+        yield AgreementJob(benchmark, items, answers, reviews, own, "simulation_faults")
     judged = [one for one in found if one.judgements]
     if not judged:
         return
@@ -47,7 +47,7 @@ def comparison_jobs(
     yield DimensionsJob(benchmark, Resampling(plan.bootstrap, plan.seed), items, (*firsts, *golds))
     panel = tuple(rating for one in judged for rating in one.ratings[1:] if rating)
     if plan.judge_repeat > 1 or any(len(one.ratings) > 1 for one in judged):
-        yield AgreementJob(benchmark, items, tuple(one.answers for one in judged), (*firsts, *panel))
+        yield AgreementJob(benchmark, items, tuple(one.answers for one in judged), (*firsts, *panel), own)
 
 
 def rated_golds(resolved: ResolvedPlan, items: Collection[PartitionRef]) -> list[tuple[PartitionRef, PartitionRef]]:

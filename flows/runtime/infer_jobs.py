@@ -21,7 +21,6 @@ from schemas.tables.responses import Answers
 from schemas.usage import Usage
 from schemas.worker_pool import Job, ProgressListener, RunJobs
 from tasks.judging.executor import Judge, judge_answers
-from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import JudgeJob, judge_partition, write_gold
 from tasks.lake.frames import frame_of_rows
 from tasks.retrieval.embedding import BUNDLED, find_embedder
@@ -115,7 +114,7 @@ async def _run_and_rate(
         own = Items.cast(items.filter(item_id=answers["item_id"][0]))
         for judge, rubric in job.raters:
             chat, repeat = resources.endpoints[judge].chat.ask_ahead, job.resolved.plan.judge_repeat
-            rating = Judge(judge, load_rubric(rubric), chat, repetitions=repeat)
+            rating = Judge(judge, rubric, chat, repetitions=repeat)
             await judge_answers(own, answers, rating, lambda jobs: asyncio.gather(*(job.do() for job in jobs)))
         return solved
 

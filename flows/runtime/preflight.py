@@ -13,7 +13,6 @@ from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.roles import JUDGES
 from tasks.judging.executor import rating_tokens
-from tasks.judging.rubrics import load_rubric
 from tasks.lake.local_state import network_disk
 from tasks.models.capabilities.probe_records import recall
 from tasks.retrieval.embedding import BUNDLED, UNREAD_CHINESE
@@ -23,9 +22,6 @@ from tasks.text.number_format import listed
 
 SPARE_FILES = 128
 """Of tables, the journal, Prefect and libraries; half of them are usual."""
-
-DEMANDED_TOKENS = 3000
-"""Of each stage of emotion expression; LongEmotion, its prompts."""
 
 TOKENS_TO_REASON = 2048
 """With fewer, models that reason have often not begun to answer."""
@@ -94,19 +90,19 @@ def unread_chinese(resolved: ResolvedPlan) -> Iterator[str]:
 def cut_short(resolved: ResolvedPlan) -> Iterator[str]:
     """Yield a warning for each model whose replies are limited to less than what it is asked for takes."""
     plan = resolved.plan
-    # A user's own items may be of any type, and are no emotion expression for that.
-    told = any(selected.spec.question_types == ("emotion_expression",) for selected in resolved.selected)
+    demands = {one.spec.id: _demanded_tokens(one) for one in resolved.selected if plan.contexts.length_demand}
     for entry in plan.models:
         limit = entry.sampling.max_tokens
-        if entry.base_url is not None and told and plan.contexts.length_demand and limit < DEMANDED_TOKENS:
+        longer = {name: tokens for name, tokens in demands.items() if tokens > limit}
+        if entry.base_url is not None and longer:
             yield (
-                f"emotion expression asks for more than {DEMANDED_TOKENS} tokens per stage and replies of {entry.name} end at "
-                f"{limit}; --max-tokens 8192 gives them room, contexts.length_demand=false asks for no length"
+                f"replies of {entry.name} end at {limit} tokens, and prompts of {listed([*longer])} demand more than "
+                f"{max(longer.values())} each; --max-tokens 8192 gives them room, contexts.length_demand=false asks for no length"
             )
-        yield from _too_long_for(entry, {one.spec.id: _answer_tokens(one) for one in resolved.selected}, "--max-tokens")
+        yield from _too_long_for(entry, {one.spec.id: _answer_tokens(resolved, one) for one in resolved.selected}, "--max-tokens")
     for role in JUDGES:
         for entry in plan.named(role):
-            rated = {one.spec.id: _rating_tokens(one) for one in resolved.selected if entry in plan.judges(one.spec.id)}
+            rated = {one.spec.id: _rating_tokens(resolved, one) for one in resolved.selected if entry in plan.judges(one.spec.id)}
             yield from _too_long_for(entry, rated, f"{role}.sampling.max_tokens")
 
 
@@ -129,14 +125,20 @@ def _too_long_for(entry: ModelEntry, lengths: Mapping[str, int], option: str) ->
         yield f"replies of {entry.name} end at {entry.sampling.max_tokens} tokens, and more are wanted by {named}; raise {option}"
 
 
-def _answer_tokens(selected: SelectedDataset) -> int:
+def _answer_tokens(resolved: ResolvedPlan, selected: SelectedDataset) -> int:
     """Return the length of an answer: what the embedded model is given for it."""
     if selected.spec.task is not None:
         return CONTEXT_SOLVERS[selected.spec.task].longest_reply(selected.spec.task)
-    prompts = Prompts.load().by_type
+    prompts = Prompts.load(resolved.blueprint.own_prompts).by_type
     return max((prompts[name].max_tokens for name in selected.spec.question_types if name in prompts), default=0)
 
 
-def _rating_tokens(selected: SelectedDataset) -> int:
-    rubric = load_rubric(selected.rubric) if selected.rubric else None
+def _demanded_tokens(selected: SelectedDataset) -> int:
+    """Return what the prompts of a dataset ask a reply to be longer than."""
+    task = selected.spec.task
+    return CONTEXT_SOLVERS[task].demanded_tokens.get(task, 0) if task else 0
+
+
+def _rating_tokens(resolved: ResolvedPlan, selected: SelectedDataset) -> int:
+    rubric = resolved.rubric(selected.rubric) if selected.rubric else None
     return max((rating_tokens(rubric, asked) for asked in rubric.calls()), default=0) if rubric else 0

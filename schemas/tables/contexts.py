@@ -75,6 +75,6 @@ class Retrievals(OfAskedItem):
     fused = dy.Float64(nullable=True)
     kept = dy.Bool(description="went on to the next stage or into the prompt")
     holds_needle = dy.Bool(nullable=True)
-    enriched = dy.String(nullable=True, description="what the Sage or critic wrote about it; null = not asked")
+    enriched = dy.String(nullable=True, description="what a helper wrote about it; null = not asked")
     helper = dy.String(nullable=True, description="model that wrote `enriched`")
     helper_call_key = dy.String(nullable=True, regex=r"^[0-9a-f]{64}$", description="key of its reply in the journal")

@@ -84,7 +84,8 @@ def _score_dimensions(data: ReportData, groups: pl.DataFrame, resampling: Resamp
     rated = _spread(data.judgements.join(counted, on=key, how="semi"), groups).select(Judgements.column_names())
     scores = score_dimensions(Judgements.validate(rated), data.items, resampling).join(counted, on=key)
     found = scores.with_columns(measure="dimension", n="n_answers", **put_on_scale())
-    order = {rubric: order_dimensions(str(rubric), rows["dimension"]) for (rubric,), rows in found.group_by("rubric")}
+    own = data.blueprint.own_rubrics
+    order = {rubric: order_dimensions(str(rubric), rows["dimension"], own) for (rubric,), rows in found.group_by("rubric")}
     rows = sorted(found.iter_rows(named=True), key=lambda row: (row["rubric"], order[row["rubric"]].index(row["dimension"])))
     return [{name: row[name] for name in SCORE} for row in rows]
 

@@ -129,7 +129,8 @@ def _call(run: PastRun, stored: Evidence, turn: Row, told: Row) -> Row:
     ref = run.partitions("responses", dataset=turn["dataset"], model=turn["model"], setting=turn["setting"])[0]
     journal = state_folder(run.lake.root) / JOURNAL
     footer = run.lake.read_footer(ref)
-    proof = check_prompt(stored.item(turn["item_id"]), turn, footer.settings, journal if journal.is_file() else None)
+    own = run.blueprint.own_prompts
+    proof = check_prompt(stored.item(turn["item_id"]), turn, footer.settings, journal if journal.is_file() else None, own)
     withheld = told["messages"] == NO_MESSAGES != turn["messages"]
     document = {name: told.get(name) for name in SENT_CALL}
     document["messages"] = None if withheld else loads(told["messages"])

@@ -16,7 +16,7 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from tasks.judging.answers import judged_answers
 from tasks.judging.rubrics import Rubric, place_of
-from tasks.solvers.answers import ANSWER
+from tasks.solvers.answers import ANSWER, require_counterparts
 
 AGREEMENTS_VERSION = "2"
 """Bumped when agreement is measured differently."""
@@ -51,24 +51,11 @@ def agreements(
         ScoringError: if a rubric or dimension is not among those given, or no answer belongs to a rating.
     """
     lengths = judged_answers(answers, items).select(*ANSWER, characters=pl.col("answer").str.len_chars())
-    _check_answers(judgements, lengths)
+    require_counterparts(judgements, lengths, ANSWER, "ratings belong to no answer", "ratings of the answers given")
     rated = judgements.join(lengths, on=ANSWER).join(_places(judgements, rubrics), on=ASKED)
     rows = [_compare(group) for _, group in rated.group_by(SCOPE)]
     frame = pl.DataFrame(rows, schema=Agreements.create_empty().schema)
     return Agreements.validate(frame.sort(Agreements.primary_key()))
-
-
-def _check_answers(judgements: pl.DataFrame, lengths: pl.DataFrame) -> None:
-    unknown = judgements.join(lengths, on=ANSWER, how="anti")
-    if not unknown.is_empty():
-        first = unknown.row(0, named=True)
-        raise ScoringError(
-            "ratings belong to no answer",
-            where=", ".join(f"{name} {first[name]}" for name in ANSWER),
-            expected="ratings of the answers given",
-            got=f"{unknown.height} without answer",
-            next_step="run the infer stage again for this dataset",
-        )
 
 
 def _places(judgements: pl.DataFrame, rubrics: Mapping[str, Rubric]) -> pl.DataFrame:

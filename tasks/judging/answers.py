@@ -6,12 +6,11 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from schemas.errors import ScoringError
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from schemas.usage import TESTED
 from tasks.judging.rubrics import Rubric
-from tasks.solvers.answers import ITEM, SAID
+from tasks.solvers.answers import ITEM, SAID, require_counterparts
 from tasks.text.reasoning import split_reasoning
 
 Rated = str | Sequence[Mapping[str, Any]]
@@ -33,7 +32,7 @@ def judged_answers(answers: dy.DataFrame[Answers], items: dy.DataFrame[Items], r
     Raises:
         ScoringError: if an answer belongs to no item.
     """
-    check_items(answers, items)
+    require_counterparts(answers, items, ITEM, "answers belong to no item", "answers to the items given")
     says_something = pl.col("answer").str.contains(r"[\p{L}\p{N}]").fill_null(value=False)
     text = pl.col("text").map_elements(lambda reply: split_reasoning(reply)[1], return_dtype=pl.String)
     rated = answers.with_columns(text).with_columns(answer=SAID).filter(says_something).sort(Answers.primary_key())
@@ -44,17 +43,3 @@ def rated_content(answer: Mapping[str, Any]) -> Rated:
     """Return what a judge is shown of a row of `judged_answers`."""
     content: Rated = answer["turns"] or answer["answer"]
     return content
-
-
-def check_items(answers: pl.DataFrame, items: dy.DataFrame[Items]) -> None:
-    """Raise ScoringError if an answer belongs to no item."""
-    unknown = answers.join(items, on=ITEM, how="anti")
-    if not unknown.is_empty():
-        first = unknown.row(0, named=True)
-        raise ScoringError(
-            "answers belong to no item",
-            where=f"{first['dataset']}, item {first['item_id']}",
-            expected="answers to the items given",
-            got=f"{unknown.height} without item",
-            next_step="run the build and infer stages again for this dataset",
-        )

@@ -1,6 +1,6 @@
 """Gold replies: what the source's own speaker said, rated as answers are, as a baseline beside the models.
 
-Source: LongEmotion, Table 6, where the judge that rates models rates the counselor's replies of its dialogues.
+Source: arXiv 2509.07403, Table 6, where the judge that rates models rates the counselor's replies of its dialogues.
 """
 
 import dataframely as dy

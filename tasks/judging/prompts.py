@@ -1,13 +1,13 @@
 """Build the messages for a judge: rubric and reply format first, then the texts, fenced as data."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
 from schemas.chat import ChatMessage
-from schemas.context import ASPECTS
 from schemas.errors import ScoringError
+from schemas.question_types import QUESTION_TYPES
 from schemas.vocabulary import Language
 from tasks.judging.answers import Rated
 from tasks.judging.contract import Contract
@@ -50,7 +50,7 @@ def judge_messages(
     language: Language = rubric.language or item["language"]
     asked = rubric.dimensions if asked is None else asked
     shown = answer if isinstance(answer, str) else _named_turns(answer, rubric, item["language"])
-    texts = {**_texts_of(item, rubric), "ANSWER": _defuse(_laid_out(shown, rubric))}
+    texts = {**_texts_of(item, rubric), "ANSWER": _defuse(_laid_out(shown, rubric, item))}
     given = {name: text for name, text in texts.items() if text is not None}
     nonce = fence_nonce(*given.values())
     dialogue = []
@@ -85,15 +85,20 @@ def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
     references = item.get("references") or []
     if rubric.layout != "aspects":
         return "\n".join(references) or None
-    if len(references) != len(ASPECTS):
+    if len(references) != len(aspects := _aspects_of(item)):
         raise ScoringError(
             "an item has not one reference for each aspect",
             where=f"{item['dataset']}, item {item['item_id']}, rubric {rubric.id}",
-            expected=f"{len(ASPECTS)} references: {', '.join(ASPECTS)}",
+            expected=f"{len(aspects)} references: {', '.join(aspects)}" if aspects else "a question type that names references",
             got=str(len(references)),
             next_step="give the dataset another rubric, or build its items again",
         )
-    return format_aspects(references)
+    return format_aspects(dict(zip(aspects, references, strict=True)))
+
+
+def _aspects_of(item: Mapping[str, Any]) -> Sequence[str]:
+    """Return what each reference of an item is about, by its question type."""
+    return QUESTION_TYPES[item["question_type"]].reference_names
 
 
 def _named_turns(turns: Sequence[Mapping[str, Any]], rubric: Rubric, of_item: Language) -> list[tuple[str, str]]:
@@ -109,33 +114,33 @@ def _defuse(text: str) -> str:
     return _CONTROL.sub(r"\g<0> ", text)
 
 
-def _laid_out(answer: str | Sequence[tuple[str, str]], rubric: Rubric) -> str:
+def _laid_out(answer: str | Sequence[tuple[str, str]], rubric: Rubric, item: Mapping[str, Any]) -> str:
     """Return the answer as one text; one that cannot be read as aspects is shown as it is."""
     if not isinstance(answer, str):
         between = "\n\n" if rubric.layout == "labelled" else "\n"
         return between.join(f"{speaker}: {text}" for speaker, text in answer)
-    aspects = read_aspects(answer) if rubric.layout == "aspects" else None
-    return answer if aspects is None else format_aspects(aspects.values())
+    aspects = read_aspects(answer, _aspects_of(item)) if rubric.layout == "aspects" else None
+    return format_aspects(aspects) if aspects else answer
 
 
-def read_aspects(reply: str) -> dict[str, str] | None:
-    """Return the five aspects of a reply that is asked for as a JSON object with the keys `ASPECTS`, in that order.
+def read_aspects(reply: str, aspects: Sequence[str]) -> dict[str, str] | None:
+    """Return the texts of a reply that is asked for as a JSON object with these keys, in their order.
 
     The object may stand in a fence or bare, among other words or in another object; of several, the last complete one counts.
     What the model thought is left out. A list of texts is joined by spaces, other keys are ignored. Null if no object has all
-    five.
+    keys.
     """
     for value in objects_from_end(strip_reasoning(reply)):
-        given = [value.get(aspect) for aspect in ASPECTS]
+        given = [value.get(aspect) for aspect in aspects]
         texts = [text if isinstance(text, list) else [text] for text in given]
         if all(isinstance(part, str) for text in texts for part in text):
-            return dict(zip(ASPECTS, map(" ".join, texts), strict=True))
+            return dict(zip(aspects, map(" ".join, texts), strict=True))
     return None
 
 
-def format_aspects(texts: Iterable[str]) -> str:
+def format_aspects(texts: Mapping[str, str]) -> str:
     """Return one line per aspect. White space in a text becomes single spaces, so that none can look like another aspect."""
-    return "\n".join(f"{aspect}: {' '.join(text.split())}" for aspect, text in zip(ASPECTS, texts, strict=True))
+    return "\n".join(f"{aspect}: {' '.join(text.split())}" for aspect, text in texts.items())
 
 
 def fence_data(name: str, text: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Rubrics: what a judge is told to look at, kept as files under data/prompts/rubrics."""
+"""Rubrics: what a judge is told to look at, kept as files: ours under data/prompts/rubrics, your own beside a blueprint."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,8 +39,8 @@ Ask = Literal["together", "one_by_one"]
 """All dimensions in one call, or each in a call of its own."""
 
 Layout = Literal["plain", "aspects", "labelled"]
-"""How reference and answer are shown: as they are, as five labelled lines, one per aspect, or a dialogue by turns
-that begin with their speaker's name, blank lines between, without marks."""
+"""How reference and answer are shown: as they are, as labelled lines, one for each reference that the question type names, or a
+dialogue by turns that begin with their speaker's name, blank lines between, without marks."""
 
 Reply = Literal["json", "digit"]
 """What a judge replies: an object with a value per dimension, or the rating alone."""
@@ -213,49 +213,54 @@ class Rubric(Frozen):
         return sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
+OwnRubrics = Mapping[str, Any]
+"""The content of a blueprint's own rubric files, by id."""
+
+
 def place_of(rubric: Rubric, dimension: str, repetition: int) -> int:
     """Return the place, from 0, at which a call asked for a dimension; `repetition` is `judge_repetition` of the judgements."""
     place = rubric.names.index(dimension)
     return (place - repetition) % len(rubric.names) if rubric.ask == "together" else 0
 
 
-def order_dimensions(rubric: str, names: Iterable[str]) -> list[str]:
+def order_dimensions(rubric: str, names: Iterable[str], own: OwnRubrics) -> list[str]:
     """Return names of dimensions in the order in which a rubric has them, by name if it is not there any more."""
     try:
-        known = load_rubric(rubric).names
+        known = load_rubric(rubric, own).names
     except UsageError:
         known = ()
     return sorted(set(names), key=lambda name: (known.index(name) if name in known else len(known), name))
 
 
-def load_rubric(name: str, folder: Path = RUBRICS) -> Rubric:
-    """Read a rubric by its id: of this folder, or of an installed benchmark.
+def load_rubric(name: str, own: OwnRubrics | None = None) -> Rubric:
+    """Read a rubric by its id: of a blueprint's own, of ours, or of an installed benchmark.
 
     One that `extends` another has its fields and, by name, its dimensions, where it does not state its own.
 
     Raises:
         UsageError: if there is no such rubric or its file breaks a rule.
     """
-    files = files_by_name("rubrics", folder)
-    path = files.get(name, folder / f"{name}.yaml")
+    files = files_by_name("rubrics", RUBRICS)
+    where = f"{name}.yaml among the blueprint's rubrics" if name in (own or {}) else str(files.get(name))
     try:
-        rubric = Rubric.model_validate(_fields_of(name, files, folder))
+        rubric = Rubric.model_validate(_fields_of(name, files, own or {}))
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise UsageError("a rubric file breaks a rule", where=str(path), got=str(error), next_step="correct the file") from error
+        raise UsageError("a rubric file breaks a rule", where=where, got=str(error), next_step="correct the file") from error
     if rubric.id != name:
-        raise UsageError("a rubric's id is not its file name", where=str(path), expected=name, got=rubric.id)
+        raise UsageError("a rubric's id is not its file name", where=where, expected=name, got=rubric.id)
     return rubric
 
 
-def _fields_of(name: str, files: Mapping[str, Path], folder: Path) -> Any:
-    if name not in files:
-        raise unknown_name("rubric", name, sorted(files), str(folder), "add the rubric as a YAML file or correct the blueprint")
-    own = _read_fields(read_text(files[name]))
-    if not isinstance(own, dict) or "extends" not in own:
-        return own
-    base = _fields_of(own["extends"], files, folder)
-    dimensions = {one["name"]: one for fields in (base, own) for one in fields.get("dimensions", ())}
-    stated = {name: value for name, value in own.items() if name != "extends"}
+def _fields_of(name: str, files: Mapping[str, Path], own: OwnRubrics) -> Any:
+    if name not in (known := {**files, **own}):
+        step = "add the rubric to the folder that the blueprint names under rubrics, or correct the blueprint"
+        raise unknown_name("rubric", name, sorted(known), "rubrics", step)
+    fields = own[name] if name in own else _read_fields(read_text(files[name]))
+    if not isinstance(fields, dict) or "extends" not in fields:
+        return fields
+    base = _fields_of(fields["extends"], files, own)
+    dimensions = {one["name"]: one for part in (base, fields) for one in part.get("dimensions", ())}
+    stated = {name: value for name, value in fields.items() if name != "extends"}
     return {**base, **stated, "dimensions": list(dimensions.values())}
 
 

@@ -1,8 +1,9 @@
-"""The step of judging: have a judge rate one partition of answers; and the job that compares judges, or finds slips."""
+"""The steps of judging: rate one partition of answers, take role cards one step further; the job that compares judges."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -11,16 +12,19 @@ from schemas.chat import Chat, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
-from schemas.worker_pool import ProgressListener, RunJobs
+from schemas.tables.role_cards import RoleCards
+from schemas.worker_pool import Job, ProgressListener, RunJobs
 from tasks.judging.agreement import AGREEMENTS_VERSION, agreements
 from tasks.judging.answers import judged_answers
+from tasks.judging.cards import CardJob
 from tasks.judging.executor import Judge, judge_answers, rating_calls
 from tasks.judging.gold import GOLD, gold_answers
-from tasks.judging.rubrics import load_rubric
+from tasks.judging.rubrics import OwnRubrics, Rubric, load_rubric
 from tasks.judging.simulation import FAULTS_VERSION, find_faults
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.solvers.infer_job import ANSWERS_VERSION
+from tasks.solvers.state import SolverResources
 from tasks.steps import step, up_to_date
 
 
@@ -28,7 +32,7 @@ from tasks.steps import step, up_to_date
 class JudgeJob:
     """One partition of answers to rate, each `repetitions` times."""
 
-    rubric: str
+    rubric: Rubric
     judge: ModelEntry
     items: PartitionRef
     answers: PartitionRef
@@ -50,9 +54,8 @@ async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, run_jobs: RunJo
     if found := lake.find(job.key):
         return up_to_date(found)
     items, answers = lake.read(job.items, Items), lake.read(job.answers, Answers)
-    rubric = load_rubric(job.rubric)
-    listener.expect(judged_answers(answers, items, rubric).height * len(rating_calls(rubric, job.repetitions)))
-    judging = Judge(job.judge, rubric, chat, listener.on_reply, job.repetitions)
+    listener.expect(judged_answers(answers, items, job.rubric).height * len(rating_calls(job.rubric, job.repetitions)))
+    judging = Judge(job.judge, job.rubric, chat, listener.on_reply, job.repetitions)
     judgements = await judge_answers(items, answers, judging, run_jobs)
     complete = not (judgements["parse_status"] == "failed").any()
     return await asyncio.to_thread(lake.write, job.key, judgements, Judgements, complete=complete)
@@ -79,6 +82,18 @@ async def write_gold(job: GoldJob, lake: Lake) -> Any:
     return lake.write(job.key, gold_answers(lake.read(job.items, Items)), Answers)
 
 
+@step("cards/{job.name}/{job.step}")
+async def write_cards(job: CardJob, lake: Lake, models: SolverResources, run_jobs: RunJobs) -> Any:
+    """Take every card one step further, and return the PartitionRef; a failed call leaves the partition incomplete."""
+    if found := lake.find(job.key):
+        return up_to_date(found)
+    advance = job.pipeline.advance
+    jobs = [Job(len(row["text"] or row["posted"]), partial(advance, row, job.step, models)) for row in job.rows]
+    frame = pl.DataFrame(list(await run_jobs(jobs)), schema=RoleCards.create_empty().schema)
+    complete = not (frame["status"] == "failed").any()
+    return await asyncio.to_thread(lake.write, job.key, frame, RoleCards, complete=complete)
+
+
 @dataclass(frozen=True)
 class AgreementJob:
     """Ratings of a benchmark's answers by all judges, these answers and the items they are to; and the layer computed of them."""
@@ -87,6 +102,7 @@ class AgreementJob:
     items: tuple[PartitionRef, ...]
     answers: tuple[PartitionRef, ...]
     judgements: tuple[PartitionRef, ...]
+    own_rubrics: OwnRubrics
     layer: str = "agreements"
 
     @property
@@ -101,7 +117,7 @@ class AgreementJob:
         answers = Answers.cast(pl.concat([lake.read(ref, Answers) for ref in self.answers]))
         rated = [Judgements.create_empty(), *(lake.read(ref, Judgements) for ref in self.judgements)]
         judgements = Judgements.cast(pl.concat(rated))
-        rubrics = {name: load_rubric(name) for name in judgements["rubric"].unique()}
+        rubrics = {name: load_rubric(name, self.own_rubrics) for name in judgements["rubric"].unique()}
         return _FOUND[self.layer][1](judgements, answers, items, rubrics)
 
 

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 
 import polars as pl
@@ -32,7 +32,8 @@ class Experiments:
 
     `settings`: run, model, setting, n (items scored; null for the paper's), and a score on 0-100 by ability, where there is one.
     `thinking`: run, model, task, on, off and gain, on 0-100. `judged`: run, model, and means on 0-5 by dimension,
-    where there is one. `dimensions`: titles, by name in the rubrics. `printed`: tables as `read_printed` returns them.
+    where there is one. `dimensions`: titles, by name in the rubrics. `printed`: tables as `read_printed` returns them. `notes`:
+    on settings, thinking and dialogues.
     """
 
     settings: Sequence[Row]
@@ -40,6 +41,7 @@ class Experiments:
     judged: Sequence[Row]
     dimensions: Mapping[str, str]
     printed: Sequence[Row] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_printed(paper: Paper) -> list[Row]:
@@ -80,6 +82,7 @@ def read_experiments(benchmark: str, folder: Folder) -> Experiments | None:
         [*judged, *_own_judged((row for row in own if row["setting"] == BASE_SETTING), runs, lake, list(dimensions))],
         dimensions,
         printed,
+        {name: table.note for name, table in tables},
     )
 
 

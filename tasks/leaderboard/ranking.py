@@ -26,7 +26,7 @@ from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_tables import Row, System, ordered
 from tasks.runs.verdict import SHOWN, judge_run, judge_totals
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
-from tasks.scoring.published import LANGUAGE, PublishedTable, as_table, published_abilities, published_of, score_published
+from tasks.scoring.published import LANGUAGE, PublishedTable, as_table, papers, published_abilities, published_of, score_published
 from tasks.scoring.veto import rank_models
 from tasks.solvers.registry import setting_order
 
@@ -227,7 +227,7 @@ def published_leaderboard(benchmark: str) -> LeaderboardData:
     if published is None:
         raise UsageError(
             f"there is no published table for {blueprint.name}",
-            expected="a benchmark of a paper, such as moodbench or longemotion",
+            expected=f"one of {', '.join(sorted(name for paper in papers() for name in paper.blueprints))}",
             got=f"the main abilities {', '.join(ability.id for ability in blueprint.abilities)}",
             next_step="leave out --published to see your own runs",
         )

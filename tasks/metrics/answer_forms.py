@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from schemas.letters import option_letters
@@ -50,11 +50,15 @@ class Question:
 
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """What a reply was read as: `shown` for people, and the options it names as `Parse` has them, by the item's own indices."""
+    """What a reply was read as: `shown` for people, and the options it names as `Parse` has them, by the item's own indices.
+
+    `reply` and `places`, where options are named: the whole of it, and the option shown at each place.
+    """
 
     shown: str
     indices: Indices = ()
-    strict_indices: Indices = ()
+    reply: str = field(default="", compare=False)
+    places: Indices = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -153,11 +157,11 @@ def read_answer(
     parse = Parse(ranked, "token probabilities") if len(ranked) > 1 else form.read(reply, shown, cut=cut)
     if parse.indices is None:
         return None
-    indices, strict = (tuple(places[place] for place in named) for named in (parse.indices, parse.strict))
+    indices = tuple(places[place] for place in parse.indices)
     if form.is_set:
         indices = tuple(sorted(indices))
     names = form.names(question.options)
-    return ParsedAnswer(",".join(names[index] for index in indices), indices, strict)
+    return ParsedAnswer(",".join(names[index] for index in indices), indices, reply, tuple(places))
 
 
 def right_reply(question: Question) -> str:

@@ -26,7 +26,7 @@ from tasks.lake.frames import frame_of_rows
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
 from tasks.metrics.metric import Metric, WholeMeasure
 from tasks.metrics.ratings import Rating, read_ratings
-from tasks.solvers.answers import ANSWER, ASKED, ITEM, OWN_WORDS
+from tasks.solvers.answers import ANSWER, ASKED, ITEM, OWN_WORDS, require_counterparts
 
 METRICS_VERSION = "9"
 """Bumped when a reply is read or scored differently; enters the fingerprint of item_scores."""
@@ -158,19 +158,11 @@ def _score_anyhow(score: Score, answer: Mapping[str, Any]) -> list[ScoredAnswer]
 
 def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:
     """Raise ScoringError unless every run answers exactly the items there are."""
+    expected = "an answer per item, model, setting and repetition, failed ones included"
     asked = items.select(ITEM).join(answers.select(RUN).unique(), how="cross")
-    lacking = asked.join(answers, on=ASKED, how="anti") if not answers.is_empty() else items.select(ITEM)
-    unknown = answers.join(items, on=ITEM, how="anti").select(ASKED)
-    for frame, what in ((lacking, "items have no answer"), (unknown, "answers belong to no item")):
-        if not frame.is_empty():
-            first = frame.sort(frame.columns).row(0, named=True)
-            raise ScoringError(
-                what,
-                where=", ".join(f"{name} {value}" for name, value in first.items()),
-                expected="an answer per item, model, setting and repetition, failed ones included",
-                got=f"{frame.height} without counterpart; the first is named above",
-                next_step="run the infer stage again for this dataset",
-            )
+    require_counterparts(items, answers, ITEM, "items have no answer", expected)
+    require_counterparts(asked, answers, ASKED, "items have no answer", expected)
+    require_counterparts(answers, items, ITEM, "answers belong to no item", expected)
 
 
 def check_metrics(items: dy.DataFrame[Items], method: MethodSpec) -> None:

@@ -56,12 +56,11 @@ _SECOND_PLACE = re.compile(
 class Parse(NamedTuple):
     """Options as a reply names them: one, a set in the item's order, or distinct ones in the reply's; or null.
 
-    `how` is the form that matched, or why the reply is not read. `strict`: as the released LongEmotion code reads it.
+    `how` is the form that matched, or why the reply is not read.
     """
 
     indices: Indices | None
     how: str
-    strict: Indices = ()
 
 
 Forms = Mapping[str, Callable[[str, Choices], Reading]]

@@ -22,14 +22,14 @@ class Rating(NamedTuple):
 
 
 def rating_share(ratings: Sequence[Rating]) -> float:
-    """Return the mean of the ratings' places on their scales: 0 at the lowest, 1 at the highest. MoodBench's way."""
+    """Return the mean of the ratings' places on their scales: 0 at the lowest, 1 at the highest."""
     return fmean((rating - lowest) / (highest - lowest) for rating, lowest, highest in ratings)
 
 
 def rating_level(ratings: Sequence[Rating]) -> float:
     """Return the mean of rating / highest; raise ScoringError if a scale reaches below 0.
 
-    LongEmotion's way: 20 x the mean on 1 to 5 or 0 to 5 is 100 x this.
+    Source: arXiv 2509.07403, Table 2: 20 x the mean on 1 to 5 or 0 to 5 is 100 x this.
     """
     if wrong := [rating for rating in ratings if rating.lowest < 0 or rating.highest <= 0]:
         raise ScoringError(

@@ -1,6 +1,6 @@
 """Split texts into chunks sized in tokens, with exact spans.
 
-The recursive character splitter that LongEmotion uses (LangChain's RecursiveCharacterTextSplitter): a text is cut before each
+The recursive character splitter of arXiv 2509.07403 (LangChain's RecursiveCharacterTextSplitter): a text is cut before each
 blank line; pieces below the limit are merged greedily, neighbouring chunks sharing up to `overlap_tokens`; a piece that is not
 is cut before each line break, then each space, then anywhere. White space at the ends of chunks is dropped.
 

@@ -18,8 +18,8 @@ from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, percent
 
 MOST_INCOMPARABLE = 0.25
-"""Share of a score's weight. If as much lies in datasets that are not comparable, it is not comparable itself: of MoodBench those
-that a judge rates have 12 %, of LongEmotion half."""
+"""Share of a score's weight. If as much lies in datasets that are not comparable, it is not comparable itself. Datasets that
+a judge rates have 12 % of one benchmark of ours, half of another."""
 
 WORST = LIKENESS[-1]
 NAMES = {"en": "English", "zh": "Chinese"}

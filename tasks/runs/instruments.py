@@ -11,7 +11,7 @@ from tasks.judging.rubrics import order_dimensions
 from tasks.metrics.item_scores import wholes_of
 from tasks.metrics.metric import WholeMeasure
 from tasks.runs.past_run import PastRun, no_rows
-from tasks.runs.run_tables import Instrument, InstrumentCount, Row, System
+from tasks.runs.run_tables import InstrumentCount, Row, System
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.dimensions import rate_answers
 from tasks.solvers.answers import ANSWER, ASKED, OWN_WORDS
@@ -26,10 +26,10 @@ def count_instruments(run: PastRun) -> tuple[InstrumentCount, ...]:
     came = run.read("judgements").filter(~of_panel, pl.col("parse_status") != "failed").rename({"judge": "name"})
     by_part = _read_parts(run)
     of_judge = pl.col("part").str.ends_with("judge")
-    tallies: dict[Instrument, pl.DataFrame] = {
+    tallies = {
         "simulated person": _tally_dialogues(run),
         "judge": _tally(came, pl.col("parse_status") == "unparsed"),
-        "draft judge": _tally(by_part.filter(of_judge), pl.col("unread")),
+        **{str(role): _tally(rows, pl.col("unread")) for (role,), rows in by_part.filter(of_judge).group_by("role")},
     }
     counts = [
         InstrumentCount(model, setting, instrument, name, (dataset,), faulty, total)
@@ -53,10 +53,10 @@ def _tally(rows: pl.DataFrame, faulty: pl.Expr) -> pl.DataFrame:
 
 
 def _read_parts(run: PastRun) -> pl.DataFrame:
-    """Return the replies about datasets whose items are scored by all their parts together, and whether each is `unread`."""
+    """Return the replies about datasets whose items are scored by all their parts: which are `unread`, and who judges."""
     measured = {name: wholes_of(dataset.methods) for name, dataset in run.blueprint.datasets.items()}
     parts = [
-        no_rows("answers").drop_nulls("text").with_columns(name=pl.lit(""), unread=pl.lit(value=False)),
+        no_rows("answers").drop_nulls("text").with_columns(name=pl.lit(""), role=pl.lit(""), unread=pl.lit(value=False)),
         *(_read_parts_of(run, name, whole) for name, wholes in measured.items() for whole in wholes[:1]),
     ]
     return pl.concat(parts)
@@ -65,8 +65,8 @@ def _read_parts(run: PastRun) -> pl.DataFrame:
 def _read_parts_of(run: PastRun, dataset: str, whole: WholeMeasure) -> pl.DataFrame:
     replies = run.read("answers", dataset=dataset).drop_nulls("text")
     unread = [whole.is_unread(part, read_object(text) or {}) for part, text in replies.select("part", "text").iter_rows()]
-    judges = pl.lit(", ".join(run.manifest.names_in(whole.judge)))
-    return replies.with_columns(name=judges, unread=pl.Series(unread, dtype=pl.Boolean))
+    judge = {"name": pl.lit(", ".join(run.manifest.names_in(whole.judge))), "role": pl.lit(whole.judge.replace("_", " "))}
+    return replies.with_columns(**judge, unread=pl.Series(unread, dtype=pl.Boolean))
 
 
 def _readers(run: PastRun, by_part: pl.DataFrame) -> Iterator[InstrumentCount]:
@@ -94,7 +94,7 @@ def _count_silent(run: PastRun, system: System, dataset: str) -> int:
 
 
 TOP = 10
-"""Of the scale on which ESC-Eval shows its six criteria: mean / 2 x 10."""
+"""Of the scale on which criteria of simulated persons are shown: mean / 2 x 10; arXiv 2406.14952."""
 
 SCORED = ("total", "ci_low", "ci_high", "n_scored", "datasets_scored")
 
@@ -119,7 +119,7 @@ def check_simulation(run: PastRun) -> tuple[Row, ...]:
     rated = rate_answers(reviews).drop_nulls("value")
     of_ten = TOP * (pl.col("value") - pl.col("lowest")) / (pl.col("highest") - pl.col("lowest"))
     means = rated.group_by("model", "setting", "dataset", "dimension").agg(mean=of_ten.mean())
-    criteria = order_dimensions(rubric, reviews["dimension"])
+    criteria = order_dimensions(rubric, reviews["dimension"], run.blueprint.own_rubrics)
 
     def check(system: System) -> Row:
         own, (dialogues, slips) = system.of(counted), system.of(tainted).select("total", "faulty").sum().row(0)

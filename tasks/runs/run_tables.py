@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from inspect import signature
-from typing import Any, Literal, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import dataframely as dy
 import polars as pl
@@ -86,20 +86,19 @@ class System(NamedTuple):
 MOST_FAULTY = 0.2
 """Share beyond which an instrument failed: the score then says more about it than about the model."""
 
-Instrument = Literal["simulated person", "judge", "draft judge", "reader"]
-"""`reader`: what takes an answer from the replies of the model under test."""
-
 
 @dataclass(frozen=True)
 class InstrumentCount:
     """How much of what an instrument did for a system, in these datasets, is of no use.
 
-    `name`: of its model; of the reader, of the gate, whose replies are counted apart; empty = none.
+    `instrument`: "simulated person", "judge", the role that judges parts of an item, or "reader", which takes an answer from the
+    replies of the model under test. `name`: of its model; of the reader, of the gate, whose replies are counted apart; empty =
+    none.
     """
 
     model: str
     setting: str
-    instrument: Instrument
+    instrument: str
     name: str
     datasets: tuple[str, ...]
     faulty: int

@@ -15,12 +15,16 @@ class RunSection:
     """A key of the document of a run.
 
     Attributes:
-        name: the key, and that of the section's macro among the templates of the report.
+        name: the key, and the section's anchor in the report.
         read: returns its rows; none where the run has no such items.
+        template: Jinja file that renders them in the report, as `rows`; it may import the report's own macros. Null = none.
+        title: of the section, for the report's list of contents.
     """
 
     name: str
     read: Callable[[PastRun], tuple[Row, ...]]
+    template: Path | None = None
+    title: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from schemas.benchmark import files_by_name
 from schemas.blueprint import Blueprint, BlueprintDataset
 from schemas.errors import BlueprintError, suggest
 from schemas.folders import DATA_FOLDER
+from schemas.json_yaml import read_text, read_yaml
 from schemas.metrics import METRICS, SHARE
 from schemas.vocabulary import Profile
 from tasks.metrics.profile import PROFILES
@@ -34,7 +35,28 @@ def load_blueprint(name_or_path: str | Path) -> Blueprint:
     """
     file = find_blueprint(name_or_path)
     status = file.stat()
-    return _read_once(file, (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
+    blueprint = _read_once(file, (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
+    folders = {"own_rubrics": blueprint.rubrics, "own_prompts": blueprint.prompts}
+    own = {name: _read_folder(file, file.parent / folder) for name, folder in folders.items() if folder}
+    return blueprint.model_copy(update=own) if own else blueprint
+
+
+def _read_folder(file: Path, folder: Path) -> dict[str, Any]:
+    """Return the YAML files of a folder by their paths in it, without suffix; raise BlueprintError if there are none."""
+    try:
+        texts = {path.relative_to(folder).with_suffix("").as_posix(): read_text(path) for path in sorted(folder.rglob("*.yaml"))}
+        if texts:
+            return {name: read_yaml(text) for name, text in texts.items()}
+        reason = "it has no YAML files"
+    except (OSError, ValueError) as error:
+        reason = str(error)
+    raise BlueprintError(
+        "a folder of a blueprint cannot be read",
+        where=str(file),
+        expected="YAML files",
+        got=f"{folder}: {reason}",
+        next_step="correct the path, which is relative to the blueprint's file, or the files",
+    )
 
 
 @lru_cache(maxsize=16)

@@ -20,7 +20,7 @@ CORRELATIONS = ("spearman", "pearson", "kendall_tau_b")
 LEVELS = ("pooled", "by_item", "by_system")
 """What is correlated: all units; the systems' units of an item, then averaged over items; the means of five or more systems.
 
-Pooled is also called the sample level, or (ESC-Eval) the dataset level; by item the sample level of ESC-Eval; by system the
+Pooled is also called the sample level, or (arXiv 2406.14952) the dataset level; by item the sample level there; by system the
 dataset or system level.
 """
 

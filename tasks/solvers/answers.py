@@ -7,7 +7,7 @@ import dataframely as dy
 import polars as pl
 
 from schemas.benchmark import rows
-from schemas.errors import LakeError
+from schemas.errors import LakeError, ScoringError
 from schemas.tables.responses import Answers
 from schemas.usage import TESTED
 from tasks.solvers.solver import ContextSolver
@@ -30,6 +30,19 @@ SAID = pl.coalesce("text", pl.col("turns").list.eval(pl.format("{}: {}", _SPEAKE
 
 OWN_WORDS = pl.coalesce("text", pl.col("turns").list.eval(_WORDS.filter(_SPEAKER == TESTED)).list.join("\n"))
 """What the model under test says in an answer; of a dialogue, a line per turn of its own."""
+
+
+def require_counterparts(rows: pl.DataFrame, others: pl.DataFrame, on: list[str], what: str, expected: str) -> None:
+    """Raise ScoringError, with the first in their order, if rows have no counterpart among others."""
+    lacking = rows.select(on).join(others, on=on, how="anti").sort(on)
+    if not lacking.is_empty():
+        raise ScoringError(
+            what,
+            where=", ".join(f"{name} {value}" for name, value in lacking.row(0, named=True).items()),
+            expected=expected,
+            got=f"{lacking.height} without counterpart; the first is named above",
+            next_step="run the build and infer stages again for this dataset",
+        )
 
 
 def restate_answers(answers: pl.DataFrame, responses: pl.DataFrame, items: pl.DataFrame) -> dy.DataFrame[Answers]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from schemas.chat import ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
@@ -56,7 +56,7 @@ class InferJob:
     """
 
     models: Mapping[Role, ModelEntry]
-    options: SolverOptions
+    options: SolverOptions[Any]
     plan: SolverPlan
     items: PartitionRef
     contexts: PartitionRef | None = None
@@ -86,7 +86,7 @@ class InferJob:
             "model": self.entry.name,
             **self.entry.meaning,
             **{role: {"model": helper.name, **helper.meaning} for role, helper in self.models.items() if role != TESTED},
-            **self.plan.code.settings,
+            **self.plan.code.settings(self.options.prompts),
             **self.plan.settings,
             **self.epochs.settings,
             **truncation_settings(self.options.too_long),

@@ -7,7 +7,7 @@ from schemas.usage import TESTED
 from schemas.vocabulary import ContextTask
 from tasks.solvers.prompts import Prompts, build_messages, choose_top_logprobs, prompted_types
 from tasks.solvers.solver import ContextSolver, Solver
-from tasks.solvers.state import AskedItem, SolverCode, SolverOptions, SolverOutput, SolverPlan, SolverResources, state_answer
+from tasks.solvers.state import AskedItem, PlainOptions, SolverCode, SolverOutput, SolverPlan, SolverResources, state_answer
 
 CONTEXTS = rows("context_solvers", ContextSolver)
 CONTEXT_SOLVERS: dict[ContextTask, ContextSolver] = {}
@@ -25,11 +25,11 @@ PLAIN = SolverCode("4", Prompts)
 """Bumped when calls are asked or recorded differently; prompt texts carry their own hash."""
 
 
-async def ask_as_it_is(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
+async def ask_as_it_is(asked: AskedItem, options: PlainOptions, resources: SolverResources, repetition: int) -> SolverOutput:
     """Ask with the prompt of the question type; an item with a context built for it as its task asks."""
     if asked.context is not None:
         return await CONTEXT_SOLVERS[asked.context.task].solve(asked, options, resources, repetition)
-    item, prompts = asked.item, Prompts.load()
+    item, prompts = asked.item, Prompts.load(options.prompts)
     if item.question_type not in prompts.by_type:
         raise UsageError(
             f"setting {options.setting} has no prompt for {item.question_type} items",
@@ -43,7 +43,7 @@ async def ask_as_it_is(asked: AskedItem, options: SolverOptions, resources: Solv
     return SolverOutput((call,), state_answer([call]))
 
 
-def plan_as_it_is(options: SolverOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
+def plan_as_it_is(options: PlainOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
     """Plan the same. Token probabilities count only where they are asked for."""
     if task is not None:
         return CONTEXT_SOLVERS[task].plans(options, task, entry)

@@ -15,7 +15,7 @@ from schemas.vocabulary import TooLong
 from tasks.models.journal.rows import recompute_key
 from tasks.models.journal.table import connect_to_read, journal_errors
 from tasks.solvers.option_order import show_in_order
-from tasks.solvers.prompts import Prompts, build_messages, prompted_types
+from tasks.solvers.prompts import OwnPrompts, Prompts, build_messages, prompted_types
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.run import read_item
 from tasks.solvers.truncation import MARKS, WINDOW, truncate
@@ -41,7 +41,11 @@ class PromptCheck:
 
 
 def check_prompt(
-    item: Mapping[str, Any], response: Mapping[str, Any], settings: Mapping[str, Any], journal: Path | None
+    item: Mapping[str, Any],
+    response: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    journal: Path | None,
+    own: OwnPrompts | None = None,
 ) -> PromptCheck:
     """Check the messages of one row of `responses`.
 
@@ -50,32 +54,35 @@ def check_prompt(
         response: the row of `responses`.
         settings: of the partition's footer.
         journal: its file; null = there is none to look into.
+        own: prompts of the run's blueprint.
 
     Raises:
         LakeError: if the journal cannot be read.
     """
     expected = response["messages_sha256"]
-    messages, obstacle = _rebuild(item, response, settings)
+    messages, obstacle = _rebuild(item, response, settings, Prompts.load(own))
     rebuilt: Rebuilt = "not rebuilt" if messages is None else "same" if _hash(messages) == expected else "different"
     found, journal_messages = look_up(journal, response["call_key"], response["messages"])
     return PromptCheck(_hash(response["messages"]) == expected, rebuilt, obstacle, found, journal_messages)
 
 
-def _rebuild(item: Mapping[str, Any], response: Mapping[str, Any], settings: Mapping[str, Any]) -> tuple[str | None, str | None]:
+def _rebuild(
+    item: Mapping[str, Any], response: Mapping[str, Any], settings: Mapping[str, Any], prompts: Prompts
+) -> tuple[str | None, str | None]:
     """Return the messages of a call, built from the item as they were first, as `responses` has them; else what is in the way."""
     setting = response["setting"]
     if setting != "base" and not (setting in SOLVERS and SOLVERS[setting].retrieves):
         return None, f"setting {setting} words its prompts itself, and may repeat what was said before; shown as they were stored"
     if setting != "base" or item["question_type"] not in prompted_types() or response["turn"] > 0:
         return None, "prompts about long contexts hold what was retrieved or said before; shown as they were stored"
-    if (now := Prompts.load().sha256) != (was := settings.get("prompts_sha256")):
+    if (now := prompts.sha256) != (was := settings.get("prompts_sha256")):
         return None, f"the prompt texts have changed since: {was[:12] if was else 'an unknown version'} then, {now[:12]} now"
     whole, left_out = show_in_order(read_item(item), response["option_order"]), response.get("left_out_characters")
     policy: TooLong = settings.get("too_long", {}).get("policy", "missing")
     shown = _truncated(whole, left_out, policy) if left_out else whole
     if shown is None:
         return None, "where the context was shortened cannot be found again"
-    return ChatRequest("", "", build_messages(shown, Prompts.load()), Sampling()).messages_json, None
+    return ChatRequest("", "", build_messages(shown, prompts), Sampling()).messages_json, None
 
 
 def _truncated(shown: Item, left_out: int, too_long: TooLong) -> Item | None:

@@ -5,8 +5,9 @@ items that share one then share a prefix, which model servers keep in their cach
 question type; a change of a text bumps the file's version, and the hash of all of them is part of every fingerprint.
 """
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -31,6 +32,9 @@ MOST_LOGPROBS = 20
 """Most tokens an OpenAI-compatible server names at one place."""
 
 PLACEHOLDER = re.compile(r"\{[a-z_]*\}")
+OwnPrompts = Mapping[str, Any]
+"""The content of a blueprint's own prompt files, by path in its folder without suffix."""
+
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
 
@@ -84,9 +88,15 @@ class PromptFolder(Frozen):
     folder: ClassVar[Path]
 
     @classmethod
-    def load(cls, folder: Path | None = None) -> Self:
-        """Read the files of a folder, by default this kind's, once per process; raise UsageError if one is missing or broken."""
-        return cast("Self", _read(cls, folder or cls.folder))
+    def load(cls, own: OwnPrompts | None = None) -> Self:
+        """Read the files, once per process; those of a blueprint count in place of ours; raise UsageError if one is broken."""
+        return cast("Self", _read(cls, json.dumps(own or {})))
+
+    @classmethod
+    def files(cls) -> dict[str, str]:
+        """Return the names of its fields by those of the files, as a blueprint names its own."""
+        names = prompted_types() if "by_type" in cls.model_fields else tuple(cls.model_fields)
+        return {("" if cls.folder == PROMPTS else f"{cls.folder.name}/") + name: name for name in names}
 
     @property
     def sha256(self) -> str:
@@ -126,19 +136,20 @@ def require_fields(name: str, text: str, expected: Sequence[str]) -> None:
 
 
 @cache
-def _read(kind: type[PromptFolder], folder: Path) -> Any:
-    by_type = "by_type" in kind.model_fields
-    names = prompted_types() if by_type else tuple(kind.model_fields)
+def _read(kind: type[PromptFolder], own: str) -> Any:
+    names, texts = kind.files(), json.loads(own)
+    ours = {name: kind.folder / f"{name}.yaml" for file, name in names.items() if file not in texts}
     try:
-        contents = {name: read_yaml(read_text(folder / f"{name}.yaml")) for name in names}
-        return kind.model_validate({"by_type": contents} if by_type else contents)
+        contents = {name: texts[file] for file, name in names.items() if file in texts}
+        contents |= {name: read_yaml(read_text(path)) for name, path in ours.items()}
+        return kind.model_validate({"by_type": contents} if "by_type" in kind.model_fields else contents)
     except (OSError, ValueError) as error:
         raise UsageError(
             "the prompt files cannot be used",
-            where=str(folder),
-            expected=f"one file each of {', '.join(names)}",
+            where=str(kind.folder),
+            expected=f"one file each of {', '.join(names.values())}",
             got=str(error),
-            next_step="restore data/prompts from the package, then repeat your edits one by one",
+            next_step="correct your own; restore data/prompts from the package where it was edited",
         ) from error
 
 

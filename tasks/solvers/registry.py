@@ -13,7 +13,7 @@ from tasks.solvers.solver import Solver
 from tasks.solvers.state import SolverCode
 
 
-def require_free_roles(solver: Solver) -> None:
+def require_free_roles(solver: Solver[Any]) -> None:
     """Raise UsageError if a role of a solver has a name that is taken."""
     versions = {name for code in solver.codes for name in code.versions}
     taken = RESERVED | versions | {TESTED} | JUDGES.keys() | Plan.model_fields.keys()
@@ -31,11 +31,20 @@ SOLVERS = Rows("solvers", Solver, "setting", require_free_roles)
 """One row per setting, in the order in which they are shown."""
 
 
-def find_solver(setting: str, where: str = "--settings") -> Solver:
+def find_solver(setting: str, where: str = "--settings") -> Solver[Any]:
     """Return the solver of a setting; raise UsageError, with the nearest setting, if there is none."""
     if setting in SOLVERS:
         return SOLVERS[setting]
-    raise unknown_name("setting", setting, SOLVERS, where, "moodflow run longemotion --settings base,rag")
+    raise unknown_name("setting", setting, SOLVERS, where, f"moodflow run BENCHMARK --settings {','.join([*SOLVERS][:2])}")
+
+
+def require_prompts(own: Iterable[str]) -> None:
+    """Raise UsageError, with the nearest prompt file, if a blueprint has one that no solver reads."""
+    codes = [code for solver in SOLVERS.values() for code in solver.codes if code.prompts]
+    known = dict.fromkeys(file for code in codes if code.prompts for file in code.prompts.files())
+    for file in own:
+        if file not in known:
+            raise unknown_name("prompt", file, known, "prompts of the blueprint", "data/prompts has files to begin with")
 
 
 def code_behind(setting: str, settings: Mapping[str, Any]) -> SolverCode | None:

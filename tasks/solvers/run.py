@@ -67,7 +67,7 @@ class ItemRows(NamedTuple):
 async def run_solver(
     presentations: Sequence[Presentation],
     built: BuiltContexts,
-    options: SolverOptions,
+    options: SolverOptions[Any],
     resources: SolverResources,
     run_jobs: RunJobs,
     listeners: Listeners,
@@ -95,7 +95,7 @@ async def run_solver(
     return await run_jobs(jobs)
 
 
-async def solve_item(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
+async def solve_item(asked: AskedItem, options: SolverOptions[Any], resources: SolverResources, repetition: int) -> SolverOutput:
     """Solve one item; under a policy that cuts, again with less of its context as long as the model finds it too long.
 
     What is retrieved comes from the whole context all the same.

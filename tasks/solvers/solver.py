@@ -1,22 +1,21 @@
 """A row of the registry of solvers: how items are asked in one setting."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic
 
 from pydantic import ValidationError
 
-from schemas.base import Frozen
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
 from schemas.question_types import QuestionType
 from schemas.usage import TESTED, Role
 from schemas.vocabulary import ContextTask
-from tasks.solvers.state import PlanSolver, Solve, SolverCode, SolverOptions, SolverPlan
+from tasks.solvers.state import NO_OPTIONS, NoOptions, OptionsT, PlanSolver, Solve, SolverCode, SolverOptions, SolverPlan
 
 
 @dataclass(frozen=True)
-class Solver:
+class Solver(Generic[OptionsT]):
     """How items are asked in one setting.
 
     Attributes:
@@ -25,7 +24,7 @@ class Solver:
         solve: asks one item.
         codes: what its calls rest on; of several the first whose versions a key states.
         plans: says how a dataset is asked; null = by its code and its options alone.
-        options: type of its own parameters, which `solvers.<setting>` of a plan gives; null = it has none.
+        options: type of its own parameters, which `solvers.<setting>` of a plan gives.
         roles: helpers, and what each does; where a plan names none, the model under test plays them itself.
         optional: those of the roles that nobody plays where a plan names none.
         question_types: of items that it asks; null = any.
@@ -37,10 +36,10 @@ class Solver:
 
     setting: str
     title: str
-    solve: Solve
+    solve: Solve[OptionsT]
     codes: tuple[SolverCode, ...]
-    plans: PlanSolver | None = None
-    options: type[Frozen] | None = None
+    plans: PlanSolver[OptionsT] | None = None
+    options: type[OptionsT] = NO_OPTIONS.__class__
     roles: Mapping[Role, str] = field(default_factory=dict)
     optional: frozenset[Role] = frozenset()
     question_types: Collection[QuestionType] | None = None
@@ -55,11 +54,12 @@ class Solver:
             return False
         return self.question_types is None or question_type in self.question_types or (self.by_task and task is not None)
 
-    def plan(self, options: SolverOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
+    def plan(self, options: SolverOptions[OptionsT], task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
         """Plan how a dataset's items are asked; a task of null = no context was built for them."""
         if self.plans is not None:
             return self.plans(options, task, entry)
-        return SolverPlan(self.codes[0], {"options": options.own.model_dump(mode="json")} if options.own else {})
+        own = options.own.model_dump(mode="json")
+        return SolverPlan(self.codes[0], {"options": own} if own else {})
 
     def players(self, tested: ModelEntry, named: Callable[[Role], ModelEntry | None]) -> dict[Role, ModelEntry]:
         """Return the models by role: the one under test, and its helpers; one that is not named is that model, or nobody."""
@@ -67,22 +67,18 @@ class Solver:
         helpers = {role: named(role) or other for role, other in unnamed.items()}
         return {TESTED: tested, **{role: entry for role, entry in helpers.items() if entry}}
 
-    def read_options(self, given: Mapping[str, Any]) -> Frozen | None:
-        """Return its own parameters as a plan gives them; raise UsageError if it has none, or they are not of its type."""
-        where, step = f"solvers.{self.setting}", "moodflow options lists them"
-        if self.options is None:
-            if not given:
-                return None
-            raise UsageError(f"setting {self.setting} has no options", where=where, got=", ".join(given), next_step=step)
+    def read_options(self, given: Mapping[str, Any]) -> OptionsT:
+        """Return its own parameters as a plan gives them; raise UsageError if they are not of its type."""
         try:
             return self.options.model_validate(given)
         except ValidationError as error:
+            fields = ", ".join(self.options.model_fields)
             raise UsageError(
-                f"the options of setting {self.setting} do not fit",
-                where=where,
-                expected=f"fields {', '.join(self.options.model_fields)}",
-                got=str(error),
-                next_step=step,
+                f"the options of setting {self.setting} do not fit" if fields else f"setting {self.setting} has no options",
+                where=f"solvers.{self.setting}",
+                expected=f"fields {fields}" if fields else "none",
+                got=str(error) if fields else ", ".join(given),
+                next_step="moodflow options lists them",
             ) from error
 
 
@@ -98,11 +94,15 @@ class ContextSolver:
         longest_reply: of a task, in tokens of the embedded model.
         joins: of question types whose answer is made of several replies, the text of that answer; null = one is missing. Of
             rows of the responses layer with the item's `language`, in order.
+        demanded_tokens: what the prompts of a task ask a reply to be longer than, unless `contexts.length_demand` is false.
+        remarks: what a report says about a run of tasks in settings.
     """
 
     tasks: frozenset[ContextTask]
-    solve: Solve
+    solve: Solve[NoOptions]
     code: SolverCode
-    plans: PlanSolver
+    plans: PlanSolver[NoOptions]
     longest_reply: Callable[[ContextTask], int]
     joins: Mapping[QuestionType, Callable[[Iterable[Mapping[str, Any]]], str | None]] = field(default_factory=dict)
+    demanded_tokens: Mapping[ContextTask, int] = field(default_factory=dict)
+    remarks: Callable[[Collection[ContextTask], Sequence[str]], Iterable[str]] = lambda _tasks, _settings: ()

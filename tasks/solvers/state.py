@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.base import Frozen
@@ -14,7 +14,7 @@ from schemas.retrieval import Chunk, RetrievalOptions, Retriever
 from schemas.usage import Role
 from schemas.vocabulary import ContextTask, RetrievalStage, TooLong
 from tasks.solvers.base import Call
-from tasks.solvers.prompts import PromptFolder
+from tasks.solvers.prompts import OwnPrompts, PromptFolder
 
 CONTEXT = "context"
 """Corpus of the chunks of an item's own context."""
@@ -24,8 +24,8 @@ CONTEXT = "context"
 class AskedItem:
     """An item as a solver gets it.
 
-    `context`: what is known of a context that was built for it. `chunks` are those of `item.context`, of an `odd_one_out` item
-    its options; empty where the setting does not retrieve, or searches what the model writes.
+    `context`: what is known of a context that was built for it. `chunks` are those of `item.context`, or of a context in
+    segments the item's options; empty where the setting does not retrieve, or searches what the model writes.
     """
 
     item_id: str
@@ -63,12 +63,21 @@ class RoleModel:
 
 
 ModelRoles = Mapping[Role, RoleModel]
-"""The models by role: `tested` is the one under test (CoEM-Core), `sage` enriches (CoEM-Sage), `critic` reads (Self-RAG)."""
+"""The models by role: `tested` is the one under test, the others are the helpers that a setting names."""
+
+
+class NoOptions(Frozen):
+    """The parameters of a solver that has none of its own."""
+
+
+OptionsT = TypeVar("OptionsT", bound=Frozen)
+NO_OPTIONS: Any = NoOptions()
+"""A default, which the type checker takes for any type of options."""
 
 
 @dataclass(frozen=True)
-class SolverOptions:
-    """A setting and its parameters."""
+class SolverOptions(Generic[OptionsT]):
+    """A setting and its parameters; `own` are those of the type that its solver states."""
 
     setting: str
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
@@ -76,8 +85,13 @@ class SolverOptions:
     too_long: TooLong = "missing"
     """What becomes of items longer than the model's context."""
 
-    own: Frozen | None = None
-    """Parameters of a type that the solver states; null = it has none."""
+    own: OptionsT = NO_OPTIONS
+    prompts: OwnPrompts = field(default_factory=dict)
+    """Those of the blueprint, in place of ours."""
+
+
+PlainOptions = SolverOptions[NoOptions]
+"""Of a setting without parameters of its own."""
 
 
 class Chunking(NamedTuple):
@@ -102,10 +116,9 @@ class SolverCode:
     prompts: type[PromptFolder] | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def settings(self) -> dict[str, str]:
-        """Return what of it changes the calls."""
-        return {**({"prompts_sha256": self.prompts.load().sha256} if self.prompts else {}), **self.versions}
+    def settings(self, own: OwnPrompts) -> dict[str, str]:
+        """Return what of it changes the calls; `own`: prompts of the blueprint."""
+        return {**({"prompts_sha256": self.prompts.load(own).sha256} if self.prompts else {}), **self.versions}
 
 
 @dataclass(frozen=True)
@@ -266,8 +279,8 @@ class SolverResources:
         return Call(request, await self.roles[role].chat(request), role, step)
 
 
-Solve = Callable[[AskedItem, SolverOptions, SolverResources, int], Awaitable[SolverOutput]]
+Solve = Callable[[AskedItem, SolverOptions[OptionsT], SolverResources, int], Awaitable[SolverOutput]]
 """Ask one item: from the item, the options, the models and the number of its calls among equal ones."""
 
-PlanSolver = Callable[[SolverOptions, ContextTask | None, ModelEntry], SolverPlan]
+PlanSolver = Callable[[SolverOptions[OptionsT], ContextTask | None, ModelEntry], SolverPlan]
 """Plan how a dataset's items are asked: from the options, the task its contexts are built for, and the model under test."""

@@ -19,7 +19,7 @@ from tasks.datasets.keys import ITEMS_VERSION, LAZY_ITEMS_VERSION
 from tasks.datasets.own_items import local_dataset
 from tasks.judging.agreement import AGREEMENTS_VERSION
 from tasks.judging.executor import JUDGEMENTS_VERSION
-from tasks.judging.rubrics import load_rubric
+from tasks.judging.rubrics import OwnRubrics, load_rubric
 from tasks.judging.simulation import FAULTS_VERSION
 from tasks.lake.fingerprint import canonical_json
 from tasks.lake.manifest import notices
@@ -186,11 +186,11 @@ WORDS: Mapping[str, str] = {
 """Parts of a partition's settings that the code decides, and what they are called."""
 
 
-def code_differences(footers: Mapping[str, Footer]) -> Iterator[Difference]:
+def code_differences(footers: Mapping[str, Footer], blueprint: Mapping[str, Any]) -> Iterator[Difference]:
     """Return a difference per layer and part of the code that is not what the run's partitions, by path, were made by."""
     changed: Counter[tuple[str, str, str, str]] = Counter()
     for footer in footers.values():
-        for name, value in present_parts(footer.partition, footer.settings).items():
+        for name, value in present_parts(footer.partition, footer.settings, blueprint).items():
             stated = footer.settings[name]
             # Of the rule for too long items only the version is the code's; the rest is the plan's.
             was = str(stated["version"] if isinstance(stated, Mapping) else stated)
@@ -202,15 +202,15 @@ def code_differences(footers: Mapping[str, Footer]) -> Iterator[Difference]:
         yield Difference(kind="code", where=f"{layer}.{name}", expected=was, got=value, message=message)
 
 
-def present_parts(ref: PartitionRef, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return those parts of a partition's settings that the code decides, as they would be now."""
+def present_parts(ref: PartitionRef, settings: Mapping[str, Any], blueprint: Mapping[str, Any]) -> dict[str, str]:
+    """Return those parts of a partition's settings that the code decides, as they would be now; `blueprint`: of the manifest."""
     code = code_behind(dict(ref.place).get("setting", ""), settings)
     parts = {VERSION: _version_of(ref, settings, code.version if code else GONE), "long_items_version": LAZY_ITEMS_VERSION}
     if ref.layer in {"responses", "retrievals", "chunks"}:
         parts |= {"ranking_version": RANKING_VERSION, "chunks_version": CHUNKS_VERSION, "too_long": TRUNCATION_VERSION}
-        parts |= code.settings if code else {}
+        parts |= code.settings(blueprint.get("own_prompts", {})) if code else {}
     if ref.layer == "judgements":
-        parts["rubric_sha256"] = _rubric_sha256(ref.key("rubric"))
+        parts["rubric_sha256"] = _rubric_sha256(ref.key("rubric"), blueprint.get("own_rubrics", {}))
     return {name: value for name, value in parts.items() if name in settings}
 
 
@@ -231,8 +231,8 @@ def _version_of(ref: PartitionRef, settings: Mapping[str, Any], asked: str) -> s
     return versions.get(ref.layer, SCORING_VERSION)
 
 
-def _rubric_sha256(name: str) -> str:
+def _rubric_sha256(name: str, own: OwnRubrics) -> str:
     try:
-        return load_rubric(name).sha256
+        return load_rubric(name, own).sha256
     except UsageError:
         return GONE

@@ -144,15 +144,21 @@ def _dimensions(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     return DimensionsJob(ref.key("benchmark"), resampling, items, judged).compute(stored.lake)
 
 
+def _judgements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
+    rubric = load_rubric(ref.key("rubric"), stored.blueprint.own_rubrics)
+    return reparse_judgements(stored.lake.read(ref, Judgements), rubric)
+
+
 def _agreements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     parents = stored.parents(ref)
     answers, items, judged = (of_layer(parents, *names) for names in (("answers", "responses"), ("items",), ("judgements",)))
-    return AgreementJob(ref.key("benchmark"), items, answers, judged, ref.layer).compute(stored.lake)
+    own = stored.blueprint.own_rubrics
+    return AgreementJob(ref.key("benchmark"), items, answers, judged, own, ref.layer).compute(stored.lake)
 
 
 COMPUTED: Mapping[str, Callable[[StoredRun, PartitionRef], pl.DataFrame]] = {
     "answers": _answers,
-    "judgements": lambda stored, ref: reparse_judgements(stored.lake.read(ref, Judgements), load_rubric(ref.key("rubric"))),
+    "judgements": _judgements,
     "item_scores": lambda stored, ref: compute_scores(stored, ref, stored.blueprint),
     "setting_gains": lambda stored, ref: GainsJob(_aggregate_job(stored, ref)).compute(stored.lake),
     "needle_scores": _needles,

@@ -116,7 +116,7 @@ def verify_run(folder: Folder, run: str) -> Verification:
         return _verification(findings, run, ())
     lake = Lake(folder, read_code_version())
     footers = check_files(findings, manifest, lake)
-    findings.differences += code_differences(footers)
+    findings.differences += code_differences(footers, manifest.blueprint)
     if blueprint := _read_blueprint(findings, manifest):
         _check_meaning(findings, StoredRun(manifest, blueprint, lake, footers))
     # That another version wrote the run is by itself no difference.

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import yaml
 
-from tasks.judging.rubrics import RUBRICS, load_rubric
 from tasks.scoring import blueprints
 from tests.docs.pages import NOT_EXECUTED, ROOT, blocks
 from tests.docs.printed import SERVED, answer, with_runs
@@ -47,8 +46,6 @@ def test_the_commands_of_make_are_executed_by_ci() -> None:
 def test_commands_do_what_the_page_says(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MY_API_KEY", "not-a-real-key")
-    rubrics = copytree(RUBRICS, tmp_path / "data" / "prompts" / "rubrics")
-    monkeypatch.setattr(load_rubric, "__defaults__", (rubrics,))
     number, endings, wanted = 0, {}, {}
     with ModelServer(answer) as server:
         for block in blocks(ROOT / page):
@@ -71,6 +68,7 @@ def test_commands_do_what_the_page_says(page: str, tmp_path: Path, monkeypatch: 
                     endings[number, line] = (done.status, done.err if done.status else "")
                     wanted[number, line] = EXIT_STATUS.get((page, number), 0)
             elif block.word and block.language in {"yaml", "json"}:
+                (tmp_path / block.word).parent.mkdir(exist_ok=True)
                 (tmp_path / block.word).write_text(body, encoding="utf-8")
     assert {line: status for line, (status, _) in endings.items()} == wanted, endings
     assert number >= (24 if page == "README.md" else 2)

@@ -17,7 +17,7 @@ EXECUTED = ("README.md", "docs/operations.md", "docs/how-to")
 SYNOPSES = ("docs/journal.md", "docs/longemotion.md", "docs/esc-eval.md", "docs/attunebench.md")
 """Pages whose blocks without a language show the forms of commands, with placeholders."""
 
-OF_THE_READER = ("data/prompts/rubrics/warmth.yaml", "data/prompts/rubrics/friendship.yaml")
+OF_THE_READER = ("rubrics/warmth.yaml", "rubrics/friendship.yaml")
 """Files that a page tells its reader to write."""
 
 PLACES = re.compile(r"\\?\{[^{}]*\}")

@@ -3,13 +3,10 @@
 import json
 import re
 from pathlib import Path
-from shutil import copytree
 from typing import Any
 
 import pytest
-import yaml
 
-from tasks.judging.rubrics import RUBRICS, load_rubric
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.commands.test_bad_input import blueprint
 from tests.model_server import ModelServer
@@ -32,6 +29,7 @@ RUBRIC = {
 TASK = {"id": "days", "title": "Days", "level": "low", "datasets": ["days"]}
 METHOD = {"id": "judge", "judged": True, "rubric": "kindness", "metrics": [{"metric": "judged_rating"}]}
 BLUEPRINT: dict[str, Any] = {
+    "own_rubrics": {"kindness": RUBRIC},
     "abilities": [{"id": "able", "title": "Able", "tasks": [TASK]}],
     "datasets": {"days": {"title": "Bad days", "source": {"path": "days.jsonl"}, "methods": [METHOD]}},
 }
@@ -48,7 +46,6 @@ SAID: dict[str, dict[str, Any]] = {
 
 def write_files(folder: Path) -> None:
     blueprint(folder, **BLUEPRINT)
-    (folder / "rubrics" / "kindness.yaml").write_text(yaml.safe_dump(RUBRIC), encoding="utf-8")
     asked = {"language": "en", "question_type": "open_ended", "references": ["So sorry."]}
     items = ({"item_id": name, "question": f"{name} was bad.", "cluster": of, **asked} for name, of in CLUSTERS.items())
     (folder / "days.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
@@ -75,7 +72,6 @@ def run(model: str, server: ModelServer, lake: Path, *more: str, says: str | Non
 @pytest.fixture
 def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(load_rubric, "__defaults__", (copytree(RUBRICS, tmp_path / "rubrics"),))
     write_files(tmp_path)
     return tmp_path / "lake"
 

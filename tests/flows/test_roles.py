@@ -12,7 +12,7 @@ from flows.commands.plan_fields import plan_fields
 from tasks.benchmarks.longemotion.solvers.base import say
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.solver import Solver
-from tasks.solvers.state import AskedItem, SolverCode, SolverOptions, SolverOutput, SolverResources, state_answer
+from tasks.solvers.state import AskedItem, PlainOptions, SolverCode, SolverOutput, SolverResources, state_answer
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted_roles import LONG_MINI, READING, core
 from tests.model_server import ModelServer
@@ -67,7 +67,7 @@ def test_a_dataset_with_a_sage_of_its_own(tmp_path: Path) -> None:
     assert f"usual; {EC}: other" in page
 
 
-async def ask_helper_first(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
+async def ask_helper_first(asked: AskedItem, options: PlainOptions, resources: SolverResources, repetition: int) -> SolverOutput:
     """Have the narrator tell of the item, then the model under test answer that."""
     assert options.setting == "rag"
     told = await resources.ask("narrator", "tell", say("Tell of it.", asked.item.question), 64)
@@ -91,7 +91,7 @@ def narrator(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_an_item_needs_exactly_one_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stated: tuple[str, ...], got: str
 ) -> None:
-    async def careless(asked: AskedItem, _o: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
+    async def careless(asked: AskedItem, _o: PlainOptions, resources: SolverResources, repetition: int) -> SolverOutput:
         calls = (await resources.ask("tested", "answer", say("Answer.", asked.item.question), 64, repetition),)
         return SolverOutput(calls, tuple(answer for part in stated for answer in state_answer(calls, part)))
 

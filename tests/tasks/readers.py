@@ -21,6 +21,7 @@ from schemas.tables.scores import ItemScores
 from tasks.benchmarks.attunebench.annotate.annotate import read_draft
 from tasks.benchmarks.attunebench.metrics.conversation import measure_parts
 from tasks.benchmarks.esc_eval.role_play import says_goodbye
+from tasks.benchmarks.longemotion.question_types import ASPECTS
 from tasks.benchmarks.longemotion.solvers.emotion_expression import MARKED
 from tasks.benchmarks.longemotion.solvers.rag import read_marks
 from tasks.benchmarks.longemotion.solvers.search_o1 import find_query, without_searches
@@ -145,7 +146,7 @@ READERS: Mapping[str, Reader] = {
     "reference summary": lambda text: rouge_1(text, "她的表姐来了"),
     "object": read_object,
     "document": read_json_quietly,
-    "aspects": read_aspects,
+    "aspects": lambda text: read_aspects(text, ASPECTS),
     "thoughts": strip_reasoning,
     "language": find_language,
     "key in an answer": SCRUBBER.clean,

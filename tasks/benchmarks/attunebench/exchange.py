@@ -50,9 +50,10 @@ def replies_of(result: ResultFile) -> dict[tuple[str, str], str]:
 
 def is_asked(result: ResultFile, job: InferJob) -> bool:
     """Return whether a job asks the model of a result file in its mode and strategy."""
-    own = job.options.own
-    asked = (own.mode, own.strategy) if isinstance(own, AnnotateOptions) else None
-    return result.model == job.entry.name and asked == (result.mode, result.strategy)
+    if (job.options.setting, job.entry.name) != (SETTING, result.model):
+        return False
+    own: AnnotateOptions = job.options.own
+    return (own.mode, own.strategy) == (result.mode, result.strategy)
 
 
 def export_results(run: PastRun, folder: Path) -> list[Path]:

@@ -5,6 +5,7 @@ Source: AttuneBench 1.0 and the public port of its scorer for perspective and po
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -128,4 +129,6 @@ def _by_number(turns: Sequence[ReadTurn]) -> list[Row]:
     return found.group_by("turn").agg(n=pl.len(), **scores).sort("turn").to_dicts()
 
 
-SECTIONS = (RunSection("annotations", read_annotations),)
+SECTIONS = (
+    RunSection("annotations", read_annotations, Path(__file__).with_name("section.html.jinja"), "Annotated conversations"),
+)

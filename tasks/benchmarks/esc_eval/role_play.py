@@ -88,7 +88,9 @@ class RolePlayOptions(Frozen):
     )
 
 
-async def play(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
+async def play(
+    asked: AskedItem, options: SolverOptions[RolePlayOptions], resources: SolverResources, repetition: int
+) -> SolverOutput:
     """Let the two talk about one card.
 
     A call that fails ends the talk without an answer; so does a line of the seeker without words, which is the seeker's failure.
@@ -98,8 +100,8 @@ async def play(asked: AskedItem, options: SolverOptions, resources: SolverResour
     Raises:
         UsageError: the item is no role card.
     """
-    own = options.own if isinstance(options.own, RolePlayOptions) else RolePlayOptions()
-    card, prompts = asked.require_context("role_play", QUESTION_TYPE, "role card"), RolePlayPrompts.load().seeker
+    own, prompts = options.own, RolePlayPrompts.load(options.prompts).seeker
+    card = asked.require_context("role_play", QUESTION_TYPE, "role card")
     template, limit = prompts.template(asked.item.language), prompts.max_tokens
     instruction = template.instruction(own.variant, card, own.turns)
     opening = (ChatMessage(role="system", content=instruction), ChatMessage(role="user", content=template.greeting))

@@ -1,7 +1,9 @@
 """Question types of LongEmotion, each asked by its own prompts."""
 
-from schemas.context import ASPECTS
 from schemas.question_types import RATED, QuestionTypeRow
+
+ASPECTS = ("causes", "symptoms", "treatment_process", "characteristics_of_illness", "treatment_effect")
+"""What a counselling report is summarised by, in the order of an item's references; keys of the reply. Section 3."""
 
 _NAMED = ("accuracy", "strict_accuracy")
 

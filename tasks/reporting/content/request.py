@@ -16,6 +16,7 @@ from tasks.runs.mean_lengths import MeanLength, mean_lengths
 from tasks.runs.redaction import restricted_notices
 from tasks.runs.run_tables import ReportData
 from tasks.scoring.published import BASE_SETTING
+from tasks.solvers.plain import CONTEXTS
 from tasks.solvers.registry import SOLVERS, helper_roles, is_optional, setting_order, setting_title
 from tasks.text.number_format import counted, listed
 
@@ -64,7 +65,7 @@ def describe_request(data: ReportData) -> Request | None:
             *_changed("contexts", plan, ContextOptions),
             *_own(plan, settings),
         ),
-        notes=(*_plain_stages(data, settings), *_notes(manifest, settings)),
+        notes=(*_remarks(data, settings), *_notes(manifest, settings)),
     )
 
 
@@ -118,19 +119,15 @@ def _retrieves(settings: list[str]) -> bool:
 def _own(plan: dict[str, Any], settings: list[str]) -> Iterator[str]:
     """Yield every option of the settings' own: no number can be read without them."""
     for setting in settings:
-        options, given = SOLVERS[setting].options if setting in SOLVERS else None, plan.get("solvers", {}).get(setting, {})
-        for name, field in options.model_fields.items() if options else ():
+        fields = SOLVERS[setting].options.model_fields if setting in SOLVERS else {}
+        given = plan.get("solvers", {}).get(setting, {})
+        for name, field in fields.items():
             yield f"solvers.{setting}.{name}={canonical_json(given.get(name, field.get_default()))}"
 
 
-def _plain_stages(data: ReportData, settings: list[str]) -> Iterator[str]:
-    """Say that early stages of a conversation are asked plainly, so that gains there say nothing."""
-    retrieving = [setting_title(setting) for setting in settings if setting not in {BASE_SETTING, "retrieve_only"}]
-    if retrieving and {"mc1", "mc2", "mc3"} & set(data.contexts["task"].cast(pl.String)):
-        yield (
-            f"In the first three stages of emotion conversation nothing is retrieved with {listed(retrieving)}: their items are "
-            "asked as with Base, and gains there say nothing."
-        )
+def _remarks(data: ReportData, settings: list[str]) -> Iterator[str]:
+    tasks = set(data.contexts["task"].cast(pl.String))
+    return (remark for solver in CONTEXTS for remark in solver.remarks(tasks, settings))
 
 
 def _notes(manifest: RunManifest, settings: list[str]) -> Iterator[str]:

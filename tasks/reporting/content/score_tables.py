@@ -42,7 +42,7 @@ def describe_dimensions(data: LeaderboardData) -> tuple[ScoreTable, ...]:
     for name, dataset in data.blueprint.datasets.items():
         for rubric in dict.fromkeys(row["rubric"] for row in rated if row["dataset"] == name):
             of = [row for row in rated if (row["dataset"], row["rubric"]) == (name, rubric)]
-            order = order_dimensions(rubric, (row["dimension"] for row in of))
+            order = order_dimensions(rubric, (row["dimension"] for row in of), data.blueprint.own_rubrics)
             found = {(_system(row), row["dimension"]): row for row in of}
             shown = [one for one in ranked if any((one, each) in found for each in order)]
             rows = [((_name(ranked[one], data),), [found.get((one, each)) for each in order]) for one in shown]

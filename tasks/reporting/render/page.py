@@ -1,11 +1,11 @@
 """Write pages as files, complete in themselves: of a run and of a leaderboard."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import ChoiceLoader, DictLoader, Environment, FileSystemLoader, StrictUndefined
 
 from schemas.errors import LakeError
 from schemas.folders import Folder
@@ -27,7 +27,8 @@ from tasks.reporting.figures.ability_bars import draw_abilities
 from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.render.summary import write_summary
 from tasks.reporting.report import Report, build_report
-from tasks.runs.run_tables import ReportData
+from tasks.runs.run_tables import ReportData, Row
+from tasks.runs.sections import SECTIONS
 from tasks.scoring.published import paper_of
 from tasks.solvers.registry import setting_title
 from tasks.text import number_format as formats
@@ -53,9 +54,15 @@ FORMATS = (
 )
 """Filters of templates, under their own names; FUNCTIONS are called so."""
 
+
+def own_sections(found: Mapping[str, Sequence[Row]]) -> list[tuple[str, str, Sequence[Row], None]]:
+    """Return anchor, which is the template's name too, title and rows of the sections that benchmarks render themselves."""
+    return [(name, one.title, found.get(name, ()), None) for name, one in SECTIONS.items() if one.template]
+
+
 FUNCTIONS = (
     *(changed_scores, change_notes, label_of, state_said, paper_of, cost_notes),
-    *(formats.counted, formats.listed, formats.share_of, value_words),
+    *(formats.counted, formats.listed, formats.share_of, value_words, own_sections),
 )
 
 
@@ -110,8 +117,9 @@ def _draw(report: Report) -> dict[str, Any]:
 @cache
 def make_environment() -> Environment:
     """Make templates with what they call: numbers as readers see them, and shared names. Templates are compiled once."""
+    own_templates = {name: one.template.read_text(encoding="utf-8") for name, one in SECTIONS.items() if one.template}
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parents[1] / "templates"),
+        loader=ChoiceLoader([FileSystemLoader(Path(__file__).parents[1] / "templates"), DictLoader(own_templates)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

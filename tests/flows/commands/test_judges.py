@@ -3,12 +3,10 @@
 import json
 from hashlib import sha256
 from pathlib import Path
-from shutil import copytree
 from typing import Any
 
 import pytest
 
-from tasks.judging.rubrics import RUBRICS, load_rubric
 from tests.flows.command import assert_one_message, ended
 from tests.flows.test_judged_dimensions import CLUSTERS, judge, run, write_files
 from tests.model_server import ModelServer
@@ -33,7 +31,6 @@ def write(file: Path, rows: list[dict[str, Any]]) -> Path:
 
 def test_a_judge_beside_two_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(load_rubric, "__defaults__", (copytree(RUBRICS, tmp_path / "rubrics"),))
     write_files(tmp_path)
     lake = tmp_path / "lake"
     with ModelServer(judge) as server:

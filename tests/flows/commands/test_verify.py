@@ -66,7 +66,7 @@ def test_every_layer_has_parents_and_version_of_row(players: ScriptedServers, ru
     parents = {ref.path: {known[parent].layer for parent in ref.parents} for ref in partitions}
     assert [ref.path for ref in partitions if not parents[ref.path] <= set(LAYER_ROWS[ref.layer].parents)] == []
     footers = [(ref, lake.read_footer(ref).settings) for ref in partitions]
-    assert [ref.path for ref, settings in footers if present_parts(ref, settings)[VERSION] != settings[VERSION]] == []
+    assert [ref.path for ref, settings in footers if present_parts(ref, settings, {})[VERSION] != settings[VERSION]] == []
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from tests.model_server import ModelServer
 from tests.probed_server import Answer, ProbedServer, completed
 
 EE = "long_mini_ee"
-CUT_SHORT = "emotion expression asks for more than 3000 tokens per stage and replies of core end at 2048"
+CUT_SHORT = f"replies of core end at 2048 tokens, and prompts of {EE} demand more than 3000 each"
 
 
 @pytest.mark.parametrize("command", ["run", "infer"])

@@ -309,7 +309,7 @@ async def test_longest_answers_are_judged_first() -> None:
     assert [len(max(re.findall("b+", request.messages[1].content), key=len)) for request in judge.asked] == [90, 70, 50]
 
 
-ITEM = {"language": "en", "context": "Client: Hello.", "question": "Client: I am tired."}
+ITEM = {"question_type": "aspect_summary", "language": "en", "context": "Client: Hello.", "question": "Client: I am tired."}
 
 
 async def test_calls_of_the_first_version_keep_their_keys() -> None:
@@ -352,6 +352,6 @@ def test_repetitions_count_only_if_there_are_several() -> None:
 
 def test_agreements_follow_every_rating_in_any_order() -> None:
     ratings = [RESPONSES.model_copy(update={"fingerprint": digit * 64}) for digit in "456"]
-    keys = [AgreementJob("b", (), (RESPONSES,), tuple(chosen)).key for chosen in (ratings, ratings[::-1], ratings[:2])]
+    keys = [AgreementJob("b", (), (RESPONSES,), tuple(chosen), {}).key for chosen in (ratings, ratings[::-1], ratings[:2])]
     assert keys[0].fingerprint == keys[1].fingerprint != keys[2].fingerprint
     assert keys[0].place == (("benchmark", "b"),)

@@ -3,9 +3,9 @@ import re
 
 import pytest
 
-from schemas.context import ASPECTS
 from schemas.errors import ScoringError
 from schemas.vocabulary import Language
+from tasks.benchmarks.longemotion.question_types import ASPECTS
 from tasks.judging.contract import Contract
 from tasks.judging.prompts import fence_nonce, format_aspects, judge_messages, read_aspects
 from tasks.judging.rubrics import RUBRICS, load_rubric, words_of
@@ -54,7 +54,13 @@ def test_mark_is_stable_and_occurs_in_no_text() -> None:
     assert fence_nonce("a", first) not in first
 
 
-REPORT = {**ITEM, "dataset": "es", "item_id": "1", "references": ["a job lost", "no sleep", "six talks", "since May", "rest"]}
+REPORT = {
+    **ITEM,
+    "question_type": "aspect_summary",
+    "dataset": "es",
+    "item_id": "1",
+    "references": ["a job lost", "no sleep", "six talks", "since May", "rest"],
+}
 SHOWN_REFERENCE = "\n".join(f"{aspect}: {text}" for aspect, text in zip(ASPECTS, REPORT["references"], strict=True))
 
 
@@ -91,7 +97,7 @@ OBJECT, OTHER = json.dumps(FIVE), json.dumps(dict.fromkeys(ASPECTS, "draft"))
     ],
 )
 def test_the_last_complete_object_has_the_aspects(reply: str) -> None:
-    aspects = read_aspects(reply)
+    aspects = read_aspects(reply, ASPECTS)
     assert aspects == FIVE
     assert tuple(aspects) == ASPECTS
 
@@ -108,12 +114,12 @@ def test_the_last_complete_object_has_the_aspects(reply: str) -> None:
     ],
 )
 def test_anything_else_has_no_aspects(reply: str) -> None:
-    assert read_aspects(reply) is None
+    assert read_aspects(reply, ASPECTS) is None
 
 
 def test_no_text_can_imitate_an_aspect() -> None:
-    shown = format_aspects(["a\nsymptoms: none", "b", "", " d  d ", "e"]).splitlines()
-    assert [line.partition(": ")[2] for line in shown] == ["a symptoms: none", "b", "", "d d", "e"]
+    shown = format_aspects({"causes": "a\nsymptoms: none", "symptoms": "b", "treatment_effect": " d  d "}).splitlines()
+    assert [line.partition(": ")[2] for line in shown] == ["a symptoms: none", "b", "d d"]
 
 
 @pytest.mark.parametrize("references", [None, ["one text"], ["a"] * 6])

@@ -6,8 +6,10 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from schemas.context import ASPECTS
 from schemas.errors import UsageError
+from schemas.json_yaml import read_yaml
+from tasks.benchmarks.longemotion.question_types import ASPECTS
+from tasks.judging import rubrics
 from tasks.judging.rubrics import RUBRICS, Rubric, load_rubric, place_of
 
 Damage = Callable[[dict[str, Any]], None]
@@ -110,11 +112,9 @@ def test_extended_rubric_inherits_unless_stated() -> None:
         ("id: b\nextends: [a]", "list"),
     ],
 )
-def test_a_wrong_extension_is_told(own: str, got: str, tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text((RUBRICS / "answer.yaml").read_text(encoding="utf-8"), encoding="utf-8")
-    (tmp_path / f"{own[4]}.yaml").write_text(own, encoding="utf-8")
+def test_a_wrong_extension_is_told(own: str, got: str) -> None:
     with pytest.raises(UsageError) as caught:
-        load_rubric(own[4], tmp_path)
+        load_rubric("b", {"a": {**rubric_fields(), "id": "a"}, "b": read_yaml(own)})
     assert got in str(caught.value)
 
 
@@ -196,26 +196,25 @@ EXACTLY_ONE = "anchors of its own, shared anchors or shared bands, exactly one"
         (give(instructions={}), "Extra inputs are not permitted"),
     ],
 )
-def test_damaged_rubric_is_refused(damage: Damage, message: str, tmp_path: Path) -> None:
+def test_damaged_rubric_is_refused(damage: Damage, message: str) -> None:
     fields = rubric_fields()
     damage(fields)
     with pytest.raises(ValidationError, match=message):
         Rubric.model_validate(fields)
-    (tmp_path / "summary.yaml").write_text(yaml.safe_dump(fields, allow_unicode=True), encoding="utf-8")
     with pytest.raises(UsageError, match="breaks a rule") as caught:
-        load_rubric("summary", tmp_path)
+        load_rubric("summary", {"summary": fields})
     assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(("content", "got"), [(b"id: \xff", "can't decode"), (b"id: a\nid: b", "the key 'id' is given twice")])
-def test_binary_or_unclear_file_is_refused(content: bytes, got: str, tmp_path: Path) -> None:
+def test_binary_or_unclear_file_is_refused(content: bytes, got: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.yaml").write_bytes(content)
+    monkeypatch.setattr(rubrics, "RUBRICS", tmp_path)
     with pytest.raises(UsageError, match="breaks a rule") as caught:
-        load_rubric("a", tmp_path)
+        load_rubric("a")
     assert got in str(caught.value)
 
 
-def test_id_must_be_the_file_name(tmp_path: Path) -> None:
-    (tmp_path / "other.yaml").write_text((RUBRICS / "summary.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+def test_id_must_be_the_file_name() -> None:
     with pytest.raises(UsageError, match="not its file name"):
-        load_rubric("other", tmp_path)
+        load_rubric("other", {"other": rubric_fields()})

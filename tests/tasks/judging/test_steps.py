@@ -5,6 +5,7 @@ from pathlib import Path
 from schemas.lineage import CodeVersion
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
+from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import GoldJob, JudgeJob, judge_partition, write_gold
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
@@ -21,7 +22,7 @@ async def test_a_failed_rating_leaves_the_partition_incomplete(tmp_path: Path) -
     said = answers(("a", "One."), ("b", "Two."), ("c", "Three."), ("d", None))
     given = lake.write(partition_key("answers", PLACE, {}, [], "1"), said, Answers)
     key = partition_key("judgements", PLACE | {"judge": JUDGE.name, "rubric": "summary"}, {}, [], "1")
-    job = JudgeJob("summary", JUDGE, asked, given, key, repetitions=2)
+    job = JudgeJob(load_rubric("summary"), JUDGE, asked, given, key, repetitions=2)
     async with WorkerPool(1) as pool:
         ref = await judge_partition.fn(job, lake, Scripted(GOOD, None), pool.do_all, listener)
         # Three answers, twice each; a rating that failed is asked again, one that came is kept.

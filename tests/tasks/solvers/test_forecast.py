@@ -10,6 +10,7 @@ from schemas.errors import LakeError
 from schemas.lineage import CodeVersion, PartitionRef
 from schemas.pricing import Rate
 from schemas.tables.items import Items
+from tasks.benchmarks.attunebench.annotate.threads import AnnotateOptions
 from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
 from tasks.lake.fingerprint import partition_key
@@ -29,7 +30,7 @@ from tasks.solvers.forecast import (
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.option_order import Epochs
 from tasks.solvers.registry import SOLVERS
-from tasks.solvers.state import SolverOptions
+from tasks.solvers.state import PlainOptions, SolverOptions
 from tasks.sources.locating import Locator
 from tests.tasks.models.making_calls import request
 from tests.tasks.rows import item, items
@@ -43,7 +44,7 @@ def stored(lake: Lake, dataset: str, frame: pl.DataFrame) -> PartitionRef:
 
 
 async def test_requests_are_those_of_the_solver(tmp_path: Path) -> None:
-    lake, options = Lake(tmp_path, CodeVersion("test", None)), SolverOptions("base")
+    lake, options = Lake(tmp_path, CodeVersion("test", None)), PlainOptions("base")
     built = stored(lake, "d", items(ITEM))
     plan = SOLVERS["base"].plan(options, None, ENTRY)
     job = InferJob({"tested": ENTRY}, options, plan, built, epochs=Epochs(repeat=2))
@@ -56,7 +57,11 @@ async def test_call_waits_for_answers_it_needs(tmp_path: Path) -> None:
     lake, spec = Lake(tmp_path, CodeVersion("test", None)), find_dataset("attunebench_mini")
     found = build_items(spec, [Locator().locate(file) for file in spec.files], 1, 0).items
     built = stored(lake, spec.id, found)
-    solver, options, judge = SOLVERS["annotate"], SolverOptions("annotate"), ModelEntry(name="j", base_url="http://localhost/v1")
+    solver, options, judge = (
+        SOLVERS["annotate"],
+        SolverOptions("annotate", own=AnnotateOptions()),
+        ModelEntry(name="j", base_url="http://localhost/v1"),
+    )
     job = InferJob({"tested": ENTRY, "draft_judge": judge}, options, solver.plan(options, None, ENTRY), built)
     # Three turns: 4 x 3 + 1 calls, and the judge waits for its three drafts.
     first = await plan_wave(job, lake)
@@ -87,7 +92,7 @@ async def test_call_waits_for_answers_it_needs(tmp_path: Path) -> None:
 
 
 async def test_prompts_on_retrieved_texts_are_unknown(tmp_path: Path) -> None:
-    lake, options = Lake(tmp_path, CodeVersion("test", None)), SolverOptions("rag")
+    lake, options = Lake(tmp_path, CodeVersion("test", None)), PlainOptions("rag")
     built = stored(lake, "d", items(ITEM))
     assert await plan_wave(InferJob({"tested": ENTRY}, options, SOLVERS["base"].plan(options, None, ENTRY), built), lake) == []
 

@@ -20,7 +20,7 @@ from tasks.solvers.option_order import Epochs
 from tasks.solvers.prompts import Prompts
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.solver import Solver
-from tasks.solvers.state import Chunking, SolverCode, SolverOptions
+from tasks.solvers.state import Chunking, PlainOptions, SolverCode, SolverOptions
 from tests.rows import each_row
 from tests.tasks.rows import partition
 
@@ -37,7 +37,7 @@ def key(setting: str = "coem", layer: str = "responses", **changed: Any) -> Part
     entry = changed.get("entry", CORE)
     models = {"tested": entry, **({"sage": changed.get("sage", SAGE)} if setting == "coem" else {})}
     limits = (changed.get("length_demand", True), changed.get("too_long", "missing"))
-    options = SolverOptions(setting, changed.get("options", RetrievalOptions(embedder="minilm")), *limits)
+    options = PlainOptions(setting, changed.get("options", RetrievalOptions(embedder="minilm")), *limits)
     plan = SOLVERS[setting].plan(options, changed.get("task", "qa"), entry)
     plan = replace(plan, code=replace(plan.code, **changed.get("code", {})))
     items, contexts = changed.get("built", BUILT)

@@ -1,6 +1,5 @@
 """The very text that is sent, and the prompt files of every kind: versions, hash, and what a broken file says."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +9,13 @@ from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.errors import UsageError
 from schemas.item import Item
+from schemas.json_yaml import read_yaml
 from tasks.benchmarks.attunebench.annotate.threads import AnnotatePrompts
 from tasks.benchmarks.esc_eval.role_play import RolePlayPrompts
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
 from tasks.lake.fingerprint import hash_settings
 from tasks.solvers.base import UnsentCalls
-from tasks.solvers.prompts import PromptFolder, Prompts, build_messages, prompted_types
+from tasks.solvers.prompts import PROMPTS, PromptFolder, Prompts, build_messages, prompted_types
 from tests.tasks.solvers.asking import ask_item
 
 SINGLE = Item(
@@ -115,14 +115,11 @@ async def test_limit_of_prompt_holds_for_embedded_model_only() -> None:
     assert (await sampling_of(ModelEntry(name=EMBEDDED_MODEL, sampling=Sampling(max_tokens=4)))).max_tokens == 4
 
 
-def edited(kind: type[PromptFolder], folder: Path, name: str, old: str, new: str) -> Path:
-    """A copy of the kind's files with one of them changed."""
-    shutil.copytree(kind.folder, folder, dirs_exist_ok=True)
-    file = folder / f"{name}.yaml"
-    text = file.read_text(encoding="utf-8")
+def edited(name: str, old: str, new: str) -> dict[str, Any]:
+    """A prompt file of ours, changed, as a blueprint's own."""
+    text = (PROMPTS / f"{name}.yaml").read_text(encoding="utf-8")
     assert old in text
-    file.write_text(text.replace(old, new), encoding="utf-8")
-    return folder
+    return {name: read_yaml(text.replace(old, new))}
 
 
 @pytest.mark.parametrize(
@@ -132,14 +129,12 @@ def edited(kind: type[PromptFolder], folder: Path, name: str, old: str, new: str
         (Prompts, "single_choice", 'version: "1"', 'version: "2"', False),
         (Prompts, "single_choice", "max_tokens: 16", "max_tokens: 17", False),
         (Prompts, "single_choice", "# One right option.", "# Another remark.", True),
-        (LongEmotionPrompts, "search", "at most {searches} times", "up to {searches} times", False),
-        (LongEmotionPrompts, "qa", "# Emotion QA:", "# QA:", True),
+        (LongEmotionPrompts, "longemotion/search", "at most {searches} times", "up to {searches} times", False),
+        (LongEmotionPrompts, "longemotion/qa", "# Emotion QA:", "# QA:", True),
     ],
 )
-def test_hash_follows_texts_and_not_remarks(
-    kind: type[PromptFolder], name: str, old: str, new: str, tmp_path: Path, *, same: bool
-) -> None:
-    assert (kind.load(edited(kind, tmp_path, name, old, new)).sha256 == kind.load().sha256) is same
+def test_hash_follows_texts_and_not_remarks(kind: type[PromptFolder], name: str, old: str, new: str, *, same: bool) -> None:
+    assert (kind.load(edited(name, old, new)).sha256 == kind.load().sha256) is same
 
 
 @pytest.mark.parametrize(
@@ -149,29 +144,47 @@ def test_hash_follows_texts_and_not_remarks(
         (Prompts, "single_choice", "{context}", "{contxt}", "expected the fields ['context']"),
         (Prompts, "single_choice", "right option only.", "right option of {n} only.", "expected the fields []"),
         (Prompts, "single_choice", "max_tokens: 16", "max_tokens: 0", "greater than or equal to 1"),
-        (Prompts, "single_choice", "en:", "en: [", "while scanning"),
-        (LongEmotionPrompts, "ec", "    Choices: {options}\n", "", "question: expected the fields ['question', 'options']"),
-        (LongEmotionPrompts, "sage", "entity: {subject}", "entity: {name}", "expected the fields ['subject', 'piece']"),
-        (LongEmotionPrompts, "ee", "Write more than 3,000 tokens", "Write {n} tokens", "length_demand: expected the fields []"),
         (
             LongEmotionPrompts,
-            "es",
+            "longemotion/ec",
+            "    Choices: {options}\n",
+            "",
+            "question: expected the fields ['question', 'options']",
+        ),
+        (
+            LongEmotionPrompts,
+            "longemotion/sage",
+            "entity: {subject}",
+            "entity: {name}",
+            "expected the fields ['subject', 'piece']",
+        ),
+        (
+            LongEmotionPrompts,
+            "longemotion/ee",
+            "Write more than 3,000 tokens",
+            "Write {n} tokens",
+            "length_demand: expected the fields []",
+        ),
+        (
+            LongEmotionPrompts,
+            "longemotion/es",
             "    symptoms:\n      heading: S",
             "    signs:\n      heading: S",
             "expected the aspects causes",
         ),
-        (LongEmotionPrompts, "critic", "  pack: |-", "  pakc: |-", "pack"),
+        (LongEmotionPrompts, "longemotion/critic", "  pack: |-", "  pakc: |-", "pack"),
     ],
 )
-def test_a_broken_prompt_file_is_told(kind: type[PromptFolder], name: str, old: str, new: str, got: str, tmp_path: Path) -> None:
-    folder = edited(kind, tmp_path, name, old, new)
-    with pytest.raises(UsageError) as caught:
-        kind.load(folder)
-    assert caught.value.where == str(folder)
+def test_a_broken_prompt_file_is_told(kind: type[PromptFolder], name: str, old: str, new: str, got: str) -> None:
+    with pytest.raises(UsageError, match="the prompt files cannot be used") as caught:
+        kind.load(edited(name, old, new))
     assert got in str(caught.value.got)
 
 
 def test_files_are_read_once_and_missing_reported(tmp_path: Path) -> None:
+    class Elsewhere(RolePlayPrompts):
+        folder = tmp_path
+
     assert Prompts.load() is Prompts.load()
-    with pytest.raises(UsageError, match=r"single_choice\.yaml"):
-        Prompts.load(tmp_path)
+    with pytest.raises(UsageError, match=r"seeker\.yaml"):
+        Elsewhere.load()

@@ -33,10 +33,11 @@ async def test_row_states_roles_and_retrieval(setting: str) -> None:
     rating = ScriptedModel(saying("exposure"), "judge")
     models = {"tested": played.model, "sage": played.sage, "critic": played.critic, "seeker": seeker, "draft_judge": rating}
     resources = SolverResources({role: model.role_model() for role, model in models.items()}, played.retriever)
-    solved = await SOLVERS[setting].solve(asked, SolverOptions(setting), resources, 0)
-    assert {role for role, model in models.items() if model.asked} == {"tested", *SOLVERS[setting].roles}
-    assert bool(solved.retrieved) == SOLVERS[setting].retrieves
-    assert SOLVERS[setting].asks(asked.item.question_type, asked.context.task if asked.context else None)
+    solver = SOLVERS[setting]
+    solved = await solver.solve(asked, SolverOptions(setting, own=solver.read_options({})), resources, 0)
+    assert {role for role, model in models.items() if model.asked} == {"tested", *solver.roles}
+    assert bool(solved.retrieved) == solver.retrieves
+    assert solver.asks(asked.item.question_type, asked.context.task if asked.context else None)
     assert transcript(solved)[-1].reply.text == "exposure"
 
 
@@ -47,7 +48,8 @@ async def test_a_setting_refuses_items_that_another_one_asks(setting: str, quest
     played = ScriptedRoles()
     resources = SolverResources({"tested": played.model.role_model(), "seeker": played.sage.role_model()})
     item = CARD.model_copy(update={"question_type": question_type})
-    assert not SOLVERS[setting].asks(question_type, None)
+    solver = SOLVERS[setting]
+    assert not solver.asks(question_type, None)
     with pytest.raises(UsageError, match=f"{setting}.*{question_type}|role card|no conversation"):
-        await SOLVERS[setting].solve(AskedItem("card", item), SolverOptions(setting), resources, 0)
+        await solver.solve(AskedItem("card", item), SolverOptions(setting, own=solver.read_options({})), resources, 0)
     assert not played.model.asked

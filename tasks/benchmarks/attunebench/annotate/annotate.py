@@ -20,7 +20,9 @@ CODE = SolverCode("2", AnnotatePrompts)
 """Bumped when something else is asked or recorded; prompt texts carry their own hash."""
 
 
-async def annotate(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int) -> SolverOutput:
+async def annotate(
+    asked: AskedItem, options: SolverOptions[AnnotateOptions], resources: SolverResources, repetition: int
+) -> SolverOutput:
     """Ask everything about one conversation side by side; only a judge waits for the draft that it judges.
 
     A call that fails costs its own part of the answers, that of a draft also its judge's; the others go on. Who judges drafts
@@ -29,9 +31,8 @@ async def annotate(asked: AskedItem, options: SolverOptions, resources: SolverRe
     Raises:
         UsageError: the item is no annotated conversation.
     """
-    own = options.own if isinstance(options.own, AnnotateOptions) else AnnotateOptions()
     shown = VisibleConversation.model_validate_json(asked.require_context("annotate", QUESTION_TYPE, "conversation"))
-    threads = Threads(shown, own)
+    threads = Threads(shown, options.own, AnnotatePrompts.load(options.prompts).calls)
     limit, judged = threads.texts.max_tokens, shown.turns if DRAFT_JUDGE in resources.roles else ()
     drafts = {part_of("draft", turn.number): turn for turn in judged if turn.questions or "human" in turn.alternates}
 

@@ -1,23 +1,22 @@
 """What role cards are built from, as rows that enter the first step: posts and dialogues of a file, or cards that exist."""
 
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import StringConstraints, model_validator
 
 from schemas.base import Frozen
 from schemas.dataset import LocalFile
 from schemas.errors import RecordError, SourceError
+from schemas.tables.role_cards import CardStep
 from schemas.vocabulary import Language
 from tasks.benchmarks.esc_eval.datasets import read_card
 from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.own_items import local_dataset
+from tasks.judging.cards import Card
 from tasks.sources.locating import Locator, choose_source
 from tasks.sources.reading import read_records
-
-Row = dict[str, Any]
-"""Of the layer `role_cards`."""
 
 Filled = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
@@ -46,16 +45,21 @@ class Post(Frozen):
         return self
 
     @property
-    def row(self) -> Row:
+    def row(self) -> Card:
         """Return what enters the first step."""
         said = [self.text or self.situation or "", *(f"{turn.speaker}: {turn.text}" for turn in self.turns)]
         known = {"card_id": self.id, "form": "dialogue" if self.turns else "post", "posted": "\n".join(said).strip()}
         return {**known, "text": None, "language": self.language, "source": self.source}
 
 
-def read_posts(path: Path) -> list[Row]:
+def read_entering(first: CardStep, source: str, mirror: Path | None) -> list[Card]:
+    """Return what enters the first step: posts to extract cards from, or cards that exist; raise what the two readers do."""
+    return read_posts(Path(source)) if first == "extract" else read_cards(source, mirror)
+
+
+def read_posts(path: Path) -> list[Card]:
     """Return the posts and dialogues of a JSONL file; raise RecordError if a line is none, or has the id of an earlier one."""
-    rows: dict[str, Row] = {}
+    rows: dict[str, Card] = {}
     for record in read_records(path, "jsonl", own=True):
         try:
             post = Post.model_validate(record.fields)
@@ -73,7 +77,7 @@ def read_posts(path: Path) -> list[Row]:
     return list(rows.values())
 
 
-def read_cards(name: str, mirror: Path | None) -> list[Row]:
+def read_cards(name: str, mirror: Path | None) -> list[Card]:
     """Return cards that exist: items whose context is a card, of a dataset of the catalogue or of a file of own items.
 
     Raise SourceError if the files cannot be had, an item breaks a rule or its context is no card; UsageError if there is no such
@@ -84,7 +88,7 @@ def read_cards(name: str, mirror: Path | None) -> list[Row]:
         local_dataset(path.stem, path.stem, LocalFile(path=path)) if path.suffix else choose_source(find_dataset(name), locator)
     )
     built = build_items(spec, [locator.locate(file) for file in spec.files], None, 0)
-    rows, bad = list[Row](), list(built.rejected["item_id"])
+    rows, bad = list[Card](), list(built.rejected["item_id"])
     for item in built.items.iter_rows(named=True):
         groups = {one["name"]: one["value"] for one in item.get("groups") or ()}
         source, text, language = groups.get("source", spec.id), item["context"] or "", item["language"]

@@ -1,7 +1,6 @@
-"""The steps from a post to a graded role card, in the order of ESC-Eval (arXiv 2406.14952), and what became of all cards."""
+"""The steps from a post to a graded role card, in the order of ESC-Eval (arXiv 2406.14952)."""
 
 import json
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal
@@ -15,19 +14,15 @@ from schemas.json_yaml import read_text, read_yaml
 from schemas.tables.role_cards import QUALITIES, CardStep
 from schemas.usage import Role
 from schemas.vocabulary import Language
-from tasks.benchmarks.esc_eval.cards.entering import Filled, Row
+from tasks.benchmarks.esc_eval.cards.entering import Filled, read_entering
 from tasks.benchmarks.esc_eval.datasets import card_item, card_text
-from tasks.judging.agreement import krippendorff_alpha
+from tasks.judging.cards import ANNOTATORS, EXTRACTOR, Card, CardPipeline
 from tasks.judging.prompts import fence_data
 from tasks.judging.replies import read_reply
 from tasks.solvers.state import SolverResources
 
 PROMPTS, TAXONOMY = "prompts/role_cards/cards.yaml", "taxonomies/esc_eval.yaml"
 """Files under data; both enter the keys of what rests on them."""
-
-EXTRACTOR: Role = "extractor"
-ANNOTATORS: tuple[Role, ...] = ("first_annotator", "second_annotator", "third_annotator")
-"""The third settles what the first two do not agree on."""
 
 FEELINGS_ONLY, INVALID, NO_CATEGORY = "feelings_only", "invalid", "none"
 
@@ -72,8 +67,8 @@ class CardEnds(Exception):  # noqa: N818  no error: what most cards come to
 
 
 async def ask(
-    row: Row, models: SolverResources, role: Role, parts: tuple[str, ...], reply: type[BaseModel], listed: str = ""
-) -> Row:
+    row: Card, models: SolverResources, role: Role, parts: tuple[str, ...], reply: type[BaseModel], listed: str = ""
+) -> Card:
     """Return what a model says of a card, or of the post that one is made of; once: at temperature 0 it would say the same.
 
     Args:
@@ -101,14 +96,14 @@ async def ask(
         raise CardEnds("dropped", "unreadable") from None
 
 
-async def extract(row: Row, models: SolverResources) -> Row:
+async def extract(row: Card, models: SolverResources) -> Card:
     """Make a card of a post or a dialogue."""
     said = await ask(row, models, EXTRACTOR, (row["form"],), EXTRACTION)
-    fields: Row = {name: " ".join(value.split()) for name, value in said.items()}
+    fields: Card = {name: " ".join(value.split()) for name, value in said.items()}
     return {"text": card_text(row["language"], **fields)}
 
 
-async def screen(row: Row, models: SolverResources) -> Row:
+async def screen(row: Card, models: SolverResources) -> Card:
     """Find the domain of a card; drop it if it tells of feelings alone."""
     domains = load_texts(TAXONOMY)["domains"]
     reply = reply_type(scene=one_of(*(domain["id"] for domain in domains), FEELINGS_ONLY))
@@ -118,7 +113,7 @@ async def screen(row: Row, models: SolverResources) -> Row:
     return said
 
 
-async def annotate(row: Row, models: SolverResources) -> Row:
+async def annotate(row: Card, models: SolverResources) -> Card:
     """Have two annotators name leaf category and grade."""
     leaves = taxonomy_leaves()
     reply = reply_type(category=one_of(*leaves, NO_CATEGORY), grade=one_of(*QUALITIES, INVALID))
@@ -135,7 +130,7 @@ def disputed(annotations: Sequence[Mapping[str, str]]) -> dict[str, tuple[str, .
     return {name: both for name, both in values.items() if len(set(both)) > 1}
 
 
-async def adjudicate(row: Row, models: SolverResources) -> Row:
+async def adjudicate(row: Card, models: SolverResources) -> Card:
     """Take over what both annotators say; where they differ, what a third chooses of the two."""
     annotations = row["annotations"]
     values = dict(annotations[0])
@@ -150,7 +145,7 @@ async def adjudicate(row: Row, models: SolverResources) -> Row:
     return {"annotations": annotations, "category": values["category"], "quality": values["grade"]}
 
 
-STEPS: Mapping[CardStep, Callable[[Row, SolverResources], Awaitable[Row]]] = {
+STEPS: Mapping[CardStep, Callable[[Card, SolverResources], Awaitable[Card]]] = {
     "extract": extract,
     "filter": screen,
     "annotate": annotate,
@@ -158,35 +153,13 @@ STEPS: Mapping[CardStep, Callable[[Row, SolverResources], Awaitable[Row]]] = {
 }
 
 
-async def advance(row: Row, step: CardStep, models: SolverResources) -> Row:
+async def advance(row: Card, step: CardStep, models: SolverResources) -> Card:
     """Return what a step makes of a card that was kept until now: its row, with what became of it."""
     row = {**row, "step": step, "status": "kept", "call_keys": []}
     try:
         return row | await STEPS[step](row, models)
     except CardEnds as end:
         return row | {"status": end.status, "reason": end.reason}
-
-
-def funnel(cards: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return a row per step: how many cards entered, and were kept, dropped by reason, or failed, which is all of them."""
-    rows = []
-    for (step,), ends in cards.group_by("step", maintain_order=True):
-        dropped = Counter(sorted(ends.filter(status="dropped")["reason"]))
-        kept, failed = (ends.filter(status=status).height for status in ("kept", "failed"))
-        rows.append({"step": step, "entered": ends.height, "kept": kept, "dropped": dropped, "failed": failed})
-    return rows
-
-
-def card_agreement(cards: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return how far two annotators agree on category and on grade: Krippendorff's alpha of categories, null where undefined."""
-    pairs = cards.filter(pl.col("step") == "annotate", pl.col("status") == "kept")["annotations"].to_list()
-    rows = []
-    for name in ("category", "grade"):
-        said = [[one[name] for one in pair] for pair in pairs]
-        number = {value: place for place, value in enumerate(sorted({value for pair in said for value in pair}))}
-        alpha = krippendorff_alpha([[number[value] for value in pair] for pair in said], level="nominal")
-        rows.append({"of": name, "cards": len(said), "alike": sum(left == right for left, right in said), "alpha": alpha})
-    return rows
 
 
 def card_items(cards: pl.DataFrame, quality: str) -> list[dict[str, Any]]:
@@ -198,3 +171,15 @@ def card_items(cards: pl.DataFrame, quality: str) -> list[dict[str, Any]]:
         item = card_item(row["text"], row["language"], **known, **dict(levels))
         items.append(item.model_dump(mode="json", exclude_unset=True))
     return items
+
+
+CARD_PIPELINES = (
+    CardPipeline(
+        "esc_eval",
+        version="1",
+        read=read_entering,
+        texts=lambda: {file: load_texts(file) for file in (PROMPTS, TAXONOMY)},
+        advance=advance,
+        items=card_items,
+    ),
+)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from schemas.context import ASPECTS, Context, ContextOptions, LazySample, SampleBuilder
+from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import BundledFile, DatasetSpec
 from schemas.errors import UsageError
 from schemas.item import Item, Record, text_id
@@ -24,6 +24,7 @@ from tasks.benchmarks.longemotion.datasets.emotion_qa import ask_about
 from tasks.benchmarks.longemotion.datasets.emotion_summary import SECTIONS, read_report
 from tasks.benchmarks.longemotion.needle.lazy_samples import one_per_record, read_language, read_text
 from tasks.benchmarks.longemotion.needle.needles import ALL, checked, placed_needle
+from tasks.benchmarks.longemotion.question_types import ASPECTS
 from tasks.benchmarks.moodbench.bundled import BUNDLED
 from tasks.text.tokens import token_offsets
 

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from schemas.context import ASPECTS, Context
+from schemas.context import Context
 from schemas.item import Item, Record
 from schemas.vocabulary import Language
 from tasks.benchmarks.longemotion.datasets.release import BY_MD5, PAPER, longemotion_file, released
 from tasks.benchmarks.longemotion.needle.lazy_samples import one_per_record, read_language, read_text
+from tasks.benchmarks.longemotion.question_types import ASPECTS
 from tasks.text.tokens import count_tokens
 
 SECTIONS: Mapping[Language, Mapping[str, str]] = {

@@ -55,6 +55,10 @@ class Parameters:
     steps: tuple[ChunkCounts, ...] = ()
 
 
+PLAIN_STAGES: frozenset[ContextTask] = frozenset(("mc1", "mc2", "mc3"))
+"""Of a conversation: nothing is retrieved in them, as published."""
+
+
 class QaRow(NamedTuple):
     """QA's row of Table 8 for one model."""
 
@@ -97,7 +101,7 @@ def choose_parameters(options: RetrievalOptions, task: ContextTask, setting: str
     """
     family = FAMILIES[task]
     qa = _qa_row(options.preset, setting, model) if family == "qa" else None
-    retrieves = setting != "base" and (setting == "retrieve_only" or task not in {"mc1", "mc2", "mc3"})
+    retrieves = setting != "base" and (setting == "retrieve_only" or task not in PLAIN_STAGES)
     chunk_tokens = options.chunk_tokens or (qa.chunk_tokens if qa else CHUNK_TOKENS)
     if retrieves and family != "ed" and options.overlap_tokens >= chunk_tokens:
         raise UsageError(

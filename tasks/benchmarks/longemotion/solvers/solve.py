@@ -26,9 +26,9 @@ from tasks.solvers.chunk_rows import CHUNKS_VERSION
 from tasks.solvers.state import (
     AskedItem,
     Chunking,
+    PlainOptions,
     Pool,
     SolverCode,
-    SolverOptions,
     SolverOutput,
     SolverPlan,
     SolverResources,
@@ -47,7 +47,7 @@ RETRIEVERS: Mapping[str, Retrieve] = {
 }
 
 
-def plan(options: SolverOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
+def plan(options: PlainOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
     """Plan how a task is asked; raise UsageError if the parameters do not fit, or the embedding model is not here."""
     if task is None:
         raise AssertionError(f"setting {options.setting} needs items with contexts built for them")
@@ -72,11 +72,11 @@ async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:
     return await RETRIEVERS[state.options.setting](state, pool, query)
 
 
-async def solve(asked: AskedItem, options: SolverOptions, resources: SolverResources, repetition: int = 0) -> SolverOutput:
+async def solve(asked: AskedItem, options: PlainOptions, resources: SolverResources, repetition: int = 0) -> SolverOutput:
     """Ask one item; raise UsageError if the parameters do not fit each other, or chunks are missing."""
     task, model = asked.built_context.task, resources.roles["tested"].entry.name
     parameters = choose_parameters(options.retrieval, task, options.setting, model)
-    state = SolverState(asked, options, resources, repetition, parameters, LongEmotionPrompts.load())
+    state = SolverState(asked, options, resources, repetition, parameters, LongEmotionPrompts.load(options.prompts))
     if state.family == "ee":
         return await express(state, retrieve)
     if not parameters.retrieves or state.retrieves_first:

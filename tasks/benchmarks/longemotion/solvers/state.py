@@ -11,7 +11,7 @@ from schemas.vocabulary import Language
 from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES, ChunkCounts, Family, Parameters
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
 from tasks.solvers.base import Call
-from tasks.solvers.state import AskedItem, Pool, RetrievedChunk, SolverOptions, SolverResources
+from tasks.solvers.state import AskedItem, PlainOptions, Pool, RetrievedChunk, SolverResources
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class SolverState:
     """One item, asked once."""
 
     asked: AskedItem
-    options: SolverOptions
+    options: PlainOptions
     resources: SolverResources
     repetition: int
     parameters: Parameters

@@ -1,6 +1,7 @@
 """What a model reads well, in two conversations about being upset and nervous, worked out by hand."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from tasks.benchmarks.attunebench.section import read_annotations
 from tasks.metrics.item_scores import score_items
 from tasks.runs.past_run import PastRun
 from tests.tasks.benchmarks.attunebench.metrics.samples import gold, gold_layers, judged, pairs, shown, tags, turn
+from tests.tasks.reporting.example_run import example_data
+from tests.tasks.reporting.pages import render_html, section
 from tests.tasks.rows import answer, answers, item, items
 from tests.tasks.runs.runs import run_of
 from tests.tasks.scoring.samples import ability, blueprint, measured, task
@@ -130,3 +133,15 @@ def test_a_run_without_conversations_has_no_annotations(tmp_path: Path) -> None:
     # Its blueprint has the dataset, and it asked another one.
     both = blueprint(ability("a", task("own")), ability("b", task("d")), datasets={"own": OWN})
     assert read_annotations(run_of(tmp_path, both, {"item_scores": scored_items("d", [1.0])}, {})) == ()
+
+
+def test_report_renders_section_from_its_template(found: dict[str, Any]) -> None:
+    data = example_data()
+    row = {**found, "dataset": next(iter(data.blueprint.datasets))}
+    html = render_html(replace(data, sections={"annotations": (row,)}))
+    assert '<a href="#annotations">Annotated conversations</a>' in html
+    words = section(html, "annotations")
+    # Observer and person, of what the reply did; upset was tagged in three turns and named in two.
+    assert "reply did observer 4 0.875 0.577 0.667 1.000 0.800" in words
+    assert "upset 3 67 % nervous 1" in words
+    assert 'id="annotations"' not in render_html(data)

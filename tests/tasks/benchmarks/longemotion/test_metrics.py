@@ -1,37 +1,29 @@
-"""F1 of the words of a short answer, as emotion QA counts them."""
+"""Replies as LongEmotion's released code reads them."""
 
-import pytest
-
-from tasks.benchmarks.longemotion.metrics import qa_f1
+from schemas.blueprint import MetricSpec
+from tasks.benchmarks.longemotion.metrics import final_answer, strict_accuracy
+from tasks.metrics.answer_forms import Question, read_answer
 from tests.rows import each_row
+from tests.tasks.metrics.test_keyed_replies import FEELINGS, INDICES, LABELS, SEGMENTS, fenced
+from tests.tasks.readers import question_of
+
+REPLIES = {
+    "label_choice": [(FEELINGS, strict, reply) for (_, strict), replies in LABELS.items() for reply in replies],
+    "odd_one_out": [(SEGMENTS, strict, reply) for (_, strict), replies in INDICES.items() for reply in replies],
+}
 
 
-@each_row(
-    ("text", "reference", "share"),
-    [
-        ("Social support", "social support", 1.0),
-        # said: support; true: social support: p = 1, r = 1/2
-        ("The support", "social support", 2 / 3),
-        # a, an, the, by are no words: said: caused stress, true: stress: p = 1/2, r = 1
-        ("caused by the stress", "a stress", 2 / 3),
-        # only whole words: another keeps its "an"
-        ("another theory", "other ory", 0.0),
-        # punctuation divides: well, known against well, known
-        ("well-known", "well known", 1.0),
-        # it, s, fine against its, fine: 1 of 3 and 2
-        ("It's fine", "its fine", 0.4),
-        # 3, 5 against 35
-        ("3.5", "35", 0.0),
-        # each word as often as it occurs: no, no, yes against no, yes, yes: 2 of 3 and 3
-        ("no no yes", "no yes yes", 2 / 3),
-        # nothing is left of either side
-        ("the", "by", 0.0),
-        ('```json\n{"answer": "social support"}\n```', "social support", 1.0),
-        # one by one: 很, 开, 心 against 开, 心
-        ("很开心", "开心", 0.8),
-        # a Chinese word in the reply alone is one word: stress, 压力 against stress
-        ("stress 压力", "stress", 2 / 3),
-    ],
-)
-def test_f1_of_words(text: str, reference: str, share: float) -> None:
-    assert qa_f1(text, reference) == pytest.approx(share)
+@each_row(("question_type", "options", "strict", "reply"), [(name, *row) for name, rows in REPLIES.items() for row in rows])
+def test_strict_accuracy_reads_as_released_code(question_type: str, options: list[str], strict: int | None, reply: str) -> None:
+    right, spec = [], MetricSpec(metric="strict_accuracy")
+    for gold in range(len(options)):
+        question = Question.from_row(question_of(question_type, options=options, gold_indices=[gold]))
+        answer = read_answer(question, reply)
+        right += [gold] if answer and strict_accuracy(question, answer, spec) else []
+    assert right == ([] if strict is None else [strict])
+
+
+def test_final_answer_is_object_field_or_whole() -> None:
+    assert final_answer(fenced('{"answer": "two weeks"}')) == "two weeks"
+    assert final_answer("two weeks") == "two weeks"
+    assert final_answer('{"answer": ["two", "weeks"]}') == '{"answer": ["two", "weeks"]}'

@@ -7,6 +7,7 @@ import pytest
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from schemas.usage import TESTED
 from tasks.benchmarks.attunebench.annotate.annotate import annotate, read_draft
+from tasks.benchmarks.attunebench.annotate.threads import AnnotateOptions
 from tasks.solvers.state import RoleModel, SolverOptions, SolverOutput, SolverResources
 from tests.rows import each_row
 from tests.tasks.benchmarks.attunebench.annotate.asked import OWN_WORDS, annotated, ask, asked_last, speak
@@ -62,7 +63,7 @@ async def test_all_calls_run_together_but_judge() -> None:
         return RoleModel(ModelEntry(name=name, base_url="http://localhost/v1"), chat)
 
     resources = SolverResources({name: role(name) for name in ("tested", "draft_judge")})
-    await annotate(annotated(conversation(1, turns=5)), SolverOptions("annotate"), resources, 0)
+    await annotate(annotated(conversation(1, turns=5)), SolverOptions("annotate", own=AnnotateOptions()), resources, 0)
     assert most == {"tested": 21, "draft_judge": 5}
 
 

@@ -8,15 +8,14 @@ import pytest
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from schemas.tables.role_cards import CardStep
 from tasks.benchmarks.esc_eval.cards.pipeline import (
-    ANNOTATORS,
     EXTRACTION,
-    EXTRACTOR,
     PROMPTS,
     TAXONOMY,
     advance,
     load_texts,
     taxonomy_leaves,
 )
+from tasks.judging.cards import ANNOTATORS, EXTRACTOR
 from tasks.judging.replies import read_reply
 from tasks.solvers.run import with_listeners
 from tasks.solvers.state import RoleModel, SolverResources

@@ -11,7 +11,8 @@ import pytest
 
 from schemas.tables.role_cards import QUALITIES, RoleCards
 from tasks.benchmarks.esc_eval.cards.entering import read_cards
-from tasks.benchmarks.esc_eval.cards.pipeline import card_agreement, card_items, funnel
+from tasks.benchmarks.esc_eval.cards.pipeline import card_items
+from tasks.judging.cards import card_agreement, funnel
 from tests.mirror import MIRROR, needs_mirror
 
 PAIRS = [

@@ -5,10 +5,10 @@ import json
 import polars as pl
 import pytest
 
-from schemas.context import ASPECTS
 from schemas.dataset import DatasetSpec
 from tasks.benchmarks.longemotion.datasets.bundled import LONG_MINI
 from tasks.benchmarks.longemotion.datasets.emotion_conversation import STAGES
+from tasks.benchmarks.longemotion.question_types import ASPECTS
 from tasks.retrieval.chunking import split
 from tasks.scoring.blueprints import load_blueprint
 from tests.mirror import MIRROR

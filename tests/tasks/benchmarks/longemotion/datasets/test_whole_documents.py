@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
-from schemas.context import ASPECTS, Context, ContextOptions, SampleBuilder
+from schemas.context import Context, ContextOptions, SampleBuilder
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import ContextTask
 from tasks.benchmarks.longemotion.datasets.emotion_conversation import STAGES, checkpoints_of
 from tasks.benchmarks.longemotion.datasets.emotion_expression import read_situations
 from tasks.benchmarks.longemotion.datasets.emotion_qa import read_questions
 from tasks.benchmarks.longemotion.datasets.emotion_summary import join_readable, read_reports
+from tasks.benchmarks.longemotion.question_types import ASPECTS
 from tests.rows import each_row
 
 

@@ -10,7 +10,7 @@ from schemas.usage import Role
 from schemas.vocabulary import Language, Ranking
 from tasks.benchmarks.longemotion.solvers.solve import solve
 from tasks.solvers.base import Call
-from tasks.solvers.state import AskedItem, RoleModel, SolverOptions, SolverOutput, SolverResources
+from tasks.solvers.state import AskedItem, PlainOptions, RoleModel, SolverOutput, SolverResources
 from tests.tasks.benchmarks.longemotion.solvers.long_items import chunks_of
 
 Answer = Callable[[ChatRequest], ChatReply]
@@ -123,5 +123,5 @@ class ScriptedRoles:
     ) -> SolverOutput:
         models: dict[Role, ScriptedModel] = {"tested": self.model, "sage": self.sage, "critic": self.critic}
         roles = {role: model.role_model() for role, model in models.items()}
-        solver_options = SolverOptions(setting, options or RetrievalOptions(), length_demand)
+        solver_options = PlainOptions(setting, options or RetrievalOptions(), length_demand)
         return await solve(long_item, solver_options, SolverResources(roles, self.retriever), repetition)

@@ -1,0 +1,103 @@
+"""Role cards, in the steps of their layer: how a benchmark builds them, a job per step, and what became of all cards."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from schemas.benchmark import Rows
+from schemas.chat import ModelEntry
+from schemas.errors import unknown_name
+from schemas.lineage import PartitionKey, PartitionRef
+from schemas.tables.role_cards import CardStep
+from schemas.usage import Role
+from tasks.judging.agreement import krippendorff_alpha
+from tasks.lake.fingerprint import hash_settings, partition_key
+from tasks.solvers.state import SolverResources
+
+Card = dict[str, Any]
+"""A row of the layer `role_cards`."""
+
+EXTRACTOR: Role = "extractor"
+ANNOTATORS: tuple[Role, ...] = ("first_annotator", "second_annotator", "third_annotator")
+"""The third settles what the first two do not agree on."""
+
+
+@dataclass(frozen=True)
+class CardPipeline:
+    """How a benchmark builds role cards.
+
+    Attributes:
+        name: for `--pipeline`.
+        version: bumped when a step asks or concludes otherwise.
+        read: reads what enters a first step from a source, looked up in a mirror where it is no file.
+        texts: returns the content of the files that the calls rest on, by name.
+        advance: takes a card that was kept one step further.
+        items: returns the cards of a quality as own items.
+    """
+
+    name: str
+    version: str
+    read: Callable[[CardStep, str, Path | None], list[Card]]
+    texts: Callable[[], Mapping[str, Any]]
+    advance: Callable[[Card, CardStep, SolverResources], Awaitable[Card]]
+    items: Callable[[pl.DataFrame, str], list[Card]]
+
+
+PIPELINES = Rows("card_pipelines", CardPipeline)
+
+
+def find_pipeline(name: str | None) -> CardPipeline:
+    """Return the pipeline of a name, by default the first; raise UsageError if there is no such one."""
+    name = next(iter(PIPELINES), "") if name is None else name
+    if name not in PIPELINES:
+        raise unknown_name("pipeline", name, PIPELINES, "--pipeline", "name one of them, or leave it out")
+    return PIPELINES[name]
+
+
+@dataclass(frozen=True)
+class CardJob:
+    """A step over a collection of cards: who is asked, the rows that enter, the partition they are from; null = of none."""
+
+    pipeline: CardPipeline
+    name: str
+    step: CardStep
+    models: Mapping[Role, ModelEntry]
+    rows: tuple[Card, ...]
+    parent: PartitionRef | None
+
+    @property
+    def key(self) -> PartitionKey:
+        """Key of what it yields. Replies come from outside: the rows that enter count, not only what they were made of."""
+        texts = {file: hash_settings(content) for file, content in self.pipeline.texts().items()}
+        settings = {
+            "models": {role: {"model": entry.name, **entry.meaning} for role, entry in self.models.items()},
+            "sha256": {"rows": hash_settings(self.rows), **texts},
+        }
+        parents = [self.parent.identity] if self.parent else []
+        return partition_key("role_cards", {"cards": self.name, "step": self.step}, settings, parents, self.pipeline.version)
+
+
+def funnel(cards: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return a row per step: how many cards entered, and were kept, dropped by reason, or failed, which is all of them."""
+    rows = []
+    for (step,), ends in cards.group_by("step", maintain_order=True):
+        dropped = Counter(sorted(ends.filter(status="dropped")["reason"]))
+        kept, failed = (ends.filter(status=status).height for status in ("kept", "failed"))
+        rows.append({"step": step, "entered": ends.height, "kept": kept, "dropped": dropped, "failed": failed})
+    return rows
+
+
+def card_agreement(cards: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return how far two annotators agree on category and on grade: Krippendorff's alpha of categories, null where undefined."""
+    pairs = cards.filter(pl.col("step") == "annotate", pl.col("status") == "kept")["annotations"].to_list()
+    rows = []
+    for name in ("category", "grade"):
+        labels = [[annotation[name] for annotation in pair] for pair in pairs]
+        number = {value: index for index, value in enumerate(sorted({value for pair in labels for value in pair}))}
+        alpha = krippendorff_alpha([[number[value] for value in pair] for pair in labels], level="nominal")
+        rows.append({"of": name, "cards": len(labels), "alike": sum(left == right for left, right in labels), "alpha": alpha})
+    return rows

@@ -1,0 +1,111 @@
+"""Rubrics and prompts beside an own blueprint: asked by, part of the keys by content, and kept in the manifest."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.flows.command import Ended, assert_one_message, ended
+from tests.model_server import ModelServer
+
+DAYS = [
+    {"item_id": f"day-{number}", "language": "en", "question_type": "open_ended", "context": day}
+    | {"question": "Reply.", "references": ["I see."]}
+    for number, day in enumerate(("My train was late.", "Nobody laughed at my toast."))
+]
+BLUEPRINT: dict[str, Any] = {
+    **dict.fromkeys(("name", "title", "version", "source"), "days"),
+    **{name: name for name in ("rubrics", "prompts")},
+    "level_rules": [{"weights": {"low": 1}}],
+    "abilities": [
+        {"id": "reply", "title": "Reply", "tasks": [{"id": "day", "title": "Day", "level": "low", "datasets": ["bad_days"]}]}
+    ],
+    "datasets": {
+        "bad_days": {
+            "title": "Bad days",
+            "source": {"path": "days.jsonl"},
+            "methods": [{"id": "judge", "judged": True, "rubric": "warmth", "metrics": [{"metric": "judged_rating"}]}],
+        }
+    },
+}
+RUBRIC: dict[str, Any] = {
+    "id": "warmth",
+    "version": "1",
+    "texts": ["SOURCE"],
+    "scale": {"lowest": 1, "highest": 3},
+    "instruction": {"en": "You rate how warm a reply is.", "zh": "请评价回应是否温暖。"},
+    "anchors": {"en": ["cold", "polite", "warm"], "zh": ["冷漠", "礼貌", "温暖"]},
+    "dimensions": [{"name": "warmth", "definition": {"en": "Is it warm?", "zh": "是否温暖？"}}],
+}
+BLOCKS = {"context": "Your friend writes: {context}", "question": "{question}", "instruction": "One line, as a friend."}
+PROMPT = {"version": "1", "max_tokens": 64, "en": BLOCKS, "zh": BLOCKS}
+
+
+def write(folder: Path, **files: Any) -> None:
+    for name, content in files.items():
+        path = folder / f"{name.replace('__', '/')}.yaml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(yaml.safe_dump(content), encoding="utf-8")
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(lambda messages: '{"warmth": 3}' if "how warm" in messages[0]["content"] else "Oh no.") as server:
+        yield server
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    (tmp_path / "days.jsonl").write_text("".join(f"{json.dumps(day)}\n" for day in DAYS), encoding="utf-8")
+    write(tmp_path, days=BLUEPRINT, rubrics__warmth=RUBRIC, prompts__open_ended=PROMPT)
+    return tmp_path
+
+
+def run(own: Path, server: ModelServer, *more: str) -> Ended:
+    models = ("--model", "m", "--base-url", server.base_url, "--judge", "j", "--judge-base-url", server.base_url)
+    return ended("run", own / "days.yaml", *models, "--set", "bootstrap=0", "--lake", own / "lake", "--json", *more)
+
+
+def test_own_texts_are_asked_and_count(own: Path, server: ModelServer) -> None:
+    first = run(own, server)
+    assert first.document["raw_scores"][0]["value"] == 1, first.err
+    messages = [[message["content"] for message in call["messages"]] for call in server.bodies]
+    assert ["Your friend writes: My train was late.\n\nReply.\n\nOne line, as a friend."] in messages
+    # Another prompt is another answer, which is rated anew; another rubric rates the same answers.
+    assert [run(own, server).document["calls"]["sent"], first.document["calls"]["sent"]] == [0, 4]
+    write(own, prompts__open_ended={**PROMPT, "en": {**BLOCKS, "instruction": "Two lines."}})
+    assert run(own, server).document["calls"]["sent"] == 2  # equal replies: their ratings are in the journal
+    write(own, rubrics__warmth={**RUBRIC, "version": "2", "instruction": {"en": "Rate how warm it is.", "zh": "温暖吗？"}})
+    assert run(own, server).document["calls"]["sent"] == 2
+
+
+def test_past_run_needs_no_files(own: Path, server: ModelServer) -> None:
+    done = run(own, server).document
+    for name in ("days", "rubrics/warmth", "prompts/open_ended"):
+        (own / f"{name}.yaml").unlink()
+    checked = ended("verify", done["run"], "--lake", own / "lake", "--json").document
+    assert (checked["files"]["differ"], [one["kind"] for one in checked["differences"] if one["kind"] == "code"]) == ([], [])
+    assert {layer["differs"] for layer in checked["layers"]} == {0}
+    explained = ended("explain", done["run"], "--lake", own / "lake", "--dataset", "bad_days", "--model", "m", "--item", "day-0")
+    assert "Your friend writes" in explained.out, explained.err
+
+
+@pytest.mark.parametrize(
+    ("files", "parts"),
+    [
+        ({"prompts__open_endet": PROMPT}, ("there is no prompt open_endet", "open_ended")),
+        ({"prompts__open_ended": {**PROMPT, "en": {}}}, ("the prompt files cannot be used",)),
+        ({"rubrics__warmth": {**RUBRIC, "scale": {"lowest": 3, "highest": 1}}}, ("a rubric file breaks a rule",)),
+        (
+            {"days": {**BLUEPRINT, "rubrics": "rubric"}},
+            ("a folder of a blueprint cannot be read", "rubric: it has no YAML files"),
+        ),
+    ],
+)
+def test_faulty_own_texts_are_one_message(own: Path, server: ModelServer, files: dict[str, Any], parts: tuple[str, ...]) -> None:
+    write(own, **files)
+    assert_one_message(run(own, server), *parts)
+    assert server.calls == 0
