@@ -49,7 +49,9 @@ def adapt_agieval(record: Record) -> Item:
         return build(question_type="extractive", references=plain_forms(fields["answer"]) or None)
     printed, options = _strip_letters(fields["options"])
     labels = [letter for letter in "".join(fields["label"]) if not letter.isspace()]
-    gold = None if (subset, record.row) in BROKEN else _places(labels, _letter_order(printed))
+    places = LETTERS[: len(options)]
+    is_permutation = sorted(printed) == list(places)
+    gold = None if (subset, record.row) in BROKEN else _places(labels, printed if is_permutation else places)
     return build(
         question_type="multiple_answer" if len(labels) > 1 else "single_choice",
         options=options,
@@ -72,12 +74,6 @@ def _strip_letters(options: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     if all(text.startswith(f"{letter})") for letter, text in zip(letters, texts, strict=True)):
         texts = [text[2:].strip() for text in texts]
     return "".join(letters), tuple(texts)
-
-
-def _letter_order(printed: str) -> str:
-    """The letter each place stands for."""
-    expected = LETTERS[: len(printed)]
-    return printed if sorted(printed) == list(expected) else expected
 
 
 def _places(labels: Sequence[str], order: str) -> tuple[int, ...] | None:
@@ -154,8 +150,6 @@ def adapt_mmlu_pro(record: Record) -> Item:
     )
 
 
-_LETTERED = {letter: f"{{{letter}}}" for letter in "ABCD"}
-
 MMLU_PRO = moodbench_entry(
     id="mmlu_pro",
     title="MMLU-Pro",
@@ -167,19 +161,15 @@ MMLU_PRO = moodbench_entry(
     differences=("Its paper lets models reason before they answer; here, as in MoodBench, they answer at once.",),
 )
 
+_chinese_exam = partial(
+    choice, options={letter: f"{{{letter}}}" for letter in "ABCD"}, fixes_order=True, language="zh", subset="{subject}"
+)
+
 CMMLU = DatasetSpec(
     id="cmmlu",
     title="CMMLU",
     files=pinned_list("cmmlu", MOODBENCH),
-    adapter=choice(
-        "{Question}",
-        _LETTERED,
-        gold="Answer",
-        read=lambda record: {"subject": PurePosixPath(record.file).stem},
-        fixes_order=True,
-        language="zh",
-        subset="{subject}",
-    ),
+    adapter=_chinese_exam("{Question}", gold="Answer", read=lambda record: {"subject": PurePosixPath(record.file).stem}),
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
     paper="Li et al. 2023, arXiv:2306.09212",
@@ -210,14 +200,8 @@ CEVAL = DatasetSpec(
     id="ceval",
     title="C-Eval",
     files=pinned_list("ceval", _ceval),
-    adapter=choice(
-        "{question}",
-        _LETTERED,
-        gold="answer",
-        read=lambda record: {"subject": PurePosixPath(record.file).parent.name},
-        fixes_order=True,
-        language="zh",
-        subset="{subject}",
+    adapter=_chinese_exam(
+        "{question}", gold="answer", read=lambda record: {"subject": PurePosixPath(record.file).parent.name}
     ),
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
