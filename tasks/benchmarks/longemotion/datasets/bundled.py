@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from schemas.context import ASPECTS, Context, ContextOptions, LazySample, SampleBuilder
+from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import BundledFile, DatasetSpec
 from schemas.errors import UsageError
 from schemas.item import Item, Record, text_id
@@ -21,7 +21,7 @@ from tasks.benchmarks.longemotion.datasets.emotion_conversation import STAGES, c
 from tasks.benchmarks.longemotion.datasets.emotion_detection import build_contrast, find_odd
 from tasks.benchmarks.longemotion.datasets.emotion_expression import ask_to_live_through
 from tasks.benchmarks.longemotion.datasets.emotion_qa import ask_about
-from tasks.benchmarks.longemotion.datasets.emotion_summary import SECTIONS, read_report
+from tasks.benchmarks.longemotion.datasets.emotion_summary import read_report
 from tasks.benchmarks.longemotion.needle.lazy_samples import one_per_record, read_language, read_text
 from tasks.benchmarks.longemotion.needle.needles import ALL, checked, placed_needle
 from tasks.benchmarks.moodbench.bundled import BUNDLED
@@ -184,9 +184,7 @@ _SHORT = "Our own texts of a few hundred tokens in place of LongEmotion's of tho
 _HIDDEN = "A text has one length, whatever lengths are asked for; depths are as asked for."
 
 
-def _describe(
-    task: ContextTask, title: str, question_type: QuestionType, sample_builder: SampleBuilder, required: tuple[str, ...]
-) -> DatasetSpec:
+def _describe(task: ContextTask, title: str, question_type: QuestionType, sample_builder: SampleBuilder) -> DatasetSpec:
     return replace(
         BUNDLED[0],
         id=f"long_mini_{task}",
@@ -198,30 +196,20 @@ def _describe(
         sample_builder=sample_builder,
         task=task,
         question_types=(question_type,),
-        required=required,
+        required=(),
         differences=(_SHORT, _HIDDEN) if question_type == "label_choice" else (_SHORT,),
     )
 
 
-_HAYSTACK = ("haystack_id", "language", "haystack", "needles")
-_ITEM = ("item_id", "language")
-_DIALOGUE = ("id", "language", "stages")
-
 LONG_MINI: tuple[DatasetSpec, ...] = (
-    _describe(
-        "ec_emobench", "emotion classification, persons", "label_choice", hidden_in_text("ec_emobench", EMOTION), _HAYSTACK
-    ),
-    _describe(
-        "ec_finentity", "emotion classification, companies", "label_choice", hidden_in_text("ec_finentity", TONE), _HAYSTACK
-    ),
-    _describe("ed", "emotion detection", "odd_one_out", read_contrast_sets, (*_ITEM, "segments", "labels")),
-    _describe("qa", "emotion QA", "extractive", read_questions, ("document_id", "language", "document", "questions")),
-    _describe("es", "emotion summary", "aspect_summary", read_reports, (*_ITEM, *SECTIONS["en"], *ASPECTS)),
+    _describe("ec_emobench", "emotion classification, persons", "label_choice", hidden_in_text("ec_emobench", EMOTION)),
+    _describe("ec_finentity", "emotion classification, companies", "label_choice", hidden_in_text("ec_finentity", TONE)),
+    _describe("ed", "emotion detection", "odd_one_out", read_contrast_sets),
+    _describe("qa", "emotion QA", "extractive", read_questions),
+    _describe("es", "emotion summary", "aspect_summary", read_reports),
     *(
-        _describe(
-            task, f"emotion conversation, stage {task[-1]}", "counselor_reply", checkpoints_of(task, "long_mini_"), _DIALOGUE
-        )
+        _describe(task, f"emotion conversation, stage {task[-1]}", "counselor_reply", checkpoints_of(task, "long_mini_"))
         for task in STAGES
     ),
-    _describe("ee", "emotion expression", "emotion_expression", read_situations, (*_ITEM, "emotion", "situation")),
+    _describe("ee", "emotion expression", "emotion_expression", read_situations),
 )

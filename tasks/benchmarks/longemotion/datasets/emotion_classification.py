@@ -160,7 +160,6 @@ EC_EMOBENCH = DatasetSpec(
     question_types=("label_choice",),
     licence=f"EmoBench: MIT; {_NOVEL_LICENCE}",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; scenarios: Sabour et al. 2024, arXiv:2402.12071",
-    required=("qid", "language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
     expected_rows=400 + 7296,
     differences=(
         *_BOOK,
@@ -181,7 +180,6 @@ EC_FINENTITY = DatasetSpec(
     question_types=("label_choice",),
     licence=f"FinEntity: not stated upstream; {_NOVEL_LICENCE}",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; reports: Tang et al. 2023, arXiv:2310.12406",
-    required=("content", "annotations"),
     expected_rows=979 + 7296,
     differences=(
         *_BOOK,

@@ -113,7 +113,6 @@ def _conversation(task: ContextTask) -> DatasetSpec:
         task=task,
         question_types=("counselor_reply",),
         paper=f"{PAPER}, section 3.2.3",
-        required=("id", "stages"),
         expected_rows=100,
         differences=(
             "The case description that most dialogues were written from is not shown; the released code leaves it out, too.",

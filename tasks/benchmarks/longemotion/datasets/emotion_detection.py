@@ -252,7 +252,6 @@ ED = DatasetSpec(
     question_types=("odd_one_out",),
     licence="GPL-3.0 for the repository; terms for passing its participants' texts on not verified",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; texts: Kleinberg et al. 2020, arXiv:2004.04225",
-    required=("chosen_emotion", "text_long"),
     expected_rows=2491,
     differences=(
         "Built anew from the first phase of the corpus, which has 59 % of the released segments; which texts meet is drawn.",
@@ -272,7 +271,6 @@ ED_RELEASED = released(
     task="ed",
     question_types=("odd_one_out",),
     paper=f"{PAPER}, section 3.2.1",
-    required=("text", "label", "ground_truth"),
     expected_rows=136,
     differences=("In 113 of 136 sets the odd one is Relaxation, in the others it is Anxiety among Relaxation.",),
 )

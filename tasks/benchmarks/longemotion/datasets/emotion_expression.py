@@ -96,7 +96,6 @@ EE = DatasetSpec(
     question_types=("emotion_expression",),
     licence="situations: GPL-3.0 for the repository of EmotionBench; questionnaire: none stated",
     paper=f"{PAPER}, section 3.2.3; situations: Huang et al. 2023, arXiv:2308.03656",
-    required=("key", "value"),
     expected_rows=2,
     differences=(
         "Three of the 428 situations occur twice; they stay, as they count in the published means.",

@@ -36,7 +36,6 @@ GOEMOTIONS = moodbench_entry(
     question_types=("multiple_answer",),
     licence="Apache-2.0",
     paper="Demszky et al. 2020, arXiv:2005.00547",
-    required=("text", "labels"),
     expected_rows=301,
     differences=(
         "The file has no header; the released code takes the first comment for one and loses it.",
@@ -75,7 +74,6 @@ EDOS = moodbench_entry(
     ),
     licence="CC BY 4.0",
     paper="Welivita et al. 2021, A Large-Scale Dataset for Empathetic Response Generation, EMNLP 2021",
-    required=("text", "ed_emotion", "ed_emotion_index", "dialogue_id"),
     ambiguous=("2 items: rows 189 and 212 differ in capitals and punctuation only and have two labels.",),
     differences=(
         "All 41 classes can be answered; in the released code the last 15 never match (160 rows, highest possible 46.7 %).",
@@ -157,7 +155,6 @@ CPED = moodbench_entry(
     languages=("zh",),
     licence="Apache-2.0",
     paper="Chen et al. 2022, CPED: A Large-Scale Chinese Personalized and Emotional Dialogue Dataset, arXiv:2205.14727",
-    required=("Speaker", "Gender", "Age", "Scene", "Emotion", "Utterance", "Dialogue_ID"),
     differences=(
         "All 13 labels can be answered; the released list of options lacks those of 127 rows (highest possible 57.7 %).",
         "Scene and speaker are shown: one text occurs three times with three labels, which they tell apart.",
@@ -212,7 +209,6 @@ SEMEVAL2018_TASK1 = moodbench_entry(
     adapter=adapt_semeval2018_task1,
     licence="(c) 2018 NRC Canada: cite, do not redistribute",
     paper="Mohammad et al. 2018, SemEval-2018 Task 1: Affect in Tweets",
-    required=TWEET_COLUMNS,
     differences=(
         "The paper calls the task intensity; the released file, subtask E-c, says only whether an emotion is present.",
         "Each tweet makes eleven items, one per emotion, as in the released code.",

@@ -100,7 +100,6 @@ AGIEVAL = DatasetSpec(
     languages=("en", "zh"),
     licence="by part: MIT, Apache-2.0 (AQuA), CC BY-NC-SA 4.0 (LogiQA), academic use only (JEC-QA)",
     paper="Zhong et al. 2023, arXiv:2304.06364",
-    required=("passage", "question", "options", "label"),
     expected_rows=5191,
     broken_rows=15,
     differences=(
@@ -157,7 +156,6 @@ MMLU_PRO = moodbench_entry(
     adapter=adapt_mmlu_pro,
     licence="MIT",
     paper="Wang et al. 2024, arXiv:2406.01574",
-    required=("question", "options", "answer", "answer_index", "category"),
     differences=("Its paper lets models reason before they answer; here, as in MoodBench, they answer at once.",),
 )
 
@@ -173,7 +171,6 @@ CMMLU = DatasetSpec(
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
     paper="Li et al. 2023, arXiv:2306.09212",
-    required=("Question", "A", "B", "C", "D", "Answer"),
     expected_rows=11372,
     broken_rows=1,
     ambiguous=(
@@ -200,13 +197,10 @@ CEVAL = DatasetSpec(
     id="ceval",
     title="C-Eval",
     files=pinned_list("ceval", _ceval),
-    adapter=_chinese_exam(
-        "{question}", gold="answer", read=lambda record: {"subject": PurePosixPath(record.file).parent.name}
-    ),
+    adapter=_chinese_exam("{question}", gold="answer", read=lambda record: {"subject": PurePosixPath(record.file).parent.name}),
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
     paper="Huang et al. 2023, arXiv:2305.08322",
-    required=("question", "A", "B", "C", "D", "answer"),
     expected_rows=1346,
     differences=(
         "The validation split: labels of the test split are not published.",

@@ -54,7 +54,6 @@ def _describe(
         languages=("zh",),
         licence="CC BY-NC-SA 4.0",
         paper="MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4",
-        required=columns,
         expected_rows=rows,
         differences=(lost, *differences),
     )

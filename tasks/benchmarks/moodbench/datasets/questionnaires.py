@@ -53,7 +53,6 @@ _questionnaire = partial(
     licence="not stated",
     question_types=("questionnaire",),
     languages=("zh",),
-    required=("Question", "Choices", "Score"),
 )
 
 EQ60 = _questionnaire(

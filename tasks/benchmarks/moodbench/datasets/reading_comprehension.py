@@ -65,7 +65,6 @@ CMRC2018 = moodbench_entry(
     languages=("zh",),
     licence="CC BY-SA 4.0",
     paper="Cui et al. 2019, arXiv:1810.07366",
-    required=("context", "question", "answers"),
     differences=(
         "All distinct references count; the released code compares with the first one. Every row here has one.",
         "Rows are the upstream trial set, released under the name test.",
@@ -96,7 +95,6 @@ MULTIRC = moodbench_entry(
     ),
     licence="research licence of the authors (as known upstream, not verified)",
     paper="Khashabi et al. 2018, Looking Beyond the Surface, NAACL 2018; SuperGLUE, arXiv:1905.00537",
-    required=("paragraph", "question", "answer", "idx", "label"),
     expected_rows=4848,
     differences=(
         "The whole validation set of SuperGLUE; the release has 300 rows of it.",
@@ -122,7 +120,6 @@ RECORD = moodbench_entry(
     question_types=("extractive",),
     licence="Apache-2.0 for the annotations, terms of CNN and Daily Mail for the texts (as known upstream, not verified)",
     paper="Zhang et al. 2018, arXiv:1810.12885; SuperGLUE, arXiv:1905.00537",
-    required=("passage", "query", "entities", "answers"),
     differences=(
         "One entity is to be named, and any form of it will do, as upstream: best token F1 and exact match over the forms.",
         "The released code wants the letters of all forms of the right entity; 132 items have several.",

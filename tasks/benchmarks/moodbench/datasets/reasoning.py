@@ -38,7 +38,6 @@ FOLIO = moodbench_entry(
     question_types=("ranking",),
     licence="CC BY-SA 4.0",
     paper="Han et al. 2022, arXiv:2209.00840",
-    required=("premises", "conclusion", "label"),
     expected_rows=204,
     differences=(
         "Verdicts are ranked, as the paper's Recall@K and MRR need it; the released code asks for one and takes accuracy.",
@@ -109,7 +108,6 @@ LOGIQA = moodbench_entry(
     adapter=adapt_logiqa,
     licence="CC BY-NC-SA 4.0",
     paper="Liu et al. 2020, arXiv:2007.08124",
-    required=("line",),
     expected_rows=5208,
     differences=(
         "The released code runs LogicNLI in place of LogiQA; we use the English test set of its authors (651 questions).",
@@ -146,7 +144,6 @@ MUTUAL = moodbench_entry(
     ),
     licence="none stated upstream",
     paper="Cui et al. 2020, MuTual: A Dataset for Multi-Turn Dialogue Reasoning, arXiv:2004.04494",
-    required=("article", "options", "answers"),
     differences=(
         "The paper names MuTual, its release holds MuTual-plus, where one reply is replaced by one that asks to repeat.",
         "The release has 300 of the 886 dialogues of the MuTual-plus development set; we use these.",
@@ -185,7 +182,6 @@ WSC = moodbench_entry(
     ),
     licence="CC BY 4.0 (as known upstream, not verified)",
     paper="Levesque et al. 2012, The Winograd Schema Challenge; SuperGLUE, arXiv:1905.00537",
-    required=("text", "span1_text", "span2_text", "span2_index", "label"),
     expected_rows=104,
     differences=(
         "The pronoun meant is marked in the text; the released code names it only, which leaves items 64, 66 and 73 alike.",
