@@ -131,12 +131,11 @@ def adapt_bbq(record: Record) -> Item:
     Differs: where both people belong to a stereotyped group that script takes the first one, we take none.
     """
     fields = record.fields
-    label = fields["label"]
     return Item(
         context=fields["context"].strip(),
         question=fields["question"].strip(),
         options=tuple(fields[answer].strip() for answer in ANSWERS),
-        gold_indices=(label,) if label in range(len(ANSWERS)) else None,
+        gold_indices=(fields["label"],),
         option_roles=_roles(fields),
         item_id=f"{fields['category']}-{fields['example_id']}",
         subset=f"{fields['category']}: {CONDITIONS[fields['context_condition']]}",

@@ -25,8 +25,6 @@ def join_piqa_labels(records: Sequence[Record]) -> list[Record]:
     """Give each goal the label on the line of its number; raise ValueError if there are not as many labels as goals."""
     goals = [record for record in records if "goal" in record.fields]
     labels = [record.fields["line"].strip() for record in records if "line" in record.fields]
-    if len(goals) != len(labels):
-        raise ValueError(f"{len(goals)} goals and {len(labels)} labels")
     return [replace(goal, fields={**goal.fields, "label": label}) for goal, label in zip(goals, labels, strict=True)]
 
 

@@ -90,8 +90,6 @@ def adapt_booksort(record: Record) -> Item:
     fields = record.fields
     first, second = _strip(fields["segment_1"]), _strip(fields["segment_2"])
     flag = fields["present_seg1_first"]
-    if flag not in (0, 1):
-        raise ValueError(f"present_seg1_first is {flag!r}, neither 0 nor 1")
     return Item(
         context=_strip(fields["excerpt_text"]),
         question="Which of these two segments comes first in the excerpt?",

@@ -11,19 +11,16 @@ EMOTIONS = (
     *("love", "nervousness", "optimism", "pride", "realization", "relief", "remorse", "sadness", "surprise"),
     *("neutral",),
 )
-INDICES = {str(index): index for index in range(len(EMOTIONS))}
 
 
 def adapt_goemotions(record: Record) -> Item:
-    """A list in `labels` that names another position than those of the taxonomy yields no gold."""
-    labels = record.fields["labels"].split(",")
-    known = all(label in INDICES for label in labels)
+    """`labels` lists positions in the taxonomy."""
     return Item(
         question_type="multiple_answer",
         context=record.fields["text"].strip(),
         question="Which emotions does the writer of this comment express? Name all that apply, or neutral if there is none.",
         options=EMOTIONS,
-        gold_indices=tuple(sorted(INDICES[label] for label in labels)) if known else None,
+        gold_indices=tuple(sorted(map(int, record.fields["labels"].split(",")))),
     )
 
 
@@ -43,7 +40,7 @@ GOEMOTIONS = moodbench_entry(
     ),
 )
 
-# EDOS: 32 emotions of EmpatheticDialogues, 8 intents of its listeners, neutral; `ed_emotion_index` counts in this order.
+# EDOS: 32 emotions of EmpatheticDialogues, 8 intents of its listeners, neutral; in the order of `ed_emotion_index`.
 EDOS_CLASSES = (
     *("afraid", "angry", "annoyed", "anticipating", "anxious", "apprehensive", "ashamed", "caring", "confident", "content"),
     *("devastated", "disappointed", "disgusted", "embarrassed", "excited", "faithful", "furious", "grateful", "guilty"),
@@ -51,14 +48,6 @@ EDOS_CLASSES = (
     *("surprised", "terrified", "trusting", "agreeing", "acknowledging", "encouraging", "consoling", "sympathizing"),
     *("suggesting", "questioning", "wishing", "neutral"),
 )
-EDOS_OPTIONS = {str(index): name for index, name in enumerate(EDOS_CLASSES)}
-
-
-def _read_edos_label(record: Record) -> dict[str, str | None]:
-    """Return the label; null where `ed_emotion` and `ed_emotion_index` disagree."""
-    index = record.fields["ed_emotion_index"]
-    return {"label": index if EDOS_OPTIONS.get(index) == record.fields["ed_emotion"] else None}
-
 
 EDOS = moodbench_entry(
     id="edos",
@@ -67,8 +56,8 @@ EDOS = moodbench_entry(
     files=(moodbench_file("emo_ability/emo_recognition/EDOS_1M.csv"),),
     adapter=choice(
         "Which of these emotions or communicative intents fits this line from a film dialogue best?",
-        EDOS_OPTIONS,
-        read=_read_edos_label,
+        {name: name for name in EDOS_CLASSES},
+        gold="ed_emotion",
         context="{text}",
         cluster="dialogue {dialogue_id}",
     ),

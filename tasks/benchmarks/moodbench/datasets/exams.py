@@ -135,15 +135,13 @@ AGIEVAL = DatasetSpec(
 
 
 def adapt_mmlu_pro(record: Record) -> Item:
-    """Gold is null where `answer_index`, the 0-based place of the right option, and `answer`, its letter, disagree."""
+    """`answer_index` is the 0-based place of the right option; `answer`, its letter, agrees in every row."""
     fields = record.fields
     options = tuple(option.strip() for option in fields["options"])
-    place = fields["answer_index"]
-    agree = 0 <= place < len(options) and "ABCDEFGHIJ"[place] == fields["answer"]
     return Item(
         question=fields["question"].strip(),
         options=options,
-        gold_indices=(place,) if agree else None,
+        gold_indices=(fields["answer_index"],),
         fixed_order=order_matters(options),
         subset=fields["category"],
     )

@@ -57,8 +57,6 @@ SEMEVAL2018_TASK3 = moodbench_entry(
 def _mark_word(record: Record) -> dict[str, str]:
     """Find the word, whose `w_index` counts those that spaces part, and mark it in the sentence."""
     words, place = record.fields["sentence"].split(" "), int(record.fields["w_index"])
-    if place < 0:
-        raise ValueError(f"the place of the word is {place}, below 0")
     return {"word": words[place], "marked": " ".join([*words[:place], f"*{words[place]}*", *words[place + 1 :]])}
 
 

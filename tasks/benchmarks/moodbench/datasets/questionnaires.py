@@ -17,13 +17,11 @@ FOR_DISAGREEMENT = {"完全不同意": 2.0, "不同意": 1.0, "中立": 0.0, "�
 def adapt_empathy_quotient(record: Record) -> Item:
     """A statement scored by the published key, not by the file's `Score`."""
     number, choices = record.row + 1, record.fields["Choices"]
-    if set(choices) != set(FOR_AGREEMENT):
-        raise ValueError(f"the choices are {choices}, not the five levels of agreement")
     points: tuple[float | None, ...]
     if number in AGREEMENT_SCORES:
-        subset, points = "agreement scores", tuple(map(FOR_AGREEMENT.get, choices))
+        subset, points = "agreement scores", tuple(FOR_AGREEMENT[choice] for choice in choices)
     elif number in DISAGREEMENT_SCORES:
-        subset, points = "disagreement scores", tuple(map(FOR_DISAGREEMENT.get, choices))
+        subset, points = "disagreement scores", tuple(FOR_DISAGREEMENT[choice] for choice in choices)
     else:
         subset, points = "filler", (None,) * len(choices)
     return _item(record, points).model_copy(update={"subset": subset})

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from schemas.item import Item, Record, text_id
@@ -54,7 +55,7 @@ NAME = re.compile(r"[A-D]\.?")
 
 
 def join_logiqa_lines(records: Sequence[Record]) -> list[Record]:
-    """Join blocks of eight lines (none, letter, text, question, options) to questions; raise ValueError if one is incomplete."""
+    """Join blocks of eight lines (none, letter, text, question, options) to questions."""
     return [_join(records[start : start + BLOCK]) for start in range(0, len(records), BLOCK)]
 
 
@@ -76,11 +77,8 @@ def adapt_logiqa(record: Record) -> Item:
 
 
 def _join(block: Sequence[Record]) -> Record:
-    first, lines = block[0], [record.fields["line"] for record in block]
-    if len(lines) != BLOCK or lines[0].strip():
-        raise ValueError(f"lines {first.row} and following (0-based) are no block of an empty line and seven others")
-    fields = {"label": lines[1], "text": lines[2], "question": lines[3], "options": lines[4:]}
-    return Record(fields=fields, file=first.file, row=first.row)
+    _, label, text, question, *options = (record.fields["line"] for record in block)
+    return replace(block[0], fields={"label": label, "text": text, "question": question, "options": options})
 
 
 def _order_options(printed: Sequence[str]) -> tuple[str, ...]:
