@@ -18,7 +18,7 @@ from schemas.item import Item, Record, text_id
 from schemas.question_types import QuestionType
 from schemas.vocabulary import ContextTask, Language
 from tasks.benchmarks.longemotion.datasets.emotion_conversation import STAGES, checkpoints_of
-from tasks.benchmarks.longemotion.datasets.emotion_detection import build_contrast, find_odd
+from tasks.benchmarks.longemotion.datasets.emotion_detection import build_contrast
 from tasks.benchmarks.longemotion.datasets.emotion_expression import ask_to_live_through
 from tasks.benchmarks.longemotion.datasets.emotion_qa import ask_about
 from tasks.benchmarks.longemotion.datasets.emotion_summary import read_report
@@ -139,9 +139,8 @@ def find_place(haystack: str, depth_percent: float) -> int:
 
 def _build_contrast(record: Record) -> tuple[Item, Context]:
     language, segments, labels = read_language(record), record.fields["segments"], record.fields["labels"]
-    if len(segments) != len(labels):
-        raise ValueError(f"{len(segments)} segments have {len(labels)} labels")
-    return build_contrast(segments, labels, find_odd(labels), ODD_ONE[language], language)
+    (odd,) = (place for place, label in enumerate(labels) if labels.count(label) == 1)
+    return build_contrast(segments, labels, odd, ODD_ONE[language], language)
 
 
 def read_questions(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:

@@ -7,7 +7,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from typing import Any
 
 from schemas.context import ContextOptions
 from schemas.item import Record
@@ -69,15 +68,7 @@ def _needle(record: Record, text: str, entity: str, tone: str) -> Needle:
 
 
 def _readable(record: Record) -> str:
-    content = record.fields.get("content")
-    annotations = record.fields.get("annotations")
-    if not isinstance(content, str) or not isinstance(annotations, list) or not all(map(_is_annotation, annotations)):
-        raise ValueError(f"row {record.row} has no text `content`, or no list `annotations` of a `value` and a label each")
-    return match_layout(_CODE.sub("", content))
-
-
-def _is_annotation(annotation: Any) -> bool:
-    return isinstance(annotation, dict) and isinstance(annotation.get("value"), str) and annotation.get("label") in QUOTAS
+    return match_layout(_CODE.sub("", record.fields["content"]))
 
 
 def _is_prose(text: str, record: Record) -> bool:

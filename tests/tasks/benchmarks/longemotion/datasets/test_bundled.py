@@ -1,6 +1,6 @@
 """How bundled long items are built of their records."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -13,7 +13,6 @@ from tasks.benchmarks.longemotion.datasets.bundled import (
     TONE,
     find_place,
     hidden_in_text,
-    read_contrast_sets,
     read_situations,
 )
 
@@ -128,16 +127,6 @@ def test_lengths_cannot_be_chosen() -> None:
 def test_a_needle_that_leaves_its_item_unclear(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         build(hidden_in_text("ec_emobench", EMOTION), haystack(**changes))
-
-
-def contrast(labels: Sequence[str], language: str = "zh") -> dict[str, Any]:
-    return {"item_id": "ed-1", "language": language, "segments": ["春天。", "夏。", "秋天到。"], "labels": labels}
-
-
-@pytest.mark.parametrize("labels", [["Joy", "Joy", "Joy"], ["Joy", "Fear", "Anger"], ["Joy", "Joy", "Fear", "Joy"]])
-def test_a_set_without_exactly_one_odd_segment(labels: list[str]) -> None:
-    with pytest.raises(ValueError, match=r"another label than all the rest|3 segments have 4 labels"):
-        build(read_contrast_sets, contrast(labels))
 
 
 def test_a_language_that_is_not_known() -> None:

@@ -179,12 +179,6 @@ def test_report_fills_tone_that_lacks_most() -> None:
     assert {found.text for found in reports(both[::-1])} == {found.text for found in chosen}
 
 
-@pytest.mark.parametrize("fields", [{"content": 1, "annotations": []}, {"content": "x"}, {"content": "x", "annotations": [{}]}])
-def test_what_is_no_report_is_refused(fields: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="row 4 has no text `content`, or no list"):
-        reports([Record(fields=fields, file="f.json", row=4)])
-
-
 def test_words_occur_as_whole_words() -> None:
     assert occurs("S&P", "the S&P.")
     assert not occurs("S&P", "AS&P or S&P500")
