@@ -92,17 +92,6 @@ def test_as_is_keeps_needle_on_own_line() -> None:
     assert (item.context or "").replace(context.needle, "").islower()
 
 
-@pytest.mark.parametrize("changes", [{"scenario": " "}, {"subject": None}, {"qid": 7}])
-def test_a_scenario_that_is_none_is_refused(changes: dict[str, Any]) -> None:
-    with pytest.raises((TypeError, ValueError), match=r"is empty|is no text"):
-        list_emobench_samples([scenario(**changes), *BOOK], SHORT, 1)
-
-
-def test_without_a_book_there_is_no_haystack() -> None:
-    with pytest.raises(ValueError, match="no file of lines has no prose between"):
-        list_emobench_samples([scenario()], SHORT, 1)
-
-
 @pytest.mark.parametrize(
     ("subject", "text", "expected"),
     [
