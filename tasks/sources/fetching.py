@@ -107,12 +107,6 @@ class Addresses:
             next_step="fetch it yourself and pass its folder with --mirror",
         )
 
-    def of_lfs(self, source: PinnedFile) -> str | None:
-        """Return the address of what a pointer file stands for; null where the host resolves pointers itself."""
-        if not source.repository.startswith("github.com/"):
-            return None
-        return replace(self, github=self.github_lfs).of(source)
-
 
 NOT_KEPT = "what came was removed; fetch again, or correct revision and hash of the catalogue entry if the change is meant"
 
@@ -173,9 +167,9 @@ def _download(source: PinnedFile, part: Path, download: Download, addresses: Add
         PartialFile(part).discard()
         # Another name: the next attempt asks for the pointer again and must not take these bytes for a part of it.
         part = part.with_name(f"{part.name}.lfs")
-        lfs_url = addresses.of_lfs(source)
-        if lfs_url is None:
-            raise pointer_in_place(source, url)
+        if not source.repository.startswith("github.com/"):
+            raise pointer_in_place(source, url)  # other hosts resolve pointers themselves
+        lfs_url = replace(addresses, github=addresses.github_lfs).of(source)
         if source.sha256 and pointed and source.sha256 != pointed:
             raise not_the_pinned(lfs_url, f"sha256 {source.sha256}", f"sha256 {pointed} (in the Git LFS pointer)", NOT_KEPT)
         url, hashes = lfs_url, {**hashes, "sha256": source.sha256 or pointed or None}
