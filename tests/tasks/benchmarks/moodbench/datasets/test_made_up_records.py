@@ -12,7 +12,6 @@ from tasks.benchmarks.moodbench.datasets.summaries import join_meetings
 from tasks.datasets.building import build_of_records
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.options import order_matters
-from tasks.text.mathematics import plain_forms
 from tests.rows import each_row
 from tests.tasks.datasets.real_datasets import adapt, make_items, right
 
@@ -351,27 +350,6 @@ def test_agieval_labels(label: Any, gold: Any, question_type: str, reference: An
 )
 def test_agieval_strips_a_second_letter_all_have(printed: list[str], options: tuple[str, ...]) -> None:
     assert adapt("agieval", {**AGIEVAL, "options": printed, "label": "A"}, file="aqua-rat.jsonl").options == options
-
-
-@each_row(
-    ("answer", "forms"),
-    [
-        ("$2$", ("2",)),
-        (r"-\tfrac27", (r"-\tfrac27", "-2/7")),
-        (r"2\frac{3}{11}", (r"2\frac{3}{11}", "2 3/11")),
-        (r"$y=\frac{2}{\mathrm{e}}x$", (r"y=\frac{2}{\mathrm{e}}x", "y=(2/e)x")),
-        (r"$\frac{4\sqrt{7}}{9}$;$3$", (r"\frac{4\sqrt{7}}{9};3", "4√7/9;3")),
-        (r"12,\!345", (r"12,\!345", "12,345")),
-        (r"30^\circ", (r"30^\circ", "30°")),
-        (r"$\textcircled{1}\textcircled{3}$", (r"\textcircled{1}\textcircled{3}", "①③")),
-        (r"\$7.25", (r"\$7.25", "$7.25")),
-        (".5", (".5", "0.5")),
-        (r"\begin{pmatrix} 3 \\ 8 \end{pmatrix}", (r"\begin{pmatrix} 3 \\ 8 \end{pmatrix}",)),
-        ("", ()),
-    ],
-)
-def test_mathematical_answers_have_plain_forms(answer: str, forms: tuple[str, ...]) -> None:
-    assert plain_forms(answer) == forms
 
 
 def lines(*texts: str, file: str = "file") -> list[Record]:
