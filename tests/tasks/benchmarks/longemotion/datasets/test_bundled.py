@@ -13,7 +13,6 @@ from tasks.benchmarks.longemotion.datasets.bundled import (
     TONE,
     find_place,
     hidden_in_text,
-    read_situations,
 )
 
 ENGLISH = "One two. Three four! Five six?\n\nSeven."
@@ -127,8 +126,3 @@ def test_lengths_cannot_be_chosen() -> None:
 def test_a_needle_that_leaves_its_item_unclear(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         build(hidden_in_text("ec_emobench", EMOTION), haystack(**changes))
-
-
-def test_a_language_that_is_not_known() -> None:
-    with pytest.raises(ValueError, match="one of en, zh, got 'fr'"):
-        build(read_situations, {"item_id": "ee-1", "language": "fr", "emotion": "Guilt", "situation": "Un soir."})

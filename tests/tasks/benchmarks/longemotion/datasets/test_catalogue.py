@@ -8,7 +8,6 @@ import pytest
 
 from schemas.blueprint import Blueprint
 from schemas.dataset import PinnedFile
-from schemas.question_types import QUESTION_TYPES
 from schemas.vocabulary import ContextTask
 from tasks.benchmarks.longemotion.catalogue import LONGEMOTION
 from tasks.benchmarks.longemotion.datasets.emotion_detection import PUBLISHED
@@ -38,15 +37,6 @@ def test_entries_cover_six_tasks_and_are_pinned() -> None:
         "data/Emotion_QA.jsonl": "e7862cad3fd5f279526e7de60a6e85e5",
         "data/Emotion_Summary.jsonl": "58ee9da4ba955932b3142778cdb9b5d5",
     }
-
-
-def test_dataset_with_long_items_has_sample_builder() -> None:
-    for spec in CATALOGUE.values():
-        assert (spec.sample_builder is not None) == (spec.id.startswith(("longemotion_", "long_mini_")))
-        assert (spec.task is not None) == (spec.sample_builder is not None)
-        of_a_solver = spec.sample_builder or set(spec.question_types) <= {"role_play", "annotation"}
-        assert of_a_solver or all(QUESTION_TYPES[name].has_prompt for name in spec.question_types)
-        assert spec.sample_builder is None or spec.join_records is None
 
 
 @pytest.mark.parametrize(
