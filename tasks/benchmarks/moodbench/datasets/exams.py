@@ -48,16 +48,17 @@ def adapt_agieval(record: Record) -> Item:
     if fields["options"] is None:
         return build(question_type="extractive", references=plain_forms(fields["answer"]) or None)
     printed, options = _strip_letters(fields["options"])
-    labels = [letter for letter in "".join(fields["label"]) if not letter.isspace()]
-    places = LETTERS[: len(options)]
-    is_permutation = sorted(printed) == list(places)
-    gold = None if (subset, record.row) in BROKEN else _places(labels, printed if is_permutation else places)
+    label, labels = fields["label"], "".join("".join(fields["label"]).split())
+    order = printed if sorted(printed) == list(LETTERS[: len(options)]) else LETTERS
+    gold = None if (subset, record.row) in BROKEN else tuple(sorted(map(order.index, labels)))
+    # The released code takes one letter for the place; a list or several letters match no answer.
+    released = (LETTERS.index(label),) if label in list(LETTERS) else ()
     return build(
         question_type="multiple_answer" if len(labels) > 1 else "single_choice",
         options=options,
         gold_indices=gold,
         fixed_order=order_matters(options),
-        reference_gold_indices=_reference_gold(fields["label"], len(options), gold),
+        reference_gold_indices=None if released == gold else released,
     )
 
 
@@ -74,20 +75,6 @@ def _strip_letters(options: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     if all(text.startswith(f"{letter})") for letter, text in zip(letters, texts, strict=True)):
         texts = [text[2:].strip() for text in texts]
     return "".join(letters), tuple(texts)
-
-
-def _places(labels: Sequence[str], order: str) -> tuple[int, ...] | None:
-    if not labels or any(label not in order for label in labels):
-        return None
-    return tuple(sorted(order.index(label) for label in labels))
-
-
-def _reference_gold(label: str | list[str], n_options: int, gold: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    """The released code takes one letter for the place; a list or several letters match no answer."""
-    if isinstance(label, list) or len(label) > 1:
-        return ()
-    places = _places([label], LETTERS[:n_options])
-    return None if places == gold else places
 
 
 AGIEVAL = DatasetSpec(

@@ -153,17 +153,11 @@ MUTUAL = moodbench_entry(
 def _mark_pronoun(record: Record) -> dict[str, str]:
     """Mark the pronoun, of which the text may have several, at the word `span2_index` or, as one record needs, the next."""
     fields = record.fields
-    words, pronoun = fields["text"].split(), fields["span2_text"].split()
-    start = _find_pronoun(words, pronoun, fields["span2_index"])
+    words, pronoun, start = fields["text"].split(), fields["span2_text"].split(), fields["span2_index"]
+    if words[start : start + len(pronoun)] != pronoun:
+        start += 1
     marked = [*words[:start], f"**{' '.join(pronoun)}**", *words[start + len(pronoun) :]]
     return {"marked": " ".join(marked), "pronoun": " ".join(pronoun)}
-
-
-def _find_pronoun(words: Sequence[str], pronoun: Sequence[str], index: int) -> int:
-    for start in (index, index + 1):
-        if words[start : start + len(pronoun)] == pronoun:
-            return start
-    raise ValueError(f"{' '.join(pronoun)} is neither word {index} (0-based) of the text nor the next one")
 
 
 WSC = moodbench_entry(
