@@ -38,7 +38,7 @@ def find_reports(records: Sequence[Record], haystack: Haystack, options: Context
     """
     needed = Counter(QUOTAS)
     chosen = []
-    usable = [(record, _readable(record)) for record in records]
+    usable = [(record, match_layout(_CODE.sub("", record.fields["content"]))) for record in records]
     texts = Counter(text for _, text in usable)
     for record, text in sorted(usable, key=lambda pair: sha256(pair[1].encode()).digest()):
         if texts[text] > 1 or not _is_prose(text, record):
@@ -65,10 +65,6 @@ def _needle(record: Record, text: str, entity: str, tone: str) -> Needle:
         label=tone,
         ask=ask_tone,
     )
-
-
-def _readable(record: Record) -> str:
-    return match_layout(_CODE.sub("", record.fields["content"]))
 
 
 def _is_prose(text: str, record: Record) -> bool:
