@@ -22,7 +22,7 @@ from tasks.benchmarks.longemotion.datasets.emotion_detection import build_contra
 from tasks.benchmarks.longemotion.datasets.emotion_expression import ask_to_live_through
 from tasks.benchmarks.longemotion.datasets.emotion_qa import ask_about
 from tasks.benchmarks.longemotion.datasets.emotion_summary import read_report
-from tasks.benchmarks.longemotion.needle.lazy_samples import one_per_record, read_language, read_text
+from tasks.benchmarks.longemotion.needle.lazy_samples import one_per_record, read_language
 from tasks.benchmarks.longemotion.needle.needles import ALL, checked, placed_needle
 from tasks.benchmarks.moodbench.bundled import BUNDLED
 from tasks.text.tokens import token_offsets
@@ -105,10 +105,8 @@ def _placements(fields: Mapping[str, Any], depths: tuple[float, ...]) -> Iterato
 def _build_hidden(
     task: ContextTask, question: Mapping[Language, str], record: Record, fields: Mapping[str, Any], depth: float
 ) -> tuple[Item, Context]:
-    language, haystack = read_language(record), read_text(record.fields, "haystack")
-    needle, subject, choices = read_text(fields, "needle"), read_text(fields, "subject"), tuple(fields["choices"])
-    if subject not in needle or subject.casefold() in haystack.casefold():
-        raise ValueError(f"{subject} should be named in the needle and nowhere else")
+    language, haystack = read_language(record), record.fields["haystack"].strip()
+    needle, subject, choices = fields["needle"].strip(), fields["subject"].strip(), tuple(fields["choices"])
     start = find_place(haystack, depth)
     text = f"{haystack[:start]}{needle}{GAP[language]}{haystack[start:]}"
     item = Item(
@@ -123,7 +121,7 @@ def _build_hidden(
         update={
             "query": subject,
             "target_depth_percent": depth,
-            "haystack": f"{record.file}, {read_text(record.fields, 'haystack_id')}, characters 0-{len(haystack)}",
+            "haystack": f"{record.file}, {record.fields['haystack_id']}, characters 0-{len(haystack)}",
             "needle_style": "matched",
         }
     )
@@ -155,8 +153,8 @@ def read_questions(records: Sequence[Record], _options: ContextOptions, _seed: i
 
 
 def _build_question(record: Record, fields: Mapping[str, Any]) -> tuple[Item, Context]:
-    document, question = read_text(record.fields, "document"), read_text(fields, "question")
-    return ask_about(document, question, *fields["references"], language=read_language(record))
+    texts = (record.fields["document"].strip(), fields["question"].strip(), *fields["references"])
+    return ask_about(*texts, language=read_language(record))
 
 
 def _build_situation(record: Record) -> tuple[Item, Context]:
@@ -165,7 +163,7 @@ def _build_situation(record: Record) -> tuple[Item, Context]:
 
 
 def _own_name(record: Record) -> str:
-    return read_text(record.fields, "item_id")
+    return str(record.fields["item_id"])
 
 
 read_contrast_sets = one_per_record(_own_name, _build_contrast)

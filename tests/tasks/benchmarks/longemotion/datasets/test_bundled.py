@@ -112,17 +112,3 @@ def test_lengths_cannot_be_chosen() -> None:
     with pytest.raises(UsageError, match="lengths of the bundled texts") as caught:
         build(hidden_in_text("ec_emobench", EMOTION), haystack(), lengths=(2000,))
     assert caught.value.got == "2000"
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"subject": "Seven", "needle": "Seven won."}, "Seven should be named in the needle and nowhere else"),
-        ({"subject": "Bea"}, "Bea should be named in the needle and nowhere else"),
-        ({"label": "Proud"}, "not in tuple"),
-        ({"needle": " "}, "needle is empty"),
-    ],
-)
-def test_a_needle_that_leaves_its_item_unclear(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        build(hidden_in_text("ec_emobench", EMOTION), haystack(**changes))

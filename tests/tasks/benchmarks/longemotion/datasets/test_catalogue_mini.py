@@ -58,6 +58,14 @@ def test_gold_places_differ_and_texts_hide_gold() -> None:
         assert options[gold[0]].casefold() not in text.casefold()
 
 
+@pytest.mark.parametrize("name", ["long_mini_ec_emobench", "long_mini_ec_finentity"])
+def test_subjects_stand_in_their_needle_alone(name: str) -> None:
+    for record in records_of(name, MIRROR):
+        for needle in record.fields["needles"]:
+            assert needle["subject"] in needle["needle"]
+            assert needle["subject"].casefold() not in record.fields["haystack"].casefold()
+
+
 def test_nothing_but_its_content_shows_the_odd_segment() -> None:
     for language, segments, gold in build("long_mini_ed", MIRROR).items.select("language", "options", "gold_indices").iter_rows():
         lengths = [len(text.split()) if language == "en" else len(text) for text in segments]
