@@ -89,7 +89,7 @@ class DatasetSpec:
     languages: tuple[Language, ...] = ("en",)
 
     adapter: Adapter | None = None
-    """Makes the items of one record; null = `sample_builder` builds them."""
+    """Makes the items of one record; null = `sample_builder` builds them. It trusts the records of files pinned by their hash."""
 
     file_format: RecordFormat | None = None
     """How its files hold records; null = as the suffix of the first says."""

@@ -16,7 +16,7 @@ def adapt_cmrc2018(record: Record) -> Item:
         question_type="extractive",
         context=fields["context"],
         question=fields["question"],
-        references=tuple(dict.fromkeys(fields["answers"]["text"])) or None,
+        references=tuple(dict.fromkeys(fields["answers"]["text"])),
         cluster=text_id(fields["context"]),
     )
 

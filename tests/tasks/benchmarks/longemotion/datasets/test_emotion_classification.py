@@ -96,11 +96,7 @@ def test_as_is_keeps_needle_on_own_line() -> None:
     ("subject", "text", "expected"),
     [
         ("Nora's brother", "x", "The text tells of Nora's brother. What would Nora's brother most likely feel in the end?"),
-        (
-            "I",
-            'a "b" c d e f g h i',
-            _OPENED,
-        ),
+        ("I", 'a "b" c d e f g h i', _OPENED),
         ("my mom", None, "What would the narrator's mom most likely feel in the end?"),
         ("the teacher", None, "What would the teacher most likely feel in the end?"),
     ],

@@ -120,12 +120,10 @@ ITEMS: Sequence[tuple[str, Mapping[str, Any], Mapping[str, Any]]] = [
             "subset": "wikihow",
         },
     ),
-    ("hellaswag", {**HELLASWAG, "label": ""}, {"gold_indices": None}),
     (
         *("cmrc2018", {**CMRC, "answers": {"answer_start": [8, 8, 7], "text": ["1901年", "1901年", "于1901年"]}}),
         {"context": "茶馆<br>开于1901年。", "references": ("1901年", "于1901年")},
     ),
-    ("cmrc2018", {**CMRC, "answers": {"answer_start": [], "text": []}}, {"references": None}),
     (
         *("goemotions", {"text": "Thanks, [NAME], what a day! ", "labels": "27,0,15"}),
         {"context": "Thanks, [NAME], what a day!", "right": ["admiration", "gratitude", "neutral"]},
@@ -140,7 +138,6 @@ ITEMS: Sequence[tuple[str, Mapping[str, Any], Mapping[str, Any]]] = [
         },
     ),
     ("emobench1", {**EMOBENCH, "language": "zh", "subject": "我"}, {"language": "zh", "question": "，我最有可能是什么感受？"}),
-    ("emobench1", {**EMOBENCH, "emotion_label": "Hope"}, {"gold_indices": None}),
     (
         *("moodbench3", {**MOODBENCH, "text": "小林叹气。\n问题：她不说。\n问题:\n怎么做最好？", "gold": "D"}),
         {
@@ -150,7 +147,6 @@ ITEMS: Sequence[tuple[str, Mapping[str, Any], Mapping[str, Any]]] = [
             "subset": "Personal Scenarios: Emotional Support",
         },
     ),
-    ("moodbench2", {**MOODBENCH, "text": "a\n问题:\nb", "gold": "E"}, {"gold_indices": None}),
     ("edos", EDOS, {"gold_indices": (1,), "cluster": "dialogue 7"}),
     *(
         (
