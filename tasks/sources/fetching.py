@@ -27,16 +27,14 @@ HASH_DIGITS = 64
 class Cache:
     """Files by the hash of their content, or by a key and, inside its folder, by that hash.
 
-        ab/abcdef...                 a pinned file, by its sha256
-        unpinned/KEY/SHA256          a file pinned by its revision only, or by its md5
-        members/KEY/SHA256           a file out of an archive
-        incoming/incoming-NAME.part  a download that goes on where it ended; with .part.etag and .lock
-
-    Args:
-        folder: where; made when the first file comes.
+    ab/abcdef...                 a pinned file, by its sha256
+    unpinned/KEY/SHA256          a file pinned by its revision only, or by its md5
+    members/KEY/SHA256           a file out of an archive
+    incoming/incoming-NAME.part  a download that goes on where it ended; with .part.etag and .lock
     """
 
     folder: Path
+    """Made when the first file comes."""
 
     def path_of(self, sha256: str) -> Path:
         """Return where the file with this content is, if it is here."""
@@ -133,12 +131,6 @@ def fetch(source: PinnedFile, cache: Cache, download: Download, addresses: Addre
     """Return a file's path in the cache, where it is put if it is not there yet.
 
     Calls for the same file at once, from other processes too, make one download.
-
-    Args:
-        source: the file.
-        cache: where it is kept.
-        download: fetches it.
-        addresses: where from.
 
     Raises:
         SourceMissingError: it cannot be downloaded.
