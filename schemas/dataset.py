@@ -74,7 +74,7 @@ def format_of_suffix(file: SourceFile) -> RecordFormat | None:
 class DatasetSpec:
     """One dataset: source, reader, adapter and what is known about it.
 
-    `columns` names the fields of files without a header, in order. `required` lists the fields each record must have.
+    `columns` names the fields of files without a header, in order.
     """
 
     id: str
@@ -82,7 +82,6 @@ class DatasetSpec:
     files: tuple[SourceFile, ...]
     licence: str
     paper: str
-    required: tuple[str, ...]
     evaluation_version: str = "1.0"
     """Bumped when the meaning of an item changes (adapter, gold, order of options)."""
 
@@ -90,12 +89,15 @@ class DatasetSpec:
     languages: tuple[Language, ...] = ("en",)
 
     adapter: Adapter | None = None
-    """Makes the items of one record; null = `sample_builder` builds them."""
+    """Makes the items of one record; null = `sample_builder` builds them. It trusts the records of files pinned by their hash."""
 
     file_format: RecordFormat | None = None
     """How its files hold records; null = as the suffix of the first says."""
 
     columns: tuple[str, ...] | None = None
+    required: tuple[str, ...] = ()
+    """Fields that each record must have; of files pinned by their hash the adapter knows the fields."""
+
     expected_rows: int | None = None
     """Rows read from all files of the pinned revision."""
 

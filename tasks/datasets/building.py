@@ -265,7 +265,7 @@ def _unusable(spec: DatasetSpec, record: Record, got: str) -> RecordError:
     return RecordError(
         f"no item of {spec.id} can be made of this record",
         where=f"{record.file}, row {record.row} (0-based)",
-        expected=f"a record as the adapter of {spec.id} reads it, with {', '.join(spec.required)}",
+        expected=f"a record as the adapter of {spec.id} reads it",
         got=got,
         next_step="correct the file, or the adapter of the dataset",
     )

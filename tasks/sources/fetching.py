@@ -27,16 +27,14 @@ HASH_DIGITS = 64
 class Cache:
     """Files by the hash of their content, or by a key and, inside its folder, by that hash.
 
-        ab/abcdef...                 a pinned file, by its sha256
-        unpinned/KEY/SHA256          a file pinned by its revision only, or by its md5
-        members/KEY/SHA256           a file out of an archive
-        incoming/incoming-NAME.part  a download that goes on where it ended; with .part.etag and .lock
-
-    Args:
-        folder: where; made when the first file comes.
+    ab/abcdef...                 a pinned file, by its sha256
+    unpinned/KEY/SHA256          a file pinned by its revision only, or by its md5
+    members/KEY/SHA256           a file out of an archive
+    incoming/incoming-NAME.part  a download that goes on where it ended; with .part.etag and .lock
     """
 
     folder: Path
+    """Made when the first file comes."""
 
     def path_of(self, sha256: str) -> Path:
         """Return where the file with this content is, if it is here."""
@@ -107,12 +105,6 @@ class Addresses:
             next_step="fetch it yourself and pass its folder with --mirror",
         )
 
-    def of_lfs(self, source: PinnedFile) -> str | None:
-        """Return the address of what a pointer file stands for; null where the host resolves pointers itself."""
-        if not source.repository.startswith("github.com/"):
-            return None
-        return replace(self, github=self.github_lfs).of(source)
-
 
 NOT_KEPT = "what came was removed; fetch again, or correct revision and hash of the catalogue entry if the change is meant"
 
@@ -139,12 +131,6 @@ def fetch(source: PinnedFile, cache: Cache, download: Download, addresses: Addre
     """Return a file's path in the cache, where it is put if it is not there yet.
 
     Calls for the same file at once, from other processes too, make one download.
-
-    Args:
-        source: the file.
-        cache: where it is kept.
-        download: fetches it.
-        addresses: where from.
 
     Raises:
         SourceMissingError: it cannot be downloaded.
@@ -173,9 +159,9 @@ def _download(source: PinnedFile, part: Path, download: Download, addresses: Add
         PartialFile(part).discard()
         # Another name: the next attempt asks for the pointer again and must not take these bytes for a part of it.
         part = part.with_name(f"{part.name}.lfs")
-        lfs_url = addresses.of_lfs(source)
-        if lfs_url is None:
-            raise pointer_in_place(source, url)
+        if not source.repository.startswith("github.com/"):
+            raise pointer_in_place(source, url)  # other hosts resolve pointers themselves
+        lfs_url = replace(addresses, github=addresses.github_lfs).of(source)
         if source.sha256 and pointed and source.sha256 != pointed:
             raise not_the_pinned(lfs_url, f"sha256 {source.sha256}", f"sha256 {pointed} (in the Git LFS pointer)", NOT_KEPT)
         url, hashes = lfs_url, {**hashes, "sha256": source.sha256 or pointed or None}

@@ -164,18 +164,16 @@ def source_sha256(files: Iterable[SourceFile], locator: Locator) -> tuple[str, .
     A file pinned by its sha256 need not be here. Any other file is read: SourceMissingError if it is not here. A member's stands
     for archive and path.
     """
-    return tuple(_fingerprint(source, locator) for source in files)
-
-
-def _fingerprint(source: SourceFile, locator: Locator) -> str:
-    content = source.sha256 if isinstance(source, PinnedFile) else None
-    if content is None:
-        path = locator.find_file(source)
-        if path is None:
-            raise missing_source(source)
-        content = hash_file(path)
-    member = source.member if isinstance(source, PinnedFile) else None
-    return content if member is None else hash_names(content, member)
+    hashes = []
+    for source in files:
+        content, member = (source.sha256, source.member) if isinstance(source, PinnedFile) else (None, None)
+        if content is None:
+            path = locator.find_file(source)
+            if path is None:
+                raise missing_source(source)
+            content = hash_file(path)
+        hashes.append(content if member is None else hash_names(content, member))
+    return tuple(hashes)
 
 
 def _path_in_mirror(source: PinnedFile, mirror: Path) -> Path:

@@ -146,8 +146,6 @@ def test_an_extra_is_merged_into_the_body() -> None:
         ({"effort_path": "messages.effort"}, "effort_path begins with messages"),
         ({"effort_path": "temperature"}, "effort_path begins with temperature"),
         ({"effort_path": "a..b"}, "effort_path"),
-        ({"unsent": ["max_tokens"]}, "unsent"),
-        ({"token_limit": "limit"}, "token_limit"),
     ],
 )
 def test_capabilities_that_cannot_be_meant_is_refused(fields: dict[str, Any], message: str) -> None:

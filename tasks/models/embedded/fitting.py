@@ -60,11 +60,6 @@ class ServerSize:
     slot_tokens: int
     threads: int
 
-    @property
-    def memory_bytes(self) -> int:
-        """What the server takes."""
-        return FIXED_BYTES + self.slots * self.slot_tokens * TOKEN_BYTES
-
 
 def fit_server(cores: int, memory_bytes: int) -> ServerSize:
     """Choose the size of the embedded server for whole cores and the bytes of memory that are available, not installed.
@@ -78,7 +73,7 @@ def fit_server(cores: int, memory_bytes: int) -> ServerSize:
         return ServerSize(min(slots, max(SLOTS, SLOTS_PER_THREAD * threads)), MOST_SLOT_TOKENS, threads)
     slot_tokens = tokens // BLOCK * BLOCK
     if slot_tokens < LEAST_SLOT_TOKENS:
-        needed = ServerSize(1, LEAST_SLOT_TOKENS, threads).memory_bytes * SHARE
+        needed = (FIXED_BYTES + LEAST_SLOT_TOKENS * TOKEN_BYTES) * SHARE
         raise EndpointError(
             "the embedded model server does not fit into the memory",
             where="this machine, or the limit of its container",

@@ -57,7 +57,7 @@ class RateLimiter:
         self._sleep = sleep
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._pauses: set[asyncio.Task[None]] = set()
+        self._pauses: set[asyncio.Future[None]] = set()
         self._open = asyncio.Event()
         self._open.set()
         self._closed_until_s = 0.0
@@ -111,15 +111,16 @@ class RateLimiter:
         await self._open.wait()
         return expected
 
-    def pause(self, seconds: float) -> asyncio.Task[None]:
+    def pause(self, seconds: float) -> asyncio.Future[None]:
         """Let no call start for so long; those in flight go on. One that is longer than a call waits closes the endpoint."""
         if seconds > BUDGET_S:
             self._closed_until_s = max(self._closed_until_s, self._clock() + seconds)
             seconds = 0.0
         else:
             self._open.clear()
-        pause = asyncio.create_task(self._pause(seconds))
+        pause = asyncio.ensure_future(self._sleep(seconds))
         self._pauses.add(pause)
+        pause.add_done_callback(self._end_pause)
         return pause
 
     @property
@@ -147,16 +148,11 @@ class RateLimiter:
         for pause in self._pauses:
             pause.cancel()
 
-    async def _pause(self, seconds: float) -> None:
-        try:
-            await self._sleep(seconds)
-        finally:
-            pause = asyncio.current_task()
-            assert pause is not None  # noqa: S101  it runs as a task
-            self._pauses.discard(pause)
-            if not self._pauses:
-                self._open.set()
-                self._admit()
+    def _end_pause(self, pause: asyncio.Future[None]) -> None:
+        self._pauses.discard(pause)
+        if not self._pauses:
+            self._open.set()
+            self._admit()
 
     def _admit(self) -> None:
         while self._waiting and self._open.is_set() and not self.is_full:

@@ -81,11 +81,7 @@ def test_which_question_about_tweet_comes_first_is_drawn() -> None:
     assert max(abs(count - 300 / 11) for count in counts.values()) < 4 * 5
 
 
-@pytest.mark.parametrize(
-    "unit",
-    ["", "u"],
-    ids=["of an adapter", "of one unit"],
-)
+@pytest.mark.parametrize("unit", ["", "u"], ids=["of an adapter", "of one unit"])
 def test_equal_ranks_are_ordered_by_name(unit: str) -> None:
     assert drawn([sample(name, unit=unit) for name in ("x-2", "x", "x-3")]) == ["x", "x-2", "x-3"]
 

@@ -168,11 +168,6 @@ def test_address_at_the_pinned_revision(source: PinnedFile, url: str) -> None:
     assert Addresses().of(source) == url
 
 
-def test_address_of_what_git_lfs_keeps() -> None:
-    assert Addresses().of_lfs(SPACED) == f"https://media.githubusercontent.com/media/{GITHUB}/data/a%20b%231.csv"
-    assert Addresses().of_lfs(pinned(host="huggingface.co")) is None
-
-
 def test_only_known_hosts_have_an_address() -> None:
     with pytest.raises(SourceMissingError, match=r"data/a\.bin cannot be downloaded") as caught:
         Addresses().of(pinned(host="example.org"))

@@ -65,17 +65,29 @@ def test_numbers_and_formulas_are_told_from_words(answer: str, mathematical: boo
 
 
 @each_row(
-    ("latex", "plain"),
+    ("answer", "forms"),
     [
-        (r"\sqrt{}", "√()"),
-        (r"\frac{}{2}", "()/2"),
-        (r"\frac{1}{}", "1/()"),
-        (r"\frac{}{}x", "(()/())x"),
-        (r"1 \frac12", "1 1/2"),
-        (r"1   \frac12", "1 1/2"),
-        (r"a  \frac12", "a1/2"),
-        (r"x=  \frac12  \frac34", "x=1/23/4"),
+        ("$2$", ("2",)),
+        (r"-\tfrac27", (r"-\tfrac27", "-2/7")),
+        (r"2\frac{3}{11}", (r"2\frac{3}{11}", "2 3/11")),
+        (r"$y=\frac{2}{\mathrm{e}}x$", (r"y=\frac{2}{\mathrm{e}}x", "y=(2/e)x")),
+        (r"$\frac{4\sqrt{7}}{9}$;$3$", (r"\frac{4\sqrt{7}}{9};3", "4√7/9;3")),
+        (r"12,\!345", (r"12,\!345", "12,345")),
+        (r"30^\circ", (r"30^\circ", "30°")),
+        (r"$\textcircled{1}\textcircled{3}$", (r"\textcircled{1}\textcircled{3}", "①③")),
+        (r"\$7.25", (r"\$7.25", "$7.25")),
+        (".5", (".5", "0.5")),
+        (r"\begin{pmatrix} 3 \\ 8 \end{pmatrix}", (r"\begin{pmatrix} 3 \\ 8 \end{pmatrix}",)),
+        (r"\sqrt{}", (r"\sqrt{}", "√()")),
+        (r"\frac{}{2}", (r"\frac{}{2}", "()/2")),
+        (r"\frac{1}{}", (r"\frac{1}{}", "1/()")),
+        (r"\frac{}{}x", (r"\frac{}{}x", "(()/())x")),
+        (r"1 \frac12", (r"1 \frac12", "1 1/2")),
+        (r"1   \frac12", (r"1   \frac12", "1 1/2")),
+        (r"a  \frac12", (r"a  \frac12", "a1/2")),
+        (r"x=  \frac12  \frac34", (r"x=  \frac12  \frac34", "x=1/23/4")),
+        ("", ()),
     ],
 )
-def test_what_is_left_empty_and_blanks_before_fraction(latex: str, plain: str) -> None:
-    assert plain_forms(latex)[-1] == plain
+def test_mathematical_answers_have_plain_forms(answer: str, forms: tuple[str, ...]) -> None:
+    assert plain_forms(answer) == forms

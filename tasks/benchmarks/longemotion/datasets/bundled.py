@@ -18,11 +18,11 @@ from schemas.item import Item, Record, text_id
 from schemas.question_types import QuestionType
 from schemas.vocabulary import ContextTask, Language
 from tasks.benchmarks.longemotion.datasets.emotion_conversation import STAGES, checkpoints_of
-from tasks.benchmarks.longemotion.datasets.emotion_detection import build_contrast, find_odd
+from tasks.benchmarks.longemotion.datasets.emotion_detection import build_contrast
 from tasks.benchmarks.longemotion.datasets.emotion_expression import ask_to_live_through
 from tasks.benchmarks.longemotion.datasets.emotion_qa import ask_about
-from tasks.benchmarks.longemotion.datasets.emotion_summary import SECTIONS, read_report
-from tasks.benchmarks.longemotion.needle.lazy_samples import one_per_record, read_language, read_text
+from tasks.benchmarks.longemotion.datasets.emotion_summary import read_report
+from tasks.benchmarks.longemotion.needle.lazy_samples import one_per_record, read_language
 from tasks.benchmarks.longemotion.needle.needles import ALL, checked, placed_needle
 from tasks.benchmarks.longemotion.question_types import ASPECTS
 from tasks.benchmarks.moodbench.bundled import BUNDLED
@@ -106,10 +106,8 @@ def _placements(fields: Mapping[str, Any], depths: tuple[float, ...]) -> Iterato
 def _build_hidden(
     task: ContextTask, question: Mapping[Language, str], record: Record, fields: Mapping[str, Any], depth: float
 ) -> tuple[Item, Context]:
-    language, haystack = read_language(record), read_text(record.fields, "haystack")
-    needle, subject, choices = read_text(fields, "needle"), read_text(fields, "subject"), tuple(fields["choices"])
-    if subject not in needle or subject.casefold() in haystack.casefold():
-        raise ValueError(f"{subject} should be named in the needle and nowhere else")
+    language, haystack = read_language(record), record.fields["haystack"].strip()
+    needle, subject, choices = fields["needle"].strip(), fields["subject"].strip(), tuple(fields["choices"])
     start = find_place(haystack, depth)
     text = f"{haystack[:start]}{needle}{GAP[language]}{haystack[start:]}"
     item = Item(
@@ -124,7 +122,7 @@ def _build_hidden(
         update={
             "query": subject,
             "target_depth_percent": depth,
-            "haystack": f"{record.file}, {read_text(record.fields, 'haystack_id')}, characters 0-{len(haystack)}",
+            "haystack": f"{record.file}, {record.fields['haystack_id']}, characters 0-{len(haystack)}",
             "needle_style": "matched",
         }
     )
@@ -140,9 +138,8 @@ def find_place(haystack: str, depth_percent: float) -> int:
 
 def _build_contrast(record: Record) -> tuple[Item, Context]:
     language, segments, labels = read_language(record), record.fields["segments"], record.fields["labels"]
-    if len(segments) != len(labels):
-        raise ValueError(f"{len(segments)} segments have {len(labels)} labels")
-    return build_contrast(segments, labels, find_odd(labels), ODD_ONE[language], language)
+    (odd,) = (place for place, label in enumerate(labels) if labels.count(label) == 1)
+    return build_contrast(segments, labels, odd, ODD_ONE[language], language)
 
 
 def read_questions(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
@@ -157,8 +154,8 @@ def read_questions(records: Sequence[Record], _options: ContextOptions, _seed: i
 
 
 def _build_question(record: Record, fields: Mapping[str, Any]) -> tuple[Item, Context]:
-    document, question = read_text(record.fields, "document"), read_text(fields, "question")
-    return ask_about(document, question, *fields["references"], language=read_language(record))
+    texts = (record.fields["document"].strip(), fields["question"].strip(), *fields["references"])
+    return ask_about(*texts, language=read_language(record))
 
 
 def _build_situation(record: Record) -> tuple[Item, Context]:
@@ -167,7 +164,7 @@ def _build_situation(record: Record) -> tuple[Item, Context]:
 
 
 def _own_name(record: Record) -> str:
-    return read_text(record.fields, "item_id")
+    return str(record.fields["item_id"])
 
 
 read_contrast_sets = one_per_record(_own_name, _build_contrast)
@@ -185,9 +182,7 @@ _SHORT = "Our own texts of a few hundred tokens in place of LongEmotion's of tho
 _HIDDEN = "A text has one length, whatever lengths are asked for; depths are as asked for."
 
 
-def _describe(
-    task: ContextTask, title: str, question_type: QuestionType, sample_builder: SampleBuilder, required: tuple[str, ...]
-) -> DatasetSpec:
+def _describe(task: ContextTask, title: str, question_type: QuestionType, sample_builder: SampleBuilder) -> DatasetSpec:
     return replace(
         BUNDLED[0],
         id=f"long_mini_{task}",
@@ -199,30 +194,20 @@ def _describe(
         sample_builder=sample_builder,
         task=task,
         question_types=(question_type,),
-        required=required,
+        required=(),
         differences=(_SHORT, _HIDDEN) if question_type == "label_choice" else (_SHORT,),
     )
 
 
-_HAYSTACK = ("haystack_id", "language", "haystack", "needles")
-_ITEM = ("item_id", "language")
-_DIALOGUE = ("id", "language", "stages")
-
 LONG_MINI: tuple[DatasetSpec, ...] = (
-    _describe(
-        "ec_emobench", "emotion classification, persons", "label_choice", hidden_in_text("ec_emobench", EMOTION), _HAYSTACK
-    ),
-    _describe(
-        "ec_finentity", "emotion classification, companies", "label_choice", hidden_in_text("ec_finentity", TONE), _HAYSTACK
-    ),
-    _describe("ed", "emotion detection", "odd_one_out", read_contrast_sets, (*_ITEM, "segments", "labels")),
-    _describe("qa", "emotion QA", "extractive", read_questions, ("document_id", "language", "document", "questions")),
-    _describe("es", "emotion summary", "aspect_summary", read_reports, (*_ITEM, *SECTIONS["en"], *ASPECTS)),
+    _describe("ec_emobench", "emotion classification, persons", "label_choice", hidden_in_text("ec_emobench", EMOTION)),
+    _describe("ec_finentity", "emotion classification, companies", "label_choice", hidden_in_text("ec_finentity", TONE)),
+    _describe("ed", "emotion detection", "odd_one_out", read_contrast_sets),
+    _describe("qa", "emotion QA", "extractive", read_questions),
+    _describe("es", "emotion summary", "aspect_summary", read_reports),
     *(
-        _describe(
-            task, f"emotion conversation, stage {task[-1]}", "counselor_reply", checkpoints_of(task, "long_mini_"), _DIALOGUE
-        )
+        _describe(task, f"emotion conversation, stage {task[-1]}", "counselor_reply", checkpoints_of(task, "long_mini_"))
         for task in STAGES
     ),
-    _describe("ee", "emotion expression", "emotion_expression", read_situations, (*_ITEM, "emotion", "situation")),
+    _describe("ee", "emotion expression", "emotion_expression", read_situations),
 )

@@ -4,8 +4,7 @@ Source: LongEmotion, sections 3.1 and 3.2.1. The released files show what the pa
 choices and label in book text.
 """
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from random import Random
 
@@ -15,7 +14,6 @@ from schemas.item import Record
 from tasks.benchmarks.longemotion.datasets.finentity import find_reports
 from tasks.benchmarks.longemotion.datasets.release import PAPER
 from tasks.benchmarks.longemotion.needle.haystacks import Haystack, lay_out
-from tasks.benchmarks.longemotion.needle.lazy_samples import read_text
 from tasks.benchmarks.longemotion.needle.names import clashing_names, names_in
 from tasks.benchmarks.longemotion.needle.needles import Needle, list_grid
 from tasks.benchmarks.moodbench.datasets.emobench import UPSTREAM
@@ -47,14 +45,14 @@ def ask_feeling(subject: str, text: str | None) -> str:
 
 def find_scenarios(records: Sequence[Record], haystack: Haystack, _options: ContextOptions) -> Sequence[Needle]:
     """Return the English scenarios of EmoBench, one needle per question about one."""
-    english = [record for record in records if record.fields.get("language") == "en"]
-    known = frozenset().union(*(names_in(read_text(record.fields, "subject")) for record in english))
+    english = [record for record in records if record.fields["language"] == "en"]
+    known = frozenset().union(*(names_in(record.fields["subject"].strip()) for record in english))
     return [_scenario(record, known, haystack) for record in english]
 
 
 def _scenario(record: Record, known: frozenset[str], haystack: Haystack) -> Needle:
     fields = record.fields
-    text, subject, qid = read_text(fields, "scenario"), read_text(fields, "subject"), read_text(fields, "qid")
+    text, subject, qid = (fields[name].strip() for name in ("scenario", "subject", "qid"))
     choices = list(fields["emotion_choices"])
     Random(record.sha256).shuffle(choices)  # noqa: S311 - a fixed draw, not a secret
     return Needle(
@@ -74,37 +72,20 @@ def _scenario(record: Record, known: frozenset[str], haystack: Haystack) -> Need
 
 # A text hidden in a book must not be shown by its layout. Books break their lines at a fixed width, needles do not; so paragraphs
 # are unwrapped, and what is laid out in another way (verse, plays, tables, letters' heads) is left out.
-BEGINS = re.compile(r"CHAPTER I\b\.?")
-ENDS = re.compile(r"THE END\.?")
+BEGINS, ENDS = "CHAPTER I.", "THE END."
 FULL_LINE = 50
 """Characters. Lines of prose that another one follows are longer; those of verse are not."""
 
-_SPACE = re.compile(r"\s+")
 
-
-def read_prose(lines: Sequence[str], name: str) -> tuple[str, ...]:
+def read_prose(lines: Sequence[str]) -> tuple[str, ...]:
     """Return the paragraphs of the prose between the first chapter's heading and the end of the story.
 
-    Licence, front matter and advertisements lie outside. Underscores, which mark italics, are removed. Raise ValueError if the
-    first chapter or the end is not marked, or there is no prose between them.
+    Licence, front matter and advertisements lie outside. Underscores, which mark italics, are removed.
     """
-    stripped = [line.strip() for line in lines]
-    first = next((number for number, line in enumerate(stripped) if BEGINS.fullmatch(line)), None)
-    last = next((number for number, line in enumerate(stripped) if ENDS.fullmatch(line)), None)
-    paragraphs: tuple[str, ...] = ()
-    if first is not None and last is not None:
-        joined = (" ".join(block).replace("_", "") for block in _blocks(lines[first:last]) if _is_prose(block))
-        paragraphs = tuple(_SPACE.sub(" ", text).strip() for text in joined)
-    if not paragraphs:
-        raise ValueError(f'{name} has no prose between a line "CHAPTER I." and a line "THE END.", but {len(lines)} lines')
-    return paragraphs
-
-
-def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Return the runs of lines between blank ones."""
-    for is_block, run in groupby(lines, key=lambda line: bool(line.strip())):
-        if is_block:
-            yield [line.rstrip() for line in run]
+    stripped = [line.rstrip() for line in lines]
+    story = stripped[stripped.index(BEGINS) : stripped.index(ENDS)]
+    blocks = [list(run) for is_block, run in groupby(story, key=bool) if is_block]
+    return tuple(" ".join(" ".join(block).replace("_", "").split()) for block in blocks if _is_prose(block))
 
 
 def _is_prose(block: Sequence[str]) -> bool:
@@ -116,8 +97,8 @@ def hidden_in_a_book(find: Find, drawn: tuple[int, int]) -> SampleBuilder:
 
     def build_samples(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
         lines = [record for record in records if "line" in record.fields]
-        name = lines[0].file if lines else "no file of lines"
-        paragraphs = read_prose([record.fields["line"] for record in lines], name)
+        name = lines[0].file
+        paragraphs = read_prose([record.fields["line"] for record in lines])
         # Names and duplicates are looked for in the book as it is printed, in either style.
         printed = lay_out(paragraphs, name, "matched")
         needles = find([record for record in records if "line" not in record.fields], printed, options)
@@ -160,7 +141,6 @@ EC_EMOBENCH = DatasetSpec(
     question_types=("label_choice",),
     licence=f"EmoBench: MIT; {_NOVEL_LICENCE}",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; scenarios: Sabour et al. 2024, arXiv:2402.12071",
-    required=("qid", "language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
     expected_rows=400 + 7296,
     differences=(
         *_BOOK,
@@ -181,7 +161,6 @@ EC_FINENTITY = DatasetSpec(
     question_types=("label_choice",),
     licence=f"FinEntity: not stated upstream; {_NOVEL_LICENCE}",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; reports: Tang et al. 2023, arXiv:2310.12406",
-    required=("content", "annotations"),
     expected_rows=979 + 7296,
     differences=(
         *_BOOK,

@@ -3,9 +3,8 @@
 Source: LongEmotion, section 3.2.3; situations of EmotionBench (arXiv:2308.03656), adjectives of the PANAS questionnaire.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from schemas.context import Context, ContextOptions, LazySample
 from schemas.dataset import DatasetSpec
@@ -16,7 +15,6 @@ from tasks.benchmarks.longemotion.needle.lazy_samples import read_text
 from tasks.datasets.pinned_files import pinned_in
 from tasks.text.tokens import count_tokens
 
-ADJECTIVES = 20
 QUESTION = "Imagine that you are the person in this situation. What do you feel, and what becomes of it?"
 
 
@@ -24,18 +22,17 @@ def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: 
     """List the samples of Emotion Expression: one per situation, in the order of the file.
 
     Neither the emotion that a situation is filed under, the item's subset, nor the factor is shown. A few situations occur twice;
-    both are items, as in the published counts. Raise ValueError if there is no situation, or not one PANAS of twenty adjectives.
+    both are items, as in the published counts.
     """
-    adjectives = _read_adjectives(records)
+    (panas,) = (record.fields["questions"] for record in records if record.fields.get("name") == "PANAS")
+    adjectives = tuple(panas[number].strip() for number in sorted(panas, key=int))
     situations = [found for record in records if record.fields.get("key") == "emotions" for found in list_situations(record)]
-    if not situations:
-        raise ValueError("there is no object `emotions` with situations")
     return [
         LazySample(
             f"ee-{number:03d}",
             situation,
             partial(ask_to_live_through, situation, "scenario", QUESTION, adjectives),
-            text_id(str(situation.fields["scenario"])),
+            text_id(situation.fields["scenario"]),
         )
         for number, situation in enumerate(situations, start=1)
     ]
@@ -50,17 +47,6 @@ def list_situations(record: Record) -> Iterator[Record]:
                 fields = {"emotion": emotion["name"], "factor": factor["name"], "scenario": scenario}
                 yield Record(fields=fields, file=record.file, row=row)
                 row += 1
-
-
-def _read_adjectives(records: Sequence[Record]) -> tuple[str, ...]:
-    """Return the twenty different adjectives of the one questionnaire PANAS, by their number."""
-    found: list[Mapping[str, Any]] = [record.fields["questions"] for record in records if record.fields.get("name") == "PANAS"]
-    if len(found) != 1:
-        raise ValueError(f"there should be one questionnaire PANAS, got {len(found)}")
-    adjectives = tuple(str(found[0][number]).strip() for number in sorted(found[0], key=int))
-    if len({adjective.casefold() for adjective in adjectives} - {""}) != ADJECTIVES or len(adjectives) != ADJECTIVES:
-        raise ValueError(f"PANAS should have {ADJECTIVES} different adjectives, got {', '.join(adjectives)}")
-    return adjectives
 
 
 def ask_to_live_through(
@@ -96,7 +82,6 @@ EE = DatasetSpec(
     question_types=("emotion_expression",),
     licence="situations: GPL-3.0 for the repository of EmotionBench; questionnaire: none stated",
     paper=f"{PAPER}, section 3.2.3; situations: Huang et al. 2023, arXiv:2308.03656",
-    required=("key", "value"),
     expected_rows=2,
     differences=(
         "Three of the 428 situations occur twice; they stay, as they count in the published means.",

@@ -7,7 +7,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from typing import Any
 
 from schemas.context import ContextOptions
 from schemas.item import Record
@@ -39,7 +38,7 @@ def find_reports(records: Sequence[Record], haystack: Haystack, options: Context
     """
     needed = Counter(QUOTAS)
     chosen = []
-    usable = [(record, _readable(record)) for record in records]
+    usable = [(record, match_layout(_CODE.sub("", record.fields["content"]))) for record in records]
     texts = Counter(text for _, text in usable)
     for record, text in sorted(usable, key=lambda pair: sha256(pair[1].encode()).digest()):
         if texts[text] > 1 or not _is_prose(text, record):
@@ -66,18 +65,6 @@ def _needle(record: Record, text: str, entity: str, tone: str) -> Needle:
         label=tone,
         ask=ask_tone,
     )
-
-
-def _readable(record: Record) -> str:
-    content = record.fields.get("content")
-    annotations = record.fields.get("annotations")
-    if not isinstance(content, str) or not isinstance(annotations, list) or not all(map(_is_annotation, annotations)):
-        raise ValueError(f"row {record.row} has no text `content`, or no list `annotations` of a `value` and a label each")
-    return match_layout(_CODE.sub("", content))
-
-
-def _is_annotation(annotation: Any) -> bool:
-    return isinstance(annotation, dict) and isinstance(annotation.get("value"), str) and annotation.get("label") in QUOTAS
 
 
 def _is_prose(text: str, record: Record) -> bool:

@@ -38,7 +38,6 @@ CROWS_PAIRS = moodbench_entry(
     adapter=adapt_crows_pairs,
     licence="CC BY-SA 4.0",
     paper="Nangia et al. 2020, arXiv:2010.00133, EMNLP 2020",
-    required=("Unnamed: 0", "sent_more", "sent_less", "stereo_antistereo", "bias_type"),
     differences=(
         "The less stereotypical sentence is always right; the released code takes the other one in the 47 antistereo rows.",
         "The order of the two sentences is drawn per row; the released code always shows the less stereotypical one last.",
@@ -92,7 +91,6 @@ STEREOSET = DatasetSpec(
     question_types=("ranking",),
     licence="CC BY-SA 4.0",
     paper="Nadeem et al. 2021, arXiv:2004.09456, ACL 2021",
-    required=("key", "value"),
     expected_rows=2,
     join_records=list_stereoset_tests,
     differences=(
@@ -133,12 +131,11 @@ def adapt_bbq(record: Record) -> Item:
     Differs: where both people belong to a stereotyped group that script takes the first one, we take none.
     """
     fields = record.fields
-    label = fields["label"]
     return Item(
         context=fields["context"].strip(),
         question=fields["question"].strip(),
         options=tuple(fields[answer].strip() for answer in ANSWERS),
-        gold_indices=(label,) if label in range(len(ANSWERS)) else None,
+        gold_indices=(fields["label"],),
         option_roles=_roles(fields),
         item_id=f"{fields['category']}-{fields['example_id']}",
         subset=f"{fields['category']}: {CONDITIONS[fields['context_condition']]}",
@@ -188,10 +185,6 @@ BBQ = DatasetSpec(
     adapter=adapt_bbq,
     licence="CC BY 4.0",
     paper="Parrish et al. 2022, arXiv:2110.08193, Findings of ACL 2022",
-    required=(
-        *("example_id", "question_index", "question_polarity", "context_condition", "category", "answer_info"),
-        *("additional_metadata", "context", "question", "ans0", "ans1", "ans2", "label"),
-    ),
     expected_rows=3_300,
     differences=(
         "The released code counts accuracy only; the paper and we add the bias score of each condition.",

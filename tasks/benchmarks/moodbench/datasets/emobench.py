@@ -68,7 +68,6 @@ EMOBENCH1 = _emobench(
     title="EmoBench, emotion recognition",
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
     adapter=partial(adapt_emobench_understanding, "emotion"),
-    required=("language", "coarse_category", "scenario", "subject", "emotion_choices", "emotion_label"),
     differences=(
         "Options are shown in an order drawn per item; as released, the right one of six comes first in 106 of 300 rows.",
         _LANGUAGE,
@@ -82,7 +81,6 @@ EMOBENCH2 = _emobench(
     title="EmoBench, causes of emotions",
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
     adapter=partial(adapt_emobench_understanding, "cause"),
-    required=("language", "coarse_category", "scenario", "subject", "emotion_label", "cause_choices", "cause_label"),
     differences=(
         "The right emotion is given, as in the released code; EmoBench asks for emotion and cause together.",
         _LANGUAGE,
@@ -97,7 +95,6 @@ EMOBENCH3 = _emobench(
     title="EmoBench, emotional application",
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EA.jsonl"),),
     adapter=adapt_emobench_application,
-    required=("language", "category", "question type", "scenario", "subject", "choices", "label"),
     differences=(
         "Items about responses ask for a response; the released code asks all of them for an action.",
         _LANGUAGE,

@@ -11,19 +11,16 @@ EMOTIONS = (
     *("love", "nervousness", "optimism", "pride", "realization", "relief", "remorse", "sadness", "surprise"),
     *("neutral",),
 )
-INDICES = {str(index): index for index in range(len(EMOTIONS))}
 
 
 def adapt_goemotions(record: Record) -> Item:
-    """A list in `labels` that names another position than those of the taxonomy yields no gold."""
-    labels = record.fields["labels"].split(",")
-    known = all(label in INDICES for label in labels)
+    """`labels` lists positions in the taxonomy."""
     return Item(
         question_type="multiple_answer",
         context=record.fields["text"].strip(),
         question="Which emotions does the writer of this comment express? Name all that apply, or neutral if there is none.",
         options=EMOTIONS,
-        gold_indices=tuple(sorted(INDICES[label] for label in labels)) if known else None,
+        gold_indices=tuple(sorted(map(int, record.fields["labels"].split(",")))),
     )
 
 
@@ -36,7 +33,6 @@ GOEMOTIONS = moodbench_entry(
     question_types=("multiple_answer",),
     licence="Apache-2.0",
     paper="Demszky et al. 2020, arXiv:2005.00547",
-    required=("text", "labels"),
     expected_rows=301,
     differences=(
         "The file has no header; the released code takes the first comment for one and loses it.",
@@ -44,7 +40,7 @@ GOEMOTIONS = moodbench_entry(
     ),
 )
 
-# EDOS: 32 emotions of EmpatheticDialogues, 8 intents of its listeners, neutral; `ed_emotion_index` counts in this order.
+# EDOS: 32 emotions of EmpatheticDialogues, 8 intents of its listeners, neutral; in the order of `ed_emotion_index`.
 EDOS_CLASSES = (
     *("afraid", "angry", "annoyed", "anticipating", "anxious", "apprehensive", "ashamed", "caring", "confident", "content"),
     *("devastated", "disappointed", "disgusted", "embarrassed", "excited", "faithful", "furious", "grateful", "guilty"),
@@ -52,14 +48,6 @@ EDOS_CLASSES = (
     *("surprised", "terrified", "trusting", "agreeing", "acknowledging", "encouraging", "consoling", "sympathizing"),
     *("suggesting", "questioning", "wishing", "neutral"),
 )
-EDOS_OPTIONS = {str(index): name for index, name in enumerate(EDOS_CLASSES)}
-
-
-def _read_edos_label(record: Record) -> dict[str, str | None]:
-    """Return the label; null where `ed_emotion` and `ed_emotion_index` disagree."""
-    index = record.fields["ed_emotion_index"]
-    return {"label": index if EDOS_OPTIONS.get(index) == record.fields["ed_emotion"] else None}
-
 
 EDOS = moodbench_entry(
     id="edos",
@@ -68,14 +56,13 @@ EDOS = moodbench_entry(
     files=(moodbench_file("emo_ability/emo_recognition/EDOS_1M.csv"),),
     adapter=choice(
         "Which of these emotions or communicative intents fits this line from a film dialogue best?",
-        EDOS_OPTIONS,
-        read=_read_edos_label,
+        {name: name for name in EDOS_CLASSES},
+        gold="ed_emotion",
         context="{text}",
         cluster="dialogue {dialogue_id}",
     ),
     licence="CC BY 4.0",
     paper="Welivita et al. 2021, A Large-Scale Dataset for Empathetic Response Generation, EMNLP 2021",
-    required=("text", "ed_emotion", "ed_emotion_index", "dialogue_id"),
     ambiguous=("2 items: rows 189 and 212 differ in capitals and punctuation only and have two labels.",),
     differences=(
         "All 41 classes can be answered; in the released code the last 15 never match (160 rows, highest possible 46.7 %).",
@@ -157,7 +144,6 @@ CPED = moodbench_entry(
     languages=("zh",),
     licence="Apache-2.0",
     paper="Chen et al. 2022, CPED: A Large-Scale Chinese Personalized and Emotional Dialogue Dataset, arXiv:2205.14727",
-    required=("Speaker", "Gender", "Age", "Scene", "Emotion", "Utterance", "Dialogue_ID"),
     differences=(
         "All 13 labels can be answered; the released list of options lacks those of 127 rows (highest possible 57.7 %).",
         "Scene and speaker are shown: one text occurs three times with three labels, which they tell apart.",
@@ -212,7 +198,6 @@ SEMEVAL2018_TASK1 = moodbench_entry(
     adapter=adapt_semeval2018_task1,
     licence="(c) 2018 NRC Canada: cite, do not redistribute",
     paper="Mohammad et al. 2018, SemEval-2018 Task 1: Affect in Tweets",
-    required=TWEET_COLUMNS,
     differences=(
         "The paper calls the task intensity; the released file, subtask E-c, says only whether an emotion is present.",
         "Each tweet makes eleven items, one per emotion, as in the released code.",

@@ -48,14 +48,17 @@ def adapt_agieval(record: Record) -> Item:
     if fields["options"] is None:
         return build(question_type="extractive", references=plain_forms(fields["answer"]) or None)
     printed, options = _strip_letters(fields["options"])
-    labels = [letter for letter in "".join(fields["label"]) if not letter.isspace()]
-    gold = None if (subset, record.row) in BROKEN else _places(labels, _letter_order(printed))
+    label, labels = fields["label"], "".join("".join(fields["label"]).split())
+    order = printed if sorted(printed) == list(LETTERS[: len(options)]) else LETTERS
+    gold = None if (subset, record.row) in BROKEN else tuple(sorted(map(order.index, labels)))
+    # The released code takes one letter for the place; a list or several letters match no answer.
+    released = (LETTERS.index(label),) if label in list(LETTERS) else ()
     return build(
         question_type="multiple_answer" if len(labels) > 1 else "single_choice",
         options=options,
         gold_indices=gold,
         fixed_order=order_matters(options),
-        reference_gold_indices=_reference_gold(fields["label"], len(options), gold),
+        reference_gold_indices=None if released == gold else released,
     )
 
 
@@ -74,26 +77,6 @@ def _strip_letters(options: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     return "".join(letters), tuple(texts)
 
 
-def _letter_order(printed: str) -> str:
-    """The letter each place stands for."""
-    expected = LETTERS[: len(printed)]
-    return printed if sorted(printed) == list(expected) else expected
-
-
-def _places(labels: Sequence[str], order: str) -> tuple[int, ...] | None:
-    if not labels or any(label not in order for label in labels):
-        return None
-    return tuple(sorted(order.index(label) for label in labels))
-
-
-def _reference_gold(label: str | list[str], n_options: int, gold: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    """The released code takes one letter for the place; a list or several letters match no answer."""
-    if isinstance(label, list) or len(label) > 1:
-        return ()
-    places = _places([label], LETTERS[:n_options])
-    return None if places == gold else places
-
-
 AGIEVAL = DatasetSpec(
     id="agieval",
     evaluation_version="1.1",
@@ -104,7 +87,6 @@ AGIEVAL = DatasetSpec(
     languages=("en", "zh"),
     licence="by part: MIT, Apache-2.0 (AQuA), CC BY-NC-SA 4.0 (LogiQA), academic use only (JEC-QA)",
     paper="Zhong et al. 2023, arXiv:2304.06364",
-    required=("passage", "question", "options", "label"),
     expected_rows=5191,
     broken_rows=15,
     differences=(
@@ -140,21 +122,17 @@ AGIEVAL = DatasetSpec(
 
 
 def adapt_mmlu_pro(record: Record) -> Item:
-    """Gold is null where `answer_index`, the 0-based place of the right option, and `answer`, its letter, disagree."""
+    """`answer_index` is the 0-based place of the right option; `answer`, its letter, agrees in every row."""
     fields = record.fields
     options = tuple(option.strip() for option in fields["options"])
-    place = fields["answer_index"]
-    agree = 0 <= place < len(options) and "ABCDEFGHIJ"[place] == fields["answer"]
     return Item(
         question=fields["question"].strip(),
         options=options,
-        gold_indices=(place,) if agree else None,
+        gold_indices=(fields["answer_index"],),
         fixed_order=order_matters(options),
         subset=fields["category"],
     )
 
-
-_LETTERED = {letter: f"{{{letter}}}" for letter in "ABCD"}
 
 MMLU_PRO = moodbench_entry(
     id="mmlu_pro",
@@ -163,27 +141,21 @@ MMLU_PRO = moodbench_entry(
     adapter=adapt_mmlu_pro,
     licence="MIT",
     paper="Wang et al. 2024, arXiv:2406.01574",
-    required=("question", "options", "answer", "answer_index", "category"),
     differences=("Its paper lets models reason before they answer; here, as in MoodBench, they answer at once.",),
+)
+
+_chinese_exam = partial(
+    choice, options={letter: f"{{{letter}}}" for letter in "ABCD"}, fixes_order=True, language="zh", subset="{subject}"
 )
 
 CMMLU = DatasetSpec(
     id="cmmlu",
     title="CMMLU",
     files=pinned_list("cmmlu", MOODBENCH),
-    adapter=choice(
-        "{Question}",
-        _LETTERED,
-        gold="Answer",
-        read=lambda record: {"subject": PurePosixPath(record.file).stem},
-        fixes_order=True,
-        language="zh",
-        subset="{subject}",
-    ),
+    adapter=_chinese_exam("{Question}", gold="Answer", read=lambda record: {"subject": PurePosixPath(record.file).stem}),
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
     paper="Li et al. 2023, arXiv:2306.09212",
-    required=("Question", "A", "B", "C", "D", "Answer"),
     expected_rows=11372,
     broken_rows=1,
     ambiguous=(
@@ -210,19 +182,10 @@ CEVAL = DatasetSpec(
     id="ceval",
     title="C-Eval",
     files=pinned_list("ceval", _ceval),
-    adapter=choice(
-        "{question}",
-        _LETTERED,
-        gold="answer",
-        read=lambda record: {"subject": PurePosixPath(record.file).parent.name},
-        fixes_order=True,
-        language="zh",
-        subset="{subject}",
-    ),
+    adapter=_chinese_exam("{question}", gold="answer", read=lambda record: {"subject": PurePosixPath(record.file).parent.name}),
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
     paper="Huang et al. 2023, arXiv:2305.08322",
-    required=("question", "A", "B", "C", "D", "answer"),
     expected_rows=1346,
     differences=(
         "The validation split: labels of the test split are not published.",

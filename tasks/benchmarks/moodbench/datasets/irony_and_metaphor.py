@@ -34,7 +34,6 @@ SEMEVAL2018_TASK3 = moodbench_entry(
     ),
     licence="CC BY-NC-SA 4.0, academic use",
     paper="Van Hee et al. 2018, SemEval-2018 Task 3: Irony Detection in English Tweets",
-    required=_LABELLED,
     expected_rows=784,
     differences=(
         "The whole test set of the task; MoodBench's repository holds 155 of its labels and 145 of its tweets.",
@@ -58,8 +57,6 @@ SEMEVAL2018_TASK3 = moodbench_entry(
 def _mark_word(record: Record) -> dict[str, str]:
     """Find the word, whose `w_index` counts those that spaces part, and mark it in the sentence."""
     words, place = record.fields["sentence"].split(" "), int(record.fields["w_index"])
-    if place < 0:
-        raise ValueError(f"the place of the word is {place}, below 0")
     return {"word": words[place], "marked": " ".join([*words[:place], f"*{words[place]}*", *words[place + 1 :]])}
 
 
@@ -81,7 +78,6 @@ VUA20 = moodbench_entry(
     ),
     licence="CC BY-SA 3.0 (terms of the VU Amsterdam Metaphor Corpus as known upstream, not verified)",
     paper="Leong et al. 2020, A Report on the 2020 VUA and TOEFL Metaphor Detection Shared Task, FigLang 2020",
-    required=("sentence", "label", "POS", "w_index"),
     differences=(
         "The word is named and marked; the released prompt gives its place without saying that it counts from 0.",
         "F1 of the metaphors, as in the paper; the released code computes accuracy (78 % for the constant answer literal).",

@@ -17,13 +17,11 @@ FOR_DISAGREEMENT = {"完全不同意": 2.0, "不同意": 1.0, "中立": 0.0, "�
 def adapt_empathy_quotient(record: Record) -> Item:
     """A statement scored by the published key, not by the file's `Score`."""
     number, choices = record.row + 1, record.fields["Choices"]
-    if set(choices) != set(FOR_AGREEMENT):
-        raise ValueError(f"the choices are {choices}, not the five levels of agreement")
     points: tuple[float | None, ...]
     if number in AGREEMENT_SCORES:
-        subset, points = "agreement scores", tuple(map(FOR_AGREEMENT.get, choices))
+        subset, points = "agreement scores", tuple(FOR_AGREEMENT[choice] for choice in choices)
     elif number in DISAGREEMENT_SCORES:
-        subset, points = "disagreement scores", tuple(map(FOR_DISAGREEMENT.get, choices))
+        subset, points = "disagreement scores", tuple(FOR_DISAGREEMENT[choice] for choice in choices)
     else:
         subset, points = "filler", (None,) * len(choices)
     return _item(record, points).model_copy(update={"subset": subset})
@@ -49,9 +47,10 @@ _UNREADABLE = "The released code gives a failed call the lowest points of its it
 
 _questionnaire = partial(
     DatasetSpec,
+    adapter=adapt_questionnaire,
+    licence="not stated",
     question_types=("questionnaire",),
     languages=("zh",),
-    required=("Question", "Choices", "Score"),
 )
 
 EQ60 = _questionnaire(
@@ -75,8 +74,6 @@ IRI30 = _questionnaire(
     id="iri30",
     title="Emotional intelligence, 30 items (IRI30)",
     files=(moodbench_file(f"{_FOLDER}/IRI30项情商问卷.json"),),
-    adapter=adapt_questionnaire,
-    licence="not stated",
     paper="none known",
     expected_rows=30,
     differences=(
@@ -92,8 +89,6 @@ INTERPERSONAL_RELATIONSHIP = _questionnaire(
     id="interpersonal_relationship",
     title="Interpersonal relationship test",
     files=(moodbench_file(f"{_FOLDER}/人际关系测试16道.json"),),
-    adapter=adapt_questionnaire,
-    licence="not stated",
     paper="none known: a popular test of 16 items",
     expected_rows=16,
     differences=(_UNREADABLE,),
@@ -103,8 +98,6 @@ EFFECTIVE_COMMUNICATION = _questionnaire(
     id="effective_communication",
     title="Effective communication test",
     files=(moodbench_file(f"{_FOLDER}/有效沟通测试.json"),),
-    adapter=adapt_questionnaire,
-    licence="not stated",
     paper="none known: a popular test of 15 items",
     expected_rows=15,
     differences=(

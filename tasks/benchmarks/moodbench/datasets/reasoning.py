@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from schemas.item import Item, Record, text_id
@@ -38,7 +39,6 @@ FOLIO = moodbench_entry(
     question_types=("ranking",),
     licence="CC BY-SA 4.0",
     paper="Han et al. 2022, arXiv:2209.00840",
-    required=("premises", "conclusion", "label"),
     expected_rows=204,
     differences=(
         "Verdicts are ranked, as the paper's Recall@K and MRR need it; the released code asks for one and takes accuracy.",
@@ -55,7 +55,7 @@ NAME = re.compile(r"[A-D]\.?")
 
 
 def join_logiqa_lines(records: Sequence[Record]) -> list[Record]:
-    """Join blocks of eight lines (none, letter, text, question, options) to questions; raise ValueError if one is incomplete."""
+    """Join blocks of eight lines (none, letter, text, question, options) to questions."""
     return [_join(records[start : start + BLOCK]) for start in range(0, len(records), BLOCK)]
 
 
@@ -77,11 +77,8 @@ def adapt_logiqa(record: Record) -> Item:
 
 
 def _join(block: Sequence[Record]) -> Record:
-    first, lines = block[0], [record.fields["line"] for record in block]
-    if len(lines) != BLOCK or lines[0].strip():
-        raise ValueError(f"lines {first.row} and following (0-based) are no block of an empty line and seven others")
-    fields = {"label": lines[1], "text": lines[2], "question": lines[3], "options": lines[4:]}
-    return Record(fields=fields, file=first.file, row=first.row)
+    _, label, text, question, *options = (record.fields["line"] for record in block)
+    return replace(block[0], fields={"label": label, "text": text, "question": question, "options": options})
 
 
 def _order_options(printed: Sequence[str]) -> tuple[str, ...]:
@@ -109,7 +106,6 @@ LOGIQA = moodbench_entry(
     adapter=adapt_logiqa,
     licence="CC BY-NC-SA 4.0",
     paper="Liu et al. 2020, arXiv:2007.08124",
-    required=("line",),
     expected_rows=5208,
     differences=(
         "The released code runs LogicNLI in place of LogiQA; we use the English test set of its authors (651 questions).",
@@ -146,7 +142,6 @@ MUTUAL = moodbench_entry(
     ),
     licence="none stated upstream",
     paper="Cui et al. 2020, MuTual: A Dataset for Multi-Turn Dialogue Reasoning, arXiv:2004.04494",
-    required=("article", "options", "answers"),
     differences=(
         "The paper names MuTual, its release holds MuTual-plus, where one reply is replaced by one that asks to repeat.",
         "The release has 300 of the 886 dialogues of the MuTual-plus development set; we use these.",
@@ -158,17 +153,11 @@ MUTUAL = moodbench_entry(
 def _mark_pronoun(record: Record) -> dict[str, str]:
     """Mark the pronoun, of which the text may have several, at the word `span2_index` or, as one record needs, the next."""
     fields = record.fields
-    words, pronoun = fields["text"].split(), fields["span2_text"].split()
-    start = _find_pronoun(words, pronoun, fields["span2_index"])
+    words, pronoun, start = fields["text"].split(), fields["span2_text"].split(), fields["span2_index"]
+    if words[start : start + len(pronoun)] != pronoun:
+        start += 1
     marked = [*words[:start], f"**{' '.join(pronoun)}**", *words[start + len(pronoun) :]]
     return {"marked": " ".join(marked), "pronoun": " ".join(pronoun)}
-
-
-def _find_pronoun(words: Sequence[str], pronoun: Sequence[str], index: int) -> int:
-    for start in (index, index + 1):
-        if words[start : start + len(pronoun)] == pronoun:
-            return start
-    raise ValueError(f"{' '.join(pronoun)} is neither word {index} (0-based) of the text nor the next one")
 
 
 WSC = moodbench_entry(
@@ -185,7 +174,6 @@ WSC = moodbench_entry(
     ),
     licence="CC BY 4.0 (as known upstream, not verified)",
     paper="Levesque et al. 2012, The Winograd Schema Challenge; SuperGLUE, arXiv:1905.00537",
-    required=("text", "span1_text", "span2_text", "span2_index", "label"),
     expected_rows=104,
     differences=(
         "The pronoun meant is marked in the text; the released code names it only, which leaves items 64, 66 and 73 alike.",

@@ -18,7 +18,6 @@ COPA = moodbench_entry(
     ),
     licence="BSD 2-clause (as known upstream, not verified)",
     paper="Roemmele et al. 2011, Choice of Plausible Alternatives; SuperGLUE, arXiv:1905.00537",
-    required=("premise", "choice1", "choice2", "question", "label"),
     expected_rows=100,
     differences=("Level low as in the paper; the released weights have it at high.",),
 )
@@ -36,7 +35,6 @@ RTE = moodbench_entry(
     ),
     licence="terms of the PASCAL RTE challenges (as known upstream, not verified)",
     paper="Dagan et al. 2006, The PASCAL Recognising Textual Entailment Challenge; SuperGLUE, arXiv:1905.00537",
-    required=("premise", "hypothesis", "label"),
     expected_rows=277,
 )
 
@@ -55,7 +53,6 @@ OCNLI = moodbench_entry(
     languages=("zh",),
     licence="CC BY-NC 2.0",
     paper="Hu et al. 2020, arXiv:2010.05444",
-    required=("sentence1", "sentence2", "label"),
     differences=("A row on which its annotators did not agree has no gold and is rejected; this sample holds none.",),
 )
 
@@ -72,7 +69,6 @@ MNLI = moodbench_entry(
     ),
     licence="terms of the parts of the MultiNLI corpus, mostly OANC (as known upstream, not verified)",
     paper="Williams et al. 2018, arXiv:1704.05426; GLUE, arXiv:1804.07461",
-    required=("premise", "hypothesis", "label"),
     differences=("The options are the three relations by name; the released code describes neutral as unrelated.",),
 )
 
@@ -91,7 +87,6 @@ LCQMC = moodbench_entry(
     languages=("zh",),
     licence="research use on application (as known upstream, not verified)",
     paper="Liu et al. 2018, LCQMC: A Large-scale Chinese Question Matching Corpus, COLING 2018",
-    required=("sentence1", "sentence2", "gold_label"),
     differences=(
         "The released configuration names a path of its authors' machine and loads nothing; we read the released file.",
         "The upstream test set is balanced; this sample has 184 pairs of one meaning and 116 of two.",
@@ -111,7 +106,6 @@ QQP = moodbench_entry(
     ),
     licence="terms of Quora, non-commercial (as known upstream, not verified)",
     paper="Iyer et al. 2017, First Quora Dataset Release: Question Pairs; GLUE, arXiv:1804.07461",
-    required=("question1", "question2", "is_duplicate"),
     differences=("The first line is the header; the released code takes it for a pair and as a rule stops there.",),
 )
 
@@ -126,7 +120,6 @@ WIC = moodbench_entry(
     ),
     licence="CC BY-NC 4.0 (as known upstream, not verified)",
     paper="Pilehvar and Camacho-Collados 2019, arXiv:1808.09121; SuperGLUE, arXiv:1905.00537",
-    required=("word", "sentence1", "sentence2", "label"),
     differences=(
         "Sentences stay as they are; the released code puts the lemma in place of the marked word, which alters 119 rows.",
     ),

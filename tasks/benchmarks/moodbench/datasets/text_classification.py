@@ -29,7 +29,6 @@ AG_NEWS = moodbench_entry(
     ),
     licence="research and non-commercial use (as known upstream, not verified)",
     paper="Zhang et al. 2015, Character-level Convolutional Networks for Text Classification, arXiv:1509.01626",
-    required=("class", "title", "description"),
     expected_rows=301,
     differences=(
         "Backslashes are cleaned: they stand for line breaks or escape a dollar sign. The released code leaves them.",
@@ -50,7 +49,6 @@ THUCNEWS = moodbench_entry(
     languages=("zh",),
     licence="research use, terms of THUCTC (as known upstream, not verified)",
     paper="Sun et al. 2016, THUCTC: An Efficient Chinese Text Classifier",
-    required=("text", "label"),
     differences=("Topics have their Chinese names; the released code offers English ones for Chinese texts.",),
 )
 
@@ -67,7 +65,6 @@ SST2 = moodbench_entry(
     ),
     licence="not stated upstream",
     paper="Socher et al. 2013, Recursive Deep Models for Semantic Compositionality, EMNLP 2013; GLUE, arXiv:1804.07461",
-    required=("sentence", "label"),
 )
 
 IMDB = moodbench_entry(
@@ -82,7 +79,6 @@ IMDB = moodbench_entry(
     ),
     licence="not stated upstream",
     paper="Maas et al. 2011, Learning Word Vectors for Sentiment Analysis, ACL 2011",
-    required=("text", "label"),
     differences=("HTML line breaks are shown as line breaks; the released code leaves the tags in the text.",),
 )
 
@@ -100,6 +96,5 @@ DIANPING = moodbench_entry(
     languages=("zh",),
     licence="not stated",
     paper="none known: Dianping restaurant reviews, repackaged without a source",
-    required=("sentence", "label"),
     differences=("Line breaks, written as backslash and n in the file, are shown as line breaks.",),
 )

@@ -94,10 +94,6 @@ def test_a_probe_is_paid_for_and_teaches_nothing() -> None:
     assert not spend(budget.account(ENTRY))
 
 
-def test_without_a_limit_there_is_no_account() -> None:
-    assert Budget().account(ENTRY) is None
-
-
 async def test_calls_are_counted_and_journaled_ones_free(tmp_path: Path) -> None:
     # The server counts 11 + 2 tokens per call. Expected of the first: 18 characters make 4.5 + 4 tokens, the reply a quarter of
     # 16, 12.5 in all. Five calls use 65 of 70, a sixth would need 13 more.

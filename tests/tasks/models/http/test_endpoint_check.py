@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from schemas.addresses import KEY_ADDRESSES
-from schemas.chat import EMBEDDED_MODEL, ModelEntry
-from schemas.errors import EndpointError, UsageError
+from schemas.chat import ModelEntry
+from schemas.errors import EndpointError
 from tasks.models.http import endpoint_check
 from tasks.models.http.endpoint_check import check_endpoint, resolve_keys
 from tests.probed_server import ProbedServer, completed
@@ -93,10 +93,6 @@ def test_key_goes_only_where_listed(changed: dict[str, str], allowed: str, *, is
     assert "sk-1" not in str(caught.value)
 
 
-def test_an_entry_without_a_variable_has_no_key() -> None:
-    assert resolve_keys(entry("http://localhost/v1"), {"OPENAI_API_KEY": "sk-1"}) == {}
-
-
 @pytest.mark.parametrize(
     ("environ", "got"),
     [({}, "no such variable"), ({"LISTENER_KEY": ""}, "an empty value"), ({"LISTENER_KEY": " \n"}, "an empty value")],
@@ -134,10 +130,6 @@ async def test_wrong_address_is_told_with_next_step(base_url: str, got: str) -> 
     assert got in str(caught.value.got)
 
 
-async def test_a_server_that_is_down_passes() -> None:
-    await check_endpoint(entry(f"http://127.0.0.1:{closed_port()}/v1"))
-
-
 async def test_one_address_of_several_is_enough() -> None:
     # One without a route first, as with a broken IPv6; the one behind it refuses, so it is there.
     await check_endpoint(entry(f"http://two-addresses.invalid:{closed_port()}/v1"))
@@ -155,14 +147,6 @@ async def test_slow_name_lookup_is_reported(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(EndpointError) as caught:
         await check_endpoint(entry("http://slow.invalid/v1"))
     assert caught.value.got == "slow.invalid:80: no answer within 0.1 s"
-
-
-def test_secrets_in_address_are_refused_and_not_told() -> None:
-    with pytest.raises(UsageError) as caught:
-        ModelEntry(name="listener", base_url="http://ada:secret@localhost/v1?key=secret#secret")
-    assert caught.value.got == "a user name or password before @ and a query after ? and a fragment after #"
-    assert "--api-key-env" in str(caught.value)
-    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("variable", ["http_proxy", "all_proxy"])
@@ -215,7 +199,3 @@ async def test_check_and_client_go_through_same_proxy(monkeypatch: pytest.Monkey
 async def test_local_server_is_not_sought_behind_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://no-such-proxy.invalid:3128")
     await check_endpoint(entry(f"http://127.0.0.1:{closed_port()}/v1"))
-
-
-async def test_the_embedded_model_has_no_address_to_check() -> None:
-    await check_endpoint(ModelEntry(name=EMBEDDED_MODEL))

@@ -73,17 +73,6 @@ async def wait(event: asyncio.Event) -> None:
     await event.wait()
 
 
-async def test_pause_longer_than_call_waits_closes_endpoint() -> None:
-    now_s = [100.0]
-    limiter = RateLimiter(ModelEntry(name="limited", base_url="http://localhost/v1"), lambda: now_s[0], Pauses())
-    await limiter.pause(3600)
-    assert (limiter.is_paused, limiter.closed_for_s) == (False, 3600)
-    now_s[0] += 3000
-    assert limiter.closed_for_s == 600
-    now_s[0] += 600
-    assert limiter.closed_for_s == 0
-
-
 async def test_cancelled_waiting_call_frees_its_slot() -> None:
     limiter = limited(Pauses(), concurrency=1)
     first, second, third = enter(limiter, 3)

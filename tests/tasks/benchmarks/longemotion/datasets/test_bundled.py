@@ -1,6 +1,6 @@
 """How bundled long items are built of their records."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -13,8 +13,6 @@ from tasks.benchmarks.longemotion.datasets.bundled import (
     TONE,
     find_place,
     hidden_in_text,
-    read_contrast_sets,
-    read_situations,
 )
 
 ENGLISH = "One two. Three four! Five six?\n\nSeven."
@@ -114,32 +112,3 @@ def test_lengths_cannot_be_chosen() -> None:
     with pytest.raises(UsageError, match="lengths of the bundled texts") as caught:
         build(hidden_in_text("ec_emobench", EMOTION), haystack(), lengths=(2000,))
     assert caught.value.got == "2000"
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"subject": "Seven", "needle": "Seven won."}, "Seven should be named in the needle and nowhere else"),
-        ({"subject": "Bea"}, "Bea should be named in the needle and nowhere else"),
-        ({"label": "Proud"}, "not in tuple"),
-        ({"needle": " "}, "needle is empty"),
-    ],
-)
-def test_a_needle_that_leaves_its_item_unclear(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        build(hidden_in_text("ec_emobench", EMOTION), haystack(**changes))
-
-
-def contrast(labels: Sequence[str], language: str = "zh") -> dict[str, Any]:
-    return {"item_id": "ed-1", "language": language, "segments": ["春天。", "夏。", "秋天到。"], "labels": labels}
-
-
-@pytest.mark.parametrize("labels", [["Joy", "Joy", "Joy"], ["Joy", "Fear", "Anger"], ["Joy", "Joy", "Fear", "Joy"]])
-def test_a_set_without_exactly_one_odd_segment(labels: list[str]) -> None:
-    with pytest.raises(ValueError, match=r"another label than all the rest|3 segments have 4 labels"):
-        build(read_contrast_sets, contrast(labels))
-
-
-def test_a_language_that_is_not_known() -> None:
-    with pytest.raises(ValueError, match="one of en, zh, got 'fr'"):
-        build(read_situations, {"item_id": "ee-1", "language": "fr", "emotion": "Guilt", "situation": "Un soir."})

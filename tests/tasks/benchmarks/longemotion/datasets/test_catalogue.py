@@ -1,5 +1,6 @@
-"""The entries of LongEmotion on the real files, and the two blueprints over them."""
+"""The entries of LongEmotion on the real files, and the three blueprints over them and the bundled ones."""
 
+import re
 from collections import Counter
 from hashlib import md5
 from pathlib import Path
@@ -8,7 +9,6 @@ import pytest
 
 from schemas.blueprint import Blueprint
 from schemas.dataset import PinnedFile
-from schemas.question_types import QUESTION_TYPES
 from schemas.vocabulary import ContextTask
 from tasks.benchmarks.longemotion.catalogue import LONGEMOTION
 from tasks.benchmarks.longemotion.datasets.emotion_detection import PUBLISHED
@@ -19,11 +19,8 @@ from tasks.sources.locating import Locator
 from tests.tasks.datasets.real_datasets import build, paths
 
 MC: tuple[ContextTask, ...] = ("mc1", "mc2", "mc3", "mc4")
-BLUEPRINTS = ("longemotion", "longemotion-released")
-TASKS = {"EC": "emotion_classification", "ED": "emotion_detection", "QA": "emotion_qa", "ES": "emotion_summary"} | {
-    "MC": "emotion_conversation",
-    "EE": "emotion_expression",
-}
+BLUEPRINTS = ("longemotion", "longemotion-released", "longemotion-mini")
+KINDS = ("classification", "detection", "qa", "summary", "conversation", "expression")
 
 
 def test_entries_cover_six_tasks_and_are_pinned() -> None:
@@ -38,15 +35,6 @@ def test_entries_cover_six_tasks_and_are_pinned() -> None:
         "data/Emotion_QA.jsonl": "e7862cad3fd5f279526e7de60a6e85e5",
         "data/Emotion_Summary.jsonl": "58ee9da4ba955932b3142778cdb9b5d5",
     }
-
-
-def test_dataset_with_long_items_has_sample_builder() -> None:
-    for spec in CATALOGUE.values():
-        assert (spec.sample_builder is not None) == (spec.id.startswith(("longemotion_", "long_mini_")))
-        assert (spec.task is not None) == (spec.sample_builder is not None)
-        of_a_solver = spec.sample_builder or set(spec.question_types) <= {"role_play", "annotation"}
-        assert of_a_solver or all(QUESTION_TYPES[name].has_prompt for name in spec.question_types)
-        assert spec.sample_builder is None or spec.join_records is None
 
 
 @pytest.mark.parametrize(
@@ -108,16 +96,15 @@ def test_blueprints_name_datasets_of_the_catalogue(blueprint: Blueprint) -> None
 
 
 def test_six_abilities_count_alike(blueprint: Blueprint) -> None:
-    assert {ability.id: ability.weight for ability in blueprint.abilities} == dict.fromkeys(TASKS.values(), 1.0)
+    assert {ability.id: ability.weight for ability in blueprint.abilities} == {f"emotion_{kind}": 1.0 for kind in KINDS}
     weights = {task.datasets[0].id: [entry.weight for entry in task.datasets] for _, task in blueprint.tasks()}
-    assert weights.pop("longemotion_mc1") == [0, 0, 0, 1]
-    assert sorted(weights.values()) == [[1], [1], [1], [1], [1, 1]]
+    assert sorted(weights.values()) == [[0, 0, 0, 1], [1], [1], [1], [1], [1, 1]]
     assert {task.level for _, task in blueprint.tasks()} == {"high"}
 
 
 def test_methods_are_those_of_the_paper(blueprint: Blueprint) -> None:
     found = {
-        name.removeprefix("longemotion_").removesuffix("_released"): [
+        plain(name): [
             (method.id, method.rubric, [(spec.metric, spec.weight) for spec in method.metrics]) for method in dataset.methods
         ]
         for name, dataset in blueprint.datasets.items()
@@ -133,14 +120,15 @@ def test_methods_are_those_of_the_paper(blueprint: Blueprint) -> None:
     }
 
 
-def test_the_released_blueprint_is_the_same_tree() -> None:
-    built, released = (load_blueprint(name) for name in BLUEPRINTS)
+def plain(text: str) -> str:
+    return re.sub("longemotion_|long_mini_|_released", "", text)
 
-    def plain(blueprint: Blueprint) -> str:
-        return str([ability.model_dump() for ability in blueprint.abilities]).replace("_released", "")
 
-    assert plain(built) == plain(released)
-    assert built.level_rules == released.level_rules
+def test_the_other_blueprints_are_the_same_tree() -> None:
+    built, released, mini = (load_blueprint(name) for name in BLUEPRINTS)
+    trees = [plain(str([ability.model_dump() for ability in one.abilities])) for one in (built, released, mini)]
+    assert trees == trees[:1] * 3
+    assert built.level_rules == released.level_rules == mini.level_rules
     assert set(released.datasets) - set(built.datasets) == {
         f"longemotion_{tail}_released" for tail in ("ec_emobench", "ec_finentity", "ed", "es")
     }

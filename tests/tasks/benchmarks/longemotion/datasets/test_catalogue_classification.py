@@ -35,7 +35,7 @@ def build(spec: DatasetSpec, mirror: Path, options: ContextOptions, seed: int = 
 
 def novel(mirror: Path, style: NeedleStyle) -> Haystack:
     lines = [record.fields["line"] for record in records(EMOBENCH, mirror) if "line" in record.fields]
-    return lay_out(read_prose(lines, "15122.txt"), "15122.txt", style)
+    return lay_out(read_prose(lines), "15122.txt", style)
 
 
 def test_the_prose_of_the_novel(mirror: Path) -> None:

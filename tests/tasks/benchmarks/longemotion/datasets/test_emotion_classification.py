@@ -92,26 +92,11 @@ def test_as_is_keeps_needle_on_own_line() -> None:
     assert (item.context or "").replace(context.needle, "").islower()
 
 
-@pytest.mark.parametrize("changes", [{"scenario": " "}, {"subject": None}, {"qid": 7}])
-def test_a_scenario_that_is_none_is_refused(changes: dict[str, Any]) -> None:
-    with pytest.raises((TypeError, ValueError), match=r"is empty|is no text"):
-        list_emobench_samples([scenario(**changes), *BOOK], SHORT, 1)
-
-
-def test_without_a_book_there_is_no_haystack() -> None:
-    with pytest.raises(ValueError, match="no file of lines has no prose between"):
-        list_emobench_samples([scenario()], SHORT, 1)
-
-
 @pytest.mark.parametrize(
     ("subject", "text", "expected"),
     [
         ("Nora's brother", "x", "The text tells of Nora's brother. What would Nora's brother most likely feel in the end?"),
-        (
-            "I",
-            'a "b" c d e f g h i',
-            _OPENED,
-        ),
+        ("I", 'a "b" c d e f g h i', _OPENED),
         ("my mom", None, "What would the narrator's mom most likely feel in the end?"),
         ("the teacher", None, "What would the teacher most likely feel in the end?"),
     ],
@@ -177,12 +162,6 @@ def test_report_fills_tone_that_lacks_most() -> None:
     assert [found.record.row for found in chosen] == sorted(found.record.row for found in chosen)
     # Which ones does not depend on the order of the file.
     assert {found.text for found in reports(both[::-1])} == {found.text for found in chosen}
-
-
-@pytest.mark.parametrize("fields", [{"content": 1, "annotations": []}, {"content": "x"}, {"content": "x", "annotations": [{}]}])
-def test_what_is_no_report_is_refused(fields: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="row 4 has no text `content`, or no list"):
-        reports([Record(fields=fields, file="f.json", row=4)])
 
 
 def test_words_occur_as_whole_words() -> None:

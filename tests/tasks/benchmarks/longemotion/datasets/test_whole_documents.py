@@ -118,23 +118,6 @@ def test_every_situation_is_an_item() -> None:
         assert not any(word in shown for word in ("anger", "guilt", "traffic"))
 
 
-@each_row(
-    ("records", "said"),
-    [
-        ([situations()], "one questionnaire PANAS, got 0"),
-        ([situations(), panas(), panas()], "one questionnaire PANAS, got 2"),
-        ([panas()], "no object `emotions`"),
-        ([situations([]), panas()], "no object `emotions`"),
-        ([situations(), panas([*WORDS[:19], "word1"])], "20 different adjectives"),
-        ([situations(), panas([*WORDS, "more"])], "20 different adjectives"),
-        ([situations(), panas([*WORDS[:19], " "])], "20 different adjectives"),
-    ],
-)
-def test_situation_files_that_do_not_fit(records: list[Record], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        read_situations(records, ContextOptions(), 0)
-
-
 def stage(number: int, clients: int, *, counselor_first: bool = False) -> dict[str, Any]:
     """Messages `c1.0 k1.0 c1.1 k1.1 ...`: c by the client, k by the counselor, stage and number."""
     messages: list[dict[str, str]] = []
@@ -211,13 +194,6 @@ def test_the_case_description_changes_nothing() -> None:
     assert checkpoints("mc4", dialogue()) == checkpoints("mc4", Record(without, "f", 0))
 
 
-def opening(role: str, text: str) -> Record:
-    return dialogue(stages=[{"stage": "Opening", "conversations": [{"role": role, "context": text}]}] * 4)
-
-
-MC1 = checkpoints_of("mc1")
-
-
 @each_row(
     ("builder", "records", "error", "said"),
     [
@@ -233,10 +209,6 @@ MC1 = checkpoints_of("mc1")
             *(read_situations, [situations([{"name": "Joy", "factors": [{"name": "T", "scenarios": [" "]}]}]), panas()]),
             *(ValueError, "scenario is empty"),
         ),
-        (MC1, [dialogue((2, 3, 3, 3))], ValueError, "needs 3 messages of the client or more, this one has 2"),
-        (MC1, [dialogue(stages=[stage(1, 3)])], ValueError, "a dialogue has 4 stages, this one has 1"),
-        (MC1, [opening("Friend", "Hi")], ValueError, "this one by Friend"),
-        (MC1, [opening("Client", "")], ValueError, "context is empty"),
     ],
 )
 def test_records_that_are_no_items(builder: SampleBuilder, records: list[Record], error: type[Exception], said: str) -> None:

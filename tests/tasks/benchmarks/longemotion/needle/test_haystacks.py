@@ -38,13 +38,7 @@ PARAGRAPHS = (
 
 
 def test_prose_is_unwrapped_and_all_else_left_out() -> None:
-    assert read_prose(FILE, "book.txt") == PARAGRAPHS
-
-
-@pytest.mark.parametrize("lines", [FILE[3:], FILE[:-4], ["CHAPTER I.", "  verse", "THE END."]])
-def test_book_whose_story_is_not_found_is_refused(lines: list[str]) -> None:
-    with pytest.raises(ValueError, match=r"book\.txt has no prose between"):
-        read_prose(lines, "book.txt")
+    assert read_prose(FILE) == PARAGRAPHS
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,6 @@ def test_bbq_keeps_order_label_and_condition() -> None:
     assert item.options == ("Person one", "Not known", "Person two")
     assert item.gold_indices == (2,)
     assert (item.item_id, item.subset) == ("Age-5", "Age: disambiguated")
-    assert adapt("bbq", bbq_question("Age", ["old"], ["old", "nonOld"], label=3)).gold_indices is None
 
 
 def test_bbq_two_items_have_no_roles(mirror: Path) -> None:

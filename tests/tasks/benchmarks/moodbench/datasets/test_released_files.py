@@ -89,12 +89,9 @@ def test_order_is_drawn_where_places_tell(name: str, released: dict[int, int], m
     assert Counter(items["gold_indices"].explode()).most_common(1)[0][1] < 0.3 * items.height
 
 
-def test_emobench2_gives_emotion_and_subject(mirror: Path) -> None:
+def test_emobench2_tells_stories_apart_by_question(mirror: Path) -> None:
+    # Stories that are told twice ask about another person.
     items = items_of("emobench2", mirror)
-    for record, question in zip(records_of("emobench2", mirror), items["question"], strict=True):
-        assert record.fields["emotion_label"].strip() in question
-        assert record.fields["subject"].strip() in question
-    # Stories that are told twice ask about another person, so that only the question tells them apart.
     assert items.select("language", "context").n_unique() < 300
     assert items.select("language", "context", "question").n_unique() == 300
 
@@ -105,16 +102,7 @@ def test_emobench3_asks_for_action_or_response(mirror: Path) -> None:
         response = "say" in question or "回应" in question
         assert response != ("do?" in question or "做法" in question)
         asked[record.fields["question type"], response] += 1
-        assert record.fields["subject"].strip() in question
     assert asked == {("Action", False): 152, ("Response", True): 148}
-
-
-@each_row(("name", "field", "broken"), [("dianping", "sentence", 150), ("semeval2018_task1", "tweet", 23)])
-def test_line_breaks_are_shown_as_such(name: str, field: str, broken: int, mirror: Path) -> None:
-    texts = [record.fields[field] for record in records_of(name, mirror)]
-    assert sum("\\n" in text for text in texts) == broken
-    shown = dict(items_of(name, mirror).select("source_row", "context").unique().iter_rows())
-    assert [shown[row] for row in range(len(texts))] == [text.replace("\\n", "\n").strip() for text in texts]
 
 
 def test_edos_has_41_classes(mirror: Path) -> None:
@@ -134,7 +122,6 @@ def test_edos_has_41_classes(mirror: Path) -> None:
 def test_semeval2018_task1_asks_eleven_emotions_per_tweet(mirror: Path) -> None:
     items = items_of("semeval2018_task1", mirror)
     present = items.filter(pl.col("gold_indices").list.first() == 0)
-    assert all(row["subset"] in row["question"] for row in items.iter_rows(named=True))
     assert set(range(300)) - set(present["source_row"]) == {20, 66, 118, 197, 220, 277}
     assert present.filter(pl.col("source_row") == 2)["subset"].to_list() == ["anger", "fear"]
     assert items["item_id"].str.contains(r"\.(?:[1-9]|10|11)$").all()

@@ -12,7 +12,7 @@ from tasks.benchmarks.moodbench.datasets.safetybench import ANSWERS_EN, join_saf
 from tasks.datasets.catalogue import CATALOGUE
 from tasks.sources.locating import Locator
 from tests.rows import each_row
-from tests.tasks.datasets.real_datasets import build, rows
+from tests.tasks.datasets.real_datasets import rows
 
 QUESTION = {"id": 7, "category": "Mental Health", "question": " What helps one sleep?  ", "options": ["A walk", "A drum\nsolo"]}
 
@@ -50,14 +50,6 @@ def test_safetybench_files_that_do_not_fit_are_refused(answers: dict[str, Any], 
 
 ENTRIES = CATALOGUE
 SAFETYBENCH = [name for name in ENTRIES if name.startswith("safetybench_")]
-
-
-def test_safetybench_repeated_right_answer_is_rejected(mirror: Path) -> None:
-    rejected = build("safetybench_privacy_property", mirror).rejected
-    broken = dict(zip(rejected["item_id"], rejected["broken_rules"].to_list(), strict=True))
-    assert set(broken) == {"10678", "11358"}
-    assert "single_choice_has_one_gold" in broken["10678"]
-    assert broken["11358"] == ["options_are_distinct_and_not_empty"]
 
 
 def test_safetybench_one_question_with_two_golds_stays(mirror: Path) -> None:

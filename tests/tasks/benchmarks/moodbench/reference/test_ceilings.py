@@ -63,10 +63,3 @@ def test_goemotions_loses_surprise_and_neutral() -> None:
     # Each lost label is a false negative and, read as UNKNOWN, a false positive: 238 hits, 351 named, 351 right.
     value = 2 * 238 / (351 + 351)
     assert share(items, [gold_answer(row) for row in items.iter_rows(named=True)]) == (value, 300)
-
-
-@each_row("dataset", ["eq60", "iri30", "effective_communication"])
-@each_row(("letter", "value"), [("E", 1), ("A", 0), ("C", 0.5), ("F", 0)])
-def test_questionnaires_are_keyed_upwards(dataset: str, letter: str, value: float) -> None:
-    items = build(dataset, MIRROR).items
-    assert share(items, [letter] * items.height) == (value, {"eq60": 60, "iri30": 30, "effective_communication": 15}[dataset])
