@@ -1,7 +1,6 @@
 """The step of judging: have a judge rate one partition of answers; and the job that compares judges, or finds slips."""
 
 import asyncio
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +9,15 @@ import polars as pl
 from schemas.chat import Chat, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
+from schemas.tables.layers import LAYERS
 from schemas.tables.responses import Answers, Judgements
 from schemas.worker_pool import ProgressListener, RunJobs
-from tasks.judging.agreement import AGREEMENTS_VERSION, agreements
+from tasks.judging.agreement import agreements
 from tasks.judging.answers import judged_answers
 from tasks.judging.executor import Judge, judge_answers, rating_calls
 from tasks.judging.gold import GOLD, gold_answers
 from tasks.judging.rubrics import load_rubric
-from tasks.judging.simulation import FAULTS_VERSION, find_faults
+from tasks.judging.simulation import find_faults
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.solvers.infer_job import ANSWERS_VERSION
@@ -93,7 +93,8 @@ class AgreementJob:
     def key(self) -> PartitionKey:
         """Key of what is found; in which order ratings, answers and items are named does not matter."""
         parents = sorted({ref.identity for ref in (*self.items, *self.answers, *self.judgements)})
-        return partition_key(self.layer, {"benchmark": self.benchmark}, {}, parents, _FOUND[self.layer][0])
+        version = str(LAYERS[self.layer].version)
+        return partition_key(self.layer, {"benchmark": self.benchmark}, {}, parents, version)
 
     def compute(self, lake: Lake) -> pl.DataFrame:
         """Compute rows of the layer, from what the lake holds."""
@@ -102,11 +103,5 @@ class AgreementJob:
         rated = [Judgements.create_empty(), *(lake.read(ref, Judgements) for ref in self.judgements)]
         judgements = Judgements.cast(pl.concat(rated))
         rubrics = {name: load_rubric(name) for name in judgements["rubric"].unique()}
-        return _FOUND[self.layer][1](judgements, answers, items, rubrics)
-
-
-_FOUND: Mapping[str, tuple[str, Callable[..., pl.DataFrame]]] = {
-    "agreements": (AGREEMENTS_VERSION, agreements),
-    "simulation_faults": (FAULTS_VERSION, find_faults),
-}
-"""Version and function, by layer."""
+        compute = find_faults if self.layer == "simulation_faults" else agreements
+        return compute(judgements, answers, items, rubrics)

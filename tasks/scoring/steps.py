@@ -54,7 +54,7 @@ async def aggregate(job: AggregateJob, lake: Lake) -> Any:
         return up_to_date(refs)
     scored = compute_layers(job, lake)
     return [
-        ref or lake.write(job.key(layer), scored.layer(layer), LAYERS[layer])
+        ref or lake.write(job.key(layer), scored.layer(layer), LAYERS[layer].schema)
         for ref, layer in zip(found, AGGREGATED, strict=True)
     ]
 
@@ -81,7 +81,7 @@ async def compute_layer(job: LayerJob, lake: Lake) -> Any:
     """Compute one layer of a run, unless the lake has it, and return its PartitionRef."""
     if found := lake.find(job.key):
         return up_to_date(found)
-    return lake.write(job.key, job.compute(lake), LAYERS[job.key.layer])
+    return lake.write(job.key, job.compute(lake), LAYERS[job.key.layer].schema)
 
 
 @dataclass(frozen=True)

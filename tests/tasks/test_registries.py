@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from schemas.attunebench import ConversationGold
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.context import ASPECTS
 from schemas.dataset import LocalFile
@@ -23,6 +22,7 @@ from schemas.metrics import METRICS, Metric
 from schemas.question_types import QUESTION_TYPES, QuestionType, suited_metrics, suited_types
 from schemas.tables.items import Items
 from schemas.tables.scores import ItemScores
+from tasks.benchmarks.attunebench.conversation import ConversationGold
 from tasks.datasets.building import broken_rules, build_of_records
 from tasks.datasets.own_items import adapt_item_record, local_dataset
 from tasks.explain.rows import break_down

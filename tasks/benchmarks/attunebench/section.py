@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from schemas.attunebench import TurnGold, part_of
 from schemas.blueprint import MethodSpec
-from schemas.tables.layers import GOLD
+from tasks.benchmarks.attunebench.benchmark import TURNS, WHOLE
+from tasks.benchmarks.attunebench.conversation import TurnGold, part_of
 from tasks.benchmarks.attunebench.metrics import conversation as scoring
 from tasks.benchmarks.attunebench.metrics.choices import pooled
 from tasks.benchmarks.attunebench.metrics.conversation import COUNTED, FACING, JUDGED, Known
@@ -58,7 +58,9 @@ def read_annotations(run: PastRun) -> tuple[Row, ...]:
 
 def _describe(run: PastRun, dataset: str, method: MethodSpec) -> Iterator[Row]:
     place = {"dataset": dataset, "method": method.id}
-    known = scoring.known_items(run.read("items", dataset=dataset), {layer: run.read(layer, dataset=dataset) for layer in GOLD})
+    known = scoring.known_items(
+        run.read("items", dataset=dataset), {layer: run.read(layer, dataset=dataset) for layer in (TURNS, WHOLE)}
+    )
     answers, raw = run.read("answers", dataset=dataset), run.layers["raw_scores"].filter(**place)
     for system in run.systems if known else ():
         turns = [*_read_turns(known, system.of(answers), PROFILES[method.profile])]

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from schemas.attunebench import ShownCodebook, Wording
 from schemas.base import Frozen
 from schemas.documents import read_text, read_yaml
 from schemas.folders import DATA_FOLDER
+from tasks.benchmarks.attunebench.conversation import ShownCodebook, Wording
 
 PATH = DATA_FOLDER / "codebooks" / "attunebench.yaml"
 

@@ -12,9 +12,10 @@ from math import fsum
 
 import polars as pl
 
-from schemas.attunebench import POST, ConversationGold, TurnGold, VisibleConversation, part_of
 from schemas.vocabulary import Profile
-from tasks.benchmarks.attunebench.datasets.conversations import TURNS, WHOLE, read_gold
+from tasks.benchmarks.attunebench.benchmark import TURNS, WHOLE
+from tasks.benchmarks.attunebench.conversation import POST, ConversationGold, TurnGold, VisibleConversation, part_of
+from tasks.benchmarks.attunebench.datasets.conversations import read_gold
 from tasks.benchmarks.attunebench.metrics import choices
 from tasks.benchmarks.attunebench.metrics.afterwards import branch_values, panas_values, question_values
 from tasks.benchmarks.attunebench.metrics.emotions import Values, emotion_values

@@ -5,10 +5,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.attunebench import ConversationGold, WideAnswers
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.metrics import sort_keys
 from schemas.vocabulary import Profile
+from tasks.benchmarks.attunebench.conversation import ConversationGold, WideAnswers
 from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH_MINI
 from tasks.benchmarks.attunebench.metrics.conversation import (
     composite_values,
