@@ -36,6 +36,7 @@ class MetricRow:
         baseline: how constant answers are scored; null = not at all.
         rating: what a judge's rating is turned into; null = the answer itself is measured.
         has_cut_off: whether it needs a `k`.
+        graded: whether its values are shares, even where each item of a run happens to earn all or nothing.
         question_types: of items that it suits, besides those whose rows name it.
     """
 
@@ -47,6 +48,7 @@ class MetricRow:
     baseline: Baseline | None = None
     rating: str | None = None
     has_cut_off: bool = False
+    graded: bool = False
     question_types: tuple[str, ...] = ()
 
 

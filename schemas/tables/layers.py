@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from schemas.benchmark import Rows, load_named
 from schemas.errors import UsageError
@@ -58,14 +58,13 @@ class Layer:
     @property
     def version(self) -> "str | VersionOf":
         """Return the version of the code that writes it, or what says it of a partition."""
-        version: Any = load_named(self.version_name, object, f"layer {self.name}")
-        return version
+        return cast("str | VersionOf", load_named(self.version_name, object, f"layer {self.name}"))
 
     @property
     def step(self) -> "Callable[[Any, Any], pl.DataFrame] | None":
         """Return what computes a partition again; null = nothing does."""
-        step: Any = self.step_name and load_named(self.step_name, object, f"layer {self.name}")
-        return step
+        step = self.step_name and load_named(self.step_name, object, f"layer {self.name}")
+        return cast("Callable[[Any, Any], pl.DataFrame] | None", step)
 
 
 _TABLES, _STEPS = "schemas.tables", "tasks.verify.recompute"

@@ -154,4 +154,5 @@ def dimension_scores(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
 
 def agreements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     """Compare judges again, or find the faults of simulated persons."""
-    return AgreementJob(ref.key("benchmark"), *stored.inputs(ref), layer=ref.layer).compute(stored.lake)
+    items, rated, ratings = stored.inputs(ref)
+    return AgreementJob(ref.key("benchmark"), items, rated, ratings, ref.layer).compute(stored.lake)
