@@ -46,8 +46,7 @@ class Benchmark:
         question_types: of its own, of type schemas.question_types.QuestionTypeRow.
         metrics: of its own, of type tasks.metrics.metric.Metric.
         layers: of gold of its own, of type schemas.tables.layers.Layer.
-        profiles: other ways to read replies, of type tasks.metrics.profile.ScoringProfile; their names are those of
-            schemas.vocabulary.Profile.
+        profiles: other ways to read replies, of type tasks.metrics.profile.ScoringProfile.
         rubrics: folders of rubrics, of type Path.
         blueprints: folders of blueprints, of type Path, each found by the name of its file.
         papers: files of papers with a table of models, of type Path; what they hold is schemas.paper.Paper.
@@ -127,14 +126,16 @@ class Rows(Mapping[str, RowT]):
 
     @cached_property
     def by_name(self) -> dict[str, RowT]:
-        """Read all rows; raise UsageError if one cannot be loaded or two have one name."""
+        """Read all rows; raise UsageError if one cannot be loaded or two have one name. A row may have several."""
         row_of: dict[str, RowT] = {}
         for row in rows(self.registry, self.kind):
-            if (name := getattr(row, self.name)) in row_of:
-                raise _named_twice(self.registry, name, name)
             if self.check:
                 self.check(row)
-            row_of[name] = row
+            names = getattr(row, self.name)
+            for name in (names,) if isinstance(names, str) else names:
+                if name in row_of:
+                    raise _named_twice(self.registry, name, name)
+                row_of[name] = row
         return row_of
 
     def __getitem__(self, name: str) -> RowT:
@@ -147,10 +148,13 @@ class Rows(Mapping[str, RowT]):
         return len(self.by_name)
 
 
-def require_name(name: str, registry: Rows[RowT]) -> str:
-    """Return a name as it is; raise what pydantic raises of a value that is none of a list, if the registry has no such row."""
-    if name not in registry:
-        *others, last = map(repr, registry)
+def require_name(name: str, registry: Rows[RowT], without_row: str | None = None) -> str:
+    """Return a name as it is; raise what pydantic raises of a value that is none of a list, if the registry has no such row.
+
+    `without_row`: a name that needs none.
+    """
+    if name != without_row and name not in registry:
+        *others, last = map(repr, [*([without_row] if without_row else []), *registry])
         raise PydanticCustomError("literal_error", "Input should be {expected}", {"expected": f"{', '.join(others)} or {last}"})
     return name
 

@@ -14,7 +14,7 @@ from schemas.base import Frozen
 from schemas.dataset import LocalFile
 from schemas.metrics import METRICS, Metric
 from schemas.normalisation import Normalisation, RatioNormalisation
-from schemas.vocabulary import Level, Profile, TooLong
+from schemas.vocabulary import CORRECTED, Level, Profile, TooLong
 
 MAX_TIERS = 4
 SAMPLE = 300
@@ -54,7 +54,7 @@ class MethodSpec(Frozen):
 
     id: Identifier
     judged: bool = Field(default=False, description="needs a judge model")
-    profile: Profile = Field(default="corrected", description="how replies are read and what counts as right")
+    profile: Profile = Field(default=CORRECTED, description="how replies are read and what counts as right")
     rubric: str | None = Field(default=None, description="rubric under data/prompts/rubrics, for judged methods")
     metrics: tuple[MetricSpec, ...] = Field(min_length=1)
 

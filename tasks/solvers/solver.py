@@ -100,7 +100,7 @@ class ContextSolver:
             rows of the responses layer with the item's `language`, in order.
     """
 
-    tasks: frozenset[ContextTask]
+    tasks: tuple[ContextTask, ...]
     solve: Solve
     code: SolverCode
     plans: PlanSolver

@@ -12,6 +12,7 @@ from schemas.lineage import Footer, PartitionRef, RunManifest
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import AbilityScores, Totals
 from schemas.verification import Difference, ScoreChange
+from schemas.vocabulary import CORRECTED
 from tasks.datasets.keys import LAZY_ITEMS_VERSION
 from tasks.judging.executor import JUDGEMENTS_VERSION
 from tasks.judging.rubrics import load_rubric
@@ -36,8 +37,8 @@ TOTALS = ("total", "total_before_veto")
 def find_present(manifest: RunManifest) -> tuple[Blueprint | None, list[str]]:
     """Find the blueprint that a run of the same plan would use now; null, with a note why, if it cannot be had."""
     try:
-        return profiled_blueprint(manifest.plan["benchmark"], manifest.plan.get("profile", "corrected")), []
-    except BlueprintError as error:
+        return profiled_blueprint(manifest.plan["benchmark"], manifest.plan.get("profile", CORRECTED)), []
+    except (BlueprintError, UsageError) as error:
         reason = f"{error.what.rstrip('.')}, at {error.where}" if error.where else error.what
         return None, [f"whether the blueprint changed since could not be checked: {reason}"]
 

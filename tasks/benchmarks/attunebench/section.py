@@ -18,7 +18,7 @@ from tasks.benchmarks.attunebench.metrics.conversation import COUNTED, FACING, J
 from tasks.benchmarks.attunebench.metrics.emotions import Values
 from tasks.benchmarks.attunebench.metrics.replies import read_tags
 from tasks.benchmarks.attunebench.metrics.rows import MEASURE
-from tasks.benchmarks.attunebench.metrics.rules import PROFILES, Rules
+from tasks.benchmarks.attunebench.metrics.rules import Rules, rules_of
 from tasks.metrics.item_scores import wholes_of
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import Row
@@ -63,7 +63,7 @@ def _describe(run: PastRun, dataset: str, method: MethodSpec) -> Iterator[Row]:
     )
     answers, raw = run.read("answers", dataset=dataset), run.layers["raw_scores"].filter(**place)
     for system in run.systems if known else ():
-        turns = [*_read_turns(known, system.of(answers), PROFILES[method.profile])]
+        turns = [*_read_turns(known, system.of(answers), rules_of(method.profile))]
         values = dict(system.of(raw).select("metric", "value").iter_rows())
         yield {
             **(place | system._asdict()),

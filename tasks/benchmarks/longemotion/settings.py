@@ -27,4 +27,4 @@ SOLVERS = (
     _retrieving("search_o1", "Search-o1", asks_again=True),
     _retrieving("retrieve_only", "Retrieved only"),
 )
-CONTEXT_SOLVERS = (ContextSolver(frozenset(FAMILIES), solve, CODE, plan, longest_reply, {"emotion_expression": join_steps}),)
+CONTEXT_SOLVERS = (ContextSolver(tuple(FAMILIES), solve, CODE, plan, longest_reply, {"emotion_expression": join_steps}),)
