@@ -22,7 +22,7 @@ from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_
 from tasks.lake.seal import SEAL, check_seal
 from tasks.runs.differences import first_difference, has_rows
 from tasks.verify.catalogue import check_catalogue
-from tasks.verify.drift import blueprint_differences, code_differences, find_present, rescore
+from tasks.verify.drift import LONGEST_VALUE, blueprint_differences, code_differences, find_present, rescore
 from tasks.verify.recompute import DamagedInputError, StoredRun
 
 
@@ -137,7 +137,8 @@ def _read_blueprint(findings: Findings, manifest: RunManifest) -> Blueprint | No
     try:
         return Blueprint.model_validate(manifest.blueprint)
     except ValidationError as error:
-        reason = str(error).splitlines()[0]
+        first = error.errors()[0]
+        reason = f"{'.'.join(map(str, first['loc']))} is {str(first['input'])[:LONGEST_VALUE]}"
         message = f"this version cannot read the blueprint in the manifest: {reason}"
         findings.differ("code", "blueprint", None, reason, message)
         return None
