@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import polars as pl
@@ -56,15 +57,11 @@ METRICS = Rows("metrics", MetricRow)
 """In the order in which rows of a table are sorted: new ones come last."""
 
 
-def _require_metric(name: str) -> str:
-    return require_name(name, METRICS)
-
-
 # Names are checked where data is read; the type checker takes them for text, so that a row is all that a new one needs.
 if TYPE_CHECKING:
     Metric = str
 else:
-    Metric = Annotated[str, AfterValidator(_require_metric)]
+    Metric = Annotated[str, AfterValidator(partial(require_name, registry=METRICS))]
 
 
 def reduced_by(*ways: Reduction) -> list[Metric]:
