@@ -36,6 +36,8 @@ class Layer:
         parents: the layers that its partitions are computed from, GOLD among them.
         step_name: `module:NAME` of what computes a partition again, from a stored run (tasks.verify.recompute.StoredRun) and the
             reference to it; null = it is not computed again.
+        rows_name: `module:NAME` of what computes its rows of those of its parents, by layer, and the settings of the partition;
+            null = it needs more.
         is_gold: whether it holds what is right where items do not. The entries of datasets make its rows.
         is_from_outside: whether it holds what models said: the same request may be answered otherwise.
     """
@@ -46,6 +48,7 @@ class Layer:
     version_name: str
     parents: tuple[str, ...] = ()
     step_name: str | None = None
+    rows_name: str | None = None
     is_gold: bool = False
     is_from_outside: bool = False
 
@@ -66,11 +69,16 @@ class Layer:
         step = self.step_name and load_named(self.step_name, object, f"layer {self.name}")
         return cast("Callable[[Any, Any], pl.DataFrame] | None", step)
 
+    def compute(self, rows: "Mapping[str, pl.DataFrame]", settings: Mapping[str, Any]) -> "pl.DataFrame":
+        """Compute its rows by what `rows_name` names."""
+        computes: Any = load_named(str(self.rows_name), object, f"layer {self.name}")
+        frame: pl.DataFrame = computes(rows, settings)
+        return frame
+
 
 _TABLES, _STEPS = "schemas.tables", "tasks.verify.recompute"
 _BUILT, _ASKED = "tasks.datasets.keys:ITEMS_VERSION", "tasks.verify.drift:asked_parts"
 _SCORED, _PASS = "tasks.scoring.benchmark:SCORING_VERSION", f"{_STEPS}:aggregated"
-_AGREED, _SLIPS = "tasks.judging.agreement:AGREEMENTS_VERSION", "tasks.judging.simulation:FAULTS_VERSION"
 
 
 def gold_layer(name: str, schema_name: str) -> Layer:
@@ -78,13 +86,20 @@ def gold_layer(name: str, schema_name: str) -> Layer:
     return Layer(name, schema_name, "build", _BUILT, step_name="tasks.verify.catalogue:gold_rows", is_gold=True)
 
 
-def _scored(name: str, schema_name: str, parents: tuple[str, ...], version: str, step: str | None = None) -> Layer:
-    return Layer(name, f"{_TABLES}.{schema_name}", "score", version, parents, f"{_STEPS}:{step or name}")
+def _scored(name: str, schema_name: str, parents: tuple[str, ...], version: str) -> Layer:
+    return Layer(name, f"{_TABLES}.{schema_name}", "score", version, parents, f"{_STEPS}:{name}")
 
 
 def _aggregated(name: str, schema: str) -> Layer:
-    return _scored(name, f"scores:{schema}", ("item_scores",), _SCORED, "aggregated")
+    return Layer(name, f"{_TABLES}.scores:{schema}", "score", _SCORED, ("item_scores",), _PASS)
 
+
+def _compared(name: str, schema_name: str, parents: tuple[str, ...], module: str, version: str) -> Layer:
+    version_name, rows_name = f"{module}:{version}", f"{module}:{name}_rows"
+    return Layer(name, f"{_TABLES}.{schema_name}", "score", version_name, parents, f"{_STEPS}:compared", rows_name)
+
+
+_JUDGED = ("items", "answers", "judgements")
 
 GENERAL = (
     Layer("items", f"{_TABLES}.items:Items", "build", _BUILT),
@@ -119,10 +134,14 @@ GENERAL = (
     _aggregated("ability_scores", "AbilityScores"),
     _aggregated("totals", "Totals"),
     _scored("setting_gains", "comparisons:SettingGains", ("item_scores",), _SCORED),
-    _scored("needle_scores", "comparisons:NeedleScores", ("contexts", "item_scores"), "tasks.scoring.steps:COMPARISONS_VERSION"),
-    _scored("dimension_scores", "scores:DimensionScores", ("items", "judgements"), "tasks.scoring.dimensions:DIMENSIONS_VERSION"),
-    _scored("agreements", "comparisons:Agreements", ("items", "answers", "judgements"), _AGREED),
-    _scored("simulation_faults", "responses:SimulationFaults", ("items", "answers", "judgements"), _SLIPS, "agreements"),
+    _compared(
+        "needle_scores", "comparisons:NeedleScores", ("contexts", "item_scores"), "tasks.scoring.needles", "NEEDLES_VERSION"
+    ),
+    _compared(
+        "dimension_scores", "scores:DimensionScores", ("items", "judgements"), "tasks.scoring.dimensions", "DIMENSIONS_VERSION"
+    ),
+    _compared("agreements", "comparisons:Agreements", _JUDGED, "tasks.judging.agreement", "AGREEMENTS_VERSION"),
+    _compared("simulation_faults", "responses:SimulationFaults", _JUDGED, "tasks.judging.simulation", "FAULTS_VERSION"),
 )
 """Those that belong to no benchmark. `items_rejected` stands beside `items`, with the rules that its rows break."""
 

@@ -1,23 +1,18 @@
-"""The step of judging: have a judge rate one partition of answers; and the job that compares judges, or finds slips."""
+"""The steps of judging: have a judge rate one partition of answers, and write gold replies for it."""
 
 import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
 from schemas.chat import Chat, ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.items import Items
-from schemas.tables.layers import LAYERS
 from schemas.tables.responses import Answers, Judgements
 from schemas.worker_pool import ProgressListener, RunJobs
-from tasks.judging.agreement import agreements
 from tasks.judging.answers import judged_answers
 from tasks.judging.executor import Judge, judge_answers, rating_calls
 from tasks.judging.gold import GOLD, gold_answers
 from tasks.judging.rubrics import load_rubric
-from tasks.judging.simulation import find_faults
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.solvers.infer_job import ANSWERS_VERSION
@@ -77,31 +72,3 @@ async def write_gold(job: GoldJob, lake: Lake) -> Any:
     if found := lake.find(job.key):
         return up_to_date(found)
     return lake.write(job.key, gold_answers(lake.read(job.items, Items)), Answers)
-
-
-@dataclass(frozen=True)
-class AgreementJob:
-    """Ratings of a benchmark's answers by all judges, these answers and the items they are to; and the layer computed of them."""
-
-    benchmark: str
-    items: tuple[PartitionRef, ...]
-    answers: tuple[PartitionRef, ...]
-    judgements: tuple[PartitionRef, ...]
-    layer: str = "agreements"
-
-    @property
-    def key(self) -> PartitionKey:
-        """Key of what is found; in which order ratings, answers and items are named does not matter."""
-        parents = sorted({ref.identity for ref in (*self.items, *self.answers, *self.judgements)})
-        version = str(LAYERS[self.layer].version)
-        return partition_key(self.layer, {"benchmark": self.benchmark}, {}, parents, version)
-
-    def compute(self, lake: Lake) -> pl.DataFrame:
-        """Compute rows of the layer, from what the lake holds."""
-        items = Items.cast(pl.concat([lake.read(ref, Items) for ref in dict.fromkeys(self.items)]))
-        answers = Answers.cast(pl.concat([lake.read(ref, Answers) for ref in self.answers]))
-        rated = [Judgements.create_empty(), *(lake.read(ref, Judgements) for ref in self.judgements)]
-        judgements = Judgements.cast(pl.concat(rated))
-        rubrics = {name: load_rubric(name) for name in judgements["rubric"].unique()}
-        compute = find_faults if self.layer == "simulation_faults" else agreements
-        return compute(judgements, answers, items, rubrics)

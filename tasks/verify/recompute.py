@@ -20,12 +20,10 @@ from schemas.tables.responses import Answers, Judgements, Responses
 from tasks.judging.contract import reparse_judgements
 from tasks.judging.gold import gold_answers
 from tasks.judging.rubrics import load_rubric
-from tasks.judging.steps import AgreementJob
 from tasks.lake.lake import Lake
 from tasks.metrics.steps import ItemScoreJob, compute_item_scores
 from tasks.scoring.benchmark import ScoreSettings, ScoreTables
-from tasks.scoring.steps import AggregateJob, DimensionsJob, GainsJob, NeedlesJob, compute_layers
-from tasks.scoring.uncertainty import Resampling
+from tasks.scoring.steps import AggregateJob, GainsJob, LayerJob, compute_layers
 from tasks.solvers.answers import restate_answers
 
 
@@ -140,19 +138,7 @@ def setting_gains(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     return GainsJob(AggregateJob(stored.blueprint, stored.settings(ref), *stored.inputs(ref))).compute(stored.lake)
 
 
-def needle_scores(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
-    """Compute the grid of needles again."""
-    return NeedlesJob(ref.key("benchmark"), *stored.inputs(ref)).compute(stored.lake)
-
-
-def dimension_scores(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
-    """Compute the means of dimensions again."""
-    settings = stored.footers[ref.path].settings
-    resampling = Resampling(settings["resamples"], settings["seed"])
-    return DimensionsJob(ref.key("benchmark"), resampling, *stored.inputs(ref)).compute(stored.lake)
-
-
-def agreements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
-    """Compare judges again, or find the faults of simulated persons."""
-    items, rated, ratings = stored.inputs(ref)
-    return AgreementJob(ref.key("benchmark"), items, rated, ratings, ref.layer).compute(stored.lake)
+def compared(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
+    """Compute a layer of comparisons again, as its row says."""
+    inputs = tuple(stored.inputs(ref))
+    return LayerJob(ref.layer, ref.key("benchmark"), inputs, stored.footers[ref.path].settings).compute(stored.lake)
