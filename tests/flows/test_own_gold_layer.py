@@ -125,8 +125,8 @@ def test_gold_of_a_package_is_computed_again(folder: Path, done: Ended) -> None:
     is_verified, layers, told = verified(folder, run)
     assert (is_verified, list(layers)[:2], layers["diary_moods"]) == (True, ["items", "diary_moods"], True), told
     module.write_text(PACKAGE.replace('record.fields["mood"]}', 'record.fields["mood"].upper()}'), encoding="utf-8")
-    is_verified, _, (told, *_) = verified(folder, run)
-    assert (is_verified, told.endswith("item_id monday, column mood: stored 'sad', recomputed 'SAD'")) == (False, True)
+    is_verified, _, told = verified(folder, run)
+    assert (is_verified, told[0].endswith("item_id monday, column mood: stored 'sad', recomputed 'SAD'")) == (False, True)
     module.write_text(PACKAGE, encoding="utf-8")
     days.write_text(DAYS.replace("glad", "calm"), encoding="utf-8")
     is_verified, layers, told = verified(folder, run)

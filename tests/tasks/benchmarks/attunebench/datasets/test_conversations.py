@@ -9,8 +9,9 @@ import pytest
 
 from schemas.errors import SourceError, UsageError
 from schemas.tables.layers import LAYERS
+from tasks.benchmarks.attunebench.benchmark import TURNS, WHOLE
 from tasks.benchmarks.attunebench.conversation import VisibleConversation, Wording
-from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI, TURNS, WHOLE, read_gold
+from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI, read_gold
 from tasks.benchmarks.attunebench.datasets.records import RecordReader
 from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.own_items import in_folder
