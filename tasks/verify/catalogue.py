@@ -62,7 +62,7 @@ def gold_rows(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     name, footer, locator = ref.key("dataset"), stored.footers[ref.path], _locator_of(stored.manifest)
     (items,) = stored.intact([own for own in of_layer(stored.manifest.partitions, "items") if own.place == ref.place])
     for spec in _candidates(name, stored.blueprint, stored.manifest):
-        if (spec.evaluation_version, source_sha256(spec.files, locator)) == _built_from(footer):
+        if _present_state(spec, locator) == _built_from(footer):
             records = read_dataset(spec, [locator.locate(file) for file in spec.files])
             samples = list_samples(spec, records, ContextOptions(**footer.settings.get("contexts", {})), footer.settings["seed"])
             return annotate_items(spec, samples, stored.lake.read(items, Items)["item_id"])[ref.layer]
@@ -73,6 +73,14 @@ def _locator_of(manifest: RunManifest) -> Locator:
     """Return what finds source files in the mirror of the run and in the cache, without a download."""
     mirror = manifest.plan.get("mirror")
     return Locator(Path(mirror) if mirror and Path(mirror).is_dir() else None)
+
+
+def _present_state(spec: DatasetSpec, locator: Locator) -> Built | None:
+    """Return what items of an entry would be built from now; null if its files are not here."""
+    try:
+        return spec.evaluation_version, source_sha256(spec.files, locator)
+    except SourceError:
+        return None
 
 
 def _built_from(footer: Footer) -> Built:

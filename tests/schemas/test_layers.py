@@ -1,11 +1,15 @@
 """The registry of layers: in order, of one schema each, and the same as the lake's page says."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import dataframely as dy
+import pytest
 
-from schemas.tables.layers import AGGREGATED, FROM_OUTSIDE, GOLD, LAYERS, gold_layers, in_order
+from schemas.errors import UsageError
+from schemas.tables.layers import AGGREGATED, FROM_OUTSIDE, GOLD, LAYERS, Layer, gold_layer, gold_layers, in_order
+from tasks.datasets.catalogue import CATALOGUE
 
 PAGE = Path(__file__).resolve().parents[2] / "parquet" / "README.md"
 
@@ -37,3 +41,18 @@ def test_a_layer_is_computed_from_layers_before_it() -> None:
     for name, layer in LAYERS.items():
         parents = {parent for named in layer.parents for parent in (gold_layers() if named == GOLD else (named,))}
         assert parents <= set(order[: order.index(name)])
+
+
+def test_layers_that_nothing_could_write_are_refused() -> None:
+    assert LAYERS.check
+    LAYERS.check(gold_layer("moods", "diary:Moods"))
+    names = ("runs", "Moods", "moods/of_days", "moods_rejected")
+    for layer in (*(gold_layer(name, "diary:Moods") for name in names), Layer("moods", "diary:Moods", "infer", "diary:VERSION")):
+        with pytest.raises(UsageError, match=f"a benchmark cannot add the layer {layer.name}"):
+            LAYERS.check(layer)
+
+
+def test_an_entry_without_its_layer_is_refused() -> None:
+    assert CATALOGUE.check
+    with pytest.raises(UsageError, match="there is no layer of gold moods"):
+        CATALOGUE.check(replace(next(iter(CATALOGUE.values())), annotation_layers=("moods",)))
