@@ -13,17 +13,17 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
-from typing import Any, get_args
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from schemas.attunebench import ConversationGold, VisibleConversation  # noqa: E402  the project is imported from its folder
 from schemas.item import Record  # noqa: E402
-from schemas.vocabulary import Profile  # noqa: E402
 from tasks.benchmarks.attunebench.aggregates import aggregate_conversations, conversation_rows  # noqa: E402
+from tasks.benchmarks.attunebench.conversation import ConversationGold, VisibleConversation  # noqa: E402  the project is imported from its folder
 from tasks.benchmarks.attunebench.datasets.conversations import join_conversations  # noqa: E402
 from tasks.benchmarks.attunebench.metrics.conversation import Known, measure_parts  # noqa: E402
+from tasks.metrics.profile import PROFILES  # noqa: E402
 from tasks.scoring.uncertainty import Resampling  # noqa: E402
 from tests.flows.annotating import RATED  # noqa: E402
 from tests.tasks.benchmarks.attunebench.datasets.conversations import varied  # noqa: E402
@@ -40,7 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=int, default=11)
     parser.add_argument("--conversations", type=int, default=200)
-    parser.add_argument("--profile", choices=get_args(Profile), default="corrected")
+    parser.add_argument("--profile", choices=PROFILES, default="corrected")
     options = parser.parse_args()
     known, draw, rows, seconds = generate(options.conversations), Random(0), [], 0.0
     for model in range(options.models):

@@ -78,7 +78,7 @@ class CallCell(NamedTuple):
         return self.connections * 1000 / self.latency_ms if self.latency_ms else None
 
 
-Partition = tuple[dy.DataFrame[Items], SolverOptions]
+Partition = tuple[dy.DataFrame[Items], SolverOptions[Any]]
 """Items, and how they are asked."""
 
 
@@ -187,7 +187,7 @@ async def measure_partitions(cell: CallCell, base_url: str, asked: Sequence[Part
     """
     entry = model_entry(cell, base_url)
 
-    async def ask(number: int, items: dy.DataFrame[Items], options: SolverOptions, endpoint: Endpoint) -> PartitionRef:
+    async def ask(number: int, items: dy.DataFrame[Items], options: SolverOptions[Any], endpoint: Endpoint) -> PartitionRef:
         presentations, resources = plan_epochs(items), SolverResources({"tested": RoleModel(entry, endpoint.chat)})
         listeners: Listeners = {"tested": Silent()}
         outputs = await run_solver(presentations, BuiltContexts(), options, resources, endpoint.pool.do_all, listeners)

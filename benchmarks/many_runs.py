@@ -17,6 +17,8 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 
+import polars as pl
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
@@ -25,8 +27,7 @@ from benchmarks.peers.servers import stub_server  # noqa: E402
 from schemas.lineage import PartitionKey, PartitionRef, RunManifest  # noqa: E402
 from schemas.tables.layers import LAYERS  # noqa: E402
 from tasks.lake.lake import Lake  # noqa: E402
-from tasks.lake.manifest import list_runs, read_code_version, read_manifest, run_folder, write_manifest  # noqa: E402
-from tasks.lake.run_index import INDEX  # noqa: E402
+from tasks.lake.manifest import INDEX, list_runs, read_code_version, read_manifest, run_folder, write_manifest  # noqa: E402
 
 LIMIT_S = 3.0
 """CPU seconds of a command at 3,000 runs, its imports among them."""
@@ -95,9 +96,12 @@ def cloned_partitions(lake: Lake, manifest: RunManifest, number: int, model: str
     for ref in manifest.partitions:
         fingerprint = sha256(f"{ref.fingerprint} {number}".encode()).hexdigest()
         if ref.layer in RENAMED:
-            rows = lake.read(ref, LAYERS[ref.layer])
+            schema = LAYERS[ref.layer].schema
+            rows: pl.DataFrame = lake.read(ref, schema)
             named = rows.with_columns(model=rows["model"].str.replace("^stub$", model).cast(rows["model"].dtype))
-            yield lake.write(PartitionKey(layer=ref.layer, place=ref.place, fingerprint=fingerprint), named, LAYERS[ref.layer])
+            yield lake.write(
+                PartitionKey(layer=ref.layer, place=ref.place, fingerprint=fingerprint), named, LAYERS[ref.layer].schema
+            )
         else:
             copy = ref.model_copy(update={"fingerprint": fingerprint, "path": ref.path.replace(ref.fingerprint, fingerprint)})
             lake.path(copy).hardlink_to(str(lake.path(ref)))

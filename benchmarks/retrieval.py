@@ -264,7 +264,7 @@ def novel(options: Options) -> str:
         file for file in find_dataset(CLASSIFICATION[0]).files if isinstance(file, PinnedFile) and file.path.endswith(".txt")
     )
     path = Locator(mirror=options.mirror).locate(file)
-    return "\n".join(read_prose(path.read_text(encoding="utf-8").splitlines(), path.name))
+    return "\n".join(read_prose(path.read_text(encoding="utf-8").splitlines()))
 
 
 def needles(options: Options, each: int, tokens: int) -> list[Hidden]:

@@ -12,7 +12,7 @@ from flows.runtime.prefect_flows import RunStep, begin_run, log, moodflow_flow, 
 from flows.runtime.progress import count_partitions
 from schemas.errors import LayoutError, SourceMissingError
 from schemas.lineage import Missing, PartitionRef, StageResult
-from schemas.tables.layers import GOLD, LAYERS
+from schemas.tables.layers import LAYERS
 from tasks.datasets.steps import BuildJob, build_partition, without_source
 from tasks.sources.locating import Locator
 from tasks.text.number_format import counted
@@ -48,8 +48,8 @@ async def build_datasets(resolved: ResolvedPlan) -> StageResult:
             got=last.reason,
             next_step=last.next_step,
         )
-    for ref in (ref for ref in result.refs if ref.layer in GOLD):
-        rows = resolved.lake.read(ref, LAYERS[ref.layer])
+    for ref in (ref for ref in result.refs if LAYERS[ref.layer].is_gold):
+        rows = resolved.lake.read(ref, LAYERS[ref.layer].schema)
         if "remarks" in rows.columns and (odd := rows.filter(pl.col("remarks").list.len() > 0).height):
             log(f"{ref.key('dataset')} has {counted(odd, 'item')} with odd fields: remarks of {ref.layer} say how they were read")
     return result

@@ -19,6 +19,7 @@ Registry = Literal[
     "context_solvers",
     "question_types",
     "metrics",
+    "layers",
     "profiles",
     "rubrics",
     "blueprints",
@@ -45,8 +46,8 @@ class Benchmark:
         context_solvers: how the general settings ask items with contexts of its own, tasks.solvers.solver.ContextSolver.
         question_types: of its own, of type schemas.question_types.QuestionTypeRow.
         metrics: of its own, of type tasks.metrics.metric.Metric.
-        profiles: other ways to read replies, of type tasks.metrics.profile.ScoringProfile; their names are those of
-            schemas.vocabulary.Profile.
+        layers: of gold of its own, of type schemas.tables.layers.Layer.
+        profiles: other ways to read replies, of type tasks.metrics.profile.ScoringProfile.
         rubrics: folders of rubrics, of type Path.
         blueprints: folders of blueprints, of type Path, each found by the name of its file.
         papers: files of papers with a table of models, of type Path; what they hold is schemas.paper.Paper.
@@ -61,6 +62,7 @@ class Benchmark:
     context_solvers: str | None = None
     question_types: str | None = None
     metrics: str | None = None
+    layers: str | None = None
     profiles: str | None = None
     rubrics: str | None = None
     blueprints: str | None = None
@@ -77,6 +79,7 @@ GENERAL = Benchmark(
     solvers="tasks.solvers.plain:SOLVERS",
     question_types="schemas.question_types:GENERAL",
     metrics="tasks.metrics.general:METRICS",
+    layers="schemas.tables.layers:GENERAL",
 )
 """What belongs to no benchmark."""
 
@@ -84,7 +87,7 @@ GENERAL = Benchmark(
 @cache
 def benchmarks() -> tuple[tuple[EntryPoint, Benchmark], ...]:
     """Return the benchmarks of this install with their entry points; raise UsageError if one cannot be loaded or is none."""
-    loaded = [(point, _load(point, point.value, Benchmark)) for point in entry_points(group=GROUP)]
+    loaded = [(point, load_named(point.value, Benchmark, _where(point))) for point in entry_points(group=GROUP)]
     if not any(benchmark is GENERAL for _, benchmark in loaded):
         step = "install it again: pip install -e . in a checkout"
         raise UsageError("moodflow is not installed with its benchmarks", where=f"entry points of group {GROUP}", next_step=step)
@@ -96,7 +99,8 @@ def rows(registry: Registry, kind: type[RowT]) -> tuple[RowT, ...]:
     all_rows: list[RowT] = []
     for point, benchmark in benchmarks():
         if (reference := getattr(benchmark, registry)) is not None:
-            all_rows += [_require(point, row, kind) for row in _load(point, reference, tuple)]
+            named = load_named(reference, tuple, _where(point))
+            all_rows += [_require(row, kind, reference, _where(point)) for row in named]
     return tuple(all_rows)
 
 
@@ -125,14 +129,16 @@ class Rows(Mapping[str, RowT]):
 
     @cached_property
     def by_name(self) -> dict[str, RowT]:
-        """Read all rows; raise UsageError if one cannot be loaded or two have one name."""
+        """Read all rows; raise UsageError if one cannot be loaded or two have one name. A row may have several."""
         row_of: dict[str, RowT] = {}
         for row in rows(self.registry, self.kind):
-            if (name := getattr(row, self.name)) in row_of:
-                raise _named_twice(self.registry, name, name)
             if self.check:
                 self.check(row)
-            row_of[name] = row
+            names = getattr(row, self.name)
+            for name in (names,) if isinstance(names, str) else names:
+                if name in row_of:
+                    raise _named_twice(self.registry, name, name)
+                row_of[name] = row
         return row_of
 
     def __getitem__(self, name: str) -> RowT:
@@ -145,33 +151,37 @@ class Rows(Mapping[str, RowT]):
         return len(self.by_name)
 
 
-def require_name(name: str, registry: Rows[RowT]) -> str:
-    """Return a name as it is; raise what pydantic raises of a value that is none of a list, if the registry has no such row."""
-    if name not in registry:
-        *others, last = map(repr, registry)
+def require_name(name: str, registry: Rows[RowT], without_row: str | None = None) -> str:
+    """Return a name as it is; raise what pydantic raises of a value that is none of a list, if the registry has no such row.
+
+    `without_row`: a name that needs none.
+    """
+    if name != without_row and name not in registry:
+        *others, last = map(repr, [*([without_row] if without_row else []), *registry])
         raise PydanticCustomError("literal_error", "Input should be {expected}", {"expected": f"{', '.join(others)} or {last}"})
     return name
 
 
-def _load(point: EntryPoint, reference: str, kind: type[RowT]) -> RowT:
+def load_named(reference: str, kind: type[RowT], where: str) -> RowT:
+    """Import what a row names as `module:NAME`; raise UsageError if it cannot be imported or is of another type."""
     try:
         row = resolve_name(reference)
     except UsageError:  # of another row, which it names
         raise
     except Exception as error:
-        where, step = _where(point), f"correct or remove the package that has {reference}"
-        raise UsageError("an entry point cannot be loaded", where=where, got=repr(error), next_step=step) from error
-    return _require(point, row, kind)
+        step = f"correct or remove the package that has {reference}"
+        raise UsageError(f"{reference} cannot be loaded", where=where, got=repr(error), next_step=step) from error
+    return _require(row, kind, reference, where)
 
 
-def _require(point: EntryPoint, row: object, kind: type[RowT]) -> RowT:
+def _require(row: object, kind: type[RowT], reference: str, where: str) -> RowT:
     if not isinstance(row, kind):
         raise UsageError(
-            "an entry point names no row of this kind",
-            where=_where(point),
+            f"{reference} is of another kind",
+            where=where,
             expected=kind.__name__,
             got=type(row).__name__,
-            next_step=f"correct or remove the package that has {point.value}",
+            next_step=f"correct or remove the package that has {reference}",
         )
     return row
 

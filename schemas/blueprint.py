@@ -15,7 +15,7 @@ from schemas.base import Frozen
 from schemas.dataset import LocalFile
 from schemas.metrics import METRICS, Metric
 from schemas.normalisation import Normalisation, RatioNormalisation
-from schemas.vocabulary import Level, Profile, TooLong
+from schemas.vocabulary import CORRECTED, Level, Profile, TooLong
 
 MAX_TIERS = 4
 SAMPLE = 300
@@ -55,7 +55,7 @@ class MethodSpec(Frozen):
 
     id: Identifier
     judged: bool = Field(default=False, description="needs a judge model")
-    profile: Profile = Field(default="corrected", description="how replies are read and what counts as right")
+    profile: Profile = Field(default=CORRECTED, description="how replies are read and what counts as right")
     rubric: str | None = Field(default=None, description="rubric of ours, of a package or of this blueprint, for judged methods")
     metrics: tuple[MetricSpec, ...] = Field(min_length=1)
 

@@ -10,14 +10,12 @@ from schemas.base import Frozen
 from schemas.canary import CanaryFinding
 from schemas.errors import LakeError
 from schemas.pricing import PriceTable
+from schemas.tables.layers import FROM_OUTSIDE
 from schemas.usage import Usage, merge
 from schemas.vocabulary import Language
 
 SOURCES = "source_sha256"
 """Setting of a partition that is built from source files: their hashes."""
-
-FROM_OUTSIDE = frozenset({"responses", "judgements"})
-"""Layers of what models said: the same request may be answered otherwise."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import polars as pl
@@ -36,6 +37,7 @@ class MetricRow:
         baseline: how constant answers are scored; null = not at all.
         rating: what a judge's rating is turned into; null = the answer itself is measured.
         has_cut_off: whether it needs a `k`.
+        graded: whether its values are shares, even where each item of a run happens to earn all or nothing.
         question_types: of items that it suits, besides those whose rows name it.
     """
 
@@ -47,6 +49,7 @@ class MetricRow:
     baseline: Baseline | None = None
     rating: str | None = None
     has_cut_off: bool = False
+    graded: bool = False
     question_types: tuple[str, ...] = ()
 
 
@@ -54,15 +57,11 @@ METRICS = Rows("metrics", MetricRow)
 """In the order in which rows of a table are sorted: new ones come last."""
 
 
-def _require_metric(name: str) -> str:
-    return require_name(name, METRICS)
-
-
 # Names are checked where data is read; the type checker takes them for text, so that a row is all that a new one needs.
 if TYPE_CHECKING:
     Metric = str
 else:
-    Metric = Annotated[str, AfterValidator(_require_metric)]
+    Metric = Annotated[str, AfterValidator(partial(require_name, registry=METRICS))]
 
 
 def reduced_by(*ways: Reduction) -> list[Metric]:

@@ -19,7 +19,7 @@ from schemas.printing import printable
 from schemas.retrieval import RetrievalOptions
 from schemas.roles import JUDGE, JUDGES, PANEL, RoleModels, WrittenRole, gather_roles
 from schemas.usage import Usage
-from schemas.vocabulary import Profile, Runner, TooLong
+from schemas.vocabulary import CORRECTED, Profile, Runner, TooLong
 
 Setting = Annotated[
     str,
@@ -125,7 +125,9 @@ class Plan(Frozen):
         default=None, gt=0, description="most money this run may cost, in the currency of the prices"
     )
     prices: Place[Path | None] = Field(default=None, description="price table, a YAML file; needed for a budget in money")
-    profile: Evaluation[Profile] = Field(default="corrected", description="how replies are scored")
+    profile: Evaluation[Profile] = Field(
+        default=CORRECTED, description="how replies are scored: corrected, or reference, as the released code would"
+    )
     mirror: Place[Path | None] = Field(default=None, description="folder with source files, laid out host/owner/repo/path")
     folders: Place[dict[str, Path]] = Field(
         default_factory=dict,

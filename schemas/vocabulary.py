@@ -1,6 +1,11 @@
-"""Closed sets of words that several layers use."""
+"""Words that several layers use: closed sets, and names that benchmarks add."""
 
-from typing import Literal, get_args
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
+
+from pydantic import AfterValidator
+
+from schemas.benchmark import Rows, require_name
 
 Language = Literal["en", "zh"]
 Level = Literal["low", "medium", "high"]
@@ -14,24 +19,24 @@ would not name) and `unknown` (not enough information).
 FaultSeverity = Literal["helped", "hindered", "minor"]
 """What a fault of a simulated person did to the model under test: made its part easier, harder, or neither to speak of."""
 
-ContextTask = Literal["ec_emobench", "ec_finentity", "ed", "qa", "es", "mc1", "mc2", "mc3", "mc4", "ee"]
-"""What is asked of a long context; LongEmotion, section 3.
-
-`ec_emobench`, `ec_finentity`: the emotion of a person, the tone towards a company, in a passage hidden in a book. `ed`: the one
-segment of another emotion. `qa`: a question about a document. `es`: five aspects of a counselling report. `mc1` to `mc4`: the
-counselor's next reply in each stage of a dialogue. `ee`: living through a situation, in six steps.
-"""
-
 Ranking = Literal["dense", "bm25", "fused"]
 """How chunks are ranked: by cosine of embeddings, by words, by reciprocal-rank fusion of both."""
 
 Preset = Literal["paper", "code_2026_01"]
-"""Parameters of the settings where LongEmotion's paper and its code of January 2026 disagree."""
+"""Parameters of the settings where a paper and the code released with it disagree."""
 
 RetrievalStage = Literal["initial", "reranked", "search"]
 
-Profile = Literal["corrected", "reference"]
-"""How replies are scored: by our parsing and gold, or as the released MoodBench code would have scored them."""
+CORRECTED = "corrected"
+"""The profile that scores replies by our parsing and gold; the others are rows of the registry `profiles`."""
+
+# Names are checked where data is read; the type checker takes them for text, so that a row is all that a new one needs.
+if TYPE_CHECKING:
+    ContextTask = str
+    Profile = str
+else:
+    ContextTask = Annotated[str, AfterValidator(partial(require_name, registry=Rows("context_solvers", object, "tasks")))]
+    Profile = Annotated[str, AfterValidator(partial(require_name, registry=Rows("profiles", object), without_row=CORRECTED))]
 
 ResponseStatus = Literal["answered", "failed"]
 Failure = Literal[

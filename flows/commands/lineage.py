@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,7 @@ from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.graph import LineageGraph, LineageNode, SourceName
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.printing import printable
-from schemas.tables.layers import AGGREGATED, LAYERS
+from schemas.tables.layers import AGGREGATED, in_order
 from tasks.datasets.catalogue import CATALOGUE
 from tasks.lake.finding import Holdings
 from tasks.lake.lake import Lake
@@ -24,9 +25,6 @@ from tasks.lake.manifest import MANIFEST, list_runs, read_code_version, read_man
 from tasks.lineage.graph import NameSources, diagram_of_graph, graph_of_file, graph_of_run
 from tasks.sources.locating import Locator, source_sha256, sources
 from tasks.text.number_format import counted
-
-ORDER = (*reversed(AGGREGATED), *(name for name in reversed(tuple(LAYERS)) if name not in AGGREGATED))
-"""Layers as a person reads them, totals first and items last; any other comes after these."""
 
 SHOWN_DIGITS = 12
 """Of a hash or a revision: enough to look it up."""
@@ -133,8 +131,15 @@ def _group_of(node: LineageNode) -> str:
     return f"source:{_origin(node.source)}" if node.kind == "source" else f"{node.kind}:{node.layer}"
 
 
+@cache
+def _reading_order() -> list[str]:
+    """Return the layers as a person reads them, totals first and items last; any other comes after these."""
+    return [*reversed(AGGREGATED), *(layer for layer in reversed(in_order()) if layer not in AGGREGATED)]
+
+
 def _position(node: LineageNode) -> tuple[int, str, str]:
-    place = ORDER.index(node.layer) if node.layer in ORDER else len(ORDER) + (node.kind == "source")
+    order = _reading_order()
+    place = order.index(node.layer) if node.layer in order else len(order) + (node.kind == "source")
     return place, str(node.layer), node.id
 
 

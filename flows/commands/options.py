@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from schemas.folders import DATA_FOLDER, Folder, parse_folder
-from schemas.vocabulary import Profile
 
 GROUPS = ("Model", "Judge and roles", "What is evaluated", "Limits", "Where", "Output")
 MODEL, JUDGE, EVALUATED, LIMITS, WHERE, OUTPUT = GROUPS
@@ -36,7 +35,7 @@ Provider = Annotated[str | None, option("one of `moodflow models list`, instead 
 BaseUrl = Annotated[str | None, option("OpenAI-compatible server: http://localhost:8000/v1", MODEL, "URL")]
 KeyEnv = Annotated[str | None, option("environment variable that holds the API key", MODEL, "NAME")]
 Fields = Annotated[list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="of the model's entry, as `run` has it")]
-ScoredAs = Annotated[Profile, typer.Option("--profile", help="corrected, or reference: as the released code would score")]
+ScoredAs = Annotated[str, typer.Option("--profile", help="corrected, or reference: as the released code would score")]
 Vary = Annotated[
     list[str] | None,
     typer.Option(

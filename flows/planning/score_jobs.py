@@ -1,6 +1,7 @@
 """List what the score stage computes from item scores, and find every partition that scores rest on."""
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict
 
 from flows.planning.broken_rows import find_broken_rows
 from flows.planning.jobs import JobPartitions, ResolvedPlan, scorable
@@ -9,9 +10,8 @@ from schemas.lineage import Missing, PartitionRef
 from schemas.tables.layers import AGGREGATED
 from schemas.tables.responses import Answers
 from tasks.judging.answers import SIMULATED
-from tasks.judging.steps import AgreementJob
 from tasks.scoring.benchmark import ScoreSettings
-from tasks.scoring.steps import AggregateJob, DimensionsJob, GainsJob, LayerJob, NeedlesJob
+from tasks.scoring.steps import AggregateJob, GainsJob, LayerJob
 from tasks.scoring.uncertainty import Resampling
 
 
@@ -26,28 +26,29 @@ def aggregate_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -
 
 def comparison_jobs(
     resolved: ResolvedPlan, found: Sequence[JobPartitions], item_scores: Sequence[PartitionRef]
-) -> Iterator[LayerJob]:
+) -> Iterator[LayerJob | GainsJob]:
     """Yield what compares settings with `base`, lengths and depths, persons and their cards, dimensions, judges, if there are."""
     plan, benchmark, own = resolved.plan, resolved.blueprint.name, resolved.blueprint.own_rubrics
     if "base" in plan.settings and len(set(plan.settings)) > 1:
         yield GainsJob(aggregate_job(resolved, item_scores))
     if contexts := dict.fromkeys(one.contexts for one in found if one.contexts):
-        yield NeedlesJob(benchmark, tuple(contexts), tuple(item_scores))
+        yield LayerJob("needle_scores", benchmark, (tuple(contexts), tuple(item_scores)))
     helped = [one for one in found if len(one.job.models) > 1]
     if simulated := [one for one in helped if resolved.lake.read(one.answers, Answers).select(SIMULATED.any()).item()]:
         items, answers = tuple(one.items for one in simulated), tuple(one.answers for one in simulated)
         reviews = tuple(ref for one in simulated for ref in one.reviews if ref)
-        yield AgreementJob(benchmark, items, answers, reviews, own, "simulation_faults")
+        yield LayerJob("simulation_faults", benchmark, (items, answers, reviews), own_rubrics=own)
     judged = [one for one in found if one.judgements]
     if not judged:
         return
     items = tuple(dict.fromkeys(one.items for one in judged))
     firsts = tuple(one.judgements for one in judged if one.judgements)
     golds = tuple(ratings for _, ratings in rated_golds(resolved, items))
-    yield DimensionsJob(benchmark, Resampling(plan.bootstrap, plan.seed), items, (*firsts, *golds))
+    settings = asdict(Resampling(plan.bootstrap, plan.seed))
+    yield LayerJob("dimension_scores", benchmark, (items, (*firsts, *golds)), settings)
     panel = tuple(rating for one in judged for rating in one.ratings[1:] if rating)
     if plan.judge_repeat > 1 or any(len(one.ratings) > 1 for one in judged):
-        yield AgreementJob(benchmark, items, tuple(one.answers for one in judged), (*firsts, *panel), own)
+        yield LayerJob("agreements", benchmark, (items, tuple(one.answers for one in judged), (*firsts, *panel)), own_rubrics=own)
 
 
 def rated_golds(resolved: ResolvedPlan, items: Collection[PartitionRef]) -> list[tuple[PartitionRef, PartitionRef]]:

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 import polars as pl
 
 from schemas.chat import ChatReply
-from schemas.lineage import FROM_OUTSIDE, PartitionRef
+from schemas.lineage import PartitionRef
 from schemas.plan import Plan
 from schemas.pricing import PriceTable
 from schemas.roles import JUDGES
+from schemas.tables.layers import FROM_OUTSIDE
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import COUNTS, TOKENS, Role, Usage, merge
 from schemas.worker_pool import ProgressListener

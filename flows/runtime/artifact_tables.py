@@ -10,8 +10,9 @@ from typing import Any
 import polars as pl
 
 from schemas.changes import TOTAL, RunChanges
-from schemas.lineage import FROM_OUTSIDE, RunManifest
+from schemas.lineage import RunManifest
 from schemas.printing import printable
+from schemas.tables.layers import FROM_OUTSIDE
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import TESTED, by_model, total
 from tasks.lake.lake import Lake

@@ -16,7 +16,7 @@ from schemas.chat import ModelEntry
 from schemas.lineage import Missing, PartitionRef
 from schemas.retrieval import Retriever
 from schemas.tables.items import Items
-from schemas.tables.layers import LAYER_ROWS
+from schemas.tables.layers import LAYERS
 from schemas.tables.responses import Answers
 from schemas.usage import Usage
 from schemas.worker_pool import Job, ProgressListener, RunJobs
@@ -51,7 +51,7 @@ def stored_outcomes(resolved: ResolvedPlan) -> StoredOutcomes:
     jobs = [job.find(job.lake.find) for job in resolved.jobs]
     golds = [gold.find(resolved.lake.find) for gold in resolved.golds]
     refs = [*(ref for job in jobs if job for ref in job.refs), *(ref for gold in golds if gold for ref in gold)]
-    of_stage = tuple(ref for ref in refs if LAYER_ROWS[ref.layer].written_by == "infer")
+    of_stage = tuple(ref for ref in refs if LAYERS[ref.layer].written_by == "infer")
     return StoredOutcomes(of_stage, any(jobs), all(job and job.is_complete for job in jobs) and all(golds))
 
 

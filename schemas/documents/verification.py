@@ -33,7 +33,7 @@ class CheckedLayer(Frozen):
     layer: str
     partitions: int = Field(ge=1)
     rows: int = Field(ge=0)
-    recomputed: bool = Field(description="every partition of it was computed again; never true up to `responses`")
+    recomputed: bool = Field(description="every partition of it was computed again, as is never true of items and replies")
     differs: int = Field(ge=0, description="partitions whose content came out differently")
 
 

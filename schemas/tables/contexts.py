@@ -6,13 +6,13 @@ import dataframely as dy
 import polars as pl
 
 from schemas.tables.columns import OfAskedItem, OfItem
-from schemas.vocabulary import ContextTask, RetrievalStage
+from schemas.vocabulary import RetrievalStage
 
 
 class Contexts(OfItem):
     """One row per long item; the text is in `items`. Key: (dataset, item_id). Written by build."""
 
-    task = dy.Enum(get_args(ContextTask))
+    task = dy.String(min_length=1)
     query = dy.String(nullable=True)
     tokens = dy.Int64(min=0)
     target_tokens = dy.Int64(nullable=True, min=1)

@@ -9,6 +9,7 @@ from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, RunChanges, RunState, ScoreDifference, SystemChanges
 from schemas.errors import LakeError
 from schemas.lineage import PartitionRef, RunManifest
+from schemas.tables.layers import LAYERS
 from schemas.tables.responses import Judgements
 from tasks.compare.regression import SystemScores, find_regressions, find_warnings
 from tasks.compare.scores import dimension_changes, score_changes
@@ -22,8 +23,6 @@ from tasks.scoring.uncertainty import Resampling
 
 LOOKED_BACK = 100
 """Earlier runs looked through for one that can be compared: reading more manifests would take longer than the comparison."""
-
-ITEMS = ("items", "contexts")
 
 
 def find_earlier(run: RunManifest, lake: Lake) -> tuple[dict[System, RunManifest | str], tuple[str, ...]]:
@@ -165,7 +164,8 @@ def _contents(refs: Sequence[PartitionRef]) -> set[tuple[str, str]]:
 
 
 def _changed_items(before: PastRun, after: PastRun) -> frozenset[str]:
-    """Return datasets of both runs whose items, or what is known of their contexts, are not the same."""
-    was, now = ({(layer, *pair) for layer in ITEMS for pair in _contents(run.partitions(layer))} for run in (before, after))
+    """Return datasets of both runs whose items, what is known of their contexts, or whose gold are not the same."""
+    built = [layer for layer, row in LAYERS.items() if row.written_by == "build"]
+    was, now = ({(layer, *pair) for layer in built for pair in _contents(run.partitions(layer))} for run in (before, after))
     in_both = {dataset for _, dataset, _ in now} & {dataset for _, dataset, _ in was}
     return frozenset(dataset for _, dataset, _ in now ^ was if dataset in in_both)

@@ -14,7 +14,7 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, ScoreDifference
-from schemas.metrics import Metric
+from schemas.metrics import METRICS
 from schemas.tables.scores import NormalizedScores
 from tasks.compare.regression import list_some
 from tasks.runs.run_tables import Row
@@ -196,11 +196,6 @@ def _dimension_changes(dataset: str, rows: pl.DataFrame, resampling: Resampling)
 
 
 HALF = 0.5
-GRADED: tuple[Metric, ...] = (
-    *("judged_rating", "mean_rating", "questionnaire_points", "rouge_1", "rouge_l", "bleu", "token_f1", "word_recall", "qa_f1"),
-    *("recall_at_k", "mrr", "language_model_score"),
-)
-"""Metrics whose values are shares, even where each item of a run happens to earn all or nothing."""
 
 
 def find_flips(before: pl.DataFrame, after: pl.DataFrame) -> Iterator[Row]:
@@ -215,7 +210,7 @@ def find_flips(before: pl.DataFrame, after: pl.DataFrame) -> Iterator[Row]:
     joined = _by_item(before).join(_by_item(after), on=[*SPEC, "item_id"], suffix="_after").sort("item_id")
     for names, rows in sorted(joined.partition_by(SPEC, as_dict=True, maintain_order=True).items()):
         spec = dict(zip(SPEC, map(str, names), strict=True))
-        binary = spec["metric"] not in GRADED and bool((rows["binary"] & rows["binary_after"]).all())
+        binary = not METRICS[spec["metric"]].graded and bool((rows["binary"] & rows["binary_after"]).all())
         was, now = pl.col("value"), pl.col("value_after")
         if binary:
             was, now = (was > HALF).cast(pl.Int8), (now > HALF).cast(pl.Int8)

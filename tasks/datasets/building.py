@@ -90,17 +90,18 @@ def build_of_records(
         items=chosen,
         contexts=Contexts.cast(contexts.sort("item_id")),
         rejected=rejected.sort("item_id", "source_row").with_columns(rows_in_all=pl.lit(len(samples))),
-        annotations=_annotate(spec, {sample.item_id: sample.record for sample in samples}, chosen["item_id"]),
+        annotations=annotate_items(spec, samples, chosen["item_id"]),
     )
 
 
-def _annotate(spec: DatasetSpec, records: Mapping[str, Record], item_ids: Iterable[str]) -> Mapping[str, pl.DataFrame]:
-    """Return the rows of the entry's further layers, by layer, about these items."""
+def annotate_items(spec: DatasetSpec, samples: Iterable[Sample], item_ids: Iterable[str]) -> Mapping[str, pl.DataFrame]:
+    """Return the rows of the entry's layers of gold, by layer, about these items of the samples."""
+    records = {sample.item_id: sample.record for sample in samples}
     rows: dict[str, list[Mapping[str, Any]]] = {layer: [] for layer in spec.annotation_layers}
     for item_id in item_ids:
         for layer, found in spec.annotate(records[item_id]).items() if spec.annotate else ():
             rows[layer] += [{"dataset": spec.id, "item_id": item_id, **row} for row in found]
-    return {layer: frame_of_rows(found, pl.Schema(LAYERS[layer])) for layer, found in rows.items()}
+    return {layer: frame_of_rows(found, pl.Schema(LAYERS[layer].schema)) for layer, found in rows.items()}
 
 
 def _batch_size(spec: DatasetSpec, size: int | None, good: int) -> int | None:

@@ -2,9 +2,18 @@
 
 from schemas.benchmark import Rows
 from schemas.dataset import DatasetSpec
-from schemas.errors import UsageError, suggest
+from schemas.errors import UsageError, suggest, unknown_name
+from schemas.tables.layers import gold_layers
 
-CATALOGUE = Rows("datasets", DatasetSpec, "id")
+
+def _require_gold_layers(spec: DatasetSpec) -> None:
+    """Raise UsageError if an entry has rows for a layer that no benchmark adds."""
+    if unknown := set(spec.annotation_layers) - set(gold_layers()):
+        step = "add it to the layers of the benchmark"
+        raise unknown_name("layer of gold", min(unknown), gold_layers(), f"dataset {spec.id}", step)
+
+
+CATALOGUE = Rows("datasets", DatasetSpec, "id", _require_gold_layers)
 
 
 def find_dataset(name: str) -> DatasetSpec:

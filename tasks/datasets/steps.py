@@ -74,6 +74,6 @@ def _write(job: BuildJob, lake: Lake, paths: list[Path]) -> list[PartitionRef]:
         lake.write_rejected(job.keys.items, built.rejected)
     require_layout(job.spec, built.rejected)
     contexts = [lake.write(job.keys.contexts, built.contexts, Contexts)] if job.keys.contexts else []
-    annotations = [lake.write(key, built.annotations[key.layer], LAYERS[key.layer]) for key in job.keys.annotations]
+    annotations = [lake.write(key, built.annotations[key.layer], LAYERS[key.layer].schema) for key in job.keys.annotations]
     # The items last: they are there only when the rest is.
     return [lake.write(job.keys.items, built.items, Items), *contexts, *annotations]

@@ -11,6 +11,7 @@ from polars.selectors import enum
 
 from schemas.errors import UsageError
 from schemas.tables.items import Items
+from schemas.tables.layers import LAYERS, gold_layers
 from tasks.explain.groups import ITEM, score_groups
 from tasks.runs.evidence import SHOWN, read_tables
 from tasks.runs.past_run import PastRun
@@ -32,7 +33,8 @@ def subset_document(run: PastRun, where: str, systems: Sequence[System], dataset
     `where`: condition over the columns of `item_columns`; an item of which it is null is on neither side.
     """
     data = read_tables(run, SHOWN, {}).data
-    columns = item_columns(data.items.filter(pl.col("dataset").is_in(datasets)), run.read("conversation_annotations"))
+    grouped = [run.read(layer) for layer in gold_layers() if "groups" in LAYERS[layer].schema.column_names()]
+    columns = item_columns(data.items.filter(pl.col("dataset").is_in(datasets)), *grouped)
     sides = split_items(columns, where)
     scores = score_sides(data, sides)
     return {
@@ -46,16 +48,16 @@ def subset_document(run: PastRun, where: str, systems: Sequence[System], dataset
     }
 
 
-def item_columns(items: pl.DataFrame, annotations: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per item: OF_ITEM, its groups as text, and scores of questionnaires, which only annotations have.
+def item_columns(items: pl.DataFrame, *annotations: pl.DataFrame) -> pl.DataFrame:
+    """Return a row per item: OF_ITEM, its groups as text, and scores of questionnaires, which only gold has.
 
     A questionnaire is a column of numbers where all its scores are.
     """
     columns = items.select(OF_ITEM)
-    for frame in (items, annotations):
+    for frame in (items, *annotations):
         pairs = frame.select(*ITEM, "groups").explode("groups").unnest("groups").drop_nulls()
         wide = pairs.filter(~pl.col("name").is_in(columns.columns)).pivot("name", index=ITEM, values="value")
-        if frame is annotations:
+        if frame is not items:
             wide = wide.with_columns(map(_to_numbers, wide.drop(ITEM)))
         columns = columns.join(wide, on=ITEM, how="left")
     return columns

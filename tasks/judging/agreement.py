@@ -15,7 +15,7 @@ from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from tasks.judging.answers import judged_answers
-from tasks.judging.rubrics import Rubric, place_of
+from tasks.judging.rubrics import OwnRubrics, Rubric, load_rubric, place_of
 from tasks.solvers.answers import ANSWER, require_counterparts
 
 AGREEMENTS_VERSION = "2"
@@ -26,6 +26,13 @@ ASKED = ["rubric", "dimension", "judge_repetition"]
 
 FEWEST_PAIRS = 3
 """For a correlation: two pairs always lie on a line."""
+
+
+def agreements_rows(rows: Mapping[str, pl.DataFrame], _settings: object, own: OwnRubrics) -> pl.DataFrame:
+    """Compute rows of `agreements` of those of its parents, by layer."""
+    judgements, answers, items = (rows[layer] for layer in ("judgements", "answers", "items"))
+    rubrics = {name: load_rubric(name, own) for name in judgements["rubric"].unique()}
+    return agreements(Judgements.cast(judgements), Answers.cast(answers), Items.cast(items), rubrics)
 
 
 def agreements(

@@ -21,7 +21,7 @@ from schemas.usage import TESTED
 from schemas.vocabulary import FaultSeverity, Language
 from tasks.judging.answers import SIMULATED
 from tasks.judging.contract import VERDICT, Contract, FaultClaim
-from tasks.judging.rubrics import Rubric
+from tasks.judging.rubrics import OwnRubrics, Rubric, load_rubric
 from tasks.retrieval.ranking import words
 from tasks.solvers.answers import ANSWER
 
@@ -38,6 +38,13 @@ _QUOTED = re.compile(r"[\"“「『][^\"”」』]*[\"”」』]")
 
 Row = dict[str, Any]
 Turns = Sequence[Mapping[str, str]]
+
+
+def simulation_faults_rows(rows: Mapping[str, pl.DataFrame], _settings: object, own: OwnRubrics) -> pl.DataFrame:
+    """Compute rows of `simulation_faults` of those of its parents, by layer."""
+    judgements, answers, items = (rows[layer] for layer in ("judgements", "answers", "items"))
+    rubrics = {name: load_rubric(name, own) for name in judgements["rubric"].unique()}
+    return find_faults(Judgements.cast(judgements), Answers.cast(answers), Items.cast(items), rubrics)
 
 
 def find_faults(

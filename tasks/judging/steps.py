@@ -1,7 +1,6 @@
-"""The steps of judging: rate one partition of answers, take role cards one step further; the job that compares judges."""
+"""The steps of judging: rate one partition of answers, write gold replies for it, take role cards one step further."""
 
 import asyncio
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,13 +13,11 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.tables.role_cards import RoleCards
 from schemas.worker_pool import Job, ProgressListener, RunJobs
-from tasks.judging.agreement import AGREEMENTS_VERSION, agreements
 from tasks.judging.answers import judged_answers
 from tasks.judging.cards import CardJob
 from tasks.judging.executor import Judge, judge_answers, rating_calls
 from tasks.judging.gold import GOLD, gold_answers
-from tasks.judging.rubrics import OwnRubrics, Rubric, load_rubric
-from tasks.judging.simulation import FAULTS_VERSION, find_faults
+from tasks.judging.rubrics import Rubric
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.solvers.infer_job import ANSWERS_VERSION
@@ -92,37 +89,3 @@ async def write_cards(job: CardJob, lake: Lake, models: SolverResources, run_job
     frame = pl.DataFrame(list(await run_jobs(jobs)), schema=RoleCards.create_empty().schema)
     complete = not (frame["status"] == "failed").any()
     return await asyncio.to_thread(lake.write, job.key, frame, RoleCards, complete=complete)
-
-
-@dataclass(frozen=True)
-class AgreementJob:
-    """Ratings of a benchmark's answers by all judges, these answers and the items they are to; and the layer computed of them."""
-
-    benchmark: str
-    items: tuple[PartitionRef, ...]
-    answers: tuple[PartitionRef, ...]
-    judgements: tuple[PartitionRef, ...]
-    own_rubrics: OwnRubrics
-    layer: str = "agreements"
-
-    @property
-    def key(self) -> PartitionKey:
-        """Key of what is found; in which order ratings, answers and items are named does not matter."""
-        parents = sorted({ref.identity for ref in (*self.items, *self.answers, *self.judgements)})
-        return partition_key(self.layer, {"benchmark": self.benchmark}, {}, parents, _FOUND[self.layer][0])
-
-    def compute(self, lake: Lake) -> pl.DataFrame:
-        """Compute rows of the layer, from what the lake holds."""
-        items = Items.cast(pl.concat([lake.read(ref, Items) for ref in dict.fromkeys(self.items)]))
-        answers = Answers.cast(pl.concat([lake.read(ref, Answers) for ref in self.answers]))
-        rated = [Judgements.create_empty(), *(lake.read(ref, Judgements) for ref in self.judgements)]
-        judgements = Judgements.cast(pl.concat(rated))
-        rubrics = {name: load_rubric(name, self.own_rubrics) for name in judgements["rubric"].unique()}
-        return _FOUND[self.layer][1](judgements, answers, items, rubrics)
-
-
-_FOUND: Mapping[str, tuple[str, Callable[..., pl.DataFrame]]] = {
-    "agreements": (AGREEMENTS_VERSION, agreements),
-    "simulation_faults": (FAULTS_VERSION, find_faults),
-}
-"""Version and function, by layer."""

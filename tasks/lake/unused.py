@@ -17,6 +17,7 @@ from typing import IO, NamedTuple
 
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
+from schemas.tables.layers import NO_LAYERS
 from tasks.lake.errors import unwritable
 from tasks.lake.finding import FILE_NAME, rejected_path, relative
 from tasks.lake.local_state import state_folder
@@ -24,9 +25,6 @@ from tasks.lake.local_state import state_folder
 IN_USE = "in-use.lock"
 
 TEMPORARY = re.compile(r"\.(.{1,16}-[0-9a-f]{32}\.tmp|probe-[0-9a-f]{32})")
-NO_LAYERS = frozenset({"runs", "journal", "embeddings"})
-"""Folders of a lake that hold no partitions; of these only temporary files are looked at."""
-
 NS_PER_HOUR = 3_600_000_000_000
 
 

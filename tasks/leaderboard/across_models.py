@@ -152,13 +152,13 @@ def _across(totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -> Iterator
 
 def _read(layer: str, totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -> pl.DataFrame:
     """Read the rows of a layer that are about these models, each from its run."""
-    frames: list[pl.DataFrame] = [LAYERS[layer].create_empty()]
+    frames: list[pl.DataFrame] = [LAYERS[layer].schema.create_empty()]
     for manifest in data.manifests:
         own = totals.filter(pl.col(RUN) == manifest.run).select(SYSTEM)
         for ref in manifest.partitions if own.height else ():
             place = dict(ref.place)
             if ref.layer == layer and all(place.get(name, own[name][0]) in own[name] for name in SYSTEM):
-                frames.append(lake.read(ref, LAYERS[layer]).join(own, on=SYSTEM, how="semi"))
+                frames.append(lake.read(ref, LAYERS[layer].schema).join(own, on=SYSTEM, how="semi"))
     return pl.concat(frames)
 
 

@@ -197,7 +197,7 @@ def _read(manifests: Sequence[RunManifest], layer: str, lake: Lake) -> pl.DataFr
     """Read a layer of these runs, newest run first, with column `run`."""
     refs = [manifest.partition(layer) for manifest in manifests]
     runs = [manifest.run for manifest, ref in zip(manifests, refs, strict=True) for _ in range(ref.rows)]
-    return lake.read_all(refs, LAYERS[layer]).with_columns(pl.Series(RUN, runs, pl.String))
+    return lake.read_all(refs, LAYERS[layer].schema).with_columns(pl.Series(RUN, runs, pl.String))
 
 
 def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> LeaderboardData:

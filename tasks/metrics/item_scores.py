@@ -20,7 +20,7 @@ from schemas.question_types import suited_types
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.tables.scores import ItemScores
-from schemas.vocabulary import ItemStatus
+from schemas.vocabulary import CORRECTED, ItemStatus
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.frames import frame_of_rows
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
@@ -167,7 +167,7 @@ def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:
 
 def check_metrics(items: dy.DataFrame[Items], method: MethodSpec) -> None:
     """Raise ScoringError if the method is of the reference profile or a metric of it cannot score one of the question types."""
-    if method.profile != "corrected" and not wholes_of([method]):
+    if method.profile != CORRECTED and not wholes_of([method]):
         raise ScoringError(
             "replies were to be read by the rules of another profile",
             where=f"method {method.id}",

@@ -65,7 +65,7 @@ def compute_item_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
     items = lake.read(job.items, Items)
     answers = lake.read(job.answers, Answers)
     judgements = lake.read(job.judgements, Judgements) if job.judgements else None
-    gold = {ref.layer: lake.read(ref, LAYERS[ref.layer]) for ref in job.gold}
+    gold = {ref.layer: lake.read(ref, LAYERS[ref.layer].schema) for ref in job.gold}
     scores = [
         PROFILES[method.profile].score(items, answers, method)
         if method.profile in PROFILES and not wholes_of([method])

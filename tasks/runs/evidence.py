@@ -11,6 +11,7 @@ import polars as pl
 
 from schemas.lineage import PartitionRef
 from schemas.tables.contexts import Chunks
+from schemas.tables.layers import LAYERS
 from schemas.usage import TESTED
 from tasks.runs.answers import ScoredItem, explain_answer, scored_items, shown_options
 from tasks.runs.past_run import PastRun
@@ -23,9 +24,6 @@ Key = tuple[str, int]
 
 SHOWN = {name: name for name in ("items", "responses", "answers", "judgements", "item_scores", "contexts")}
 """Layers of items, by how ReportData names them."""
-
-OF_ALL = ("items", "contexts")
-"""Layers whose partitions are the same for all models and settings."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +97,7 @@ def read_tables(run: PastRun, layers: Mapping[str, str], asked: Mapping[str, str
     refs: list[PartitionRef] = []
 
     def read(layer: str) -> pl.DataFrame:
-        place = of_all if layer in OF_ALL else asked
+        place = of_all if LAYERS[layer].written_by == "build" else asked
         refs.extend(run.partitions(layer, **place))
         return run.read(layer, **place)
 

@@ -37,7 +37,7 @@ class PastRun:
     @cached_property
     def layers(self) -> Mapping[str, pl.DataFrame]:
         """Layers from raw scores to totals by name, read and checked."""
-        return {layer: self.lake.read(self.manifest.partition(layer), LAYERS[layer]) for layer in AGGREGATED}
+        return {layer: self.lake.read(self.manifest.partition(layer), LAYERS[layer].schema) for layer in AGGREGATED}
 
     @property
     def systems(self) -> list[System]:
@@ -57,7 +57,7 @@ class PastRun:
 
     def read(self, layer: str, **place: str) -> pl.DataFrame:
         """Return all rows of partitions of a layer with these values of their keys."""
-        frames: list[pl.DataFrame] = [self.lake.read(ref, LAYERS[layer]) for ref in self.partitions(layer, **place)]
+        frames: list[pl.DataFrame] = [self.lake.read(ref, LAYERS[layer].schema) for ref in self.partitions(layer, **place)]
         return pl.concat(frames or [no_rows(layer)])
 
     @cached_property
@@ -107,4 +107,4 @@ def _read_blueprint(text: bytes) -> Blueprint:
 @cache
 def no_rows(layer: str) -> pl.DataFrame:
     """Return a layer without rows; to make one takes longer than to read a small partition."""
-    return LAYERS[layer].create_empty()
+    return LAYERS[layer].schema.create_empty()

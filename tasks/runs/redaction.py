@@ -48,7 +48,7 @@ def redact(data: ReportData) -> ReportData:
     changed: dict[str, Any] = {}
     for layer in next(iter(changes.values())):
         frame = _replace(getattr(data, layer), {dataset: layers[layer] for dataset, layers in changes.items()})
-        changed[layer] = LAYERS[layer].validate(frame) if layer in LAYERS else frame
+        changed[layer] = LAYERS[layer].schema.validate(frame) if layer in LAYERS else frame
     return replace(data, **changed)
 
 

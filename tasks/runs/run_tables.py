@@ -35,9 +35,6 @@ PROMPT_CHUNKS = pl.Schema(
 STAGES = ("initial", "search", "reranked")
 """Stages in the order in which they come: what the last one keeps goes into the prompt."""
 
-OF_SYSTEM = ("item_scores", "responses", "answers", "judgements", "retrievals", "prompt_chunks", "faults")
-"""Tables with rows about items, of one system each."""
-
 ASKED = ["dataset", "item_id", "model", "setting", "repetition"]
 
 
@@ -196,8 +193,12 @@ class ReportData:
 
     def about(self, system: System, dataset: str) -> Self:
         """Return the rows about the items of a dataset, and what one system made of them."""
-        rows: dict[str, Any] = {name: getattr(self, name).filter(dataset=dataset) for name in ("items", "contexts", *OF_SYSTEM)}
-        return replace(self, **rows | {name: system.of(rows[name]) for name in OF_SYSTEM})
+        about: dict[str, Any] = {}
+        for name, table in vars(self).items():
+            if isinstance(table, pl.DataFrame) and "item_id" in table.columns:
+                rows = table.filter(dataset=dataset)
+                about[name] = system.of(rows) if "model" in rows.columns else rows
+        return replace(self, **about)
 
     @cached_property
     def systems(self) -> tuple[System, ...]:

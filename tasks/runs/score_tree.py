@@ -14,6 +14,7 @@ import polars as pl
 
 from schemas.blueprint import Ability, Blueprint, BlueprintDataset, Task
 from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
+from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.vocabulary import LEVELS
 from tasks.runs.run_tables import Row, System, from_row
 
@@ -94,25 +95,13 @@ class Scores:
         return self.layers[layer].get(names, {})
 
 
-NAMED = {
-    "ability_scores": ("ability",),
-    "sub_ability_scores": ("sub_ability",),
-    "level_scores": ("sub_ability", "level"),
-    "task_scores": ("task",),
-    "dataset_scores": ("dataset",),
-    "normalized_scores": ("dataset", "method", "metric"),
-    "raw_scores": ("dataset", "method", "metric"),
-}
-"""Layers an explanation reads, besides `totals`, and the columns that name a row of a model and setting."""
-
-
 def scores_of(layers: Mapping[str, pl.DataFrame], system: System) -> Scores:
-    """Return the rows of one model and setting from `totals` and every layer of NAMED, by name."""
-    rows = {
-        layer: {tuple(str(row[name]) for name in names): row for row in system.rows(layers[layer])}
-        for layer, names in NAMED.items()
-    }
-    return Scores(system, next(iter(system.rows(layers["totals"])), {}), rows)
+    """Return the rows of one model and setting from every layer that is aggregated, by the columns that name them there."""
+    rows: dict[str, dict[tuple[str, ...], Row]] = {}
+    for layer in AGGREGATED:
+        names = [name for name in LAYERS[layer].schema.primary_key() if name not in System._fields]
+        rows[layer] = {tuple(str(row[name]) for name in names): row for row in system.rows(layers[layer])}
+    return Scores(system, rows["totals"].get((), {}), rows)
 
 
 def explain_total(scores: Scores, blueprint: Blueprint) -> ScorePart:

@@ -9,11 +9,11 @@ from yaml import MappingNode
 
 from schemas.benchmark import files_by_name
 from schemas.blueprint import Blueprint, BlueprintDataset
-from schemas.errors import BlueprintError, suggest
+from schemas.errors import BlueprintError, suggest, unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.metrics import METRICS, SHARE
-from schemas.vocabulary import Profile
+from schemas.vocabulary import CORRECTED, Profile
 from tasks.metrics.profile import PROFILES
 from tasks.scoring.blueprint_faults import blueprint_error
 from tasks.scoring.blueprint_file import BlueprintFile, read_blueprint_file
@@ -155,6 +155,13 @@ def _beside(dataset: BlueprintDataset, folder: Path) -> BlueprintDataset:
 
 
 def profiled_blueprint(benchmark: str, profile: Profile) -> Blueprint:
-    """Return a blueprint, by its name or path, with the methods of a profile; raise BlueprintError as load_blueprint."""
+    """Return a blueprint, by its name or path, with the methods of a profile.
+
+    Raises:
+        BlueprintError: as load_blueprint.
+        UsageError: there is no such profile.
+    """
+    if profile not in (CORRECTED, *PROFILES):
+        raise unknown_name("profile", profile, (CORRECTED, *PROFILES), "--profile", "moodflow options says what each is")
     blueprint = load_blueprint(benchmark)
-    return PROFILES[profile].blueprint(blueprint) if profile in PROFILES else blueprint
+    return blueprint if profile == CORRECTED else PROFILES[profile].blueprint(blueprint)

@@ -1,5 +1,8 @@
 """Reduce a judge's ratings to one mean per dimension, with its interval, in points of the dimension's own scale."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import dataframely as dy
 import polars as pl
 
@@ -17,6 +20,12 @@ DIMENSIONS_VERSION = "2"
 KEY = ["model", "dataset", "setting", "rubric", "dimension"]
 ASKED = [*KEY, "judge", "lowest", "highest"]
 """By whom a dimension was rated, and on which scale."""
+
+
+def dimension_scores_rows(rows: Mapping[str, pl.DataFrame], settings: Mapping[str, Any], _own: object) -> pl.DataFrame:
+    """Compute rows of `dimension_scores` of those of its parents, by layer, with the settings of its partition."""
+    judgements, items = Judgements.cast(rows["judgements"]), Items.cast(rows["items"])
+    return score_dimensions(judgements, items, Resampling(settings["resamples"], settings["seed"]))
 
 
 def score_dimensions(

@@ -8,6 +8,8 @@ Targets that were drawn item by item are no grid. A grid's targets come back: ev
 two items or more.
 """
 
+from collections.abc import Mapping
+
 import dataframely as dy
 import polars as pl
 
@@ -17,6 +19,9 @@ from tasks.scoring.normalisation import plain_number
 from tasks.scoring.reduction import label_metrics
 from tasks.scoring.summation import exact_sum
 
+NEEDLES_VERSION = "1"
+"""Bumped when grids of needles are computed differently."""
+
 LENGTHS = (0, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000)
 """Lower limits of the bins of lengths, in tokens; the last bin is open."""
 
@@ -25,6 +30,11 @@ DEPTHS = (0.0, 20.0, 40.0, 60.0, 80.0)
 
 KEY = ["model", "setting", "dataset", "method", "metric"]
 CELL = ["length_tokens", "length_bin", "depth_percent", "depth_bin"]
+
+
+def needle_scores_rows(rows: Mapping[str, pl.DataFrame], _settings: object, _own: object) -> pl.DataFrame:
+    """Compute rows of `needle_scores` of those of its parents, by layer; none if no item has a needle."""
+    return needle_grid(rows["item_scores"].lazy(), rows["contexts"])
 
 
 def needle_grid(item_scores: pl.LazyFrame, contexts: pl.DataFrame) -> dy.DataFrame[NeedleScores]:

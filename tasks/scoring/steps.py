@@ -1,28 +1,21 @@
 """Score as Prefect steps: item scores of all models to totals, means of dimensions, gains and needle scores."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables import scores as tables
-from schemas.tables.contexts import Contexts
-from schemas.tables.items import Items
 from schemas.tables.layers import AGGREGATED, LAYERS
-from schemas.tables.responses import Judgements
 from tasks.lake.fingerprint import hash_settings, partition_key
 from tasks.lake.lake import Lake
 from tasks.scoring.benchmark import SCORING_VERSION, ScoreSettings, ScoreTables, score_benchmark
-from tasks.scoring.dimensions import DIMENSIONS_VERSION, score_dimensions
 from tasks.scoring.gains import setting_gains
-from tasks.scoring.needles import needle_grid
 from tasks.scoring.uncertainty import Resampling
 from tasks.steps import step, up_to_date
-
-COMPARISONS_VERSION = "1"
-"""Bumped when grids of needles are computed differently."""
 
 
 def blueprint_sha256(blueprint: Blueprint) -> str:
@@ -54,7 +47,7 @@ async def aggregate(job: AggregateJob, lake: Lake) -> Any:
         return up_to_date(refs)
     scored = compute_layers(job, lake)
     return [
-        ref or lake.write(job.key(layer), scored.layer(layer), LAYERS[layer])
+        ref or lake.write(job.key(layer), scored.layer(layer), LAYERS[layer].schema)
         for ref, layer in zip(found, AGGREGATED, strict=True)
     ]
 
@@ -65,23 +58,39 @@ def compute_layers(job: AggregateJob, lake: Lake) -> ScoreTables:
     return score_benchmark(pl.concat(frames).lazy(), job.blueprint, job.settings)
 
 
-class LayerJob(Protocol):
-    """One partition of a layer that is computed from others of the lake."""
+@dataclass(frozen=True)
+class LayerJob:
+    """One partition of a layer that is computed of others of the lake, as the layer's row says.
+
+    Attributes:
+        layer: its name.
+        benchmark: that it is about.
+        inputs: partitions by the parents in the layer's row, in their order.
+        settings: that its rows depend on besides.
+        own_rubrics: of the blueprint; the ratings among the inputs know them by their content.
+    """
+
+    layer: str
+    benchmark: str
+    inputs: tuple[tuple[PartitionRef, ...], ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    own_rubrics: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> PartitionKey:
-        """Key of the partition."""
+        """Key of the partition; in which order inputs are named does not matter."""
+        parents = sorted({ref.identity for refs in self.inputs for ref in refs})
+        version = str(LAYERS[self.layer].version)
+        return partition_key(self.layer, {"benchmark": self.benchmark}, self.settings, parents, version)
 
     def compute(self, lake: Lake) -> pl.DataFrame:
         """Compute its rows, from what the lake holds."""
-
-
-@step("compute {job.key.layer}")
-async def compute_layer(job: LayerJob, lake: Lake) -> Any:
-    """Compute one layer of a run, unless the lake has it, and return its PartitionRef."""
-    if found := lake.find(job.key):
-        return up_to_date(found)
-    return lake.write(job.key, job.compute(lake), LAYERS[job.key.layer])
+        rows = {}
+        for layer, refs in zip(LAYERS[self.layer].parents, self.inputs, strict=True):
+            schema = LAYERS[layer].schema
+            frames: list[pl.DataFrame] = [lake.read(ref, schema) for ref in dict.fromkeys(refs)]
+            rows[layer] = pl.concat([schema.create_empty(), *frames])
+        return LAYERS[self.layer].compute(rows, self.settings, self.own_rubrics)
 
 
 @dataclass(frozen=True)
@@ -102,45 +111,9 @@ class GainsJob:
         return setting_gains(rows.lazy(), self.scores.blueprint, Resampling(settings.bootstrap, settings.seed))
 
 
-@dataclass(frozen=True)
-class NeedlesJob:
-    """Item scores of a run, and the contexts of those items that have one."""
-
-    benchmark: str
-    contexts: tuple[PartitionRef, ...]
-    item_scores: tuple[PartitionRef, ...]
-
-    @property
-    def key(self) -> PartitionKey:
-        """Key of the grid."""
-        parents = [ref.identity for ref in (*self.contexts, *self.item_scores)]
-        return partition_key("needle_scores", {"benchmark": self.benchmark}, {}, parents, COMPARISONS_VERSION)
-
-    def compute(self, lake: Lake) -> pl.DataFrame:
-        """Compute rows of `needle_scores`; none if no item has a needle."""
-        scores = pl.concat([lake.read(ref, tables.ItemScores) for ref in self.item_scores])
-        contexts = pl.concat([lake.read(ref, Contexts) for ref in self.contexts])
-        return needle_grid(scores.lazy(), contexts)
-
-
-@dataclass(frozen=True)
-class DimensionsJob:
-    """Ratings of a benchmark's answers by the judges whose ratings count, and the items the answers are to."""
-
-    benchmark: str
-    resampling: Resampling
-    items: tuple[PartitionRef, ...]
-    judgements: tuple[PartitionRef, ...]
-
-    @property
-    def key(self) -> PartitionKey:
-        """Key of the means."""
-        parents = [ref.identity for ref in (*self.items, *self.judgements)]
-        place = {"benchmark": self.benchmark}
-        return partition_key("dimension_scores", place, asdict(self.resampling), parents, DIMENSIONS_VERSION)
-
-    def compute(self, lake: Lake) -> pl.DataFrame:
-        """Compute rows of `dimension_scores`."""
-        items = Items.cast(pl.concat([lake.read(ref, Items) for ref in self.items]))
-        judgements = Judgements.cast(pl.concat([lake.read(ref, Judgements) for ref in self.judgements]))
-        return score_dimensions(judgements, items, self.resampling)
+@step("compute {job.key.layer}")
+async def compute_layer(job: LayerJob | GainsJob, lake: Lake) -> Any:
+    """Compute one layer of a run, unless the lake has it, and return its PartitionRef."""
+    if found := lake.find(job.key):
+        return up_to_date(found)
+    return lake.write(job.key, job.compute(lake), LAYERS[job.key.layer].schema)

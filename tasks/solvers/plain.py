@@ -1,6 +1,6 @@
 """Setting `base`: an item is asked with the prompt of its question type, or as the task of its context says."""
 
-from schemas.benchmark import rows
+from schemas.benchmark import Rows, rows
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
 from schemas.usage import TESTED
@@ -9,17 +9,7 @@ from tasks.solvers.prompts import Prompts, build_messages, choose_top_logprobs, 
 from tasks.solvers.solver import ContextSolver, Solver
 from tasks.solvers.state import AskedItem, PlainOptions, SolverCode, SolverOutput, SolverPlan, SolverResources, state_answer
 
-CONTEXTS = rows("context_solvers", ContextSolver)
-CONTEXT_SOLVERS: dict[ContextTask, ContextSolver] = {}
-for _solver in CONTEXTS:
-    if _taken := sorted(CONTEXT_SOLVERS.keys() & _solver.tasks):
-        raise UsageError(
-            "two solvers ask items with contexts of one task",
-            where="context_solvers of the installed benchmarks",
-            got=_taken[0],
-            next_step="give the task of the installed package another name",
-        )
-    CONTEXT_SOLVERS |= dict.fromkeys(_solver.tasks, _solver)
+CONTEXT_SOLVERS = Rows("context_solvers", ContextSolver, "tasks")
 
 PLAIN = SolverCode("4", Prompts)
 """Bumped when calls are asked or recorded differently; prompt texts carry their own hash."""
@@ -55,7 +45,7 @@ SOLVERS = (
         "base",
         "Base",
         ask_as_it_is,
-        (*(solver.code for solver in CONTEXTS), PLAIN),
+        (*(solver.code for solver in rows("context_solvers", ContextSolver)), PLAIN),
         plan_as_it_is,
         question_types=prompted_types(),
         by_task=True,

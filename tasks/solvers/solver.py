@@ -98,7 +98,7 @@ class ContextSolver:
         remarks: what a report says about a run of tasks in settings.
     """
 
-    tasks: frozenset[ContextTask]
+    tasks: tuple[ContextTask, ...]
     solve: Solve[NoOptions]
     code: SolverCode
     plans: PlanSolver[NoOptions]

@@ -1,41 +1,31 @@
-"""Compare a run with the code, catalogue and blueprint of now."""
+"""Compare a run with the code and the blueprint of now."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.dataset import DatasetSpec
 from schemas.documents.verification import Difference, ScoreChange
-from schemas.errors import BlueprintError, ChecksumError, MoodflowError, SourceError, UsageError
-from schemas.lineage import DatasetNotice, Footer, PartitionRef, RunManifest
-from schemas.tables.layers import LAYER_ROWS
+from schemas.errors import BlueprintError, MoodflowError, UsageError
+from schemas.lineage import Footer, PartitionRef, RunManifest
+from schemas.tables.layers import LAYERS
 from schemas.tables.scores import AbilityScores, Totals
-from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.keys import ITEMS_VERSION, LAZY_ITEMS_VERSION
-from tasks.datasets.own_items import local_dataset
-from tasks.judging.agreement import AGREEMENTS_VERSION
+from schemas.vocabulary import CORRECTED
+from tasks.datasets.keys import LAZY_ITEMS_VERSION
 from tasks.judging.executor import JUDGEMENTS_VERSION
 from tasks.judging.rubrics import OwnRubrics, load_rubric
-from tasks.judging.simulation import FAULTS_VERSION
 from tasks.lake.fingerprint import canonical_json
-from tasks.lake.manifest import notices
 from tasks.metrics.item_scores import METRICS_VERSION
 from tasks.metrics.profile import PROFILES
 from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.runs.differences import ABSENT, fields_apart, tree_changes
-from tasks.scoring.benchmark import SCORING_VERSION, score_benchmark
+from tasks.scoring.benchmark import score_benchmark
 from tasks.scoring.blueprints import profiled_blueprint
-from tasks.scoring.dimensions import DIMENSIONS_VERSION
-from tasks.scoring.steps import COMPARISONS_VERSION
 from tasks.solvers.chunk_rows import CHUNKS_VERSION
-from tasks.solvers.infer_job import ANSWERS_VERSION
 from tasks.solvers.registry import code_behind
 from tasks.solvers.truncation import TRUNCATION_VERSION
-from tasks.sources.locating import Locator, source_sha256, sources
 from tasks.verify.recompute import StoredRun, compute_scores, of_layer
 
 LONGEST_VALUE = 60
@@ -47,8 +37,8 @@ TOTALS = ("total", "total_before_veto")
 def find_present(manifest: RunManifest) -> tuple[Blueprint | None, list[str]]:
     """Find the blueprint that a run of the same plan would use now; null, with a note why, if it cannot be had."""
     try:
-        return profiled_blueprint(manifest.plan["benchmark"], manifest.plan.get("profile", "corrected")), []
-    except BlueprintError as error:
+        return profiled_blueprint(manifest.plan["benchmark"], manifest.plan.get("profile", CORRECTED)), []
+    except (BlueprintError, UsageError) as error:
         reason = f"{error.what.rstrip('.')}, at {error.where}" if error.where else error.what
         return None, [f"whether the blueprint changed since could not be checked: {reason}"]
 
@@ -101,74 +91,6 @@ def _scores(totals: pl.DataFrame, abilities: pl.DataFrame) -> dict[tuple[str, st
     return {(model, setting, name): score for model, setting, name, score in pl.concat(scores).iter_rows()}
 
 
-Built = tuple[str, tuple[str, ...]]
-"""What items were built from: version of the dataset, and hashes of its files."""
-
-
-def check_catalogue(
-    manifest: RunManifest, blueprint: Blueprint, footers: Mapping[str, Footer]
-) -> tuple[list[Difference], list[str]]:
-    """Compare each dataset's evaluation version and source hashes with those in the footers of its items.
-
-    Where an entry has several sources, one that is the same will do; which of them was used depends on the machine. The blueprint
-    names files of the user's own.
-
-    Returns:
-        Differences, and notes on datasets that could not be compared.
-    """
-    differences: list[Difference] = []
-    notes: list[str] = []
-    used = {notice.id: notice for notice in manifest.datasets}
-    mirror = manifest.plan.get("mirror")
-    locator = Locator.for_mirror(Path(mirror) if mirror and Path(mirror).is_dir() else None)
-    for footer in footers.values():
-        if footer.partition.layer != "items":
-            continue
-        name, settings = footer.partition.key("dataset"), footer.settings
-        built: Built = (settings["dataset_version"], tuple(settings["source_sha256"]))
-        try:
-            differences.extend(_compare(name, built, _candidates(name, blueprint, used.get(name)), locator))
-        except ChecksumError as error:
-            differences.append(_difference(name, error.expected, error.got, f"dataset {name}: {error.what}"))
-        except SourceError as error:
-            notes.append(f"dataset {name}: whether its source changed could not be checked: {error.what}")
-        except UsageError as error:
-            differences.append(_difference(name, built[0], None, f"dataset {name} is gone: {error.what}"))
-    return differences, notes
-
-
-def _candidates(name: str, blueprint: Blueprint, used: DatasetNotice | None) -> list[DatasetSpec]:
-    """Return the entry's sources, that which the run used first."""
-    entry = blueprint.datasets.get(name)
-    if entry and entry.source:
-        return [local_dataset(name, entry.title, entry.source)]
-    return sorted(sources(find_dataset(name)), key=lambda spec: used is None or notices([spec])[0].sources != used.sources)
-
-
-def _compare(name: str, built: Built, candidates: list[DatasetSpec], locator: Locator) -> Iterator[Difference]:
-    present, failures = list[Built](), list[MoodflowError]()
-    for spec in candidates:
-        try:
-            present.append((spec.evaluation_version, source_sha256(spec.files, locator)))
-        except MoodflowError as error:
-            failures.append(error)
-        if built in present:
-            return
-    if not present or (failures and len(candidates) > 1):
-        raise failures[0] if failures else SourceError(f"dataset {name} has no source")
-    (version, hashes), (was, old_hashes) = present[0], built
-    if version != was:
-        yield _difference(name, was, version, f"dataset {name}: evaluation version was {was}, is {version}")
-    if hashes != old_hashes:
-        old, new = next((pair for pair in zip(old_hashes, hashes, strict=False) if pair[0] != pair[1]), (None, None))
-        words = f"sha256 was {old[:12]}, is {new[:12]}" if old and new else "has other files"
-        yield _difference(name, ", ".join(old_hashes), ", ".join(hashes), f"dataset {name}: source {words}")
-
-
-def _difference(name: str, expected: str | None, got: str | None, message: str) -> Difference:
-    return Difference(kind="catalogue", where=name, expected=expected, got=got, message=message)
-
-
 VERSION = "evaluation_version"
 GONE = "gone"
 """What a text is now that no longer comes with the code."""
@@ -204,31 +126,29 @@ def code_differences(footers: Mapping[str, Footer], blueprint: Mapping[str, Any]
 
 def present_parts(ref: PartitionRef, settings: Mapping[str, Any], blueprint: Mapping[str, Any]) -> dict[str, str]:
     """Return those parts of a partition's settings that the code decides, as they would be now; `blueprint`: of the manifest."""
-    code = code_behind(dict(ref.place).get("setting", ""), settings)
-    parts = {VERSION: _version_of(ref, settings, code.version if code else GONE), "long_items_version": LAZY_ITEMS_VERSION}
-    if ref.layer in {"responses", "retrievals", "chunks"}:
-        parts |= {"ranking_version": RANKING_VERSION, "chunks_version": CHUNKS_VERSION, "too_long": TRUNCATION_VERSION}
-        parts |= code.settings(blueprint.get("own_prompts", {})) if code else {}
-    if ref.layer == "judgements":
-        parts["rubric_sha256"] = _rubric_sha256(ref.key("rubric"), blueprint.get("own_rubrics", {}))
-    return {name: value for name, value in parts.items() if name in settings}
+    version = LAYERS[ref.layer].version if ref.layer in LAYERS else GONE
+    parts = {VERSION: version} if isinstance(version, str) else version(ref, settings, blueprint)
+    return {name: value for name, value in {"long_items_version": LAZY_ITEMS_VERSION, **parts}.items() if name in settings}
 
 
-def _version_of(ref: PartitionRef, settings: Mapping[str, Any], asked: str) -> str:
-    versions = {
-        **{layer: ITEMS_VERSION for layer, row in LAYER_ROWS.items() if row.written_by == "build"},
-        "chunks": asked if "setting" in dict(ref.place) else CHUNKS_VERSION,
-        "retrievals": asked,
-        "responses": asked,
-        "answers": ANSWERS_VERSION,
-        "judgements": JUDGEMENTS_VERSION,
-        "agreements": AGREEMENTS_VERSION,
-        "dimension_scores": DIMENSIONS_VERSION,
-        "simulation_faults": FAULTS_VERSION,
-        "item_scores": PROFILES[profile].version if (profile := str(settings.get("profile"))) in PROFILES else METRICS_VERSION,
-        "needle_scores": COMPARISONS_VERSION,
-    }
-    return versions.get(ref.layer, SCORING_VERSION)
+def asked_parts(ref: PartitionRef, settings: Mapping[str, Any], blueprint: Mapping[str, Any]) -> dict[str, str]:
+    """Return the parts of what was asked, and of what was retrieved for it; chunks of no setting are split alike for all."""
+    place = dict(ref.place)
+    code = code_behind(place.get("setting", ""), settings)
+    version = CHUNKS_VERSION if "setting" not in place else code.version if code else GONE
+    others = {"ranking_version": RANKING_VERSION, "chunks_version": CHUNKS_VERSION, "too_long": TRUNCATION_VERSION}
+    return {VERSION: version, **others, **(code.settings(blueprint.get("own_prompts", {})) if code else {})}
+
+
+def judged_parts(ref: PartitionRef, _settings: Mapping[str, Any], blueprint: Mapping[str, Any]) -> dict[str, str]:
+    """Return the parts of ratings."""
+    return {VERSION: JUDGEMENTS_VERSION, "rubric_sha256": _rubric_sha256(ref.key("rubric"), blueprint.get("own_rubrics", {}))}
+
+
+def scored_parts(_ref: PartitionRef, settings: Mapping[str, Any], _blueprint: Mapping[str, Any]) -> dict[str, str]:
+    """Return the version by which replies are scored, in the profile of the partition."""
+    profile = str(settings.get("profile"))
+    return {VERSION: PROFILES[profile].version if profile in PROFILES else METRICS_VERSION}
 
 
 def _rubric_sha256(name: str, own: OwnRubrics) -> str:

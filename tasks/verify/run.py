@@ -11,18 +11,19 @@ from pydantic import ValidationError
 
 from schemas.blueprint import Blueprint
 from schemas.documents.verification import CheckedFiles, CheckedLayer, Difference, DifferenceKind, ScoreChange, Verification
-from schemas.errors import LakeError, MoodflowError
+from schemas.errors import LakeError, MoodflowError, SourceError
 from schemas.folders import Folder
 from schemas.lineage import Footer, PartitionRef, RunManifest
 from schemas.tables.columns import measured_columns
-from schemas.tables.layers import LAYERS
+from schemas.tables.layers import LAYERS, in_order
 from tasks.lake.fingerprint import content_sha256, fingerprint_of, hash_settings
 from tasks.lake.lake import Lake, as_written
 from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_folder
 from tasks.lake.seal import SEAL, check_seal
 from tasks.runs.differences import first_difference, has_rows
-from tasks.verify.drift import blueprint_differences, check_catalogue, code_differences, find_present, rescore
-from tasks.verify.recompute import Group, StoredRun, groups, recompute
+from tasks.verify.catalogue import check_catalogue
+from tasks.verify.drift import LONGEST_VALUE, blueprint_differences, code_differences, find_present, rescore
+from tasks.verify.recompute import DamagedInputError, StoredRun
 
 
 @dataclass
@@ -136,7 +137,8 @@ def _read_blueprint(findings: Findings, manifest: RunManifest) -> Blueprint | No
     try:
         return Blueprint.model_validate(manifest.blueprint)
     except ValidationError as error:
-        reason = str(error).splitlines()[0]
+        first = error.errors()[0]
+        reason = f"{'.'.join(map(str, first['loc']))} is {str(first['input'])[:LONGEST_VALUE]}"
         message = f"this version cannot read the blueprint in the manifest: {reason}"
         findings.differ("code", "blueprint", None, reason, message)
         return None
@@ -149,8 +151,9 @@ def _check_meaning(findings: Findings, stored: StoredRun) -> None:
     changed = list(blueprint_differences(stored.blueprint, present)) if present else []
     findings.differences += differences + changed
     findings.notes += notes + unknown
-    for group in groups(stored.manifest):
-        _check_group(findings, stored, group)
+    for ref in stored.manifest.partitions:
+        if ref.path in stored.footers and ref.layer in LAYERS:
+            _check_rows(findings, stored, ref)
     for (layer, reason), paths in findings.refused.items():
         first = "" if len(paths) == 1 else f" and {len(paths) - 1} more of layer {layer}"
         message = f"{paths[0]}{first} cannot be computed again by this code: {reason}"
@@ -164,22 +167,23 @@ def _check_meaning(findings: Findings, stored: StoredRun) -> None:
         findings.notes += notes
 
 
-def _check_group(findings: Findings, stored: StoredRun, group: Group) -> None:
-    """Compute partitions again and compare; those that are damaged, or rest on what is, are left alone."""
-    intact = tuple(ref for ref in group if ref.path in stored.footers)
-    if not intact:
+def _check_rows(findings: Findings, stored: StoredRun, ref: PartitionRef) -> None:
+    """Compute a partition again, if its layer can be, and compare; one that rests on what is damaged is left alone."""
+    layer = LAYERS[ref.layer]
+    if layer.step is None:
         return
     try:
-        if not all(ref.path in stored.footers for ref in stored.inputs(intact)):
-            return
-        frames = recompute(stored, intact)
-        rows = {ref.path: as_written(frames[ref.path], LAYERS[ref.layer]) for ref in intact}
-    except Exception as error:  # noqa: BLE001  whatever changed code makes of old rows becomes a difference
-        findings.refused.setdefault((intact[0].layer, _reason(error)), []).extend(ref.path for ref in intact)
+        rows = as_written(layer.step(stored, ref), layer.schema)
+    except DamagedInputError:
         return
-    for ref in intact:
-        findings.recomputed.add(ref.path)
-        _compare(findings, stored.lake, ref, rows[ref.path])
+    except SourceError as error:
+        findings.notes.append(f"{ref.path} was not made again: {error.what}")
+        return
+    except Exception as error:  # noqa: BLE001  whatever changed code makes of old rows becomes a difference
+        findings.refused.setdefault((ref.layer, _reason(error)), []).append(ref.path)
+        return
+    findings.recomputed.add(ref.path)
+    _compare(findings, stored.lake, ref, rows)
 
 
 def _reason(error: Exception) -> str:
@@ -195,7 +199,7 @@ def _reason(error: Exception) -> str:
 
 
 def _compare(findings: Findings, lake: Lake, ref: PartitionRef, rows: pl.DataFrame) -> None:
-    schema = LAYERS[ref.layer]
+    schema = LAYERS[ref.layer].schema
     if has_rows(lake, ref, rows, schema):
         return
     got = content_sha256(rows, measured_columns(schema))
@@ -215,25 +219,22 @@ def _compare(findings: Findings, lake: Lake, ref: PartitionRef, rows: pl.DataFra
 
 
 def _verification(findings: Findings, run: str, partitions: tuple[PartitionRef, ...]) -> Verification:
-    by_layer = {layer: [ref for ref in partitions if ref.layer == layer] for layer in LAYERS}
-    paths = {layer: {ref.path for ref in refs} for layer, refs in by_layer.items()}
-    layers = (
-        CheckedLayer(
-            layer=layer,
-            partitions=len(refs),
-            rows=sum(ref.rows for ref in refs),
-            recomputed=paths[layer] <= findings.recomputed,
-            differs=len(paths[layer] & (findings.differing | findings.damaged)),
-        )
-        for layer, refs in by_layer.items()
-        if refs
-    )
+    layers = dict.fromkeys([*in_order(), *(ref.layer for ref in partitions)])
+    checked = (_checked(findings, layer, [ref for ref in partitions if ref.layer == layer]) for layer in layers)
     return Verification(
         run=run,
         verified=not findings.differences,
         files=CheckedFiles(checked=findings.hashed, differ=tuple(sorted(findings.damaged))),
-        layers=tuple(layers),
+        layers=tuple(layer for layer in checked if layer),
         differences=tuple(sorted(findings.differences, key=lambda difference: get_args(DifferenceKind).index(difference.kind))),
         would_differ=tuple(findings.would_differ),
         notes=tuple(findings.notes),
     )
+
+
+def _checked(findings: Findings, layer: str, refs: list[PartitionRef]) -> CheckedLayer | None:
+    """Return what became of a layer; null if the run has none of it."""
+    paths = {ref.path for ref in refs}
+    differs = len(paths & (findings.differing | findings.damaged))
+    rows, recomputed = sum(ref.rows for ref in refs), paths <= findings.recomputed
+    return CheckedLayer(layer=layer, partitions=len(refs), rows=rows, recomputed=recomputed, differs=differs) if refs else None

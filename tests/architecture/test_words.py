@@ -17,9 +17,6 @@ from tests.architecture.test_imports import OURS, ROOT
 MAY = ("tasks/benchmarks/", "flows/commands/demo.py")
 """Where benchmarks' words stand; the help of the demo, too, tells what it is about."""
 
-LEFT = ("schemas/attunebench.py", "schemas/tables/annotations.py", "schemas/vocabulary.py")
-"""Modules that still hold some."""
-
 ENGLISH = {"annotate", "annotation"}
 """Words of benchmarks that mean something else elsewhere."""
 
@@ -43,11 +40,11 @@ PATTERN = re.compile(
 )
 
 
-def breaches(root: Path, left: tuple[str, ...] = LEFT) -> Iterator[str]:
+def breaches(root: Path) -> Iterator[str]:
     """Benchmarks' words in modules and templates beneath `root`, as `path: word`."""
     for path in sorted(file for folder in OURS for kind in ("*.py", "*.jinja") for file in (root / folder).rglob(kind)):
         name = path.relative_to(root).as_posix()
-        if not name.startswith((*MAY, *left)):
+        if not name.startswith(MAY):
             text = path.read_text(encoding="utf-8").replace(COMMANDS["demo"][1], "")
             yield from (f"{name}: {match[0]}" for match in PATTERN.finditer(text))
 
@@ -79,10 +76,6 @@ def test_room_of_benchmark_may_name_it(tmp_path: Path) -> None:
     module.parent.mkdir(parents=True)
     module.write_text("LONGEMOTION = 1\n", encoding="utf-8")
     assert list(breaches(tmp_path)) == []
-
-
-def test_list_of_exceptions_only_shrinks() -> None:
-    assert {breach.partition(":")[0] for breach in breaches(ROOT, ())} == set(LEFT)
 
 
 def test_plain_english_words_are_still_benchmarks_words() -> None:

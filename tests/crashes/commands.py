@@ -131,7 +131,7 @@ def partitions(folder: Path) -> dict[str, str]:
         footer = json.loads(pl.read_parquet_metadata(path)["moodflow"])
         ref = PartitionRef.model_validate(footer["partition"])
         assert ref.path == path.relative_to(folder).as_posix()
-        lake.read(ref, LAYERS[ref.layer])
+        lake.read(ref, LAYERS[ref.layer].schema)
         found[ref.path] = ref.content_sha256
     return found
 

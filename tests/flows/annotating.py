@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from schemas.attunebench import ConversationGold, VisibleConversation, part_of
 from schemas.folders import DATA_FOLDER
+from tasks.benchmarks.attunebench.conversation import ConversationGold, VisibleConversation, part_of
 from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI
 from tasks.benchmarks.attunebench.metrics.conversation import known_items
 from tasks.datasets.building import build_items

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.attunebench import TurnGold
+from tasks.benchmarks.attunebench.conversation import TurnGold
 from tasks.sources.locating import BUNDLED
 from tests.flows.annotating import MODELS, Messages, conversations, judge, knowing, port_blueprint
 from tests.flows.command import Ended, ended

@@ -100,12 +100,12 @@ def layers_of(model: str, situation: Situation) -> Iterator[tuple[str, pl.DataFr
     yield "totals", Totals.validate(scored.totals.with_columns(ci_low=before - 5, ci_high=before + 5))
     named: dict[str, Any] = {"dataset": "talk", "model": model}
     ended: dict[str, Any] = {"turns": TALK, "status": "answered", "failed_role": None, "failure": None}
-    yield "answers", frame(LAYERS["answers"], tuple(answer(f"talk-{n}", None, **named, **ended) for n in range(10)))
+    yield "answers", frame(LAYERS["answers"].schema, tuple(answer(f"talk-{n}", None, **named, **ended) for n in range(10)))
     judged = {"rubric": "friendship", "judge": "referee", **named}
     ratings = (judgement(f"talk-{n}", "warmth", 4 if n >= situation.unrated else None, **judged) for n in range(10))
-    yield "judgements", frame(LAYERS["judgements"], tuple(ratings))
+    yield "judgements", frame(LAYERS["judgements"].schema, tuple(ratings))
     faults = tuple(fault(model, "talk", f"talk-{n}") for n in range(situation.tainted))
-    yield "simulation_faults", frame(LAYERS["simulation_faults"], faults)
+    yield "simulation_faults", frame(LAYERS["simulation_faults"].schema, faults)
 
 
 def store(lake: Lake, name: str) -> None:
@@ -113,7 +113,7 @@ def store(lake: Lake, name: str) -> None:
 
     def write(layer: str, rows: pl.DataFrame) -> PartitionRef:
         of = {"dataset": rows["dataset"][0]} if rows.height and "dataset" in rows.columns else {}
-        return lake.write(partition_key(layer, {**of, **place}, {}, [], "1"), rows, LAYERS[layer])
+        return lake.write(partition_key(layer, {**of, **place}, {}, [], "1"), rows, LAYERS[layer].schema)
 
     fields = {
         "benchmark": "moodbench",

@@ -5,12 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from schemas.benchmark import benchmarks, rows
+from schemas.blueprint import MethodSpec, MetricSpec
+from schemas.context import Context
 from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError
 from tasks.judging.rubrics import load_rubric
-from tasks.scoring.blueprints import find_blueprint, list_blueprints, load_blueprint
+from tasks.scoring.blueprints import find_blueprint, list_blueprints, load_blueprint, profiled_blueprint
 
 MODULE = """
 from pathlib import Path
@@ -77,3 +80,14 @@ def test_blueprints_and_rubrics_of_a_package_have_names(tmp_path: Path, monkeypa
     assert load_blueprint("kind").title == "Kind"
     (tmp_path / "kindness.yaml").write_text("id: kindness\nextends: answer\n", encoding="utf-8")
     assert load_rubric("kindness").dimensions == load_rubric("answer").dimensions
+
+
+def test_names_that_benchmarks_add_are_checked() -> None:
+    method = MethodSpec(id="choice", metrics=(MetricSpec(metric="accuracy"),), profile="reference")
+    assert (method.profile, Context(task="qa", tokens=1).task) == ("reference", "qa")
+    with pytest.raises(ValidationError, match="Input should be 'corrected' or 'reference'"):
+        MethodSpec(id="choice", metrics=method.metrics, profile="strict")
+    with pytest.raises(ValidationError, match="Input should be 'ec_emobench',"):
+        Context(task="riddle", tokens=1)
+    with pytest.raises(UsageError, match="there is no profile strict"):
+        profiled_blueprint("moodbench-mini", "strict")

@@ -10,7 +10,6 @@ from typing import Any
 import dataframely as dy
 from pydantic import SecretStr
 
-from schemas.attunebench import part_of
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.chat import ChatReply
 from schemas.json_yaml import read_json
@@ -19,6 +18,7 @@ from schemas.question_types import QUESTION_TYPES, suited_metrics
 from schemas.tables.items import Items
 from schemas.tables.scores import ItemScores
 from tasks.benchmarks.attunebench.annotate.annotate import read_draft
+from tasks.benchmarks.attunebench.conversation import part_of
 from tasks.benchmarks.attunebench.metrics.conversation import measure_parts
 from tasks.benchmarks.esc_eval.role_play import says_goodbye
 from tasks.benchmarks.longemotion.question_types import ASPECTS

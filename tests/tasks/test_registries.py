@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from schemas.attunebench import ConversationGold
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.dataset import LocalFile
 from schemas.item import Item, Record
@@ -22,6 +21,7 @@ from schemas.metrics import METRICS, Metric
 from schemas.question_types import QUESTION_TYPES, QuestionType, suited_metrics, suited_types
 from schemas.tables.items import Items
 from schemas.tables.scores import ItemScores
+from tasks.benchmarks.attunebench.conversation import ConversationGold
 from tasks.benchmarks.longemotion.question_types import ASPECTS
 from tasks.datasets.building import broken_rules, build_of_records
 from tasks.datasets.own_items import adapt_item_record, local_dataset

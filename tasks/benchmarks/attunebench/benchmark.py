@@ -2,6 +2,7 @@
 
 from schemas.benchmark import Benchmark
 from schemas.question_types import QuestionTypeRow
+from schemas.tables.layers import gold_layer
 
 ATTUNEBENCH = Benchmark(
     "attunebench",
@@ -10,8 +11,14 @@ ATTUNEBENCH = Benchmark(
     solvers="tasks.benchmarks.attunebench.annotate.annotate:SOLVERS",
     question_types="tasks.benchmarks.attunebench.benchmark:QUESTION_TYPES",
     metrics="tasks.benchmarks.attunebench.metrics.rows:METRICS",
+    layers="tasks.benchmarks.attunebench.benchmark:LAYERS",
     sections="tasks.benchmarks.attunebench.section:SECTIONS",
     exchanges="tasks.benchmarks.attunebench.exchange:EXCHANGES",
 )
 
 QUESTION_TYPES = (QuestionTypeRow("annotation", "text", (), has_prompt=False),)
+TURNS, WHOLE = "turn_annotations", "conversation_annotations"
+LAYERS = (
+    gold_layer(TURNS, "tasks.benchmarks.attunebench.gold:TurnAnnotations"),
+    gold_layer(WHOLE, "tasks.benchmarks.attunebench.gold:ConversationAnnotations"),
+)

@@ -13,7 +13,7 @@ from schemas.vocabulary import Profile
 from tasks.benchmarks.attunebench.aggregates import conversation_rows, score_file
 from tasks.benchmarks.attunebench.annotate.annotate import DRAFT_JUDGE
 from tasks.benchmarks.attunebench.annotate.threads import AnnotateOptions, Threads
-from tasks.benchmarks.attunebench.datasets.conversations import TURNS, WHOLE
+from tasks.benchmarks.attunebench.benchmark import TURNS, WHOLE
 from tasks.benchmarks.attunebench.metrics.conversation import known_items, measure_parts
 from tasks.benchmarks.attunebench.metrics.result_files import ResultFile, file_name, read_result, result_fields
 from tasks.lake.files import replace_file, require_absent

@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from schemas.attunebench import TurnGold, part_of
 from schemas.blueprint import MethodSpec
-from schemas.tables.layers import GOLD
+from tasks.benchmarks.attunebench.benchmark import TURNS, WHOLE
+from tasks.benchmarks.attunebench.conversation import TurnGold, part_of
 from tasks.benchmarks.attunebench.metrics import conversation as scoring
 from tasks.benchmarks.attunebench.metrics.choices import pooled
 from tasks.benchmarks.attunebench.metrics.conversation import COUNTED, FACING, JUDGED, Known
 from tasks.benchmarks.attunebench.metrics.emotions import Values
 from tasks.benchmarks.attunebench.metrics.replies import read_tags
 from tasks.benchmarks.attunebench.metrics.rows import MEASURE
-from tasks.benchmarks.attunebench.metrics.rules import PROFILES, Rules
+from tasks.benchmarks.attunebench.metrics.rules import Rules, rules_of
 from tasks.metrics.item_scores import wholes_of
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import Row
@@ -59,10 +59,12 @@ def read_annotations(run: PastRun) -> tuple[Row, ...]:
 
 def _describe(run: PastRun, dataset: str, method: MethodSpec) -> Iterator[Row]:
     place = {"dataset": dataset, "method": method.id}
-    known = scoring.known_items(run.read("items", dataset=dataset), {layer: run.read(layer, dataset=dataset) for layer in GOLD})
+    known = scoring.known_items(
+        run.read("items", dataset=dataset), {layer: run.read(layer, dataset=dataset) for layer in (TURNS, WHOLE)}
+    )
     answers, raw = run.read("answers", dataset=dataset), run.layers["raw_scores"].filter(**place)
     for system in run.systems if known else ():
-        turns = [*_read_turns(known, system.of(answers), PROFILES[method.profile])]
+        turns = [*_read_turns(known, system.of(answers), rules_of(method.profile))]
         values = dict(system.of(raw).select("metric", "value").iter_rows())
         yield {
             **(place | system._asdict()),

@@ -87,6 +87,7 @@ METRICS = (
     Metric(
         "qa_f1",
         "F1 of words shared with the best reference, lower case, without punctuation and a, an, the, by; mean over items.",
+        graded=True,
         question_types=("extractive",),
         answer=by_reference(qa_f1),
     ),

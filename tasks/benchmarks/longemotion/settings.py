@@ -43,7 +43,7 @@ SOLVERS = (
 )
 CONTEXT_SOLVERS = (
     ContextSolver(
-        frozenset(FAMILIES),
+        tuple(FAMILIES),
         solve,
         CODE,
         plan,

@@ -16,7 +16,7 @@ from tasks.runs.mean_lengths import MeanLength, mean_lengths
 from tasks.runs.redaction import restricted_notices
 from tasks.runs.run_tables import ReportData
 from tasks.scoring.published import BASE_SETTING
-from tasks.solvers.plain import CONTEXTS
+from tasks.solvers.plain import CONTEXT_SOLVERS
 from tasks.solvers.registry import SOLVERS, helper_roles, is_optional, setting_order, setting_title
 from tasks.text.number_format import counted, listed
 
@@ -127,7 +127,7 @@ def _own(plan: dict[str, Any], settings: list[str]) -> Iterator[str]:
 
 def _remarks(data: ReportData, settings: list[str]) -> Iterator[str]:
     tasks = set(data.contexts["task"].cast(pl.String))
-    return (remark for solver in CONTEXTS for remark in solver.remarks(tasks, settings))
+    return (remark for solver in dict.fromkeys(CONTEXT_SOLVERS.values()) for remark in solver.remarks(tasks, settings))
 
 
 def _notes(manifest: RunManifest, settings: list[str]) -> Iterator[str]:

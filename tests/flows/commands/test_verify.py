@@ -17,7 +17,7 @@ from flows.commands.verify import verify_view
 from schemas.dataset import DatasetSpec
 from schemas.documents.verification import CheckedFiles, CheckedLayer, Verification
 from schemas.lineage import CodeVersion, PartitionKey, by_name
-from schemas.tables.layers import GOLD, LAYER_ROWS, LAYERS
+from schemas.tables.layers import GENERAL, LAYERS
 from tasks.datasets.catalogue import find_dataset
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version, read_manifest, write_manifest
@@ -33,7 +33,7 @@ from tests.model_server import ModelServer
 from tests.rows import each_row
 
 EC, MC4, QA = "long_mini_ec_finentity", "long_mini_mc4", "long_mini_qa"
-WRITTEN = [name for name in LAYERS if name not in {"ablations", "simulation_faults", *GOLD}]
+WRITTEN = [layer.name for layer in GENERAL if layer.name != "simulation_faults"]
 ASKED = {"items", "contexts", "chunks", "retrievals", "responses"}
 """Layers that asking and building write: they are hashed and not computed again."""
 
@@ -64,7 +64,7 @@ def test_every_layer_has_parents_and_version_of_row(players: ScriptedServers, ru
     known = by_name(partitions)
     assert {ref.layer for ref in partitions} == set(WRITTEN)
     parents = {ref.path: {known[parent].layer for parent in ref.parents} for ref in partitions}
-    assert [ref.path for ref in partitions if not parents[ref.path] <= set(LAYER_ROWS[ref.layer].parents)] == []
+    assert [ref.path for ref in partitions if not parents[ref.path] <= set(LAYERS[ref.layer].parents)] == []
     footers = [(ref, lake.read_footer(ref).settings) for ref in partitions]
     assert [ref.path for ref, settings in footers if present_parts(ref, settings, {})[VERSION] != settings[VERSION]] == []
 
@@ -282,11 +282,11 @@ def test_a_changed_catalogue_names_the_dataset(own: Own, monkeypatch: pytest.Mon
         spec = find_dataset(name)
         return replace(spec, evaluation_version="9.9") if name == TEXTS else spec
 
-    monkeypatch.setattr("tasks.verify.drift.find_dataset", renewed)
+    monkeypatch.setattr("tasks.verify.catalogue.find_dataset", renewed)
     (difference,) = verify_run(own.lake, own.run).differences
     assert (difference.kind, difference.where, difference.got) == ("catalogue", TEXTS, "9.9")
-    monkeypatch.setattr("tasks.verify.drift.find_dataset", find_dataset)
-    monkeypatch.setattr("tasks.verify.drift.source_sha256", lambda *_given: ("0" * 64,))
+    monkeypatch.setattr("tasks.verify.catalogue.find_dataset", find_dataset)
+    monkeypatch.setattr("tasks.verify.catalogue.source_sha256", lambda *_given: ("0" * 64,))
     found = verify_run(own.lake, own.run)
     assert [(difference.kind, difference.where) for difference in found.differences] == [
         ("catalogue", name) for name in (TEXTS, SUMMARIES, CAUSES)
@@ -299,11 +299,11 @@ def forged(own: Own, folder: Path, layer: str, dataset: str, **columns: pl.Expr)
     shutil.copytree(own.lake, folder)
     manifest, lake = read_manifest(folder, own.run), Lake(folder, read_code_version())
     (ref,) = (ref for ref in manifest.partitions if ref.layer == layer and ref.key("dataset") == dataset)
-    rows = lake.read(ref, LAYERS[layer]).with_columns(**columns)
+    rows = lake.read(ref, LAYERS[layer].schema).with_columns(**columns)
     settings = lake.read_footer(ref).settings
     (folder / ref.path).unlink()
     key = PartitionKey(layer=layer, place=ref.place, fingerprint=ref.fingerprint, settings=settings, parents=ref.parents)
-    written = lake.write(key, rows, LAYERS[layer])
+    written = lake.write(key, rows, LAYERS[layer].schema)
     partitions = tuple(written if one == ref else one for one in manifest.partitions)
     files = {**manifest.files, ref.path: lake.file_sha256(written)}
     write_manifest(folder, manifest.model_copy(update={"partitions": partitions, "files": files}))

@@ -90,7 +90,7 @@ def leave(
     scored = score_benchmark(pl.concat(scores.values()).lazy(), DESIGN, ScoreSettings(bootstrap=0))
 
     def write(layer: str, rows: pl.DataFrame, **place: str) -> PartitionRef:
-        return lake.write(partition_key(layer, place, {"run": run}, [], "1"), rows, LAYERS[layer])
+        return lake.write(partition_key(layer, place, {"run": run}, [], "1"), rows, LAYERS[layer].schema)
 
     refs = [write(layer, scored.layer(layer)) for layer in AGGREGATED]
     for name, rows in scores.items():

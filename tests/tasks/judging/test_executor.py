@@ -18,8 +18,8 @@ from schemas.tables.responses import Answers, Judgements
 from tasks.judging.contract import Contract, reparse_judgements
 from tasks.judging.executor import Judge, judge_answers, judgements_key, plan_ratings, rating_tokens
 from tasks.judging.rubrics import Rubric, load_rubric, place_of
-from tasks.judging.steps import AgreementJob
 from tasks.models.http.worker_pool import WorkerPool
+from tasks.scoring.steps import LayerJob
 from tests.tasks import rows
 from tests.tasks.rows import partition
 
@@ -352,6 +352,8 @@ def test_repetitions_count_only_if_there_are_several() -> None:
 
 def test_agreements_follow_every_rating_in_any_order() -> None:
     ratings = [RESPONSES.model_copy(update={"fingerprint": digit * 64}) for digit in "456"]
-    keys = [AgreementJob("b", (), (RESPONSES,), tuple(chosen), {}).key for chosen in (ratings, ratings[::-1], ratings[:2])]
+    keys = [
+        LayerJob("agreements", "b", ((), (RESPONSES,), tuple(chosen))).key for chosen in (ratings, ratings[::-1], ratings[:2])
+    ]
     assert keys[0].fingerprint == keys[1].fingerprint != keys[2].fingerprint
     assert keys[0].place == (("benchmark", "b"),)

@@ -108,7 +108,7 @@ def leave_runs(folder: Path) -> None:
     }
     model = {"name": "alpha", "base_url": "http://x/v1"}
     keep(folder, 1, layers, plan={"benchmark": NAME, "models": [model], "settings": list(settings)})
-    unscored = {name: LAYERS[name].create_empty() for name in ("totals", "ability_scores")}
+    unscored = {name: LAYERS[name].schema.create_empty() for name in ("totals", "ability_scores")}
     newest = {
         "true": (75, normalized(100, "strict_accuracy"), normalized(90, setting="rag")),
         "false": (50, normalized(0, "strict_accuracy"), normalized(10, setting="rag")),

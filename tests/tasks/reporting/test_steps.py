@@ -32,7 +32,7 @@ def lake(tmp_path: Path) -> Lake:
 
 def write(lake: Lake, layer: str, frame: pl.DataFrame, place: tuple[tuple[str, str], ...] = OF_DATASET) -> PartitionRef:
     mark = f"{len(list(lake.root.glob('**/*.parquet'))):064x}"
-    return lake.write(PartitionKey(layer=layer, place=place, fingerprint=mark), frame, LAYERS[layer])
+    return lake.write(PartitionKey(layer=layer, place=place, fingerprint=mark), frame, LAYERS[layer].schema)
 
 
 def chunks(text: str) -> pl.DataFrame:

@@ -20,7 +20,7 @@ from tests.tasks.lake.test_manifest import bare_manifest
 def keep_run(folder: Path, run: str, layers: Mapping[str, pl.DataFrame], place: dict[str, str], **fields: Any) -> RunManifest:
     """Leave a run with these layers, one partition each with the same keys, and nothing else."""
     lake, settings = Lake(folder, CodeVersion("1", None)), {"seed": 0, "bootstrap": 0, "run": run}
-    refs = [lake.write(partition_key(name, place, settings, [], "1"), rows, LAYERS[name]) for name, rows in layers.items()]
+    refs = [lake.write(partition_key(name, place, settings, [], "1"), rows, LAYERS[name].schema) for name, rows in layers.items()]
     manifest = bare_manifest(run, partitions=tuple(refs), **fields)
     write_manifest(folder, manifest)
     return manifest

@@ -27,10 +27,10 @@ def talked(
         answer(row["item_id"], None, turns=TALK, status="answered", failed_role=None, failure=None, **names_of(row))
         for row in scores.iter_rows(named=True)
     ]
-    layers: dict[str, pl.DataFrame] = {"item_scores": scores, "answers": frame(LAYERS["answers"], tuple(told))}
-    layers |= {"simulation_faults": frame(LAYERS["simulation_faults"], tuple(faults))}
+    layers: dict[str, pl.DataFrame] = {"item_scores": scores, "answers": frame(LAYERS["answers"].schema, tuple(told))}
+    layers |= {"simulation_faults": frame(LAYERS["simulation_faults"].schema, tuple(faults))}
     if ratings is not None:
-        layers["judgements"] = frame(LAYERS["judgements"], tuple(ratings))
+        layers["judgements"] = frame(LAYERS["judgements"].schema, tuple(ratings))
     rubric = None if ratings is None else "esc_seeker"
     return run_of(folder, DESIGN, layers, {"rubric": "esc_seeker"}, simulation_rubric=rubric)
 
@@ -98,7 +98,7 @@ def test_empty_replies_and_refusals_are_the_models_own(tmp_path: Path) -> None:
     scores = items("en", [0.0] * 5 + [1.0] * 5, status=["unparsed"] * 5 + ["scored"] * 5)
     texts = [(" ", None), ("No.", "refusal"), *[("?", None)] * 3, *[("A", None)] * 5]
     told = (answer(f"en-{n}", text, dataset="en", remark=remark) for n, (text, remark) in enumerate(texts))
-    layers = {"item_scores": scores, "answers": frame(LAYERS["answers"], tuple(told))}
+    layers = {"item_scores": scores, "answers": frame(LAYERS["answers"].schema, tuple(told))}
     (count,) = count_instruments(run_of(tmp_path, DESIGN, layers, {"dataset": "en", "model": "m", "setting": "base"}))
     assert (count.instrument, count.faulty, count.total, count.failed) == ("reader", 3, 10, True)
     assert count.words == "3 of 10 replies of the model in en cannot be read"

@@ -14,9 +14,9 @@ from schemas.normalisation import (
     NumericNormalisation,
     RatioNormalisation,
 )
+from schemas.tables.layers import AGGREGATED
 from tasks.runs.run_tables import System
 from tasks.runs.score_tree import (
-    NAMED,
     ScorePart,
     Scores,
     describe_normalisation,
@@ -37,7 +37,7 @@ LEVELLED = blueprint(
 
 def explained(design: Blueprint, *parts: pl.DataFrame, setting: str = "base") -> tuple[Scores, ScorePart]:
     tables = score_benchmark(pl.concat(parts).lazy(), design, ScoreSettings(bootstrap=0))
-    layers = {name: tables.layer(name) for name in (*NAMED, "totals")}
+    layers = {name: tables.layer(name) for name in AGGREGATED}
     scores = scores_of(layers, System("m", setting))
     return scores, explain_total(scores, design)
 

@@ -122,7 +122,7 @@ def test_no_item_scores_give_empty_layers() -> None:
 def test_moodbench_mini_with_every_metric(bootstrap: int) -> None:
     scored = score_benchmark(mini_scores().lazy(), load_blueprint("moodbench-mini"), ScoreSettings(bootstrap=bootstrap))
     for name in AGGREGATED:
-        schema = LAYERS[name]
+        schema = LAYERS[name].schema
         frame = scored.layer(name)
         assert schema.is_valid(frame)
         assert frame.sort(sort_keys(schema.primary_key())).equals(frame)

@@ -5,9 +5,9 @@ A reply is kept as it came: its JSON is read when it is scored, and nobody is as
 
 from asyncio import gather
 
-from schemas.attunebench import VisibleConversation, VisibleTurn, part_of
 from schemas.usage import TESTED
 from tasks.benchmarks.attunebench.annotate.threads import AnnotateOptions, AnnotatePrompts, PlannedCall, Threads
+from tasks.benchmarks.attunebench.conversation import VisibleConversation, VisibleTurn, part_of
 from tasks.solvers.base import Call
 from tasks.solvers.solver import Solver
 from tasks.solvers.state import AskedItem, SolverCode, SolverOptions, SolverOutput, SolverResources, state_answer

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from schemas.attunebench import POST, ReplyLabel, VisibleConversation, VisibleTurn, part_of
 from schemas.base import Frozen
 from schemas.chat import ChatMessage
+from tasks.benchmarks.attunebench.conversation import POST, ReplyLabel, VisibleConversation, VisibleTurn, part_of
 from tasks.solvers.prompts import PROMPTS, PromptFolder, Template, Text
 
 NEUTRAL = ("X", "Y", "Z")

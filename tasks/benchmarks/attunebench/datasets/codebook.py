@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from schemas.attunebench import ShownCodebook, Wording
 from schemas.base import Frozen
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
+from tasks.benchmarks.attunebench.conversation import ShownCodebook, Wording
 
 PATH = DATA_FOLDER / "codebooks" / "attunebench.yaml"
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from schemas.attunebench import ConversationGold, PanasTotals, TurnGold, VisibleConversation
 from schemas.dataset import BundledFile, DatasetSpec, PinnedFile
 from schemas.item import Item, Record
+from tasks.benchmarks.attunebench.benchmark import TURNS, WHOLE
+from tasks.benchmarks.attunebench.conversation import ConversationGold, PanasTotals, TurnGold, VisibleConversation
 from tasks.benchmarks.attunebench.datasets.codebook import Codebook, load_codebook, read_official
 from tasks.benchmarks.attunebench.datasets.records import RecordReader
 from tasks.benchmarks.moodbench.bundled import CANARY
@@ -19,7 +20,6 @@ from tasks.sources.checksums import CODEBOOK_FILE as OFFICIAL_CODEBOOK
 QUESTION = "What did the person feel and want in this conversation?"
 CODEBOOK_FILE = "codebook.json"
 UNSHOWN = ("participant_id", "schema_version", "profile_type")
-TURNS, WHOLE = "turn_annotations", "conversation_annotations"
 PANAS = ("pre_panas", "post_panas")
 OPTIONS = ("q1_options", "q2_options", "q3_options")
 

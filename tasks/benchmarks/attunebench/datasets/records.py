@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard, TypeVar, cast, get_args
 
-from schemas.attunebench import (
+from schemas.vocabulary import LANGUAGES
+from tasks.benchmarks.attunebench.conversation import (
     Comparison,
     ConversationGold,
     EmotionTag,
@@ -22,7 +23,6 @@ from schemas.attunebench import (
     WideAnswers,
     YesNo,
 )
-from schemas.vocabulary import LANGUAGES
 from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
 from tasks.benchmarks.attunebench.datasets.values import LABELS, panas_items, read_number, read_side
 

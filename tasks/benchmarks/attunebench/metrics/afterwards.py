@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from schemas.attunebench import Panas, PanasTotals, WideAnswers
+from tasks.benchmarks.attunebench.conversation import Panas, PanasTotals, WideAnswers
 from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
 from tasks.benchmarks.attunebench.datasets.values import read_scale
 from tasks.benchmarks.attunebench.metrics.choices import jaccard

@@ -11,7 +11,7 @@ from math import sqrt
 from statistics import fmean
 from typing import Any
 
-from schemas.attunebench import Comparison
+from tasks.benchmarks.attunebench.conversation import Comparison
 from tasks.benchmarks.attunebench.datasets.values import read_number
 from tasks.benchmarks.attunebench.metrics.emotions import SPAN
 from tasks.benchmarks.attunebench.metrics.replies import RATINGS, Reply, read_selections, read_words

@@ -12,14 +12,15 @@ from math import fsum
 
 import polars as pl
 
-from schemas.attunebench import POST, ConversationGold, TurnGold, VisibleConversation, part_of
 from schemas.vocabulary import Profile
-from tasks.benchmarks.attunebench.datasets.conversations import TURNS, WHOLE, read_gold
+from tasks.benchmarks.attunebench.benchmark import TURNS, WHOLE
+from tasks.benchmarks.attunebench.conversation import POST, ConversationGold, TurnGold, VisibleConversation, part_of
+from tasks.benchmarks.attunebench.datasets.conversations import read_gold
 from tasks.benchmarks.attunebench.metrics import choices
 from tasks.benchmarks.attunebench.metrics.afterwards import branch_values, panas_values, question_values
 from tasks.benchmarks.attunebench.metrics.emotions import Values, emotion_values
 from tasks.benchmarks.attunebench.metrics.replies import ANY_REPLY, Reply, read_share, read_tags, read_words
-from tasks.benchmarks.attunebench.metrics.rules import PROFILES, Rules
+from tasks.benchmarks.attunebench.metrics.rules import Rules, rules_of
 from tasks.text.json_objects import read_object
 
 Known = tuple[ConversationGold, VisibleConversation]
@@ -52,7 +53,7 @@ def measure_parts(known: Known, parts: Mapping[str, str | None], profile: Profil
     """
 
     def scored(replies: Replies) -> Values:
-        values = {**score_conversation(*known, replies, PROFILES[profile]), "read_share": read_share(replies)}
+        values = {**score_conversation(*known, replies, rules_of(profile)), "read_share": read_share(replies)}
         return {name: value for name, value in values.items() if value is not None}
 
     replies = {part: read_object(text) for part, text in parts.items()}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from schemas.attunebench import POST, Comparison
+from tasks.benchmarks.attunebench.conversation import POST, Comparison
 from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
 from tasks.benchmarks.attunebench.datasets.values import panas_items, read_number, read_scale, read_side
 

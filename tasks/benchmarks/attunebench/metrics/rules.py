@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from schemas.errors import ScoringError
 from schemas.vocabulary import Profile
 
 
@@ -39,3 +40,11 @@ PROFILES: Mapping[Profile, Rules] = {
     "corrected": Rules(),
     "reference": Rules("f1", "stored", "counted", "half", "lenient", "kept", 2),
 }
+
+
+def rules_of(profile: Profile) -> Rules:
+    """Return the rules of a profile; raise ScoringError if it is another benchmark's."""
+    if profile not in PROFILES:
+        step = "score the dataset in one of these profiles"
+        raise ScoringError("a profile has no rules for conversations", expected=", ".join(PROFILES), got=profile, next_step=step)
+    return PROFILES[profile]

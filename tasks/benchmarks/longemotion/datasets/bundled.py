@@ -24,7 +24,6 @@ from tasks.benchmarks.longemotion.datasets.emotion_qa import ask_about
 from tasks.benchmarks.longemotion.datasets.emotion_summary import read_report
 from tasks.benchmarks.longemotion.needle.lazy_samples import one_per_record, read_language
 from tasks.benchmarks.longemotion.needle.needles import ALL, checked, placed_needle
-from tasks.benchmarks.longemotion.question_types import ASPECTS
 from tasks.benchmarks.moodbench.bundled import BUNDLED
 from tasks.text.tokens import token_offsets
 

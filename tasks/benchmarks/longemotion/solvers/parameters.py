@@ -21,7 +21,12 @@ FAMILIES: dict[ContextTask, Family] = {
     "mc4": "mc",
     "ee": "ee",
 }
-"""The task without its variant: variants share their prompts and parameters."""
+"""The tasks of a long context (LongEmotion, section 3), each without its variant: variants share their prompts and parameters.
+
+`ec_emobench`, `ec_finentity`: the emotion of a person, the tone towards a company, in a passage hidden in a book. `ed`: the one
+segment of another emotion. `qa`: a question about a document. `es`: five aspects of a counselling report. `mc1` to `mc4`: the
+counselor's next reply in each stage of a dialogue. `ee`: living through a situation, in six steps.
+"""
 
 SEARCH_HITS: dict[Family, int] = {"ec": 1, "ed": 4, "qa": 4, "es": 3, "mc": 4, "ee": 4}
 """Chunks that one search of Search-o1 shows."""

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from schemas.attunebench import VisibleConversation, Wording
 from schemas.errors import SourceError, UsageError
 from schemas.tables.layers import LAYERS
-from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI, TURNS, WHOLE, read_gold
+from tasks.benchmarks.attunebench.benchmark import TURNS, WHOLE
+from tasks.benchmarks.attunebench.conversation import VisibleConversation, Wording
+from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI, read_gold
 from tasks.benchmarks.attunebench.datasets.records import RecordReader
 from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.own_items import in_folder
@@ -60,7 +61,7 @@ def test_malformed_records_are_rejected_by_name(tmp_path: Path) -> None:
     rules = {row["source_file"]: row["broken_rules"] for row in built.rejected.iter_rows(named=True)}
     assert rules == {f"conversation_bad_{place}.json": [rule] for place, (rule, _) in enumerate(bad)}
     for layer, rows in built.annotations.items():
-        assert LAYERS[layer].is_valid(rows)
+        assert LAYERS[layer].schema.is_valid(rows)
 
 
 def test_record_becomes_prompt_and_gold(tmp_path: Path) -> None:

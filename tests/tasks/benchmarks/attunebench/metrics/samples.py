@@ -5,7 +5,9 @@ from typing import Any
 
 import polars as pl
 
-from schemas.attunebench import (
+from schemas.item import Record
+from schemas.tables.layers import LAYERS
+from tasks.benchmarks.attunebench.conversation import (
     Comparison,
     ConversationGold,
     EmotionTag,
@@ -21,8 +23,6 @@ from schemas.attunebench import (
     WideAnswers,
     YesNo,
 )
-from schemas.item import Record
-from schemas.tables.layers import LAYERS
 from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
 from tasks.benchmarks.attunebench.datasets.conversations import annotation_rows
 
@@ -210,7 +210,7 @@ def gold_layers(known: Mapping[str, ConversationGold]) -> dict[str, pl.DataFrame
     for item, one in known.items():
         for layer, of_item in annotation_rows(Record({}, "c.json", 0, hidden={"gold": one})).items():
             rows.setdefault(layer, []).extend({"dataset": "own", "item_id": item, **row} for row in of_item)
-    return {layer: pl.DataFrame(found, schema=LAYERS[layer].create_empty().schema) for layer, found in rows.items()}
+    return {layer: pl.DataFrame(found, schema=LAYERS[layer].schema.create_empty().schema) for layer, found in rows.items()}
 
 
 def wide(said: WideAnswers, branches: Any) -> dict[str, Any]:

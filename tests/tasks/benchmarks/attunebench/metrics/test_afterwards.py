@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from schemas.attunebench import Panas, PanasTotals, WideAnswers
+from tasks.benchmarks.attunebench.conversation import Panas, PanasTotals, WideAnswers
 from tasks.benchmarks.attunebench.metrics.afterwards import panas_values, phrase_f1, question_values
 from tasks.benchmarks.attunebench.metrics.rules import PROFILES, Rules
 from tests.rows import each_row

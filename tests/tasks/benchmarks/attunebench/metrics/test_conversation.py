@@ -5,10 +5,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.attunebench import ConversationGold, WideAnswers
 from schemas.blueprint import MethodSpec, MetricSpec
+from schemas.errors import ScoringError
 from schemas.metrics import sort_keys
 from schemas.vocabulary import Profile
+from tasks.benchmarks.attunebench.conversation import ConversationGold, WideAnswers
 from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH_MINI
 from tasks.benchmarks.attunebench.metrics.conversation import (
     composite_values,
@@ -231,3 +232,8 @@ def test_who_knows_the_bundled_annotations_has_100(profile: Profile, unchanged: 
     still = [item for item, (whole, _) in known.items() if whole.pre_panas.items == whole.post_panas.items]
     assert (len(found), len(still)) == (4, 1)
     assert found == {item: pytest.approx(unchanged if item in still else 100) for item in found}
+
+
+def test_a_profile_without_rules_is_refused() -> None:
+    with pytest.raises(ScoringError, match="a profile has no rules for conversations"):
+        measure_parts((WHOLE, shown(WHOLE)), {}, "strict")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from schemas.attunebench import ConversationGold, VisibleConversation
+from tasks.benchmarks.attunebench.conversation import ConversationGold, VisibleConversation
 from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
 from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH
 from tasks.benchmarks.attunebench.metrics.conversation import known_items, measure_parts

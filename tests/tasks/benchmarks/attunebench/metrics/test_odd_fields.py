@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from schemas.vocabulary import Profile
-from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH_MINI, WHOLE
+from tasks.benchmarks.attunebench.benchmark import WHOLE
+from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH_MINI
 from tasks.benchmarks.attunebench.metrics.conversation import known_items, measure_parts
 from tasks.datasets.building import BuiltItems, build_items
 from tests.rows import each_row

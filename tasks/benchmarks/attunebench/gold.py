@@ -4,8 +4,8 @@ from typing import get_args
 
 import dataframely as dy
 
-from schemas.attunebench import ReplyLabel, YesNo
 from schemas.tables.columns import OfItem
+from tasks.benchmarks.attunebench.conversation import ReplyLabel, YesNo
 
 
 def _rating(*, nullable: bool = False) -> dy.Int64:
