@@ -12,7 +12,7 @@ from flows.commands import options as opt
 from flows.commands.console import CommandResult, decimal, numbers, text_table
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import require_prefect_settings
-from flows.commands.run_view import usage_document, usage_view
+from flows.commands.run_view import usage_view
 from flows.runtime.local_server import temporary_server
 from schemas.errors import UsageError
 from schemas.lineage import StageResult
@@ -22,6 +22,7 @@ from schemas.tables.role_cards import QUALITIES, CardStep, RoleCards
 from tasks.benchmarks.esc_eval.cards.pipeline import card_agreement, card_items, funnel
 from tasks.lake.files import replace_file
 from tasks.models.cost.pricing import load_prices, price_usage
+from tasks.reporting.run_document import describe_cost
 
 MOST_ANNOTATORS = 3
 """Two, and who settles what they do not agree on."""
@@ -87,6 +88,8 @@ def _finished(plan: Plan, result: StageResult, out: Path) -> CommandResult:
     lake, table, name = open_lake(plan), load_prices(plan.prices), Path(plan.benchmark).stem
     cards = pl.concat([lake.read(ref, RoleCards) for ref in result.refs])
     files = {f"{name}.{quality}.jsonl": card_items(cards, quality) for quality in QUALITIES}
+    usage = price_usage(result.usage, plan, table)
+    cost = describe_cost(usage, table.currency if table else None)
     document: dict[str, Any] = {
         "funnel": funnel(cards),
         "grades": {quality: len(items) for quality, items in zip(QUALITIES, files.values(), strict=True)},
@@ -94,14 +97,15 @@ def _finished(plan: Plan, result: StageResult, out: Path) -> CommandResult:
         "files": [str(out / file) for file in (*files, f"{name}.cards.json")],
         "partitions": [ref.model_dump() for ref in result.refs],
         "calls": result.calls.model_dump(),
-        **usage_document(price_usage(result.usage, plan, table), table.currency if table else None),
+        "usage": [row.model_dump() for row in usage],
+        "cost": cost.model_dump(mode="json"),
     }
     texts = {file: "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in items) for file, items in files.items()}
     texts[f"{name}.cards.json"] = json.dumps(document, ensure_ascii=False, indent=1)
     for file, text in texts.items():
         replace_file(out / file, text.encode())
     failed = any(row["failed"] for row in document["funnel"])
-    return CommandResult(int(failed), document, [*_view(document), *usage_view(document)])
+    return CommandResult(int(failed), document, [*_view(document), *usage_view(cost)])
 
 
 def _view(document: dict[str, Any]) -> list[RenderableType]:

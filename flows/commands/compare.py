@@ -9,10 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, bold, decimal, folded, label_system, numbers, text_table
+from flows.commands.console import CommandResult, bold, decimal, folded, numbers, text_table
 from schemas.folders import DEFAULT_LAKE
 from tasks.compare.runs import compare_runs
 from tasks.runs.comparable_runs import in_words
+from tasks.runs.run_tables import System
 from tasks.runs.verdict import name_score, say_total, total_of
 from tasks.text.number_format import counted, interval, shorten, signed, signed_interval
 
@@ -42,6 +43,10 @@ def compare(
     CommandResult(int(bool(document["warnings"])), document, _view(document)).finish(as_json=as_json)
 
 
+def _label(row: Row) -> str:
+    return System(row["model"], row["setting"]).label
+
+
 def _view(document: Row) -> list[RenderableType]:
     """Return what a terminal shows: warnings, one table per model and setting, flipped items, and what else differs."""
     shown: list[RenderableType] = [bold(document["benchmark"], f": {document['before']} -> {document['after']}")]
@@ -50,14 +55,14 @@ def _view(document: Row) -> list[RenderableType]:
         shown += [_table(model), *_total_lines(model), *_dimension_table(model), *_flip_lines(model), *_item_lines(model)]
         shown += [line for flipped in model["flipped"] for line in _flipped(flipped)]
     for side in ("before", "after"):
-        shown += [f"Only {side}: {label_system(each)}" for each in document[f"only_{side}"]]
+        shown += [f"Only {side}: {_label(each)}" for each in document[f"only_{side}"]]
     return [*shown, *_differences(document["differences"])]
 
 
 def _table(model: Row) -> Table:
     sides = (model["before"], model["after"])
     amounts = numbers("Before", "After", "Difference", "95 % interval", "Common items", "Stored before", "Stored after")
-    title = " -> ".join(dict.fromkeys(map(label_system, sides)))
+    title = " -> ".join(dict.fromkeys(map(_label, sides)))
     table = text_table(folded(""), *amounts, title=title)
     for name, common, stored in score_rows(model):
         table.add_row(name, *common, *stored)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import typer
 from rich.box import SIMPLE
@@ -132,6 +132,18 @@ def decimal(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def label_system(row: Mapping[str, Any]) -> str:
+class OfSystem(Protocol):
+    """What is about a model in a setting."""
+
+    @property
+    def model(self) -> str:
+        """Its name."""
+
+    @property
+    def setting(self) -> str:
+        """Its id."""
+
+
+def label_system(row: OfSystem) -> str:
     """Return the name of the system that a row is about."""
-    return System(row["model"], row["setting"]).label
+    return System(row.model, row.setting).label

@@ -46,7 +46,11 @@ def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, p
         "above": list(_places_above(run, place)),
         "models": [
             _system_document(run, own, part)
-            | {"instruments": [each.words for each in run.instruments if each.system == system and datasets & {*each.datasets}]}
+            | {
+                "instruments": [
+                    each.words for each in run.instruments if (each.model, each.setting) == system and datasets & {*each.datasets}
+                ]
+            }
             | {"comparability": record.about(part.kind, part.id) if (record := records.get(system)) else None}
             for system, own, part in zip(systems, scores, parts, strict=True)
         ],

@@ -194,7 +194,9 @@ def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow
     diagnoses = tuple(Diagnosis(row, collect_answers(data, system, *row.path.key)) for row in main)
     size = data.manifest.plan.get("sample")
     samples = {name: data.blueprint.sample_of(name, size) for name in data.blueprint.datasets}
-    broken = {name: one.words for one in data.instruments if one.failed and one.system == system for name in one.datasets}
+    broken = {
+        name: one.words for one in data.instruments if one.failed and (one.model, one.setting) == system for name in one.datasets
+    }
     asked = AdviceOptions(samples, _max_tokens(data, system), has_levels(data.blueprint), broken)
     systems = len(data.systems)
     examples = pick_examples(diagnoses, text_limit(systems)) if is_weak else ()
