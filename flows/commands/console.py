@@ -132,7 +132,7 @@ def decimal(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-class OfSystem(Protocol):
+class AboutSystem(Protocol):
     """What is about a model in a setting."""
 
     @property
@@ -144,6 +144,6 @@ class OfSystem(Protocol):
         """Its id."""
 
 
-def label_system(row: OfSystem) -> str:
+def label_system(row: AboutSystem) -> str:
     """Return the name of the system that a row is about."""
     return System(row.model, row.setting).label

@@ -1,7 +1,7 @@
 """Run one stage, or all of them, and turn what came of it into the result of the command."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -65,7 +65,7 @@ async def _run_stage(stage: str, plans: Sequence[ResolvedPlan]) -> CommandResult
         return first
     run, *more = _runs((first, *others))
     document = SeveralRuns(**dict(run), more=tuple(more))
-    view = [*(line for result in (first, *others) for line in result.view), *report_addresses(document)]
+    view = [*(line for result in (first, *others) for line in result.view), *report_addresses(str(run.report) for run in document.runs)]
     return CommandResult(max(result.status for result in (first, *others)), document, view)
 
 
@@ -73,9 +73,8 @@ def _runs(results: Sequence[CommandResult]) -> list[RunDocument]:
     return [result.document for result in results if isinstance(result.document, RunDocument)]
 
 
-def report_addresses(document: RunDocument) -> list[str]:
+def report_addresses(reports: Iterable[str]) -> list[str]:
     """Return the last lines of several runs: where a browser finds their reports."""
-    reports = [str(run.report) for run in document.runs]
     return [f"To read: {report if '://' in report else Path(report).absolute().as_uri()}" for report in reports]
 
 

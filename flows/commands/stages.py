@@ -11,7 +11,7 @@ from flows.commands.plan_options import PlanCommand, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.vary import Settings, read_variants, require_differing, with_comparison
 from flows.runtime.local_server import temporary_server
-from schemas.documents.run import RunDocument
+from schemas.documents.run import RunDocument, SeveralRuns
 from schemas.errors import UsageError
 from schemas.plan import Plan
 
@@ -85,6 +85,6 @@ def execute(
     for document in result.document.runs if isinstance(result.document, RunDocument) else ():
         if fails_if & {document.state, *(row.verdict for row in document.models)}:
             result = replace(result, status=1)
-    if variants:
-        result = with_comparison(result, variants)
+    if variants and isinstance(result.document, SeveralRuns):
+        result = with_comparison(result, result.document, variants)
     result.finish(as_json=as_json)

@@ -87,12 +87,11 @@ def _decided_by(job: "EvalJob") -> Iterator[Any]:
     yield [(rubric, judge.name, judge.meaning, plan.judge_repeat) for judge, rubric in job.raters]
 
 
-def with_comparison(result: CommandResult, variants: Mapping[Settings, Plan]) -> CommandResult:
+def with_comparison(result: CommandResult, several: SeveralRuns, variants: Mapping[Settings, Plan]) -> CommandResult:
     """Return the result of the runs of all variants with a comparison of each later one with the first."""
     from flows.runtime.prefect_flows import log  # noqa: PLC0415  Prefect takes seconds
     from tasks.compare.runs import compare_runs  # noqa: PLC0415
 
-    several: SeveralRuns = result.document
     names = {", ".join(settings): plan for settings, plan in variants.items()}
     runs = {variant: document.run for variant, document in zip(names, several.runs, strict=True)}
     first, *others = runs

@@ -42,13 +42,13 @@ class InstrumentCount:
     faulty: int
     total: int
 
-    @computed_field
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def failed(self) -> bool:
         """Whether nothing that rests on it stands."""
         return self.faulty > MOST_FAULTY * self.total
 
-    @computed_field
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def words(self) -> str:
         """What it failed to do, how often and where."""

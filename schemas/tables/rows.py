@@ -1,6 +1,7 @@
 """Rows of a layer as models, made from its columns."""
 
 from collections.abc import Iterable
+from types import GenericAlias
 from typing import Any, Literal
 
 import dataframely as dy
@@ -22,7 +23,7 @@ def _field(column: dy.Column) -> tuple[Any, Any]:
 
 def _type(column: dy.Column) -> Any:
     if isinstance(column, dy.List):
-        return tuple[_type(column.inner), ...]
+        return GenericAlias(tuple, (_type(column.inner), ...))
     if isinstance(column, dy.Struct):
         fields: dict[str, Any] = {name: _field(inner) for name, inner in column.inner.items()}
         return create_model("_".join(fields), __base__=Frozen, **fields)

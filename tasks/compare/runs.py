@@ -10,7 +10,7 @@ from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from tasks.compare.scores import compare_scores, find_flips
 from tasks.runs.comparable_runs import find_differences, warnings
-from tasks.runs.evidence import read_evidence, row_document
+from tasks.runs.evidence import answered_item, read_evidence
 from tasks.runs.past_run import PastRun, reopen
 from tasks.runs.run_tables import Row, System
 from tasks.runs.verdict import judge_run, total_of
@@ -185,4 +185,8 @@ def _flipped(before: Side, after: Side, flips: Sequence[Row], most: int) -> Iter
 
 def _replies(run: PastRun, system: System, dataset: str, item: str) -> list[Row]:
     evidence = read_evidence(run, dataset, system)
-    return [row_document(run, evidence, key, run.options(system)) for key in evidence.answers if key[0] == item]
+    return [
+        answered_item(run, evidence, key, run.options(system)).model_dump(mode="json")
+        for key in evidence.answers
+        if key[0] == item
+    ]

@@ -7,13 +7,14 @@ from typing import Any
 
 from schemas.blueprint import Blueprint
 from schemas.comparability import LIKENESS, Comparability, DatasetLikeness, Departure, Likeness, Position, Respect, Shares
+from schemas.documents.explanation import ScorePart
 from schemas.documents.run import InstrumentCount
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.paper import Paper
 from schemas.roles import JUDGE
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, Row, System, pool_counts
-from tasks.runs.score_tree import ScorePart, explain_ability, explain_total, scores_of
+from tasks.runs.score_tree import explain_ability, explain_total, scores_of
 from tasks.scoring.published import TOTAL, PublishedTable, as_table, paper_of, published_of
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, percent

@@ -6,6 +6,7 @@ from itertools import islice, zip_longest
 from operator import attrgetter
 from typing import Any
 
+from schemas.documents.answered_item import ShownOption
 from schemas.question_types import QUESTION_TYPES
 from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.evidence import (
@@ -20,7 +21,7 @@ from tasks.reporting.content.evidence import (
     rating_rows,
 )
 from tasks.reporting.content.tables import RawRow, TaskRow, has_levels
-from tasks.runs.answers import ScoredItem, ShownOption, collect_answers, explain_answer, shown_options
+from tasks.runs.answers import ScoredItem, collect_answers, explain_answer, shown_options
 from tasks.runs.run_tables import ReportData, System
 
 PER_TASK = 3
