@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from schemas.base import Frozen
 from schemas.errors import UsageError
 
@@ -12,9 +14,21 @@ class Document(Frozen):
 
 
 DOCUMENTS = {
+    "build": "run:StageDocument",
+    "demo": "run:AnyRun",
+    "explain": "explanation:Explanation",
+    "infer": "run:AnyInference",
+    "lineage": "lineage:LineageGraph",
+    "report": "run:RunDocument",
+    "run": "run:AnyRun",
+    "runs export": "run:ExportedRun",
+    "runs list": "run:RunList",
+    "runs report": "run:RewrittenReport",
+    "runs show": "run:RunDocument",
+    "score": "run:StageDocument",
     "verify": "verification:Verification",
 }
-"""The document of each command: its module in this package and its class, imported when asked for."""
+"""The document of each command: its module in this package and its class, or a union of classes, imported when asked for."""
 
 
 def json_schema(name: str) -> dict[str, Any]:
@@ -27,4 +41,4 @@ def json_schema(name: str) -> dict[str, Any]:
         raise UsageError("no such document", got=name, expected=", ".join(sorted(DOCUMENTS)), next_step="moodflow schema")
     module, _, kind = DOCUMENTS[name].partition(":")
     document: type[Document] = getattr(import_module(f"schemas.documents.{module}"), kind)
-    return document.model_json_schema(mode="serialization")
+    return TypeAdapter(document).json_schema(mode="serialization")

@@ -9,6 +9,7 @@ from schemas.base import Frozen
 from schemas.canary import CanaryFinding
 from schemas.changes import Regression, RunState
 from schemas.documents.document import Document
+from schemas.documents.forecast import RunForecast
 from schemas.documents.system import SystemRow
 from schemas.lineage import CallCounts, Missing, PartitionRef
 from schemas.metrics import Metric
@@ -291,3 +292,7 @@ class ExportedRun(Document):
     run: str
     folder: str
     files: tuple[str, ...]
+
+
+AnyRun = VariedRuns | SeveralRuns | RunDocument | RunForecast
+AnyInference = InferDocument | RunForecast

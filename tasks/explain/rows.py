@@ -13,11 +13,11 @@ from schemas.documents.answered_item import (
     ContextRow,
     ItemExplanation,
     ItemSource,
+    LakeFile,
     PromptChunk,
     RetrievedChunk,
     SentCall,
     SourcedItem,
-    LakeFile,
 )
 from schemas.documents.explanation import (
     GroupScore,
