@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import typer
@@ -14,6 +14,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 import schemas.table
+from schemas.base import Frozen
 from schemas.documents.document import Document
 from schemas.printing import printable
 from tasks.runs.run_tables import System
@@ -27,11 +28,11 @@ LONGEST = 4000
 
 @dataclass(frozen=True)
 class CommandResult:
-    """What a command found: its exit status, one JSON document, and the same for a terminal."""
+    """What a command found: its exit status, one JSON document, and the same for a terminal, by default a line per value."""
 
     status: int
     document: Document | Any
-    view: Sequence[RenderableType] = field(default_factory=list)
+    view: Sequence[RenderableType] | None = None
 
     def finish(self, *, as_json: bool) -> NoReturn:
         """Print the result and end the command with its status."""
@@ -40,7 +41,8 @@ class CommandResult:
                 document = self.document
                 print_json(document.model_dump(mode="json") if isinstance(document, Document) else document)
             else:
-                terminal().print(*self.view, sep="\n", highlight=False)
+                view = [*detail_lines(self.document)] if self.view is None else self.view
+                terminal().print(*view, sep="\n", highlight=False)
         raise typer.Exit(self.status)
 
 
@@ -71,9 +73,10 @@ def bold(head: str, rest: str = "") -> Text:
     return Text.assemble((printable(head), "bold"), printable(rest))
 
 
-def detail_lines(document: Mapping[Any, Any], indent: str = "") -> Iterator[Text]:
+def detail_lines(document: Frozen | Mapping[Any, Any], indent: str = "") -> Iterator[Text]:
     """Yield a JSON document for a terminal: a line per value, what is nested further in; what is empty is left out."""
-    for name, value in document.items():
+    values = document.model_dump(mode="json") if isinstance(document, Frozen) else document
+    for name, value in values.items():
         if value in (None, [], (), {}):
             continue
         head = f"{indent}{name}:"

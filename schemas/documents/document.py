@@ -12,6 +12,9 @@ class Document(Frozen):
 
 
 DOCUMENTS = {
+    "datasets check": "datasets:DatasetChecks",
+    "datasets list": "datasets:DatasetList",
+    "datasets show": "datasets:DatasetEntry",
     "verify": "verification:Verification",
 }
 """The document of each command: its module in this package and its class, imported when asked for."""
