@@ -38,8 +38,7 @@ class CommandResult:
         """Print the result and end the command with its status."""
         with suppress(BrokenPipeError):  # whoever read the output, such as `head`, has enough
             if as_json:
-                document = self.document
-                print_json(document.model_dump(mode="json") if isinstance(document, Document) else document)
+                print_json(self.document)
             else:
                 view = [*detail_lines(self.document)] if self.view is None else self.view
                 terminal().print(*view, sep="\n", highlight=False)
@@ -63,8 +62,9 @@ def terminal() -> Console:
     return Terminal(width=None if sys.stdout.isatty() else PIPE_WIDTH, emoji=False, markup=False)
 
 
-def print_json(document: Any) -> None:
+def print_json(document: Document | Any) -> None:
     """Print one JSON document on standard output."""
+    document = document.model_dump(mode="json") if isinstance(document, Document) else document
     sys.stdout.write(printable(json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)) + "\n")
 
 

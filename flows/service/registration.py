@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
 from uuid import UUID
 
 from prefect.blocks.webhook import Webhook
@@ -48,19 +47,6 @@ WEBHOOK_BODY = """{
   "regression": {{ event.payload | tojson }}
 }"""
 """JSON; `text` is what chat services show."""
-
-
-class ServedDeployment(NamedTuple):
-    """A deployment that the server has, once everything runs.
-
-    `name` is that of flow and deployment, as commands of Prefect take it; `missed` were due while nothing served them.
-    """
-
-    deployment: Deployment
-    id: UUID
-    name: str
-    next_run: datetime | None
-    missed: int
 
 
 def build_deployment(deployment: Deployment) -> RunnerDeployment:

@@ -12,9 +12,18 @@ class Document(Frozen):
 
 
 DOCUMENTS = {
+    "automations": "serve:Automations",
     "datasets check": "datasets:DatasetChecks",
     "datasets list": "datasets:DatasetList",
     "datasets show": "datasets:DatasetEntry",
+    "gc": "lake:UnusedFiles",
+    "journal export": "journal:JournalExport",
+    "journal import": "journal:JournalImport",
+    "journal merge": "journal:JournalImport",
+    "journal requests": "journal:WrittenRequests",
+    "journal show": "journal:JournalSummary",
+    "options": "plan_options:PlanOptionList",
+    "serve": "serve:ServedSession",
     "verify": "verification:Verification",
 }
 """The document of each command: its module in this package and its class, imported when asked for."""
