@@ -13,7 +13,7 @@ from flows.commands.console import CommandResult, bold, decimal, folded, label_s
 from schemas.folders import DEFAULT_LAKE
 from tasks.compare.runs import compare_runs
 from tasks.runs.comparable_runs import in_words
-from tasks.runs.verdict import name_score, say_total
+from tasks.runs.verdict import name_score, say_total, total_of
 from tasks.text.number_format import counted, interval, shorten, signed, signed_interval
 
 MOST_DIFFERENCES = 15
@@ -96,7 +96,7 @@ def _total_lines(model: Row) -> Iterator[str]:
     verdicts = " -> ".join(side["verdict"] for side in (before, after))
     ranks = " -> ".join(str(side["rank"] or "-") for side in (before, after))
     coverage = " -> ".join(f"{100 * side['coverage']:.0f} %" for side in (before, after))
-    yield f"Total {say_total(before)} -> {say_total(after)}, {verdicts}, rank {ranks}, coverage {coverage}"
+    yield f"Total {say_total(total_of(before))} -> {say_total(total_of(after))}, {verdicts}, rank {ranks}, coverage {coverage}"
 
 
 def _dimension_table(model: Row) -> Iterator[Table]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -13,6 +13,7 @@ from rich.table import Table
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, decimal, numbers, text_table, unbroken
 from flows.commands.run_view import leaderboard_table
+from schemas.documents.system import SystemRow
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 from tasks.leaderboard import ranking as leaderboards
@@ -74,7 +75,12 @@ def leaderboard(
     groups = [asdict(group) for group in ranked.groups]
     dimensions, helpers = ranked.dimensions.to_dicts(), list(compare_helpers(ranked))
     of_runs = {} if published else {"groups": groups, "dimension_scores": dimensions, "helper_ranks": helpers}
-    document = {"models": ranked.rows, **of_runs, "across": [asdict(one) for one in across], **written}
+    document = {
+        "models": [row.model_dump(mode="json") for row in ranked.rows],
+        **of_runs,
+        "across": [asdict(one) for one in across],
+        **written,
+    }
     rated = describe_dimensions(ranked)
     view: list[RenderableType] = [
         *(leaderboard_table(title, rows, ranked.regressed) for title, rows in _tables(benchmark, ranked)),
@@ -85,9 +91,9 @@ def leaderboard(
     CommandResult(int(bool(page.damaged)), document, view).finish(as_json=as_json)
 
 
-def _tables(benchmark: str, ranked: LeaderboardData) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _tables(benchmark: str, ranked: LeaderboardData) -> Iterator[tuple[str, list[SystemRow]]]:
     """Yield a title and rows for each group; one for all where there is one group, or a paper's table."""
-    for number, rows in groupby(ranked.rows, key=lambda row: row.get("group")):
+    for number, rows in groupby(ranked.rows, key=lambda row: row.group):
         apart = f", group {number}: {ranked.groups[number - 1].words}" if len(ranked.groups) > 1 else ""
         yield f"{benchmark}{apart}", list(rows)
 

@@ -11,6 +11,7 @@ from rich.text import Text
 from flows.commands.console import bold, decimal, folded, label_system, numbers, text_table, unbroken
 from flows.runtime.artifact_tables import failure_kinds
 from schemas.changes import RunChanges
+from schemas.documents.system import StoredRow, SystemRow
 from schemas.errors import UsageError
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
 from schemas.tables.items import Items
@@ -25,7 +26,7 @@ from tasks.runs.baselines import Baselines
 from tasks.runs.instruments import check_simulation
 from tasks.runs.mean_lengths import read_lengths
 from tasks.runs.past_run import PastRun, past_run
-from tasks.runs.run_tables import ReportData
+from tasks.runs.run_tables import ReportData, System
 from tasks.runs.sections import read_sections
 from tasks.runs.verdict import say_interval, say_total, say_verdict
 from tasks.text.number_format import interval, number
@@ -44,7 +45,7 @@ def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
         "run": manifest.run,
         "benchmark": manifest.benchmark,
         "manifest": str(run_folder(lake.root, manifest.run) / MANIFEST),
-        "models": run_rows(run),
+        "models": [row.model_dump(mode="json") for row in run_rows(run)],
         "instruments": [asdict(one) | {"failed": one.failed, "words": one.words} for one in run.instruments],
         "lengths": [one._asdict() for one in read_lengths(run)],
         "simulation": check_simulation(run),
@@ -137,17 +138,18 @@ def _usage_cells(row: Amounts, currency: str | None) -> list[str]:
     return [*cells, paid]
 
 
-def leaderboard_table(title: str, rows: list[dict[str, Any]], regressed: frozenset[tuple[str, str, str]] = frozenset()) -> Table:
+def leaderboard_table(title: str, rows: Sequence[SystemRow], regressed: frozenset[tuple[str, str, str]] = frozenset()) -> Table:
     """Return the leaderboard for a terminal: one column per model while they fit, else one row per model.
 
     `regressed` has run, model and setting of what regressed against the run before.
     """
-    names = dict.fromkeys(name for row in rows for name in row["abilities"])
+    names = dict.fromkeys(name for row in rows for name in row.abilities)
     cells = [_model_cells(row, names) for row in rows]
     if regressed:
         for row, cell in zip(rows, cells, strict=True):
-            cell["Run before"] = bold("regressed") if (row["run"], row["model"], row["setting"]) in regressed else ""
-    labels = [label_system(row) for row in rows]
+            run = row.run if isinstance(row, StoredRow) else None
+            cell["Run before"] = bold("regressed") if (run, row.model, row.setting) in regressed else ""
+    labels = [System(row.model, row.setting).label for row in rows]
     if len(rows) > MAX_COLUMNS:
         listed = ((label, *cell.values()) for label, cell in zip(labels, cells, strict=True))
         return text_table(unbroken("Model"), *map(folded, cells[0]), rows=listed, title=title)
@@ -160,13 +162,13 @@ def run_view(title: str, document: dict[str, Any], manifest: RunManifest, lake: 
 
     The scores of its datasets are shown where few are scored or it chose some.
     """
-    models = document["models"]
-    few = manifest.plan.get("datasets") is not None or any(row["verdict"] == "too little scored" for row in models)
+    models = [SystemRow.model_validate(row) for row in document["models"]]
+    few = manifest.plan.get("datasets") is not None or any(row.verdict == "too little scored" for row in models)
     tables = [_dataset_table(title, document, past_run(manifest, lake))] if few else []
     # A line per system whose verdict is not `scored`, then one per other instrument with faults.
-    verdicts = [row["headline"] for row in models if row["verdict"] != "scored"]
+    verdicts = [row.headline for row in models if row.verdict != "scored"]
     faults = [f"{label_system(one)}: {one['words']}" for one in document["instruments"] if not one["failed"]]
-    scores = [*tables, leaderboard_table(title, models), *verdicts, *faults]
+    scores: list[RenderableType] = [*tables, leaderboard_table(title, models), *verdicts, *faults]
     gaps = missing_lines(manifest.missing)
     return [*scores, *_calls_view(document), *usage_view(document), *gaps, f"Report: {document['report']}"]
 
@@ -191,14 +193,14 @@ def _dataset_table(title: str, document: dict[str, Any], run: PastRun) -> Table:
     return table
 
 
-def _model_cells(row: dict[str, Any], abilities: Iterable[str]) -> dict[str, str | Text]:
+def _model_cells(row: SystemRow, abilities: Iterable[str]) -> dict[str, str | Text]:
     return {
-        "Rank": str(row["rank"] or "-"),
+        "Rank": str(row.rank or "-"),
         "Total": bold(say_total(row)),
         "95 % interval": say_interval(row),
         "Verdict": say_verdict(row),
-        "Coverage": f"{100 * row['coverage']:.0f} %",
-        **({"Beside published": likeness["verdict"]} if (likeness := row.get("comparability")) else {}),
-        **({"Items": f"{row['n']} of {row['n_total']}"} if row["n"] is not None else {}),
-        **{name: decimal(row["abilities"].get(name)) for name in abilities},
+        "Coverage": f"{100 * row.coverage:.0f} %",
+        **({"Beside published": row.comparability.verdict} if row.comparability else {}),
+        "Items": f"{row.n_scored} of {row.n_total}",
+        **{name: decimal(row.abilities.get(name)) for name in abilities},
     }

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from schemas.changes import TOTAL, RunChanges
+from schemas.documents.system import SystemRow
 from schemas.lineage import FROM_OUTSIDE, RunManifest
 from schemas.printing import printable
 from schemas.tables.responses import Judgements, Responses
@@ -29,7 +30,7 @@ MAX_ROWS = 1000
 """Above that the UI gets slow; the description says what was left out."""
 
 
-def leaderboard_rows(models: Sequence[Row], changes: RunChanges | None) -> list[Row]:
+def leaderboard_rows(models: Sequence[SystemRow], changes: RunChanges | None) -> list[Row]:
     """Return one row per system; `models`: of `run_rows`, in their order; `changes`: None if nothing was compared.
 
     Interval and `change` are of the total before the veto.
@@ -37,17 +38,17 @@ def leaderboard_rows(models: Sequence[Row], changes: RunChanges | None) -> list[
     moved = _moved(changes)
     return [
         {
-            "rank": row["rank"],
-            "model": row["model"],
-            "setting": row["setting"],
-            "total": _round(row["total"]),
+            "rank": row.rank,
+            "model": row.model,
+            "setting": row.setting,
+            "total": _round(row.total),
             "verdict": say_verdict(row),
-            "before veto": _round(row["total_before_veto"]),
-            "95 % low": _round(row["ci_low"]),
-            "95 % high": _round(row["ci_high"]),
-            "change": _round(moved.get((row["model"], row["setting"], TOTAL))),
-            "coverage %": _round(100 * row["coverage"]),
-            "beside published": row["comparability"] and row["comparability"]["verdict"],
+            "before veto": _round(row.total_before_veto),
+            "95 % low": _round(row.ci_low),
+            "95 % high": _round(row.ci_high),
+            "change": _round(moved.get((row.model, row.setting, TOTAL))),
+            "coverage %": _round(100 * row.coverage),
+            "beside published": row.comparability and row.comparability.verdict,
         }
         for row in models
     ]

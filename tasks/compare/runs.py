@@ -13,7 +13,7 @@ from tasks.runs.comparable_runs import find_differences, warnings
 from tasks.runs.evidence import read_evidence, row_document
 from tasks.runs.past_run import PastRun, reopen
 from tasks.runs.run_tables import Row, System
-from tasks.runs.verdict import SHOWN, judge_run
+from tasks.runs.verdict import judge_run, total_of
 from tasks.scoring.uncertainty import Resampling
 
 RESAMPLES = 1000
@@ -122,7 +122,7 @@ def _asked(run: PastRun, ref: PartitionRef) -> pl.DataFrame:
 
 def _stored_total(run: PastRun, system: System) -> Row:
     (row,) = system.rows(judge_run(run))
-    return {name: row[name] for name in ("model", "setting", *SHOWN, "item_coverage")}
+    return total_of(row).model_dump()
 
 
 def _stored_changes(before: Side, after: Side) -> Iterator[Row]:

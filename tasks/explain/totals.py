@@ -8,13 +8,12 @@ from tasks.runs.comparability import compare_run
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import Row, System
 from tasks.runs.score_tree import ScorePart, Scores, explain_ability, explain_dataset, explain_task, explain_total, scores_of
-from tasks.runs.verdict import SHOWN, judge_run
+from tasks.runs.verdict import judge_run, total_of
 
 ENDS_WITH = {"total": "ability", "ability": "task", "sub_ability": "task"}
 """What the tree ends with that is shown of a part; the commands of these lead further down. Of others everything is shown."""
 
 OPTIONS = {"ability": "--ability", "sub_ability": "--ability", "task": "--task", "dataset": "--dataset"}
-COVERAGE = ("datasets_scored", "datasets_total", "n_scored", "n_total", "item_coverage")
 
 
 def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
@@ -92,7 +91,7 @@ def _system_document(run: PastRun, scores: Scores, part: ScorePart) -> Row:
     options, gate = run.options(scores.system), run.blueprint.gate
     document: Row = scores.system._asdict()
     if part.kind == "total":
-        document["total"] = {name: scores.total[name] for name in (*SHOWN, *COVERAGE)}
+        document["total"] = total_of(scores.total).model_dump()
         document["gate"] = None
         if gate is not None:
             ability = next(ability for ability in run.blueprint.abilities if ability.id == gate.ability)

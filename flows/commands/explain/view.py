@@ -9,7 +9,7 @@ from schemas.question_types import QUESTION_TYPES
 from schemas.usage import TESTED
 from tasks.explain.totals import OPTIONS
 from tasks.runs.run_tables import Row
-from tasks.runs.verdict import name_score, say_interval, say_total
+from tasks.runs.verdict import name_score, say_interval, say_total, total_of
 from tasks.text.number_format import counted, describe_gate, interval, shorten
 
 ROWS = 10
@@ -88,9 +88,9 @@ def _formula(measured: Row, score: float | None) -> str:
 
 
 def _verdict(model: Row) -> Iterator[RenderableType]:
-    total = model["total"]
-    yield bold(total["headline"])
-    yield f"Total {say_total(total)}, {total['verdict']}; 95 % interval {say_interval(total)}"
+    total, judged = model["total"], total_of(model["total"])
+    yield bold(judged.headline)
+    yield f"Total {say_total(judged)}, {judged.verdict}; 95 % interval {say_interval(judged)}"
     if gate := model["gate"]:
         yield f"Veto by {gate['id']}: {describe_gate(total)}, the threshold is {gate['threshold']:g}"
     datasets = f"{total['datasets_scored']} of {total['datasets_total']} datasets"

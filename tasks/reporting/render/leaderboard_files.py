@@ -7,6 +7,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from schemas.documents.system import SystemRow
 from schemas.printing import printable
 from tasks.leaderboard.across_models import AcrossModels, ModelScore
 from tasks.leaderboard.published_experiments import Experiments
@@ -64,14 +65,14 @@ def _rows(data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, li
         for score, name in ((score, task.id) for task in one.tasks for score in task.scores):
             of_model.setdefault((one.group, one.setting, score.model), {})[name] = score.score
     for row in data.rows:
-        tasks = of_model.get((row.get("group"), row["setting"], row["model"]), {})
-        plain = {name: row[name] for name in row if name != "abilities"} | {"comparability": _likeness(row)}
-        tables[""].append(plain | row["abilities"] | tasks)
+        tasks = of_model.get((row.group, row.setting, row.model), {})
+        plain = row.model_dump(exclude={"abilities"}) | {"comparability": _likeness(row)}
+        tables[""].append(plain | row.abilities | tasks)
     return {ending: rows for ending, rows in tables.items() if rows}
 
 
-def _likeness(row: Row) -> str | None:
-    return row["comparability"] and str(row["comparability"]["verdict"])
+def _likeness(row: SystemRow) -> str | None:
+    return row.comparability.verdict if row.comparability else None
 
 
 def _csv(rows: Sequence[Row]) -> str:
@@ -89,9 +90,11 @@ def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[s
     yield "% Needs \\usepackage{booktabs}. Bold: best, underlined: second; \\approx: the best is not clearly better."
     titles = {main.id: main.title for main in data.blueprint.abilities if main.evaluated}
     heads = ["Group", "Rank", "Model", "Setting", "Total", "Verdict", "Beside published", *titles.values()]
-    cells = ("group", "rank", "model", "setting")
     ranking = [
-        [*map(row.get, cells), say_total(row), say_verdict(row), _likeness(row), *map(row["abilities"].get, titles)]
+        [
+            *(row.group, row.rank, row.model, row.setting, say_total(row), say_verdict(row), _likeness(row)),
+            *map(row.abilities.get, titles),
+        ]
         for row in data.rows
     ]
     yield _table(f"{data.blueprint.title}: ranking", heads, ranking)

@@ -7,6 +7,7 @@ import pytest
 from flows.commands.run_view import leaderboard_table
 from tests.flows.command import ended
 from tests.flows.commands.past_runs import PastRuns
+from tests.tasks.rows import system_row
 
 
 def test_few_datasets_show_scores_and_no_total(runs: PastRuns) -> None:
@@ -23,15 +24,6 @@ def test_few_datasets_show_scores_and_no_total(runs: PastRuns) -> None:
 
 @pytest.mark.parametrize(("vetoed", "shown"), [(True, "8.80 to 22.42, before the veto"), (False, "8.80 to 22.42")])
 def test_a_vetoed_total_shows_the_earlier_interval(vetoed: bool, shown: str) -> None:
-    total = {"model": "m", "setting": "base", "total": 0.0 if vetoed else 15.74, "total_before_veto": 15.74, "why": None}
-    row = total | {
-        "verdict": "vetoed" if vetoed else "scored",
-        "ci_low": 8.798,
-        "ci_high": 22.42,
-        "rank": None,
-        "coverage": 1.0,
-        "abilities": {},
-        "n": 9,
-        "n_total": 9,
-    }
+    total = {"total": 0.0 if vetoed else 15.74, "total_before_veto": 15.74, "ci_low": 8.798, "ci_high": 22.42, "vetoed": vetoed}
+    row = system_row(**total, verdict="vetoed" if vetoed else "scored")
     assert shown in list(leaderboard_table("b", [row]).columns[1].cells)
