@@ -23,6 +23,7 @@ DOCUMENTS = {
     "journal requests": "journal:WrittenRequests",
     "journal show": "journal:JournalSummary",
     "judges check": "judges:JudgeCheck",
+    "leaderboard": "leaderboard:Leaderboard",
     "models accept": "models:AcceptedFindings",
     "models check": "models:ModelCheck",
     "models list": "models:ModelList",

@@ -1,7 +1,6 @@
 """Find out whether two runs can be compared, and what differs between them besides their scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -10,6 +9,7 @@ from pydantic_core import to_json
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import ModelEntry
+from schemas.documents.leaderboard import Group
 from schemas.lineage import RunManifest
 from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL, RoleModels
@@ -210,23 +210,6 @@ def _meaning(value: Any) -> Any:
     return [_meaning(each) for each in value] if isinstance(value, list) else value
 
 
-@dataclass(frozen=True)
-class Group:
-    """Runs that asked the same items in the same way and were scored alike, so that their totals are ranked together.
-
-    `basis`: what their totals rest on, as far as it is not the same for all groups; in words, by the plan's fields.
-    """
-
-    number: int
-    runs: tuple[str, ...]
-    basis: Mapping[str, str]
-
-    @property
-    def words(self) -> str:
-        """What sets the group apart."""
-        return ", ".join(f"{name} {value}" for name, value in self.basis.items())
-
-
 def group_runs(manifests: Sequence[RunManifest], scored: Mapping[str, int]) -> tuple[Group, ...]:
     """Return the groups of these runs, newest first, by how many items each scored: groups with most come first."""
     bases = {manifest.run: basis(manifest) for manifest in manifests}
@@ -236,6 +219,6 @@ def group_runs(manifests: Sequence[RunManifest], scored: Mapping[str, int]) -> t
     together = sorted(runs.values(), key=lambda names: -max(scored.get(name, 0) for name in names))
     apart = fields_apart(*bases.values())
     return tuple(
-        Group(number, tuple(names), {name: in_words(bases[names[0]].get(name)) for name in apart})
+        Group(number=number, runs=tuple(names), basis={name: in_words(bases[names[0]].get(name)) for name in apart})
         for number, names in enumerate(together, start=1)
     )
