@@ -6,16 +6,18 @@ from dataclasses import replace
 from itertools import chain, combinations, product
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-from rich.text import Text
+from rich.console import RenderableType
 
-from flows.commands.compare import Row, score_rows
-from flows.commands.console import CommandResult, folded, label_system, numbers, text_table, unbroken
+from flows.commands.compare import COMMON, score_rows
+from flows.commands.console import CommandResult, terminal_table
 from flows.commands.plan_fields import find_field
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.addresses import hide_credentials
+from schemas.documents.comparison import Comparison
 from schemas.errors import UsageError
 from schemas.plan import Plan
+from schemas.table import Column, Table, Value
+from tasks.runs.run_tables import System
 
 if TYPE_CHECKING:
     from flows.planning.jobs import EvalJob, ResolvedPlan
@@ -93,32 +95,36 @@ def with_comparison(result: CommandResult, variants: Mapping[Settings, Plan]) ->
     names = {", ".join(settings): plan for settings, plan in variants.items()}
     runs = {variant: document["run"] for variant, document in zip(names, documents, strict=True)}
     first, *others = runs
-    comparisons: dict[str, Row] = {}
+    comparisons: dict[str, Comparison] = {}
     for other in others:
         plan = names[other]
         try:
             comparisons[other] = compare_runs(plan.lake, (runs[first], runs[other]), 0, plan.bootstrap)
         except UsageError as error:  # nothing was scored in one of them, which its own lines say
             log(f"{other} is not compared with {first}: {error.what}")
-    document = {**result.document, "variants": runs, "comparisons": list(comparisons.values())}
-    return replace(result, document=document, view=[*result.view, *_tables(first, comparisons)])
+    document = {
+        **result.document,
+        "variants": runs,
+        "comparisons": [each.model_dump(mode="json") for each in comparisons.values()],
+    }
+    return replace(result, document=document, view=[*(result.view or ()), *_tables(first, comparisons)])
 
 
-def _tables(first: str, comparisons: Mapping[str, Row]) -> Iterator[Table | str]:
+def _tables(first: str, comparisons: Mapping[str, Comparison]) -> Iterator[RenderableType]:
     """Yield a table per model and setting: a row per score and variant, the first variant before the others."""
-    systems: dict[str, dict[str, list[tuple[str | Text, ...]]]] = {}
+    systems: dict[str, dict[str, list[tuple[Value, ...]]]] = {}
     for variant, comparison in comparisons.items():
-        for model in comparison["models"]:
-            scores = systems.setdefault(label_system(model["before"]), {})
-            for name, common, stored in score_rows(model):
-                rows = scores.setdefault(str(name), [(name, first, stored[0], *[""] * len(common))])
-                rows.append(("", variant, stored[1], *common))
-    amounts = numbers("Score", "First", "This", "Difference", "95 % interval", "Common items")
+        for model in comparison.models:
+            scores = systems.setdefault(System(model.before.model, model.before.setting).label, {})
+            for name, *common, before, after in score_rows(model):
+                rows = scores.setdefault(name, [(name, first, before, *[""] * len(common))])
+                rows.append(("", variant, after, *common))
+    amounts = [Column(title, "score") for title in ("Score", "First", "This")]
+    columns = (Column("Score of"), Column("Variant", "name"), *amounts, *COMMON[2:])
     for system, scores in systems.items():
-        title = f"{system}: each variant beside {first}"
-        yield text_table(folded("Score of"), unbroken("Variant"), *amounts, rows=chain(*scores.values()), title=title)
+        yield terminal_table(Table(columns, [*chain(*scores.values())], f"{system}: each variant beside {first}"))
     if systems:
-        yield "* the interval leaves out 0. First, This and Difference are over the items that both runs scored."
+        yield "clear: the interval leaves out 0. First, This and Difference are over the items that both runs scored."
 
 
 def within_budget(plan: Plan, spent: Sequence[Mapping[str, Any]]) -> Plan:

@@ -13,6 +13,7 @@ class Document(Frozen):
 
 DOCUMENTS = {
     "automations": "serve:Automations",
+    "compare": "comparison:Comparison",
     "datasets check": "datasets:DatasetChecks",
     "datasets list": "datasets:DatasetList",
     "datasets show": "datasets:DatasetEntry",

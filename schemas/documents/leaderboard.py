@@ -23,14 +23,9 @@ class Group(Frozen):
         return ", ".join(f"{name} {value}" for name, value in self.basis.items())
 
 
-class DimensionScore(Frozen):
+class DimensionMean(Frozen):
     """The mean of the ratings of a dimension that count, in points of its scale."""
 
-    model: str
-    dataset: str
-    setting: str
-    rubric: str
-    dimension: str
     judge: str
     scale_min: int = Field(description="lowest rating; of yes or no 0")
     scale_max: int = Field(description="highest rating; of yes or no 1")
@@ -40,6 +35,16 @@ class DimensionScore(Frozen):
     n_answers: int = Field(description="answers with a rating")
     n_total: int = Field(description="answers that the judge was asked about")
     n_clusters: int = Field(description="clusters of the items with a rating")
+
+
+class DimensionScore(DimensionMean):
+    """The same with what it is of."""
+
+    model: str
+    dataset: str
+    setting: str
+    rubric: str
+    dimension: str
 
 
 class StoredDimensionScore(DimensionScore):

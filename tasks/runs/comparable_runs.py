@@ -9,6 +9,7 @@ from pydantic_core import to_json
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import ModelEntry
+from schemas.documents.comparison import Difference
 from schemas.documents.leaderboard import Group
 from schemas.lineage import RunManifest
 from schemas.plan import Plan, fields_of
@@ -16,7 +17,7 @@ from schemas.roles import JUDGE, PANEL, RoleModels
 from tasks.lake.fingerprint import canonical_json
 from tasks.runs.differences import fields_apart, tree_changes
 from tasks.runs.past_run import PastRun
-from tasks.runs.run_tables import Row, System
+from tasks.runs.run_tables import System
 from tasks.solvers.registry import helper_roles, is_optional
 
 HARMLESS = frozenset(fields_of("place", "limit"))
@@ -156,8 +157,8 @@ WHY = {
 """What it means if a field of the plan differs. `sample` may: it changes no score of the common items."""
 
 
-def find_differences(before: PastRun, after: PastRun) -> list[Row]:
-    """Find everything that differs: plan, blueprint, versions and datasets; one row each of `what`, `before` and `after`."""
+def find_differences(before: PastRun, after: PastRun) -> tuple[Difference, ...]:
+    """Find everything that differs: plan, blueprint, versions and datasets."""
     manifests = before.manifest, after.manifest
     notices = [{notice.id: notice.model_dump(mode="json") for notice in manifest.datasets} for manifest in manifests]
     sides = [
@@ -170,7 +171,7 @@ def find_differences(before: PastRun, after: PastRun) -> list[Row]:
         for manifest, own in zip(manifests, notices, strict=True)
     ]
     changes = tree_changes(sides[0], sides[1], by_name=False)
-    return [{"what": change.place, "before": change.before, "after": change.after} for change in changes]
+    return tuple(Difference(what=change.place, before=change.before, after=change.after) for change in changes)
 
 
 def warnings(before: PastRun, after: PastRun) -> list[str]:
