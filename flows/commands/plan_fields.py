@@ -43,6 +43,9 @@ PROVIDER = FieldInfo(annotation=str | None, default=None, description="one of `m
 """Names the server of a model's entry; replaced by its base URL before the plan is made."""
 
 
+Values = dict[str, Any]
+"""Fields of a plan as files and options have them, before the plan is made and checks them."""
+
 app = typer.Typer(add_completion=False)
 
 
@@ -186,7 +189,7 @@ def _spell(text: str, words: list[str]) -> str:
     return spelt if spelt in words else text
 
 
-def assign(values: dict[str, Any], path: str, value: Any) -> None:
+def assign(values: Values, path: str, value: Any) -> None:
     """Set a field in the values of a plan; below `models` and a role it is set for each of their models.
 
     The values, as `gather_roles` returns them, are changed in place; what was nested in them is copied.
@@ -202,7 +205,7 @@ def assign(values: dict[str, Any], path: str, value: Any) -> None:
         values[first] = _with(values.get(first), rest, value)
 
 
-def _role_with(role: dict[str, Any] | None, path: str, value: Any) -> dict[str, Any]:
+def _role_with(role: Values | None, path: str, value: Any) -> Values:
     name, *rest = path.split(".")
     if not rest:
         return by_dataset(value)

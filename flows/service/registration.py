@@ -57,7 +57,7 @@ def build_deployment(deployment: Deployment) -> RunnerDeployment:
         entry.name,
         schedules=[_schedule(schedule, entry.name) for schedule in entry.schedules],
         concurrency_limit=ConcurrencyLimitConfig(**limit.model_dump()) if isinstance(limit, ConcurrencyEntry) else limit,
-        parameters=deployment.parameters,
+        parameters={"plan": deployment.plan.model_dump(mode="json", exclude_unset=True)},  # a later default counts
         description=entry.description,
         tags=list(entry.tags),
         version=entry.version,

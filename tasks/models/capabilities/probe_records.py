@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from filelock import AsyncFileLock
 from pydantic import TypeAdapter
@@ -74,8 +73,8 @@ def list_probes(lake: Path) -> list[ModelProbe]:
 def list_models(lake: Path, environment: Mapping[str, str]) -> ModelList:
     """List providers, each with whether the variable of its key is set, and the models that were checked."""
     providers = tuple(_describe_provider(provider, environment) for provider in load_providers())
-    checked = (CheckedModel(**_checked(probe, _quirks_of(probe))) for probe in list_probes(lake))
-    return ModelList(providers=providers, checked=tuple(checked))
+    checked = tuple(_describe_model(probe, _quirks_of(probe)) for probe in list_probes(lake))
+    return ModelList(providers=providers, checked=checked)
 
 
 def _describe_provider(provider: Provider, environment: Mapping[str, str]) -> ProviderRow:
@@ -104,7 +103,7 @@ def describe_check(probe: ModelProbe, quirks: Quirks | None, *, remembered: bool
     """Return what a check of a model found; `quirks`: what the documents of its provider say."""
     documented = {name: str(getattr(quirks, name)) for name in DOCUMENTED} if quirks else {}
     return ModelCheck(
-        **_checked(probe, quirks),
+        **dict(_describe_model(probe, quirks)),
         answers=probe.answers,
         remembered=remembered,
         file=str(file) if file else None,
@@ -118,12 +117,19 @@ def describe_check(probe: ModelProbe, quirks: Quirks | None, *, remembered: bool
     )
 
 
-def _checked(probe: ModelProbe, quirks: Quirks | None) -> dict[str, Any]:
-    """Return the fields of CheckedModel."""
+def _describe_model(probe: ModelProbe, quirks: Quirks | None) -> CheckedModel:
     # How the model that comes with the install is called is known.
     is_embedded = not probe.server
-    dialect = DEFAULT_CAPABILITIES if is_embedded else choose_capabilities(None, quirks, probe if probe.answers else None)
-    return {name: getattr(probe, name) for name in CheckedModel.model_fields if name != "dialect"} | {"dialect": dialect}
+    return CheckedModel(
+        model=probe.model,
+        server=probe.server,
+        probed_at=probe.probed_at,
+        latency_s=probe.latency_s,
+        token_limit=probe.token_limit,
+        unsent=probe.unsent,
+        reasoning_in=probe.reasoning_in,
+        dialect=DEFAULT_CAPABILITIES if is_embedded else choose_capabilities(None, quirks, probe if probe.answers else None),
+    )
 
 
 def _read(path: Path) -> ModelProbe | None:

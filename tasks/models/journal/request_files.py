@@ -102,18 +102,19 @@ def _prompt_of(sample: Mapping[str, Any]) -> str:
     return text
 
 
-def _read_anthropic(result: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
+def _read_anthropic(result: Mapping[str, Any]) -> tuple[int, bytes]:
     """Return HTTP status and body, in OpenAI's form, of a line of Anthropic's batch results; status 0: not answered."""
     if (kind := result["type"]) != "succeeded":
-        return 0, {"errored": {}, "canceled": {}, "expired": {}}[kind]
+        return 0, {"errored": b"", "canceled": b"", "expired": b""}[kind]
     message = result["message"]
     usage = message.get("usage") or {}
     counts = [usage[name] or 0 for name in usage if name.endswith("input_tokens")] or None
-    return HTTPStatus.OK, {
+    body = {
         "model": message["model"],
         "choices": [{"message": {"content": message["content"]}, "finish_reason": message["stop_reason"]}],
         "usage": {"prompt_tokens": counts and sum(counts), "completion_tokens": usage.get("output_tokens")},
     }
+    return HTTPStatus.OK, json.dumps(body).encode()
 
 
 def _lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
@@ -189,12 +190,12 @@ def _read_line(line: bytes, calls: Mapping[str, JournalRow]) -> JournalRow | str
         is_sample = "doc" in fields
         if is_sample:
             key, ((text,),) = fields["doc"]["custom_id"], fields["resps"]
-            status, body = None, {"choices": [{"message": {"content": text}}]}
+            status, body = None, json.dumps({"choices": [{"message": {"content": text}}]}).encode()
         elif "result" in fields:
             key, (status, body) = fields["custom_id"], _read_anthropic(fields["result"])
         else:
             key, response = fields["custom_id"], fields["response"] or {"status_code": 0, "body": None}
-            status, body = response["status_code"], response["body"]
+            status, body = response["status_code"], json.dumps(response["body"]).encode()
         call = calls.get(key)
         asked = read_json(call.request) if call else {}
         is_other = is_sample and call is not None and not _is_asked(_prompt_of(fields), asked["messages"])
@@ -207,5 +208,5 @@ def _read_line(line: bytes, calls: Mapping[str, JournalRow]) -> JournalRow | str
         return "prompt_is_that_of_the_call"
     if not is_sample and status != HTTPStatus.OK:
         return "call_was_answered"
-    reply = read_completion(json.dumps(body).encode(), asked=asked["model"])
+    reply = read_completion(body, asked=asked["model"])
     return call._replace(reply=write_reply(replace(reply, http_status=status, latency_s=None)))
