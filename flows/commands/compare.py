@@ -1,7 +1,7 @@
 """`moodflow compare RUN RUN`: compare the scores of two runs of a benchmark."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -11,7 +11,7 @@ from flows.commands.console import CommandResult, bold, terminal_table
 from schemas.documents.comparison import CommonScore, Comparison, Difference, FlippedItem, SystemComparison
 from schemas.documents.leaderboard import DimensionMean
 from schemas.folders import DEFAULT_LAKE
-from schemas.table import Cell, Column, Interval, Table
+from schemas.table import Cell, Column, Interval, Table, Value
 from tasks.compare.runs import compare_runs
 from tasks.runs.comparable_runs import in_words
 from tasks.runs.run_tables import System
@@ -65,46 +65,28 @@ def _view(document: Comparison) -> list[RenderableType]:
 def _score_table(model: SystemComparison) -> Table:
     title = " -> ".join(dict.fromkeys(System(side.model, side.setting).label for side in (model.before, model.after)))
     stored = (Column("Stored before", "score"), Column("Stored after", "score"))
-    rows = [
-        (row.name, row.before, row.after, row.difference, row.interval, row.n_items, row.stored_before, row.stored_after)
-        for row in score_rows(model)
-    ]
-    return Table((Column("Score of"), *COMMON, *stored), rows, title)
+    return Table(
+        (Column("Score of"), *COMMON, *stored), [(name, *common, *own) for name, common, own in score_rows(model)], title
+    )
 
 
-class ScoreRow(NamedTuple):
-    """A score of a pair: over common items, and as each run has stored it."""
-
-    name: str
-    before: float | None
-    after: float | None
-    difference: Cell
-    interval: Interval | None
-    n_items: int | None
-    stored_before: float | None
-    stored_after: float | None
-
-
-def score_rows(model: SystemComparison) -> Iterator[ScoreRow]:
-    """Yield the scores of a pair, the total first."""
+def score_rows(model: SystemComparison) -> Iterator[tuple[str, tuple[Value, ...], tuple[Value, Value]]]:
+    """Yield the name of each score of a pair, the total first; its cells of COMMON; and what each run has stored."""
+    before, after = model.before, model.after
     common = {(row.kind, row.id): row for row in model.common}
     if total := next((row for row in model.common if row.kind == "total"), None):
-        name = " -> ".join(dict.fromkeys(name_score(side.verdict).lower() for side in (model.before, model.after)))
-        yield _score_row(name, total, None, model.before.total_before_veto, model.after.total_before_veto)
+        name = " -> ".join(dict.fromkeys(name_score(side.verdict).lower() for side in (before, after)))
+        yield name, _common(total), (before.total_before_veto, after.total_before_veto)
     for row in model.stored:
-        name = f"{'  ' if row.kind == 'dataset' else ''}{row.id}"
-        yield _score_row(name, common.get((row.kind, row.id)), row.difference, row.before, row.after)
+        in_both = common.get((row.kind, row.id))
+        # Two profiles measure by other methods, so that they have no items in common.
+        cells = _common(in_both) if in_both else (None, None, row.difference, None, None)
+        yield f"{'  ' if row.kind == 'dataset' else ''}{row.id}", cells, (row.before, row.after)
 
 
-def _score_row(
-    name: str, common: CommonScore | None, difference: float | None, before: float | None, after: float | None
-) -> ScoreRow:
-    # Two profiles measure by other methods, so that they have no items in common.
-    if common is None:
-        return ScoreRow(name, None, None, Cell(difference), None, None, before, after)
-    ends = None if common.ci_low is None or common.ci_high is None else Interval(common.ci_low, common.ci_high)
-    change = Cell(common.difference, "clear" if common.is_clear else "")
-    return ScoreRow(name, common.before, common.after, change, ends, common.n_items, before, after)
+def _common(score: CommonScore) -> tuple[Value, ...]:
+    difference = Cell(score.difference, "clear" if score.is_clear else "")
+    return score.before, score.after, difference, Interval.of(score.ci_low, score.ci_high), score.n_items
 
 
 def _total_lines(model: SystemComparison) -> Iterator[str]:
@@ -122,21 +104,18 @@ def _total_lines(model: SystemComparison) -> Iterator[str]:
 
 def _dimension_table(model: SystemComparison) -> Table:
     """Show means of rated dimensions side by side, in points of their scales."""
-    side = (Column("95 % interval", "interval"),)
-    columns = (Column("Rated dimension"), Column("Scale"), Column("Before", "number"), *side)
-    columns += (Column("After", "number"), *side, Column("Difference", "difference"))
+    ends = Column("95 % interval", "interval")
+    columns = (Column("Rated dimension"), Column("Scale"), Column("Before", "number"), ends, Column("After", "number"), ends)
     rows = []
     for row in model.dimension_scores:
         scales = dict.fromkeys(f"{mean.scale_min} to {mean.scale_max}" for mean in (row.before, row.after) if mean)
         name = f"{row.dataset}: {row.dimension}"
         rows.append((name, " -> ".join(scales), *_mean(row.before), *_mean(row.after), row.difference))
-    return Table(columns, rows)
+    return Table((*columns, Column("Difference", "difference")), rows)
 
 
 def _mean(mean: DimensionMean | None) -> tuple[float | None, Interval | None]:
-    if mean is None:
-        return None, None
-    return mean.mean, None if mean.ci_low is None or mean.ci_high is None else Interval(mean.ci_low, mean.ci_high)
+    return (mean.mean, Interval.of(mean.ci_low, mean.ci_high)) if mean else (None, None)
 
 
 def _flip_lines(model: SystemComparison) -> Iterator[str]:

@@ -50,6 +50,6 @@ def _view(document: JudgeCheck) -> list[RenderableType]:
 
 
 def _row(row: Certificate) -> tuple[Value, ...]:
-    ends = None if row.value_low is None or row.value_high is None else Interval(row.value_low, row.value_high)
+    ends = Interval.of(row.value_low, row.value_high)
     names = (f"{row.judge} {row.rubric}", row.dimension, row.statistic, row.level)
     return (*names, row.n_units, row.value, ends, row.human_value, row.same_targets_value, row.constant_value)

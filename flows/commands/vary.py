@@ -116,9 +116,9 @@ def _tables(first: str, comparisons: Mapping[str, Comparison]) -> Iterator[Rende
     for variant, comparison in comparisons.items():
         for model in comparison.models:
             scores = systems.setdefault(System(model.before.model, model.before.setting).label, {})
-            for name, *common, before, after in score_rows(model):
-                rows = scores.setdefault(name, [(name, first, before, *[""] * len(common))])
-                rows.append(("", variant, after, *common))
+            for name, common, stored in score_rows(model):
+                rows = scores.setdefault(name, [(name, first, stored[0], *[""] * len(common))])
+                rows.append(("", variant, stored[1], *common))
     amounts = [Column(title, "score") for title in ("Score", "First", "This")]
     columns = (Column("Score of"), Column("Variant", "name"), *amounts, *COMMON[2:])
     for system, scores in systems.items():
