@@ -13,6 +13,8 @@ class Document(Frozen):
 
 DOCUMENTS = {
     "automations": "serve:Automations",
+    "cards annotate": "cards:BuiltCards",
+    "cards build": "cards:BuiltCards",
     "compare": "comparison:Comparison",
     "datasets check": "datasets:DatasetChecks",
     "datasets list": "datasets:DatasetList",
