@@ -8,7 +8,7 @@ from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, bold, terminal_table
-from schemas.documents.comparison import CommonScore, Comparison, Difference, FlippedItem, SystemComparison
+from schemas.documents.comparison import CommonScore, FlippedItem, RunComparison, RunDifference, SystemComparison
 from schemas.documents.leaderboard import DimensionMean
 from schemas.folders import DEFAULT_LAKE
 from schemas.table import Cell, Column, Interval, Table, Value
@@ -48,7 +48,7 @@ def compare(
     CommandResult(int(bool(document.warnings)), document, _view(document)).finish(as_json=as_json)
 
 
-def _view(document: Comparison) -> list[RenderableType]:
+def _view(document: RunComparison) -> list[RenderableType]:
     """Return what a terminal shows: warnings, one table per model and setting, flipped items, and what else differs."""
     view: list[RenderableType] = [bold(document.benchmark, f": {document.before} -> {document.after}")]
     view += [bold("Not comparable without care:", f" {warning}") for warning in document.warnings]
@@ -153,7 +153,7 @@ def _flipped(item: FlippedItem) -> Iterator[RenderableType]:
                 yield f"  {side}{part}, {value}: {reply} -> {score['why']}"
 
 
-def _differences(differences: Sequence[Difference]) -> Iterator[RenderableType]:
+def _differences(differences: Sequence[RunDifference]) -> Iterator[RenderableType]:
     if differences:
         yield bold("What else differs", f", {counted(len(differences), 'thing')}:")
     for row in differences[:MOST_DIFFERENCES]:

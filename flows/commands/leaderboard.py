@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, terminal_table
 from flows.commands.run_view import leaderboard_table
-from schemas.documents.leaderboard import Leaderboard
+from schemas.documents.leaderboard import RankedSystems
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 from schemas.table import Column, Table
@@ -74,7 +74,7 @@ def leaderboard(
     CommandResult(int(bool(page.damaged)), document, _view(benchmark, document, ranked)).finish(as_json=as_json)
 
 
-def _view(benchmark: str, document: Leaderboard, ranked: LeaderboardData) -> list[RenderableType]:
+def _view(benchmark: str, document: RankedSystems, ranked: LeaderboardData) -> list[RenderableType]:
     """Return what a terminal shows: a table for each group, or one for a paper's; rated dimensions; groups; files."""
     tables = []
     for number, rows in groupby(document.models, key=lambda row: row.group):

@@ -13,7 +13,7 @@ from flows.commands.console import CommandResult, terminal_table
 from flows.commands.plan_fields import find_field
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.addresses import hide_credentials
-from schemas.documents.comparison import Comparison
+from schemas.documents.comparison import RunComparison
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.table import Column, Table, Value
@@ -95,7 +95,7 @@ def with_comparison(result: CommandResult, variants: Mapping[Settings, Plan]) ->
     names = {", ".join(settings): plan for settings, plan in variants.items()}
     runs = {variant: document["run"] for variant, document in zip(names, documents, strict=True)}
     first, *others = runs
-    comparisons: dict[str, Comparison] = {}
+    comparisons: dict[str, RunComparison] = {}
     for other in others:
         plan = names[other]
         try:
@@ -110,7 +110,7 @@ def with_comparison(result: CommandResult, variants: Mapping[Settings, Plan]) ->
     return replace(result, document=document, view=[*(result.view or ()), *_tables(first, comparisons)])
 
 
-def _tables(first: str, comparisons: Mapping[str, Comparison]) -> Iterator[RenderableType]:
+def _tables(first: str, comparisons: Mapping[str, RunComparison]) -> Iterator[RenderableType]:
     """Yield a table per model and setting: a row per score and variant, the first variant before the others."""
     systems: dict[str, dict[str, list[tuple[Value, ...]]]] = {}
     for variant, comparison in comparisons.items():

@@ -19,7 +19,7 @@ class SystemName(Frozen):
     setting: str
 
 
-class Difference(Frozen):
+class RunDifference(Frozen):
     """A thing that differs between two runs besides their scores."""
 
     what: str = Field(description="place in the plan, the blueprint, the versions or the datasets")
@@ -112,14 +112,14 @@ class SystemComparison(Frozen):
     items: tuple[ItemCounts, ...]
 
 
-class Comparison(Document):
+class RunComparison(Document):
     """Two runs of a benchmark, compared."""
 
     before: str = Field(description="name of the earlier run")
     after: str = Field(description="name of the later run")
     benchmark: str
     warnings: tuple[str, ...] = Field(description="why scores cannot simply be compared; empty = they can")
-    differences: tuple[Difference, ...]
+    differences: tuple[RunDifference, ...]
     models: tuple[SystemComparison, ...]
     only_before: tuple[SystemName, ...]
     only_after: tuple[SystemName, ...]

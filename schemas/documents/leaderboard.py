@@ -134,7 +134,7 @@ class AcrossModels(Frozen):
         return {(pair.first, pair.second): pair for pair in self.pairs}
 
 
-class Leaderboard(Document):
+class RankedSystems(Document):
     """Systems of a benchmark, ranked; what is about runs is left out of a paper's table."""
 
     models: tuple[StoredRow | PublishedRow, ...]

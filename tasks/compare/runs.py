@@ -6,11 +6,11 @@ from typing import Literal
 import polars as pl
 
 from schemas.documents.comparison import (
-    Comparison,
     DimensionChange,
     FlippedItem,
     Flips,
     ItemCounts,
+    RunComparison,
     ScoreKind,
     StoredScore,
     SystemComparison,
@@ -40,7 +40,7 @@ Side = tuple[PastRun, System]
 """A run with one of its models and settings: what is compared."""
 
 
-def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: int | None) -> Comparison:
+def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: int | None) -> RunComparison:
     """Compare two runs; with warnings, they are not comparable in every respect.
 
     Args:
@@ -65,7 +65,7 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
         )
     resampling = Resampling(RESAMPLES if bootstrap is None else bootstrap, int(new.plan.get("seed", 0)))
     pairs = _pair_systems(before, after)
-    return Comparison(
+    return RunComparison(
         before=before.name,
         after=after.name,
         benchmark=new.benchmark,

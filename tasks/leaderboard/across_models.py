@@ -17,9 +17,9 @@ from schemas.changes import TOTAL
 from schemas.documents.leaderboard import (
     AcrossModels,
     HelperRanks,
-    Leaderboard,
     ModelScore,
     PairDifference,
+    RankedSystems,
     StoredDimensionScore,
     TaskAcross,
     VariedRanks,
@@ -184,11 +184,11 @@ def _vary(
             yield VariedRanks(title=variation.title, ranks=after, rank_correlation=correlation, moved=moved)
 
 
-def describe_leaderboard(data: LeaderboardData, across: tuple[AcrossModels, ...]) -> Leaderboard:
+def describe_leaderboard(data: LeaderboardData, across: tuple[AcrossModels, ...]) -> RankedSystems:
     """Return a leaderboard as a document, with what `compare_models` returned of it."""
     if data.is_published:
-        return Leaderboard(models=tuple(data.rows), across=across)
-    return Leaderboard(
+        return RankedSystems(models=tuple(data.rows), across=across)
+    return RankedSystems(
         models=tuple(data.rows),
         groups=data.groups,
         dimension_scores=tuple(StoredDimensionScore(**row) for row in data.dimensions.iter_rows(named=True)),

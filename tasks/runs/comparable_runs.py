@@ -9,7 +9,7 @@ from pydantic_core import to_json
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import ModelEntry
-from schemas.documents.comparison import Difference
+from schemas.documents.comparison import RunDifference
 from schemas.documents.leaderboard import Group
 from schemas.lineage import RunManifest
 from schemas.plan import Plan, fields_of
@@ -157,7 +157,7 @@ WHY = {
 """What it means if a field of the plan differs. `sample` may: it changes no score of the common items."""
 
 
-def find_differences(before: PastRun, after: PastRun) -> tuple[Difference, ...]:
+def find_differences(before: PastRun, after: PastRun) -> tuple[RunDifference, ...]:
     """Find everything that differs: plan, blueprint, versions and datasets."""
     manifests = before.manifest, after.manifest
     notices = [{notice.id: notice.model_dump(mode="json") for notice in manifest.datasets} for manifest in manifests]
@@ -171,7 +171,7 @@ def find_differences(before: PastRun, after: PastRun) -> tuple[Difference, ...]:
         for manifest, own in zip(manifests, notices, strict=True)
     ]
     changes = tree_changes(sides[0], sides[1], by_name=False)
-    return tuple(Difference(what=change.place, before=change.before, after=change.after) for change in changes)
+    return tuple(RunDifference(what=change.place, before=change.before, after=change.after) for change in changes)
 
 
 def warnings(before: PastRun, after: PastRun) -> list[str]:
