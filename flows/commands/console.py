@@ -2,18 +2,19 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 import typer
 from rich.box import SIMPLE
 from rich.console import Console, JustifyMethod, RenderableType
-from rich.table import Column, Table
+from rich.table import Table
 from rich.text import Text
 
 import schemas.table
+from schemas.base import Frozen
 from schemas.documents.document import Document
 from schemas.printing import printable
 from tasks.runs.run_tables import System
@@ -27,20 +28,20 @@ LONGEST = 4000
 
 @dataclass(frozen=True)
 class CommandResult:
-    """What a command found: its exit status, one JSON document, and the same for a terminal."""
+    """What a command found: its exit status, one JSON document, and the same for a terminal, by default a line per value."""
 
     status: int
     document: Document | Any
-    view: Sequence[RenderableType] = field(default_factory=list)
+    view: Sequence[RenderableType] | None = None
 
     def finish(self, *, as_json: bool) -> NoReturn:
         """Print the result and end the command with its status."""
         with suppress(BrokenPipeError):  # whoever read the output, such as `head`, has enough
             if as_json:
-                document = self.document
-                print_json(document.model_dump(mode="json") if isinstance(document, Document) else document)
+                print_json(self.document)
             else:
-                terminal().print(*self.view, sep="\n", highlight=False)
+                view = [*detail_lines(self.document)] if self.view is None else self.view
+                terminal().print(*view, sep="\n", highlight=False)
         raise typer.Exit(self.status)
 
 
@@ -61,8 +62,9 @@ def terminal() -> Console:
     return Terminal(width=None if sys.stdout.isatty() else PIPE_WIDTH, emoji=False, markup=False)
 
 
-def print_json(document: Any) -> None:
+def print_json(document: Document | Any) -> None:
     """Print one JSON document on standard output."""
+    document = document.model_dump(mode="json") if isinstance(document, Document) else document
     sys.stdout.write(printable(json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)) + "\n")
 
 
@@ -71,9 +73,10 @@ def bold(head: str, rest: str = "") -> Text:
     return Text.assemble((printable(head), "bold"), printable(rest))
 
 
-def detail_lines(document: Mapping[Any, Any], indent: str = "") -> Iterator[Text]:
+def detail_lines(document: Frozen | Mapping[Any, Any], indent: str = "") -> Iterator[Text]:
     """Yield a JSON document for a terminal: a line per value, what is nested further in; what is empty is left out."""
-    for name, value in document.items():
+    values = document.model_dump(mode="json") if isinstance(document, Frozen) else document
+    for name, value in values.items():
         if value in (None, [], (), {}):
             continue
         head = f"{indent}{name}:"
@@ -102,34 +105,6 @@ def terminal_table(table: schemas.table.Table) -> Table:
         cells = zip(row, table.columns, strict=True)
         shown.add_row(*(Text(cell_words(*cell), "bold" if getattr(cell[0], "mark", None) == "best" else "") for cell in cells))
     return shown
-
-
-def text_table(*heads: str | Column, rows: Iterable[Iterable[RenderableType]] = (), title: str | None = None) -> Table:
-    """Return a table without lines between its cells."""
-    table = Table(*heads, title=title, box=SIMPLE)
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def numbers(*heads: str) -> list[Column]:
-    """Return columns whose cells end below each other."""
-    return [Column(head, justify="right") for head in heads]
-
-
-def folded(head: str) -> Column:
-    """Return a column of long cells, which go on in the next line."""
-    return Column(head, overflow="fold")
-
-
-def unbroken(head: str) -> Column:
-    """Return a column of names, which stay in one line."""
-    return Column(head, no_wrap=True)
-
-
-def decimal(value: float | None) -> str:
-    """Return a score with two decimals, or a dash."""
-    return "-" if value is None else f"{value:.2f}"
 
 
 class AboutSystem(Protocol):

@@ -76,9 +76,7 @@ def report_command(
         intact=intact,
     )
     changed = "The run's folder was changed since it was sealed, so it is not sealed again: moodflow verify says more"
-    CommandResult(int(not intact), document, [*detail_lines(document.model_dump()), *([] if intact else [changed])]).finish(
-        as_json=as_json
-    )
+    CommandResult(int(not intact), document, [*detail_lines(document), *([] if intact else [changed])]).finish(as_json=as_json)
 
 
 @app.command("export")

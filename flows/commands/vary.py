@@ -6,19 +6,19 @@ from dataclasses import replace
 from itertools import chain, combinations, product
 from typing import TYPE_CHECKING, Any
 
-import rich.table
+from rich.console import RenderableType
 
-from flows.commands.compare import Row, score_rows
-from flows.commands.console import CommandResult, terminal_table
+from flows.commands.compare import COMMON, score_rows
+from flows.commands.console import CommandResult, label_system, terminal_table
 from flows.commands.plan_fields import find_field
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.addresses import hide_credentials
+from schemas.documents.comparison import RunComparison
 from schemas.documents.run import SeveralRuns, VariedRuns
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.table import Column, Table, Value
 from schemas.usage import Amounts
-from tasks.runs.run_tables import System
 
 if TYPE_CHECKING:
     from flows.planning.jobs import EvalJob, ResolvedPlan
@@ -95,7 +95,7 @@ def with_comparison(result: CommandResult, several: SeveralRuns, variants: Mappi
     names = {", ".join(settings): plan for settings, plan in variants.items()}
     runs = {variant: document.run for variant, document in zip(names, several.runs, strict=True)}
     first, *others = runs
-    comparisons: dict[str, Row] = {}
+    comparisons: dict[str, RunComparison] = {}
     for other in others:
         plan = names[other]
         try:
@@ -103,34 +103,28 @@ def with_comparison(result: CommandResult, several: SeveralRuns, variants: Mappi
         except UsageError as error:  # nothing was scored in one of them, which its own lines say
             log(f"{other} is not compared with {first}: {error.what}")
     document = VariedRuns(**dict(several), variants=runs, comparisons=tuple(comparisons.values()))
-    return replace(result, document=document, view=[*result.view, *_tables(first, comparisons)])
+    return replace(result, document=document, view=[*(result.view or ()), *_tables(first, comparisons)])
 
 
-def _tables(first: str, comparisons: Mapping[str, Row]) -> Iterator[rich.table.Table | str]:
+def _tables(first: str, comparisons: Mapping[str, RunComparison]) -> Iterator[RenderableType]:
     """Yield a table per model and setting: a row per score and variant, the first variant before the others."""
     systems: dict[str, dict[str, list[tuple[Value, ...]]]] = {}
     for variant, comparison in comparisons.items():
-        for model in comparison["models"]:
-            scores = systems.setdefault(System(model["before"]["model"], model["before"]["setting"]).label, {})
+        for model in comparison.models:
+            scores = systems.setdefault(label_system(model.before), {})
             for name, common, stored in score_rows(model):
-                rows = scores.setdefault(str(name), [(str(name), first, stored[0], *[""] * len(common))])
+                rows = scores.setdefault(name, [(name, first, stored[0], *[""] * len(common))])
                 rows.append(("", variant, stored[1], *common))
-    scores_of = (Column(title, "score") for title in ("Score", "First", "This", "Difference"))
-    columns = (
-        Column("Score of"),
-        Column("Variant", "name"),
-        *scores_of,
-        Column("95 % interval", "change"),
-        Column("Common items", "count"),
-    )
+    amounts = [Column(title, "score") for title in ("Score", "First", "This")]
+    columns = (Column("Score of"), Column("Variant", "name"), *amounts, *COMMON[2:])
     for system, scores in systems.items():
         yield terminal_table(Table(columns, [*chain(*scores.values())], f"{system}: each variant beside {first}"))
     if systems:
-        yield "* the interval leaves out 0. First, This and Difference are over the items that both runs scored."
+        yield "clear: the interval leaves out 0. First, This and Difference are over the items that both runs scored."
 
 
 def within_budget(plan: Plan, spent: Sequence[Amounts]) -> Plan:
-    """Return a plan with what runs of the same command before it, of which `spent` has `cost.total`, have left of its budget."""
+    """Return a plan with what runs of the same command before it, which `spent` these amounts, have left of its budget."""
     left: dict[str, float] = {}
     if plan.budget_tokens is not None:
         tokens = sum((row.paid_prompt_tokens or 0) + (row.paid_completion_tokens or 0) for row in spent)

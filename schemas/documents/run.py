@@ -1,6 +1,6 @@
 """The documents of runs: one run, the list of them, and what commands about one write."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import ConfigDict, Field, JsonValue, computed_field
 from pydantic.dataclasses import dataclass
@@ -8,19 +8,14 @@ from pydantic.dataclasses import dataclass
 from schemas.base import Frozen
 from schemas.canary import CanaryFinding
 from schemas.changes import Regression, RunState
+from schemas.documents.comparison import RunComparison
 from schemas.documents.document import Document
 from schemas.documents.forecast import RunForecast
+from schemas.documents.leaderboard import DimensionScore
 from schemas.documents.system import SystemRow
 from schemas.lineage import CallCounts, Missing, PartitionRef
 from schemas.metrics import Metric
-from schemas.tables.rows import row_model
-from schemas.tables.scores import DimensionScores
 from schemas.usage import Amounts, ModelUsage, Usage
-
-if TYPE_CHECKING:
-    DimensionScore = Frozen
-else:
-    DimensionScore = row_model(DimensionScores)
 
 MOST_FAULTY = 0.2
 """Share beyond which an instrument failed: the score then says more about it than about the model."""
@@ -233,9 +228,7 @@ class VariedRuns(SeveralRuns):
     """The runs of the variants of a plan."""
 
     variants: dict[str, str] = Field(description="run of each, by what is set for it")
-    comparisons: tuple[dict[str, JsonValue], ...] = Field(
-        description="of each later run with the first, as `compare` prints them"
-    )
+    comparisons: tuple[RunComparison, ...] = Field(description="of each later run with the first")
 
 
 class StageDocument(Document):

@@ -12,6 +12,7 @@ import polars as pl
 from schemas.addresses import REPORTS_URL
 from schemas.blueprint import Blueprint
 from schemas.comparability import Comparability
+from schemas.documents.leaderboard import Group
 from schemas.documents.system import PublishedRow, StoredRow, SystemRow
 from schemas.errors import UsageError
 from schemas.folders import Folder
@@ -23,7 +24,7 @@ from tasks.judging.gold import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
 from tasks.runs.comparability import compare_run
-from tasks.runs.comparable_runs import Group, group_runs
+from tasks.runs.comparable_runs import group_runs
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_tables import System, ordered
 from tasks.runs.verdict import judge_run, judge_totals
@@ -256,7 +257,7 @@ def _by_language(published: pl.DataFrame, blueprint: Blueprint) -> tuple[pl.Data
         of_part = score_published(part, blueprint.model_copy(update={"abilities": scored}))
         beside = part.drop(main.id for main in blueprint.abilities if main.id in part.columns)
         totals.append(of_part.join(beside, on=["model", "setting"]).with_columns(pl.lit(number).alias(GROUP)))
-        groups.append(Group(number, (), {LANGUAGE: part[LANGUAGE][0]}))
+        groups.append(Group(number=number, runs=(), basis={LANGUAGE: part[LANGUAGE][0]}))
     return pl.concat(totals), tuple(groups)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from schemas.changes import RunChanges
+from schemas.documents.leaderboard import DimensionScore
 from schemas.documents.run import Cost, DatasetHeadlines, RawScore, RunDocument, SystemRegression
 from schemas.errors import UsageError
 from schemas.lineage import PartitionRef, RunManifest
@@ -40,7 +41,7 @@ def describe_run(manifest: RunManifest, lake: Lake) -> RunDocument:
         simulation=check_simulation(run),
         headlines=tuple(DatasetHeadlines(**asdict(each)) for each in describe_headlines(run.blueprint, run.layers)),
         raw_scores=tuple(RawScore(**row) for row in run.layers["raw_scores"].iter_rows(named=True)),
-        dimension_scores=tuple(run.dimension_scores.iter_rows(named=True)),
+        dimension_scores=tuple(DimensionScore(**row) for row in run.dimension_scores.iter_rows(named=True)),
         calls=manifest.calls,
         failures=tuple(failure_kinds(manifest, lake)),
         usage=manifest.usage,

@@ -215,7 +215,7 @@ def item_view(document: ItemExplanation) -> Iterator[RenderableType]:
         each.model_copy(update={"turns": None, "ratings": (), "scores": _of_no_part(each.scores)}) if each.answers else each
         for each in document.asked
     ]
-    return detail_lines(document.model_copy(update={"asked": tuple(asked)}).model_dump(mode="json"))
+    return detail_lines(document.model_copy(update={"asked": tuple(asked)}))
 
 
 def _of_no_part(scores: Iterable[AnswerScore]) -> tuple[AnswerScore, ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemas.comparability import Comparability
+from schemas.documents.leaderboard import HelperRanks
 from schemas.documents.system import PublishedRow, StoredRow
 from schemas.lineage import RunManifest
 from tasks.lake.manifest import run_order
@@ -130,11 +131,9 @@ def groups_said(data: LeaderboardData) -> tuple[str, ...]:
     return (ranks, *map(_agreement_said, compare_helpers(data)), *fewer)
 
 
-def _agreement_said(found: dict[str, Any]) -> str:
-    rho, tau = (
-        f"{words} {number(found[name], 2)} ({interval(found[f'{name}_low'], found[f'{name}_high'], 2)})"
-        for name, words in (("spearman", "Spearman's rho"), ("kendall_tau_b", "Kendall's tau-b"))
-    )
-    groups = listed([str(group) for group in found["groups"]])
-    where = f"{counted(len(found['models']), 'model')} of groups {groups}, {setting_title(found['setting'])}"
-    return f"With another {found['role']} the order of {where}: {rho}, {tau}."
+def _agreement_said(ranks: HelperRanks) -> str:
+    rho = f"{number(ranks.spearman, 2)} ({interval(ranks.spearman_low, ranks.spearman_high, 2)})"
+    tau = f"{number(ranks.kendall_tau_b, 2)} ({interval(ranks.kendall_tau_b_low, ranks.kendall_tau_b_high, 2)})"
+    groups = listed([str(group) for group in ranks.groups])
+    where = f"{counted(len(ranks.models), 'model')} of groups {groups}, {setting_title(ranks.setting)}"
+    return f"With another {ranks.role} the order of {where}: Spearman's rho {rho}, Kendall's tau-b {tau}."

@@ -43,7 +43,7 @@ def invocations(draw: st.DrawFn) -> list[str]:
     path, command = draw(st.sampled_from(COMMANDS))
     words = [*path, *(["--offline"] if path == ("datasets", "check") else [])]
     options = [one for one in command.params if one.param_type_name == "option"]
-    for option in draw(st.lists(st.sampled_from(options), max_size=4)):
+    for option in draw(st.lists(st.sampled_from(options), max_size=4)) if options else ():
         words += [draw(st.sampled_from(option.opts)), *([] if getattr(option, "is_flag", False) else [draw(VALUES)])]
     return words + [draw(VALUES) for one in command.params if one.param_type_name == "argument" and draw(st.integers(0, 9))]
 
