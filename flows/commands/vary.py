@@ -107,7 +107,7 @@ def with_comparison(result: CommandResult, variants: Mapping[Settings, Plan]) ->
         "variants": runs,
         "comparisons": [each.model_dump(mode="json") for each in comparisons.values()],
     }
-    return replace(result, document=document, view=[*(result.view or ()), *_tables(first, comparisons)])
+    return replace(result, document=document, view=[*result.view, *_tables(first, comparisons)])
 
 
 def _tables(first: str, comparisons: Mapping[str, RunComparison]) -> Iterator[RenderableType]:
