@@ -12,10 +12,9 @@ from flows.commands import options as opt
 from flows.commands.console import CommandResult, terminal_table
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import require_prefect_settings
-from flows.commands.run_view import usage_document, usage_view
+from flows.commands.run_view import usage_view
 from flows.runtime.local_server import temporary_server
 from schemas.documents.cards import BuiltCards, CardAgreement, FunnelStep
-from schemas.documents.run import Cost
 from schemas.errors import UsageError
 from schemas.lineage import StageResult
 from schemas.plan import Plan
@@ -25,6 +24,7 @@ from schemas.tables.role_cards import QUALITIES, CardStep, RoleCards
 from tasks.benchmarks.esc_eval.cards.pipeline import card_agreement, card_items, funnel
 from tasks.lake.files import replace_file
 from tasks.models.cost.pricing import load_prices, price_usage
+from tasks.reporting.run_document import describe_cost
 
 MOST_ANNOTATORS = 3
 """Two, and who settles what they do not agree on."""
@@ -99,14 +99,14 @@ def _finished(plan: Plan, result: StageResult, out: Path) -> CommandResult:
         partitions=result.refs,
         calls=result.calls,
         usage=usage,
-        cost=Cost(**usage_document(usage, table.currency if table else None)["cost"]),
+        cost=describe_cost(usage, table.currency if table else None),
     )
     texts = {file: "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in items) for file, items in files.items()}
     texts[f"{name}.cards.json"] = document.model_dump_json(indent=1)
     for file, text in texts.items():
         replace_file(out / file, text.encode())
     failed = any(step.failed for step in document.funnel)
-    view = [*_view(document), *usage_view({"usage": document.usage, "cost": document.cost.model_dump()})]
+    view = [*_view(document), *usage_view(document.cost)]
     return CommandResult(int(failed), document, view)
 
 

@@ -8,6 +8,7 @@ from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, bold, terminal_table
+from schemas.documents.answered_item import GivenAnswer
 from schemas.documents.comparison import CommonScore, FlippedItem, RunComparison, RunDifference, SystemComparison
 from schemas.documents.leaderboard import DimensionMean
 from schemas.folders import DEFAULT_LAKE
@@ -141,16 +142,16 @@ def _item_lines(model: SystemComparison) -> Iterator[str]:
 
 
 def _flipped(item: FlippedItem) -> Iterator[RenderableType]:
-    question = next((row["question"] for row in item.after), "")
+    question = next((row.question for row in item.after), "")
     yield bold(f"\n{item.item_id}", f" of {item.dataset} {item.direction}: {shorten(question, WIDTH)}")
     for side, rows in (("before", item.before), ("after", item.after)):
         for row in rows:
-            for score in (each for each in row["scores"] if (each["method"], each["metric"]) == (item.method, item.metric)):
-                answer = next((each for each in row["answers"] if each["part"] == score["part"]), row)
-                value = NONE if score["value"] is None else f"{score['value']:.4g}"
-                reply = shorten(answer["reply"] or f"({answer['call'] or counted(len(row['answers']), 'answer')})", WIDTH)
-                part = f", part {score['part']}" if score["part"] else ""
-                yield f"  {side}{part}, {value}: {reply} -> {score['why']}"
+            for score in (each for each in row.scores if (each.method, each.metric) == (item.method, item.metric)):
+                answer: GivenAnswer = next((each for each in row.answers if each.part == score.part), row)
+                value = NONE if score.value is None else f"{score.value:.4g}"
+                reply = shorten(answer.reply or f"({answer.call or counted(len(row.answers), 'answer')})", WIDTH)
+                part = f", part {score.part}" if score.part else ""
+                yield f"  {side}{part}, {value}: {reply} -> {score.why}"
 
 
 def _differences(differences: Sequence[RunDifference]) -> Iterator[RenderableType]:

@@ -2,15 +2,15 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import typer
 from rich.box import SIMPLE
 from rich.console import Console, JustifyMethod, RenderableType
-from rich.table import Column, Table
+from rich.table import Table
 from rich.text import Text
 
 import schemas.table
@@ -106,34 +106,18 @@ def terminal_table(table: schemas.table.Table) -> Table:
     return shown
 
 
-def text_table(*heads: str | Column, rows: Iterable[Iterable[RenderableType]] = (), title: str | None = None) -> Table:
-    """Return a table without lines between its cells."""
-    table = Table(*heads, title=title, box=SIMPLE)
-    for row in rows:
-        table.add_row(*row)
-    return table
+class AboutSystem(Protocol):
+    """What is about a model in a setting."""
+
+    @property
+    def model(self) -> str:
+        """Its name."""
+
+    @property
+    def setting(self) -> str:
+        """Its id."""
 
 
-def numbers(*heads: str) -> list[Column]:
-    """Return columns whose cells end below each other."""
-    return [Column(head, justify="right") for head in heads]
-
-
-def folded(head: str) -> Column:
-    """Return a column of long cells, which go on in the next line."""
-    return Column(head, overflow="fold")
-
-
-def unbroken(head: str) -> Column:
-    """Return a column of names, which stay in one line."""
-    return Column(head, no_wrap=True)
-
-
-def decimal(value: float | None) -> str:
-    """Return a score with two decimals, or a dash."""
-    return "-" if value is None else f"{value:.2f}"
-
-
-def label_system(row: Mapping[str, Any]) -> str:
+def label_system(row: AboutSystem) -> str:
     """Return the name of the system that a row is about."""
-    return System(row["model"], row["setting"]).label
+    return System(row.model, row.setting).label

@@ -1,10 +1,11 @@
 """Two runs of a benchmark, compared. Scores are on 0-100; before and after are the earlier and the later run."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, JsonValue
 
 from schemas.base import Frozen
+from schemas.documents.answered_item import AnsweredItem
 from schemas.documents.document import Document
 from schemas.documents.leaderboard import DimensionMean
 from schemas.documents.system import JudgedTotal
@@ -85,8 +86,8 @@ class FlippedItem(Frozen):
     item_id: str
     method: str
     metric: str
-    before: tuple[dict[str, Any], ...] = Field(description="a row per repetition, as `moodflow explain` has them")
-    after: tuple[dict[str, Any], ...] = Field(description="a row per repetition, as `moodflow explain` has them")
+    before: tuple[AnsweredItem, ...] = Field(description="one per repetition")
+    after: tuple[AnsweredItem, ...] = Field(description="one per repetition")
 
 
 class ItemCounts(Frozen):

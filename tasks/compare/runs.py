@@ -5,6 +5,7 @@ from typing import Literal
 
 import polars as pl
 
+from schemas.documents.answered_item import AnsweredItem
 from schemas.documents.comparison import (
     DimensionChange,
     FlippedItem,
@@ -25,9 +26,9 @@ from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from tasks.compare.scores import compare_scores, find_flips
 from tasks.runs.comparable_runs import find_differences, warnings
-from tasks.runs.evidence import read_evidence, row_document
+from tasks.runs.evidence import answered_item, read_evidence
 from tasks.runs.past_run import PastRun, reopen
-from tasks.runs.run_tables import Row, System, from_row
+from tasks.runs.run_tables import System, from_row
 from tasks.runs.verdict import judge_run, total_of
 from tasks.scoring.uncertainty import Resampling
 
@@ -212,6 +213,6 @@ def _flipped(before: Side, after: Side, flips: Sequence[Flips], most: int) -> It
             )
 
 
-def _replies(run: PastRun, system: System, dataset: str, item: str) -> tuple[Row, ...]:
+def _replies(run: PastRun, system: System, dataset: str, item: str) -> tuple[AnsweredItem, ...]:
     evidence, options = read_evidence(run, dataset, system), run.options(system)
-    return tuple(row_document(run, evidence, key, options) for key in evidence.answers if key[0] == item)
+    return tuple(answered_item(run, evidence, key, options) for key in evidence.answers if key[0] == item)

@@ -57,7 +57,7 @@ def judge_row(row: Mapping[str, Any], blueprint: Blueprint, run: PastRun | Repor
     """Return the verdict on a row of `totals`, what it rests on (null = the score alone), and a sentence to be said first."""
     system, of = System(row["model"], row["setting"]), counted(row["datasets_total"], "dataset")
     counts = run.instruments if run else ()
-    name, failed = system.label, [count for count in counts if count.failed and count.system == system]
+    name, failed = system.label, [count for count in counts if count.failed and (count.model, count.setting) == system]
     bounds = f" (95 % interval {interval(row['ci_low'], row['ci_high'])})" if row["ci_low"] is not None else ""
     before = row["total_before_veto"]
     scored = "nothing was scored" if before is None else f"what was scored gives {number(before, 2)} of 100{bounds}"

@@ -130,7 +130,7 @@ def test_rows_carry_their_setting_and_abilities() -> None:
     assert leaderboard_table("longemotion", rows).row_count == 18
     first, *others = published_leaderboard("moodbench").rows
     assert (1 + len(others), first.model, first.rank) == (30, "gpt-5-mini-2025-08-07", 1)
-    heads, *models = (list(column.cells) for column in leaderboard_table("moodbench", [first, others[-1]]).columns)
+    heads, *models = ([*map(str, column.cells)] for column in leaderboard_table("moodbench", [first, others[-1]]).columns)
     assert [model[heads.index("Verdict")] for model in models] == ["scored", "vetoed: the gate scored 40.83"]
 
 
