@@ -31,7 +31,7 @@ class CommandResult:
     """What a command found: its exit status, one JSON document, and the same for a terminal, by default a line per value."""
 
     status: int
-    document: Document | Any
+    document: Document
     view: Sequence[RenderableType] = ()
 
     def finish(self, *, as_json: bool) -> NoReturn:
