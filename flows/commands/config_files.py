@@ -109,7 +109,7 @@ def _write_extra_as_json(capabilities: Any) -> None:
         ) from error
 
 
-def _at_provider(entry: Values, where: str = "--provider", **told: str) -> dict[str, Any]:
+def _at_provider(entry: Values, where: str = "--provider", **told: str) -> Values:
     name = entry.pop("provider", None)
     if name is None:
         return entry

@@ -31,8 +31,8 @@ class CommandResult:
     """What a command found: its exit status, one JSON document, and the same for a terminal, by default a line per value."""
 
     status: int
-    document: Document | Any
-    view: Sequence[RenderableType] | None = None
+    document: Document
+    view: Sequence[RenderableType] = ()
 
     def finish(self, *, as_json: bool) -> NoReturn:
         """Print the result and end the command with its status."""
@@ -40,8 +40,7 @@ class CommandResult:
             if as_json:
                 print_json(self.document)
             else:
-                view = [*detail_lines(self.document)] if self.view is None else self.view
-                terminal().print(*view, sep="\n", highlight=False)
+                terminal().print(*(self.view or detail_lines(self.document)), sep="\n", highlight=False)
         raise typer.Exit(self.status)
 
 

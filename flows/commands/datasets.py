@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import typer
+from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, terminal_table
@@ -52,7 +53,9 @@ def check_command(
     locator = Locator(mirror=mirror, cache=Locator.for_mirror(None).cache) if offline else Locator.for_mirror(mirror)
     document = check_datasets(specs, blueprints, locator)
     summary = f"{document.ready} of {document.total} datasets ready"
-    view = [terminal_table(_check_table(document.datasets)), summary] if every else [*detail_lines(document.datasets[0])]
+    view: list[RenderableType] = [*detail_lines(document.datasets[0])]
+    if every:
+        view = [terminal_table(_check_table(document.datasets)), summary]
     CommandResult(int(document.ready < document.total), document, view).finish(as_json=as_json)
 
 

@@ -14,12 +14,12 @@ from rich.filesize import decimal
 
 from flows.commands import options as opt
 from flows.commands.console import print_json, terminal, terminal_table
-from schemas.documents.lake import UnusedFile, UnusedFiles, UnusedPartition
+from schemas.documents.lake import UnusedFiles
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.table import Column, Table
 from tasks.lake.manifest import list_runs, read_manifests
-from tasks.lake.unused import Unused, find_unused, hold_alone
+from tasks.lake.unused import Unused, describe_unused, find_unused, hold_alone
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="list only")]
 Yes = Annotated[bool, typer.Option("--yes", help="remove without asking")]
@@ -54,34 +54,20 @@ def gc(
     runs = len(list_runs(folder))
     with hold_alone(folder) as is_free:
         unused = _find(folder, older_than, is_free=is_free)
-
-    def describe(*, removed: bool) -> UnusedFiles:
-        return UnusedFiles(
-            lake=str(folder),
-            runs=runs,
-            older_than_hours=older_than,
-            partitions=tuple(UnusedPartition(path=file.path, layer=file.layer, bytes=file.size) for file in unused.partitions),
-            temporary=tuple(UnusedFile(path=file.path, bytes=file.size) for file in unused.temporary),
-            folders=unused.folders,
-            bytes=unused.size,
-            younger=unused.younger,
-            in_use=not is_free,
-            removed=removed,
-        )
-
+    document = describe_unused(unused, folder, runs, older_than, is_free=is_free)
     if not as_json:
-        terminal().print(*_view(describe(removed=False)), sep="\n")
+        terminal().print(*_view(document), sep="\n")
     removing = bool(unused) and not dry_run and (yes or _confirmed(as_json=as_json))
     if removing:
         with hold_alone(folder) as is_free:
-            unused = _remove(folder, unused, older_than, is_free=is_free)
-        removing = is_free
+            removed = _remove(folder, unused, older_than, is_free=is_free)
+        document = describe_unused(removed, folder, runs, older_than, is_free=is_free).model_copy(update={"removed": is_free})
     if as_json:
-        print_json(describe(removed=removing))
-    elif removing:
-        freed = f"{len(unused.files)} files and {len(unused.folders)} folders removed"
-        terminal().print(f"{freed}, {decimal(unused.size)} freed.")
-    elif unused or not is_free:
+        print_json(document)
+    elif document.removed:
+        files = len(document.partitions) + len(document.temporary)
+        terminal().print(f"{files} files and {len(document.folders)} folders removed, {decimal(document.bytes)} freed.")
+    elif unused or document.in_use:
         terminal().print("Nothing was removed.")
 
 

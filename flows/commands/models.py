@@ -148,11 +148,11 @@ def _list_view(document: ModelList) -> list[RenderableType]:
     rows = [(row.id, row.title, row.base_url, _key_words(row), row.verified) for row in document.providers]
     view: list[RenderableType] = [terminal_table(Table(columns, rows))]
     if document.checked:
-        columns = (Column("Checked model", "name"), Column("Server"), Column("When"), Column("A run calls it with"))
+        heads = (Column("Checked model", "name"), Column("Server"), Column("When"), Column("A run calls it with"))
         checked = [
             (row.model, row.server or "embedded", row.probed_at, describe_capabilities(row.dialect)) for row in document.checked
         ]
-        view.append(terminal_table(Table(columns, checked)))
+        view.append(terminal_table(Table(heads, checked)))
     return view
 
 

@@ -66,7 +66,7 @@ async def _run_stage(stage: str, plans: Sequence[ResolvedPlan]) -> CommandResult
     run, *more = _runs((first, *others))
     document = SeveralRuns(**dict(run), more=tuple(more))
     view = [
-        *(line for result in (first, *others) for line in result.view or ()),
+        *(line for result in (first, *others) for line in result.view),
         *report_addresses(str(run.report) for run in document.runs),
     ]
     return CommandResult(max(result.status for result in (first, *others)), document, view)

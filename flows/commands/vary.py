@@ -103,7 +103,7 @@ def with_comparison(result: CommandResult, several: SeveralRuns, variants: Mappi
         except UsageError as error:  # nothing was scored in one of them, which its own lines say
             log(f"{other} is not compared with {first}: {error.what}")
     document = VariedRuns(**dict(several), variants=runs, comparisons=tuple(comparisons.values()))
-    return replace(result, document=document, view=[*(result.view or ()), *_tables(first, comparisons)])
+    return replace(result, document=document, view=[*result.view, *_tables(first, comparisons)])
 
 
 def _tables(first: str, comparisons: Mapping[str, RunComparison]) -> Iterator[RenderableType]:

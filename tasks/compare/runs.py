@@ -12,6 +12,7 @@ from schemas.documents.comparison import (
     Flips,
     ItemCounts,
     RunComparison,
+    RunDifference,
     ScoreKind,
     StoredScore,
     SystemComparison,
@@ -71,7 +72,9 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
         after=after.name,
         benchmark=new.benchmark,
         warnings=tuple(warnings(before, after)),
-        differences=find_differences(before, after),
+        differences=tuple(
+            RunDifference(what=place, before=was, after=now) for place, was, now in find_differences(before, after)
+        ),
         models=tuple(_compare_pair((before, was), (after, now), resampling, flips) for was, now in pairs),
         only_before=_others(before, [was for was, _ in pairs]),
         only_after=_others(after, [now for _, now in pairs]),

@@ -18,6 +18,7 @@ from schemas.documents.comparison import CommonScore, Flips, ScoreKind
 from schemas.metrics import Metric
 from schemas.tables.scores import NormalizedScores
 from tasks.compare.regression import list_some
+from tasks.runs.run_tables import from_row
 from tasks.scoring.aggregation import ability_contributions, aggregate_scores, metric_contributions
 from tasks.scoring.clusters import place_clusters
 from tasks.scoring.dimensions import rate_answers, rate_items
@@ -63,18 +64,8 @@ def _scores(kind: ScoreKind, pairs: Mapping[Spec, Paired], scopes: Mapping[str, 
     for name, weights in scopes.items():
         if weights:
             gain = weigh_gain(pairs, weights)
-            before, after = gain["base_0_100"], gain["setting_0_100"]
-            yield CommonScore(
-                kind=kind,
-                id=name,
-                before=before,
-                after=after,
-                difference=after - before,
-                ci_low=gain["ci_low"],
-                ci_high=gain["ci_high"],
-                n_items=gain["n_items"],
-                is_clear=is_clear(gain),
-            )
+            row = {"kind": kind, "id": name, "before": gain["base_0_100"], "after": gain["setting_0_100"]}
+            yield from_row(CommonScore, gain | row, difference=gain["gain"], is_clear=is_clear(gain))
 
 
 def score_changes(

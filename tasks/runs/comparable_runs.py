@@ -9,13 +9,12 @@ from pydantic_core import to_json
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import ModelEntry
-from schemas.documents.comparison import RunDifference
 from schemas.documents.leaderboard import Group
 from schemas.lineage import RunManifest
 from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL, RoleModels
 from tasks.lake.fingerprint import canonical_json
-from tasks.runs.differences import fields_apart, tree_changes
+from tasks.runs.differences import TreeChange, fields_apart, tree_changes
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
 from tasks.solvers.registry import helper_roles, is_optional
@@ -157,7 +156,7 @@ WHY = {
 """What it means if a field of the plan differs. `sample` may: it changes no score of the common items."""
 
 
-def find_differences(before: PastRun, after: PastRun) -> tuple[RunDifference, ...]:
+def find_differences(before: PastRun, after: PastRun) -> list[TreeChange]:
     """Find everything that differs: plan, blueprint, versions and datasets."""
     manifests = before.manifest, after.manifest
     notices = [{notice.id: notice.model_dump(mode="json") for notice in manifest.datasets} for manifest in manifests]
@@ -170,8 +169,7 @@ def find_differences(before: PastRun, after: PastRun) -> tuple[RunDifference, ..
         }
         for manifest, own in zip(manifests, notices, strict=True)
     ]
-    changes = tree_changes(sides[0], sides[1], by_name=False)
-    return tuple(RunDifference(what=change.place, before=change.before, after=change.after) for change in changes)
+    return list(tree_changes(sides[0], sides[1], by_name=False))
 
 
 def warnings(before: PastRun, after: PastRun) -> list[str]:
