@@ -47,7 +47,15 @@ SYSTEM = SystemChanges(model="m|1", setting="base", previous="20260101-a", chang
 
 
 def test_the_leaderboard_has_plain_round_cells_and_blanks() -> None:
-    alike = {"paper": "P", "verdict": "close", "reasons": (), "abilities": {}, "datasets": (), "position": None, "languages": {}}
+    alike: dict[str, Any] = {
+        "paper": "P",
+        "verdict": "close",
+        "reasons": (),
+        "abilities": {},
+        "datasets": (),
+        "position": None,
+        "languages": {},
+    }
     ranked = system_row(
         model="b",
         total=70.0,
