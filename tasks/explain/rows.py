@@ -133,7 +133,7 @@ def _asked(run: PastRun, stored: Evidence, readable: Evidence, key: Key) -> Aske
     shown = {turn["turn"]: turn for turn in readable.turns(key)}
     answered = answered_item(run, readable, key, ())
     retrieved, chunks = (
-        sorted(readable.about(frame, key), key=lambda row: (row["query_number"], str(row.get("stage")), row["rank"]))
+        sorted(readable.about(frame, key).to_dicts(), key=lambda row: (row["query_number"], str(row.get("stage")), row["rank"]))
         for frame in (readable.data.retrievals, readable.data.prompt_chunks)
     )
     return AskedOnce(

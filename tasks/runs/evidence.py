@@ -40,17 +40,17 @@ class Evidence:
     refs: tuple[PartitionRef, ...]
     withheld: str | None = None
 
-    def about(self, frame: pl.DataFrame, key: Key) -> list[dict[str, Any]]:
-        """Return rows of a frame about one item and repetition."""
-        return frame.filter((pl.col("item_id") == key[0]) & (pl.col("repetition") == key[1])).to_dicts()
+    def about(self, frame: pl.DataFrame, key: Key) -> pl.DataFrame:
+        """Return the rows of a frame about one item and repetition."""
+        return frame.filter(item_id=key[0], repetition=key[1])
 
-    def item(self, name: str) -> dict[str, Any]:
+    def item(self, name: str) -> Row:
         """Return the row of an item."""
         return self.data.items.row(by_predicate=pl.col("item_id") == name, named=True)
 
-    def turns(self, key: Key) -> list[dict[str, Any]]:
+    def turns(self, key: Key) -> list[Row]:
         """Return calls about one item, in order."""
-        return sorted(self.about(self.data.responses, key), key=lambda row: row["turn"])
+        return self.about(self.data.responses, key).sort("turn").to_dicts()
 
     @cached_property
     def answers(self) -> dict[Key, list[ScoredItem]]:
@@ -61,7 +61,7 @@ class Evidence:
         return dict(sorted(answers.items()))
 
     @cached_property
-    def parts(self) -> dict[Key, list[dict[str, Any]]]:
+    def parts(self) -> dict[Key, list[Row]]:
         """Rows of `answers` of items that have several, by item and repetition; `text` is what each says as one text."""
         parts = self.data.answers.filter(pl.col("part") != "").with_columns(text=SAID)
         return parts.rows_by_key(["item_id", "repetition"], named=True, include_key=True)
