@@ -14,7 +14,7 @@ def test_the_calls_it_announces_are_those_it_takes(capsys: pytest.CaptureFixture
     plans = demo_plans(tmp_path, None)
     announce(plans[0])
     said = capsys.readouterr().err
-    calls = sum(run_command("dry-run", resolve(plan)).document.total.calls for plan in plans)
+    calls = sum(run_command("dry-run", resolve(plan)).document.model_dump()["total"]["calls"] for plan in plans)
     assert f"about {calls} calls" in said
     assert "items per task: 1; all of LongEmotion" in said
     assert "of ESC-Eval one talk of two turns" in said

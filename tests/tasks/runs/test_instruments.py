@@ -62,6 +62,8 @@ def test_the_total_without_tainted_dialogues(tmp_path: Path) -> None:
     assert (a.kinds, a.severities) == ({"cheers_up_early": 2, "gives_advice": 2}, {"helped": 2, "hindered": 2})
     # All: en 2 of 4, zh 2 of 2, (50 + 100) / 2. Left of en 0 and 1, of zh 1: (50 + 100) / 2 again, over 3 items.
     assert (a.all.total, a.all.n_scored) == (75, 6)
+    assert a.untainted
+    assert b.untainted
     assert (a.untainted.total, a.untainted.n_scored, a.untainted.ci_low) == (75, 3, None)
     # Nobody slipped with b: (50 + 0) / 2.
     assert (b.tainted, b.all.total, b.untainted.total, b.untainted.n_scored) == (0, 25, 25, 6)
@@ -71,6 +73,7 @@ def test_a_dataset_or_nothing_may_be_left(tmp_path: Path) -> None:
     values = {("a", "en"): [1.0], ("b", "en"): [1.0], ("b", "zh"): [0.0]}
     a, b = check_simulation(talked(tmp_path / "some", values, [fault("a", "en", "en-0"), fault("b", "zh", "zh-0")], None))
     assert (a.untainted, a.share) == (None, 1)
+    assert b.untainted
     assert (b.untainted.total, b.untainted.n_scored, b.untainted.datasets_scored) == (100, 1, 1)
     tainted = [fault(model, dataset, f"{dataset}-0") for model, dataset in values]
     assert [row.untainted for row in check_simulation(talked(tmp_path / "none", values, tainted, None))] == [None, None]
