@@ -45,11 +45,34 @@ class DatasetEntry(Document):
     differences: tuple[str, ...] = Field(description="where we differ from the paper or its code, and why")
 
 
-class DatasetCheck(Frozen):
+class DatasetContent(Frozen):
+    """Counts over the items made of a dataset's records; null = nothing could be read."""
+
+    items_read: int | None = None
+    good: int | None = Field(default=None, description="items that break no rule")
+    rejected: dict[str, int] | None = Field(default=None, description="items by the rule they break; one may break several")
+    languages: dict[str, int] | None = Field(default=None, description="good items by language")
+    question_types: dict[str, int] | None = Field(default=None, description="good items by question type")
+    gold: dict[str, int] | None = Field(default=None, description="right options by the letter they are shown with")
+    duplicates: int | None = Field(default=None, description="items that ask what an earlier one asks")
+    contradictions: int | None = Field(default=None, description="those of the duplicates with other gold")
+
+
+class ReachableScores(Frozen):
+    """Scores on 0-100 of imagined models, as the blueprint weighs the dataset's metrics."""
+
+    ceiling: float | None = Field(
+        default=None,
+        description="of a model that knows the gold; null where only a judge decides or several answers count together",
+    )
+    constant: dict[str, float] = Field(default={}, description="of always answering with a letter; empty = none is asked for")
+
+
+class DatasetCheck(DatasetContent, ReachableScores):
     """What is in the files of a dataset, and which scores it allows.
 
     It is ready if its files are here and are the pinned ones, every record was read, and no item breaks a rule but those that the
-    entry states. Counts and scores are null if nothing could be read.
+    entry states.
     """
 
     id: str
@@ -60,21 +83,8 @@ class DatasetCheck(Frozen):
     pinned: bool = Field(description="the content of every file is pinned by a hash")
     licence: str
     redistributable: bool
-    rows_read: int | None = None
-    items_read: int | None = None
-    good: int | None = Field(default=None, description="items that break no rule")
-    rejected: dict[str, int] | None = Field(default=None, description="items by the rule they break; one may break several")
-    languages: dict[str, int] | None = Field(default=None, description="good items by language")
-    question_types: dict[str, int] | None = Field(default=None, description="good items by question type")
-    gold: dict[str, int] | None = Field(default=None, description="right options by the letter they are shown with")
-    duplicates: int | None = Field(default=None, description="items that ask what an earlier one asks")
-    contradictions: int | None = Field(default=None, description="those of the duplicates with other gold")
-    ceiling: float | None = Field(
-        default=None,
-        description="score on 0-100 of a model that knows the gold; null where only a judge decides or answers count together",
-    )
-    constant: dict[str, float] = Field(default={}, description="score on 0-100 of always answering with a letter, by letter")
-    ambiguous: tuple[str, ...]
+    rows_read: int | None = Field(default=None, description="records of all files; null = they could not be read")
+    ambiguous: tuple[str, ...] = Field(description="items whose own labels contradict each other")
 
 
 class DatasetChecks(Document):

@@ -1,6 +1,6 @@
 """Systems ranked together, and the models of a group and setting side by side. Scores are on 0-100."""
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 from pydantic import Field
@@ -8,6 +8,8 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.documents.document import Document
 from schemas.documents.system import PublishedRow, StoredRow
+
+_or_absent = partial(Field, default=None, exclude_if=lambda value: value is None)
 
 
 class Group(Frozen):
@@ -138,10 +140,10 @@ class RankedSystems(Document):
     """Systems of a benchmark, ranked; what is about runs is left out of a paper's table."""
 
     models: tuple[StoredRow | PublishedRow, ...]
-    groups: tuple[Group, ...] | None = Field(default=None, exclude_if=lambda value: value is None)
-    dimension_scores: tuple[StoredDimensionScore, ...] | None = Field(default=None, exclude_if=lambda value: value is None)
-    helper_ranks: tuple[HelperRanks, ...] | None = Field(default=None, exclude_if=lambda value: value is None)
+    groups: tuple[Group, ...] | None = _or_absent()
+    dimension_scores: tuple[StoredDimensionScore, ...] | None = _or_absent()
+    helper_ranks: tuple[HelperRanks, ...] | None = _or_absent()
     across: tuple[AcrossModels, ...]
-    html: str | None = Field(default=None, exclude_if=lambda value: value is None, description="file of the page; absent = none")
-    csv: str | None = Field(default=None, exclude_if=lambda value: value is None, description="file of tables; absent = none")
-    latex: str | None = Field(default=None, exclude_if=lambda value: value is None, description="file of tables; absent = none")
+    html: str | None = _or_absent(description="file of the page; absent = none")
+    csv: str | None = _or_absent(description="file of tables; absent = none")
+    latex: str | None = _or_absent(description="file of tables; absent = none")

@@ -10,14 +10,22 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
-from schemas.documents.datasets import DatasetCheck, DatasetChecks, DatasetEntry, DatasetList, DatasetRow
+from schemas.documents.datasets import (
+    DatasetCheck,
+    DatasetChecks,
+    DatasetContent,
+    DatasetEntry,
+    DatasetList,
+    DatasetRow,
+    ReachableScores,
+)
 from schemas.errors import SourceError
 from schemas.letters import option_letters
 from schemas.question_types import answered_by
@@ -82,23 +90,10 @@ def _describe_file(file: SourceFile) -> str:
     return f"{file.repository}/{file.path}{member} at {file.revision}, {pin}"
 
 
-class Content(NamedTuple):
-    """Counts over the items made of a dataset's records, as in DatasetCheck."""
-
-    items_read: int
-    good: int
-    rejected: dict[str, int]
-    languages: dict[str, int]
-    question_types: dict[str, int]
-    gold: dict[str, int]
-    duplicates: int
-    contradictions: int
-
-
-def describe_content(good: pl.DataFrame, rejected: pl.DataFrame) -> Content:
+def describe_content(good: pl.DataFrame, rejected: pl.DataFrame) -> DatasetContent:
     """Count what is there; `good`: rows of `items` that break no rule, `rejected`: the others, with `broken_rules`."""
     duplicates, contradictions = count_repeats(good)
-    return Content(
+    return DatasetContent(
         items_read=good.height + rejected.height,
         good=good.height,
         rejected=_counted(rejected["broken_rules"].explode()),
@@ -162,25 +157,18 @@ PERFECT = "perfect"
 NO_INTERVALS = ScoreSettings(bootstrap=0)
 
 
-class Reachable(NamedTuple):
-    """Scores on 0-100 as the blueprint weighs the dataset's metrics, as in DatasetCheck."""
-
-    ceiling: float | None
-    constant: dict[str, float]
-
-
-def reachable_scores(items: dy.DataFrame[Items], blueprint: Blueprint) -> Reachable:
+def reachable_scores(items: dy.DataFrame[Items], blueprint: Blueprint) -> ReachableScores:
     """Score imagined models on all good items of a dataset of the blueprint, by its methods that read one reply alone."""
     (dataset,) = items["dataset"].unique()
     methods = [method for method in blueprint.datasets[dataset].methods if not (method.judged or wholes_of([method]))]
     if not methods:
-        return Reachable(None, {})
+        return ReachableScores()
     answers = _imagined_answers(items)
     scored = pl.concat([score_items(items, answers, None, method) for method in methods])
     tables = score_benchmark(scored.lazy(), blueprint, NO_INTERVALS)
     rows = tables.dataset.filter(pl.col("dataset") == dataset).drop_nulls("score_0_100").select("model", "score_0_100")
     scores = dict(sorted(rows.iter_rows(), key=lambda row: (len(row[0]), row[0])))
-    return Reachable(scores.pop(PERFECT), scores)
+    return ReachableScores(ceiling=scores.pop(PERFECT), constant=scores)
 
 
 def check_datasets(specs: Iterable[DatasetSpec], blueprints: Sequence[Blueprint], locator: Locator) -> DatasetChecks:
@@ -208,10 +196,8 @@ def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locat
         is_broken = built.rejected.height > chosen.broken_rows
         faults = (describe_rejected(chosen, built.rejected),) if is_broken else ()
         content = describe_content(built.items, built.rejected)
-        reachable = Reachable(None, {}) if blueprint is None else reachable_scores(built.items, blueprint)
-        return _checked(chosen, faults).model_copy(
-            update={"rows_read": len(records), **content._asdict(), **reachable._asdict()},
-        )
+        reachable = ReachableScores() if blueprint is None else reachable_scores(built.items, blueprint)
+        return _checked(chosen, faults).model_copy(update={"rows_read": len(records), **dict(content), **dict(reachable)})
     except SourceError as error:
         # The files may all be here and say something else than the entry does.
         return _checked(chosen, needs(spec, locator) or (str(error),))

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from io import StringIO
@@ -12,8 +12,21 @@ from typing import Any, NamedTuple
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-from flows.commands.app import app, guarded
+from flows.commands.app import COMMANDS, app, guarded, load_command
 from schemas.documents.document import DOCUMENTS, json_schema
+
+
+def leaves(command: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the words and the object of every command that has none below it."""
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from leaves(inner, *path, name)
+    if not hasattr(command, "commands"):
+        yield path, command
+
+
+def all_commands() -> list[tuple[tuple[str, ...], Any]]:
+    """Return the words and the object of every command."""
+    return [leaf for name in COMMANDS for leaf in leaves(load_command(name), name)]
 
 
 class Ended(NamedTuple):
@@ -43,9 +56,7 @@ def ended(*arguments: str | Path) -> Ended:
 
 def assert_schema(arguments: list[str], document: Any) -> None:
     """Assert that the document of a command keeps the schema that `moodflow schema` prints for it."""
-    name = next((name for name in (" ".join(arguments[:2]), arguments[0]) if name in DOCUMENTS), None)
-    if name is None:
-        return
+    name = next(name for name in (" ".join(arguments[:2]), arguments[0]) if name in DOCUMENTS)
     fault = best_match(validator_of(name).iter_errors(document))
     assert fault is None, f"moodflow {name}: {fault.json_path}: {fault.message[:500]}"
 

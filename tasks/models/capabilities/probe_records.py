@@ -78,20 +78,9 @@ def list_models(lake: Path, environment: Mapping[str, str]) -> ModelList:
 
 
 def _describe_provider(provider: Provider, environment: Mapping[str, str]) -> ProviderRow:
-    name = provider.api_key_env
-    return ProviderRow(
-        id=provider.id,
-        title=provider.title,
-        base_url=provider.base_url,
-        api_key_env=name,
-        key_is_set=None if name is None else bool(environment.get(name, "").strip()),
-        quirks=provider.quirks,
-        models=provider.models,
-        sources=tuple(source.url for source in provider.sources),
-        verified=provider.verified,
-        not_verified=provider.not_verified,
-        notes=provider.notes,
-    )
+    key_is_set = bool(environment.get(provider.api_key_env, "").strip()) if provider.api_key_env else None
+    sources = tuple(source.url for source in provider.sources)
+    return ProviderRow(**{**dict(provider), "sources": sources}, key_is_set=key_is_set, verified=provider.verified)
 
 
 def _quirks_of(probe: ModelProbe) -> Quirks | None:
