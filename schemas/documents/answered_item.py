@@ -1,8 +1,8 @@
 """An item as it was asked: what was shown and answered, what that earned, and the calls sent for it."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import ConfigDict, Field, JsonValue
+from pydantic import Field, JsonValue
 from pydantic.dataclasses import dataclass
 
 from schemas.base import Frozen
@@ -37,19 +37,18 @@ Rebuilt = Literal["same", "different", "not rebuilt"]
 Journaled = Literal["same", "different", "no such call", "no journal"]
 
 
-@dataclass(frozen=True, config=ConfigDict(use_attribute_docstrings=True))
+@dataclass(frozen=True)
 class ShownOption:
     """An option as shown to the model."""
 
     letter: str
-    index: int
-    """Its place in the item."""
-
+    index: Annotated[int, Field(description="its place in the item")]
     text: str
     gold: bool
     chosen: bool
-    points: float | None = Field(default=None, exclude_if=lambda points: points is None)
-    """Of a questionnaire; absent = it has none."""
+    points: float | None = Field(
+        default=None, exclude_if=lambda points: points is None, description="of a questionnaire; absent = it has none"
+    )
 
 
 class SpokenLine(Frozen):

@@ -1,9 +1,9 @@
 """How the numbers of a run came about: the parts of a score, the items behind a dataset, one item whole, a subset of items."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, computed_field
+from pydantic import Field, computed_field
 from pydantic.dataclasses import dataclass
 
 from schemas.base import Frozen
@@ -27,7 +27,7 @@ def _is_null(value: object) -> bool:
     return value is None
 
 
-@dataclass(frozen=True, kw_only=True, config=ConfigDict(use_attribute_docstrings=True))
+@dataclass(frozen=True, kw_only=True)
 class MetricPart:
     """What only a metric has: its raw score with interval in its own unit, and how that was put on 0-100."""
 
@@ -46,37 +46,33 @@ class MetricPart:
     formula: str
 
 
-@dataclass(frozen=True, config=ConfigDict(use_attribute_docstrings=True))
+@dataclass(frozen=True)
 class ScorePart:
     """A score on 0-100 and what it is made of."""
 
     kind: Kind
     id: str
     title: str
-    score: float | None
-    """The stored one; null = nothing was scored."""
-
+    score: Annotated[float | None, Field(description="the stored one; null = nothing was scored")]
     weight: float
     datasets_scored: int
     datasets_total: int
     n_scored: int
     n_total: int
-    computed: float | None
-    """The weighted mean of its parts; of a metric its normalised raw score."""
-
-    parts: "tuple[ScorePart, ...]" = Field(default=(), exclude_if=lambda parts: not parts)
-    """Absent = it has none, or they are not shown."""
-
-    share: float | None = None
-    """Its weight divided by the weights of all its scored siblings; null = it counts for nothing."""
-
-    contributes: float | None = None
-    """Its share times its score; null = it counts for nothing."""
-
+    computed: Annotated[float | None, Field(description="the weighted mean of its parts; of a metric its normalised raw score")]
+    parts: "tuple[ScorePart, ...]" = Field(
+        default=(), exclude_if=lambda parts: not parts, description="absent = it has none, or they are not shown"
+    )
+    share: Annotated[
+        float | None,
+        Field(description="its weight divided by the weights of all its scored siblings; null = it counts for nothing"),
+    ] = None
+    contributes: Annotated[float | None, Field(description="its share times its score; null = it counts for nothing")] = None
     measured: MetricPart | None = Field(default=None, exclude_if=_is_null)
     note: str | None = Field(default=None, exclude_if=_is_null)
-    next: str | None = Field(default=None, exclude_if=_is_null)
-    """The command that goes into it; absent = there is none."""
+    next: str | None = Field(
+        default=None, exclude_if=_is_null, description="the command that goes into it; absent = there is none"
+    )
 
     @computed_field  # type: ignore[prop-decorator]
     @property

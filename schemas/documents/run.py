@@ -1,6 +1,6 @@
 """The documents of runs: one run, the list of them, and what commands about one write."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, computed_field
 from pydantic.dataclasses import dataclass
@@ -24,16 +24,16 @@ Instrument = Literal["simulated person", "judge", "draft judge", "reader"]
 """`reader`: what takes an answer from the replies of the model under test."""
 
 
-@dataclass(frozen=True, config=ConfigDict(use_attribute_docstrings=True))
+@dataclass(frozen=True)
 class InstrumentCount:
     """How much of what an instrument did for a system, in these datasets, is of no use."""
 
     model: str
     setting: str
     instrument: Instrument
-    name: str
-    """Of its model; of the reader, of the gate, whose replies are counted apart; empty = none."""
-
+    name: Annotated[
+        str, Field(description="of its model; of the reader, of the gate, whose replies are counted apart; empty = none")
+    ]
     datasets: tuple[str, ...]
     faulty: int
     total: int
@@ -58,20 +58,15 @@ class InstrumentCount:
         return f"{n} {what} of {self.instrument} {self.name} in {where} cannot be read"
 
 
-@dataclass(frozen=True, config=ConfigDict(use_attribute_docstrings=True))
+@dataclass(frozen=True)
 class MeanLength:
     """Mean length of the items of a dataset."""
 
     dataset: str
     items: int
-    characters: float
-    """Of context and question."""
-
-    tokens: float | None
-    """Of the context; null = none was built."""
-
-    of_paper: int | None
-    """Tokens by the paper, counted by another tokenizer; null = it says none."""
+    characters: Annotated[float, Field(description="of context and question")]
+    tokens: Annotated[float | None, Field(description="of the context; null = none was built")]
+    of_paper: Annotated[int | None, Field(description="tokens by the paper, counted by another tokenizer; null = it says none")]
 
 
 class ScoreOverDialogues(Frozen):
