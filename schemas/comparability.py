@@ -1,6 +1,6 @@
 """The record of how far the numbers of a run may be set beside a paper's, computed from what was run."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -67,13 +67,3 @@ class Comparability(Frozen):
     datasets: tuple[DatasetLikeness, ...]
     position: Position | None = Field(description="null = the total may not be ranked against published models")
     languages: dict[str, Shares] = Field(description="of `run`, `paper`, `gate`, `gate of paper`, as far as they are known")
-
-    def about(self, kind: str, name: str) -> dict[str, Any] | None:
-        """Return what is said beside the total, a main ability or a dataset; null for other kinds of score."""
-        verdict, reasons, position = self.abilities.get(name), self.reasons, None
-        if kind == "total":
-            verdict, position = self.verdict, self.position and self.position.words
-        elif kind == "dataset":
-            verdict, reasons = next((entry.verdict, entry.differences) for entry in self.datasets if entry.dataset == name)
-        found = {"paper": self.paper, "verdict": verdict, "reasons": [each.text for each in reasons], "position": position}
-        return found if verdict else None

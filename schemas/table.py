@@ -21,6 +21,11 @@ class Interval(NamedTuple):
     low: float
     high: float
 
+    @classmethod
+    def of(cls, low: float | None, high: float | None) -> "Interval | None":
+        """Return the interval, null where an end is not known."""
+        return None if low is None or high is None else cls(low, high)
+
 
 class Cell(NamedTuple):
     """A value with more than its column says: a note in small print below it, or that it is the best or the second of its row."""

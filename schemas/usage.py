@@ -67,15 +67,6 @@ class Expectation(Frozen):
         return Expectation(**sums, cost=cost, upper_bound=self.upper_bound or other.upper_bound)
 
 
-class Forecast(Frozen):
-    """Calls that remain for one model and one dataset."""
-
-    dataset: str
-    model: str
-    role: Role
-    expected: Expectation
-
-
 COUNTS = ("calls", "from_journal", "sent", "unsent", "failed", "uncounted")
 TOKENS = ("prompt_tokens", "completion_tokens", "paid_prompt_tokens", "paid_completion_tokens")
 COSTS = {"cost": "prompt_tokens", "paid_cost": "paid_prompt_tokens"}

@@ -2,28 +2,31 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import polars as pl
 import typer
 from rich.console import RenderableType
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, decimal, numbers, text_table
+from flows.commands.console import CommandResult, terminal_table
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import require_prefect_settings
-from flows.commands.run_view import usage_document, usage_view
+from flows.commands.run_view import usage_view
 from flows.runtime.local_server import temporary_server
+from schemas.documents.cards import BuiltCards, CardAgreement, FunnelStep
 from schemas.errors import UsageError
 from schemas.lineage import StageResult
 from schemas.plan import Plan
 from schemas.roles import JUDGES
+from schemas.table import Column, Table
 from schemas.tables.role_cards import QUALITIES, CardStep, RoleCards
 from tasks.judging.cards import CardPipeline, card_agreement, find_pipeline, funnel
 from tasks.lake.files import replace_file
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
 from tasks.models.cost.pricing import load_prices, price_usage
+from tasks.reporting.run_document import describe_cost
 
 MOST_ANNOTATORS = 3
 """Two, and who settles what they do not agree on."""
@@ -92,30 +95,34 @@ def _finished(plan: Plan, pipeline: CardPipeline, result: StageResult, out: Path
     lake, table, name = Lake(plan.lake, read_code_version()), load_prices(plan.prices), Path(plan.benchmark).stem
     cards = pl.concat([lake.read(ref, RoleCards) for ref in result.refs])
     files = {f"{name}.{quality}.jsonl": pipeline.items(cards, quality) for quality in QUALITIES}
-    document: dict[str, Any] = {
-        "funnel": funnel(cards),
-        "grades": {quality: len(items) for quality, items in zip(QUALITIES, files.values(), strict=True)},
-        "agreement": card_agreement(cards),
-        "files": [str(out / file) for file in (*files, f"{name}.cards.json")],
-        "partitions": [ref.model_dump() for ref in result.refs],
-        "calls": result.calls.model_dump(),
-        **usage_document(price_usage(result.usage, plan, table), table.currency if table else None),
-    }
+    usage = price_usage(result.usage, plan, table)
+    document = BuiltCards(
+        funnel=tuple(FunnelStep(**row) for row in funnel(cards)),
+        grades={quality: len(items) for quality, items in zip(QUALITIES, files.values(), strict=True)},
+        agreement=tuple(CardAgreement(**row) for row in card_agreement(cards)),
+        files=tuple(str(out / file) for file in (*files, f"{name}.cards.json")),
+        partitions=result.refs,
+        calls=result.calls,
+        usage=usage,
+        cost=describe_cost(usage, table.currency if table else None),
+    )
     texts = {file: "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in items) for file, items in files.items()}
-    texts[f"{name}.cards.json"] = json.dumps(document, ensure_ascii=False, indent=1)
+    texts[f"{name}.cards.json"] = document.model_dump_json(indent=1)
     for file, text in texts.items():
         replace_file(out / file, text.encode())
-    failed = any(row["failed"] for row in document["funnel"])
-    return CommandResult(int(failed), document, [*_view(document), *usage_view(document)])
+    failed = any(step.failed for step in document.funnel)
+    view = [*_view(document), *usage_view(document.cost)]
+    return CommandResult(int(failed), document, view)
 
 
-def _view(document: dict[str, Any]) -> list[RenderableType]:
-    steps = text_table("Step", *numbers("Entered", "Kept", "Failed"), "Dropped")
-    for row in document["funnel"]:
-        dropped = ", ".join(f"{count} {reason}" for reason, count in row["dropped"].items())
-        steps.add_row(row["step"], *(str(row[name]) for name in ("entered", "kept", "failed")), dropped)
-    agreed = text_table("Annotators on", *numbers("Cards", "Alike", "Alpha"))
-    for row in document["agreement"]:
-        agreed.add_row(row["of"], str(row["cards"]), str(row["alike"]), decimal(row["alpha"]))
-    grades = ", ".join(f"{count} {quality}" for quality, count in document["grades"].items())
-    return [steps, agreed, f"Cards: {grades}", *(f"Written: {file}" for file in document["files"])]
+def _view(document: BuiltCards) -> list[RenderableType]:
+    counts = [Column(title, "count") for title in ("Entered", "Kept", "Failed")]
+    steps = [
+        (step.step, step.entered, step.kept, step.failed, ", ".join(f"{n} {reason}" for reason, n in step.dropped.items()))
+        for step in document.funnel
+    ]
+    columns = (Column("Annotators on"), Column("Cards", "count"), Column("Alike", "count"), Column("Alpha", "number"))
+    agreement = [(row.of, row.cards, row.alike, row.alpha) for row in document.agreement]
+    tables = (Table((Column("Step"), *counts, Column("Dropped")), steps), Table(columns, agreement))
+    grades = ", ".join(f"{count} {quality}" for quality, count in document.grades.items())
+    return [*map(terminal_table, tables), f"Cards: {grades}", *(f"Written: {file}" for file in document.files)]

@@ -1,26 +1,33 @@
 """`moodflow compare RUN RUN`: compare the scores of two runs of a benchmark."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, bold, decimal, folded, label_system, numbers, text_table
+from flows.commands.console import CommandResult, bold, terminal_table
+from schemas.documents.answered_item import GivenAnswer
+from schemas.documents.comparison import CommonScore, FlippedItem, RunComparison, RunDifference, SystemComparison
+from schemas.documents.leaderboard import DimensionMean
 from schemas.folders import DEFAULT_LAKE
+from schemas.table import Cell, Column, Interval, Table, Value
 from tasks.compare.runs import compare_runs
 from tasks.runs.comparable_runs import in_words
+from tasks.runs.run_tables import System
 from tasks.runs.verdict import name_score, say_total
-from tasks.text.number_format import counted, interval, shorten, signed, signed_interval
+from tasks.text.number_format import NONE, count, counted, shorten
 
 MOST_DIFFERENCES = 15
 MOST_IDS = 5
 WIDTH = 240
 
-Row = dict[str, Any]
+COMMON = (
+    *(Column("Before", "score"), Column("After", "score"), Column("Difference", "difference")),
+    *(Column("95 % interval", "change"), Column("Common items", "count")),
+)
+"""Columns of a score over the items that both runs scored."""
 
 app = typer.Typer(add_completion=False)
 
@@ -39,93 +46,87 @@ def compare(
     Ends with 1 if the runs cannot be compared in every respect.
     """
     document = compare_runs(lake or DEFAULT_LAKE, (before, after), flips, bootstrap)
-    CommandResult(int(bool(document["warnings"])), document, _view(document)).finish(as_json=as_json)
+    CommandResult(int(bool(document.warnings)), document, _view(document)).finish(as_json=as_json)
 
 
-def _view(document: Row) -> list[RenderableType]:
+def _view(document: RunComparison) -> list[RenderableType]:
     """Return what a terminal shows: warnings, one table per model and setting, flipped items, and what else differs."""
-    shown: list[RenderableType] = [bold(document["benchmark"], f": {document['before']} -> {document['after']}")]
-    shown += [bold("Not comparable without care:", f" {warning}") for warning in document["warnings"]]
-    for model in document["models"]:
-        shown += [_table(model), *_total_lines(model), *_dimension_table(model), *_flip_lines(model), *_item_lines(model)]
-        shown += [line for flipped in model["flipped"] for line in _flipped(flipped)]
-    for side in ("before", "after"):
-        shown += [f"Only {side}: {label_system(each)}" for each in document[f"only_{side}"]]
-    return [*shown, *_differences(document["differences"])]
+    view: list[RenderableType] = [bold(document.benchmark, f": {document.before} -> {document.after}")]
+    view += [bold("Not comparable without care:", f" {warning}") for warning in document.warnings]
+    for model in document.models:
+        view += [terminal_table(_score_table(model)), *_total_lines(model)]
+        view += [terminal_table(_dimension_table(model))] if model.dimension_scores else []
+        view += [*_flip_lines(model), *_item_lines(model)]
+        view += [line for item in model.flipped for line in _flipped(item)]
+    for side, systems in (("before", document.only_before), ("after", document.only_after)):
+        view += [f"Only {side}: {System(each.model, each.setting).label}" for each in systems]
+    return [*view, *_differences(document.differences)]
 
 
-def _table(model: Row) -> Table:
-    sides = (model["before"], model["after"])
-    amounts = numbers("Before", "After", "Difference", "95 % interval", "Common items", "Stored before", "Stored after")
-    title = " -> ".join(dict.fromkeys(map(label_system, sides)))
-    table = text_table(folded(""), *amounts, title=title)
-    for name, common, stored in score_rows(model):
-        table.add_row(name, *common, *stored)
-    return table
+def _score_table(model: SystemComparison) -> Table:
+    title = " -> ".join(dict.fromkeys(System(side.model, side.setting).label for side in (model.before, model.after)))
+    stored = (Column("Stored before", "score"), Column("Stored after", "score"))
+    return Table(
+        (Column("Score of"), *COMMON, *stored), [(name, *common, *own) for name, common, own in score_rows(model)], title
+    )
 
 
-def score_rows(model: Row) -> Iterator[tuple[str | Text, tuple[str, ...], tuple[str, ...]]]:
-    """Yield the name of each score of a pair, its cells over common items, and what each run has stored."""
-    sides = (model["before"], model["after"])
-    common = {(row["kind"], row["id"]): row for row in model["common"]}
-    if total := next((row for row in model["common"] if row["kind"] == "total"), None):
-        name = " -> ".join(dict.fromkeys(name_score(side["verdict"]).lower() for side in sides))
-        yield bold(name), _common(total), tuple(decimal(side["total_before_veto"]) for side in sides)
-    for row in model["stored"]:
-        name = f"{'  ' if row['kind'] == 'dataset' else ''}{row['id']}"
+def score_rows(model: SystemComparison) -> Iterator[tuple[str, tuple[Value, ...], tuple[Value, Value]]]:
+    """Yield the name of each score of a pair, the total first; its cells of COMMON; and what each run has stored."""
+    before, after = model.before, model.after
+    common = {(row.kind, row.id): row for row in model.common}
+    if total := next((row for row in model.common if row.kind == "total"), None):
+        name = " -> ".join(dict.fromkeys(name_score(side.verdict).lower() for side in (before, after)))
+        yield name, _common(total), (before.total_before_veto, after.total_before_veto)
+    for row in model.stored:
+        in_both = common.get((row.kind, row.id))
         # Two profiles measure by other methods, so that they have no items in common.
-        cells = _common(common.get((row["kind"], row["id"]), {"difference": row["difference"]}))
-        yield name, cells, (decimal(row["before"]), decimal(row["after"]))
+        cells = _common(in_both) if in_both else (None, None, row.difference, None, None)
+        yield f"{'  ' if row.kind == 'dataset' else ''}{row.id}", cells, (row.before, row.after)
 
 
-def _common(row: Row) -> tuple[str, ...]:
-    if "n_items" not in row:
-        return ("-", "-", signed(row["difference"], 2), "-", "-")
-    difference = signed(row["difference"], 2) + (" *" if row["is_clear"] else "")
-    interval = signed_interval(row["ci_low"], row["ci_high"], 2)
-    return (decimal(row["before"]), decimal(row["after"]), difference, interval, str(row["n_items"]))
+def _common(score: CommonScore) -> tuple[Value, ...]:
+    difference = Cell(score.difference, "clear" if score.is_clear else "")
+    return score.before, score.after, difference, Interval.of(score.ci_low, score.ci_high), score.n_items
 
 
-def _total_lines(model: Row) -> Iterator[str]:
-    before, after = model["before"], model["after"]
-    yield "* the interval leaves out 0. Before, After and Difference are over the items that both runs scored."
+def _total_lines(model: SystemComparison) -> Iterator[str]:
+    before, after = model.before, model.after
+    yield "clear: the interval leaves out 0. Before, After and Difference are over the items that both runs scored."
     yield "Without common items, Difference is that of the stored scores."
     for name, side in (("Before", before), ("After", after)):
-        if side["verdict"] != "scored":
-            yield f"{name}: {side['headline']}"
-    verdicts = " -> ".join(side["verdict"] for side in (before, after))
-    ranks = " -> ".join(str(side["rank"] or "-") for side in (before, after))
-    coverage = " -> ".join(f"{100 * side['coverage']:.0f} %" for side in (before, after))
+        if side.verdict != "scored":
+            yield f"{name}: {side.headline}"
+    verdicts = f"{before.verdict} -> {after.verdict}"
+    ranks = f"{count(before.rank)} -> {count(after.rank)}"
+    coverage = f"{100 * before.coverage:.0f} % -> {100 * after.coverage:.0f} %"
     yield f"Total {say_total(before)} -> {say_total(after)}, {verdicts}, rank {ranks}, coverage {coverage}"
 
 
-def _dimension_table(model: Row) -> Iterator[Table]:
-    """Show means of rated dimensions side by side, in points of their scales; nothing if no run has any."""
-    amounts = numbers("Scale", "Before", "95 % interval", "After", "95 % interval", "Difference")
-    table = text_table(folded("Rated dimension"), *amounts)
-    for row in model["dimension_scores"]:
-        cells = [_mean(row[side]) for side in ("before", "after")]
-        scales = dict.fromkeys(f"{side['scale_min']} to {side['scale_max']}" for side in (row["before"], row["after"]) if side)
-        name = f"{row['dataset']}: {row['dimension']}"
-        table.add_row(name, " -> ".join(scales), *cells[0], *cells[1], signed(row["difference"], 2))
-    if table.row_count:
-        yield table
+def _dimension_table(model: SystemComparison) -> Table:
+    """Show means of rated dimensions side by side, in points of their scales."""
+    ends = Column("95 % interval", "interval")
+    columns = (Column("Rated dimension"), Column("Scale"), Column("Before", "number"), ends, Column("After", "number"), ends)
+    rows = []
+    for row in model.dimension_scores:
+        scales = dict.fromkeys(f"{mean.scale_min} to {mean.scale_max}" for mean in (row.before, row.after) if mean)
+        name = f"{row.dataset}: {row.dimension}"
+        rows.append((name, " -> ".join(scales), *_mean(row.before), *_mean(row.after), row.difference))
+    return Table((*columns, Column("Difference", "difference")), rows)
 
 
-def _mean(side: Row | None) -> tuple[str, str]:
-    if side is None:
-        return "-", "-"
-    return decimal(side["mean"]), interval(side["ci_low"], side["ci_high"], 2)
+def _mean(mean: DimensionMean | None) -> tuple[float | None, Interval | None]:
+    return (mean.mean, Interval.of(mean.ci_low, mean.ci_high)) if mean else (None, None)
 
 
-def _flip_lines(model: Row) -> Iterator[str]:
-    for metric in model["flips"]:
-        if not metric["fell"] and not metric["rose"]:
+def _flip_lines(model: SystemComparison) -> Iterator[str]:
+    for flips in model.flips:
+        if not flips.fell and not flips.rose:
             continue
-        fell, rose = ("right -> wrong", "wrong -> right") if metric["binary"] else ("lower", "higher")
-        test = "" if metric["p_value"] is None else f"; McNemar exact p = {metric['p_value']:.3g}"
-        moved = f"{_counted_ids(metric['fell'], fell)}; {_counted_ids(metric['rose'], rose)}"
-        yield f"{metric['dataset']}, {metric['method']}.{metric['metric']}, {metric['n_items']} common items: {moved}{test}"
+        fell, rose = ("right -> wrong", "wrong -> right") if flips.binary else ("lower", "higher")
+        test = "" if flips.p_value is None else f"; McNemar exact p = {flips.p_value:.3g}"
+        moved = f"{_counted_ids(flips.fell, fell)}; {_counted_ids(flips.rose, rose)}"
+        yield f"{flips.dataset}, {flips.method}.{flips.metric}, {flips.n_items} common items: {moved}{test}"
 
 
 def _counted_ids(ids: Sequence[str], word: str) -> str:
@@ -133,32 +134,30 @@ def _counted_ids(ids: Sequence[str], word: str) -> str:
     return f"{len(ids)} {word}" + (f" ({', '.join(ids[:MOST_IDS])}{more})" if ids else "")
 
 
-def _item_lines(model: Row) -> Iterator[str]:
-    for row in model["items"]:
-        words = {"only_before": "only before", "only_after": "only after", "changed": "changed under the same id"}
-        if parts := [_counted_ids(row[name], word) for name, word in words.items() if row[name]]:
-            yield f"Items of {row['dataset']}: {row['common']} in both, {'; '.join(parts)}"
+def _item_lines(model: SystemComparison) -> Iterator[str]:
+    for row in model.items:
+        others = {"only before": row.only_before, "only after": row.only_after, "changed under the same id": row.changed}
+        if parts := [_counted_ids(ids, words) for words, ids in others.items() if ids]:
+            yield f"Items of {row.dataset}: {row.common} in both, {'; '.join(parts)}"
 
 
-def _flipped(flipped: Row) -> Iterator[RenderableType]:
-    question = next((row["question"] for row in flipped["after"]), "")
-    what = f"of {flipped['dataset']} {flipped['direction']}: {shorten(question, WIDTH)}"
-    yield bold(f"\n{flipped['item_id']}", f" {what}")
-    measured = (flipped["method"], flipped["metric"])
-    for side in ("before", "after"):
-        for row in flipped[side]:
-            for score in (each for each in row["scores"] if (each["method"], each["metric"]) == measured):
-                said = next((each for each in row["answers"] if each["part"] == score["part"]), row)
-                value = "-" if score["value"] is None else f"{score['value']:.4g}"
-                reply = shorten(said["reply"] or f"({said['call'] or counted(len(row['answers']), 'answer')})", WIDTH)
-                part = f", part {score['part']}" if score["part"] else ""
-                yield f"  {side}{part}, {value}: {reply} -> {score['why']}"
+def _flipped(item: FlippedItem) -> Iterator[RenderableType]:
+    question = next((row.question for row in item.after), "")
+    yield bold(f"\n{item.item_id}", f" of {item.dataset} {item.direction}: {shorten(question, WIDTH)}")
+    for side, rows in (("before", item.before), ("after", item.after)):
+        for row in rows:
+            for score in (each for each in row.scores if (each.method, each.metric) == (item.method, item.metric)):
+                answer: GivenAnswer = next((each for each in row.answers if each.part == score.part), row)
+                value = NONE if score.value is None else f"{score.value:.4g}"
+                reply = shorten(answer.reply or f"({answer.call or counted(len(row.answers), 'answer')})", WIDTH)
+                part = f", part {score.part}" if score.part else ""
+                yield f"  {side}{part}, {value}: {reply} -> {score.why}"
 
 
-def _differences(rows: Sequence[Row]) -> Iterator[RenderableType]:
-    if rows:
-        yield bold("What else differs", f", {counted(len(rows), 'thing')}:")
-    for row in rows[:MOST_DIFFERENCES]:
-        yield f"  {row['what']}: {shorten(in_words(row['before']), 60)} -> {shorten(in_words(row['after']), 60)}"
-    if len(rows) > MOST_DIFFERENCES:
-        yield f"  and {len(rows) - MOST_DIFFERENCES} more: --json lists them"
+def _differences(differences: Sequence[RunDifference]) -> Iterator[RenderableType]:
+    if differences:
+        yield bold("What else differs", f", {counted(len(differences), 'thing')}:")
+    for row in differences[:MOST_DIFFERENCES]:
+        yield f"  {row.what}: {shorten(in_words(row.before), 60)} -> {shorten(in_words(row.after), 60)}"
+    if len(differences) > MOST_DIFFERENCES:
+        yield f"  and {len(differences) - MOST_DIFFERENCES} more: --json lists them"

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from flows.commands.plan_fields import EXAMPLE
+from flows.commands.plan_fields import EXAMPLE, Values
 from schemas.addresses import hide_credentials
 from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL
@@ -24,8 +24,6 @@ from tasks.solvers.registry import helper_roles
 
 PRESETS = DATA_FOLDER / "presets"
 """Plans as papers ran them. What stands under `models` holds for each model under test."""
-
-Values = dict[str, Any]
 
 
 def read_configs(names: Iterable[str], benchmark: str) -> tuple[Values, Values]:
@@ -111,7 +109,7 @@ def _write_extra_as_json(capabilities: Any) -> None:
         ) from error
 
 
-def _at_provider(entry: dict[str, Any], where: str = "--provider", **told: str) -> dict[str, Any]:
+def _at_provider(entry: Values, where: str = "--provider", **told: str) -> Values:
     name = entry.pop("provider", None)
     if name is None:
         return entry

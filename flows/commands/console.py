@@ -2,18 +2,19 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol
 
 import typer
 from rich.box import SIMPLE
 from rich.console import Console, JustifyMethod, RenderableType
-from rich.table import Column, Table
+from rich.table import Table
 from rich.text import Text
 
 import schemas.table
+from schemas.base import Frozen
 from schemas.documents.document import Document
 from schemas.printing import printable
 from tasks.runs.run_tables import System
@@ -27,20 +28,19 @@ LONGEST = 4000
 
 @dataclass(frozen=True)
 class CommandResult:
-    """What a command found: its exit status, one JSON document, and the same for a terminal."""
+    """What a command found: its exit status, one JSON document, and the same for a terminal, by default a line per value."""
 
     status: int
-    document: Document | Any
-    view: Sequence[RenderableType] = field(default_factory=list)
+    document: Document
+    view: Sequence[RenderableType] = ()
 
     def finish(self, *, as_json: bool) -> NoReturn:
         """Print the result and end the command with its status."""
         with suppress(BrokenPipeError):  # whoever read the output, such as `head`, has enough
             if as_json:
-                document = self.document
-                print_json(document.model_dump(mode="json") if isinstance(document, Document) else document)
+                print_json(self.document)
             else:
-                terminal().print(*self.view, sep="\n", highlight=False)
+                terminal().print(*(self.view or detail_lines(self.document)), sep="\n", highlight=False)
         raise typer.Exit(self.status)
 
 
@@ -61,8 +61,9 @@ def terminal() -> Console:
     return Terminal(width=None if sys.stdout.isatty() else PIPE_WIDTH, emoji=False, markup=False)
 
 
-def print_json(document: Any) -> None:
+def print_json(document: Document | Any) -> None:
     """Print one JSON document on standard output."""
+    document = document.model_dump(mode="json") if isinstance(document, Document) else document
     sys.stdout.write(printable(json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)) + "\n")
 
 
@@ -71,9 +72,10 @@ def bold(head: str, rest: str = "") -> Text:
     return Text.assemble((printable(head), "bold"), printable(rest))
 
 
-def detail_lines(document: Mapping[Any, Any], indent: str = "") -> Iterator[Text]:
+def detail_lines(document: Frozen | Mapping[Any, Any], indent: str = "") -> Iterator[Text]:
     """Yield a JSON document for a terminal: a line per value, what is nested further in; what is empty is left out."""
-    for name, value in document.items():
+    values = document.model_dump(mode="json") if isinstance(document, Frozen) else document
+    for name, value in values.items():
         if value in (None, [], (), {}):
             continue
         head = f"{indent}{name}:"
@@ -104,34 +106,18 @@ def terminal_table(table: schemas.table.Table) -> Table:
     return shown
 
 
-def text_table(*heads: str | Column, rows: Iterable[Iterable[RenderableType]] = (), title: str | None = None) -> Table:
-    """Return a table without lines between its cells."""
-    table = Table(*heads, title=title, box=SIMPLE)
-    for row in rows:
-        table.add_row(*row)
-    return table
+class AboutSystem(Protocol):
+    """What is about a model in a setting."""
+
+    @property
+    def model(self) -> str:
+        """Its name."""
+
+    @property
+    def setting(self) -> str:
+        """Its id."""
 
 
-def numbers(*heads: str) -> list[Column]:
-    """Return columns whose cells end below each other."""
-    return [Column(head, justify="right") for head in heads]
-
-
-def folded(head: str) -> Column:
-    """Return a column of long cells, which go on in the next line."""
-    return Column(head, overflow="fold")
-
-
-def unbroken(head: str) -> Column:
-    """Return a column of names, which stay in one line."""
-    return Column(head, no_wrap=True)
-
-
-def decimal(value: float | None) -> str:
-    """Return a score with two decimals, or a dash."""
-    return "-" if value is None else f"{value:.2f}"
-
-
-def label_system(row: Mapping[str, Any]) -> str:
+def label_system(row: AboutSystem) -> str:
     """Return the name of the system that a row is about."""
-    return System(row["model"], row["setting"]).label
+    return System(row.model, row.setting).label

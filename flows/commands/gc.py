@@ -13,11 +13,13 @@ from rich.console import RenderableType
 from rich.filesize import decimal
 
 from flows.commands import options as opt
-from flows.commands.console import folded, numbers, print_json, terminal, text_table
+from flows.commands.console import print_json, terminal, terminal_table
+from schemas.documents.lake import UnusedFiles
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
+from schemas.table import Column, Table
 from tasks.lake.manifest import list_runs, read_manifests
-from tasks.lake.unused import Unused, find_unused, hold_alone
+from tasks.lake.unused import Unused, describe_unused, find_unused, hold_alone
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="list only")]
 Yes = Annotated[bool, typer.Option("--yes", help="remove without asking")]
@@ -49,33 +51,23 @@ def gc(
         )
     if not folder.is_dir():
         raise UsageError("there is no lake", where=str(folder), expected="a folder that moodflow run has written to")
+    runs = len(list_runs(folder))
     with hold_alone(folder) as is_free:
-        unused, runs = _find(folder, older_than, is_free=is_free), len(list_runs(folder))
+        unused = _find(folder, older_than, is_free=is_free)
+    document = describe_unused(unused, folder, runs, older_than, is_free=is_free)
     if not as_json:
-        terminal().print(*_view(unused, runs, older_than, is_free=is_free), sep="\n")
+        terminal().print(*_view(document), sep="\n")
     removing = bool(unused) and not dry_run and (yes or _confirmed(as_json=as_json))
     if removing:
         with hold_alone(folder) as is_free:
-            unused = _remove(folder, unused, older_than, is_free=is_free)
-        removing = is_free
-    document = {
-        "lake": str(folder),
-        "runs": runs,
-        "older_than_hours": older_than,
-        "partitions": [{"path": file.path, "layer": file.layer, "bytes": file.size} for file in unused.partitions],
-        "temporary": [{"path": file.path, "bytes": file.size} for file in unused.temporary],
-        "folders": list(unused.folders),
-        "bytes": unused.size,
-        "younger": unused.younger,
-        "in_use": not is_free,
-        "removed": removing,
-    }
+            removed = _remove(folder, unused, older_than, is_free=is_free)
+        document = describe_unused(removed, folder, runs, older_than, is_free=is_free).model_copy(update={"removed": is_free})
     if as_json:
         print_json(document)
-    elif removing:
-        freed = f"{len(unused.files)} files and {len(unused.folders)} folders removed"
-        terminal().print(f"{freed}, {decimal(unused.size)} freed.")
-    elif unused or not is_free:
+    elif document.removed:
+        files = len(document.partitions) + len(document.temporary)
+        terminal().print(f"{files} files and {len(document.folders)} folders removed, {decimal(document.bytes)} freed.")
+    elif unused or document.in_use:
         terminal().print("Nothing was removed.")
 
 
@@ -117,16 +109,18 @@ def _remove(lake: Folder, listed: Unused, older_than_hours: float, *, is_free: b
     return replace(now, partitions=partitions, temporary=temporary, folders=tuple(folders))
 
 
-def _view(unused: Unused, runs: int, older_than_hours: float, *, is_free: bool) -> Iterator[RenderableType]:
+def _view(document: UnusedFiles) -> Iterator[RenderableType]:
     """Yield what a terminal shows: every file with its size, sums, and what stays."""
-    if unused:
-        yield text_table(folded("File"), *numbers("Size"), rows=((file.path, decimal(file.size)) for file in unused.files))
-        counts = f"{len(unused.partitions)} partitions, {len(unused.temporary)} temporary files, {len(unused.folders)} folders"
-        kept = f"{runs} runs are kept with all they list" if runs else "no run is in the lake: none is listed"
-        yield f"{counts}, {decimal(unused.size)}; {kept}."
+    files = (*document.partitions, *document.temporary)
+    if files or document.folders:
+        rows = [(file.path, decimal(file.bytes)) for file in files]
+        yield terminal_table(Table((Column("File"), Column("Size", "number")), rows))
+        sums = (f"{len(document.partitions)} partitions", f"{len(document.temporary)} temporary files")
+        kept = f"{document.runs} runs are kept with all they list" if document.runs else "no run is in the lake: none is listed"
+        yield f"{', '.join(sums)}, {len(document.folders)} folders, {decimal(document.bytes)}; {kept}."
     else:
         yield "No file of the lake is unused."
-    if not is_free:
-        yield f"A run or another gc is going on in this lake: {unused.younger} files that no run lists stay until it has ended."
-    elif unused.younger:
-        yield f"{unused.younger} more that no run lists are younger than {older_than_hours:g} hours and stay."
+    if document.in_use:
+        yield f"A run or another gc is going on in this lake: {document.younger} files that no run lists stay until it has ended."
+    elif document.younger:
+        yield f"{document.younger} more that no run lists are younger than {document.older_than_hours:g} hours and stay."

@@ -6,12 +6,14 @@ from typing import Annotated
 import typer
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, detail_lines, folded, numbers, text_table
+from flows.commands.console import CommandResult, detail_lines, terminal_table
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.stages import resolve_all
+from schemas.documents.journal import JournalExport, JournalSummary
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
+from schemas.table import Column, Table
 from tasks.lake.local_state import state_folder
 from tasks.models.journal.files import ImportedReplies, export_replies, import_replies, merge_replies, summarise
 from tasks.models.journal.request_files import import_answers
@@ -29,16 +31,16 @@ OtherJournal = Annotated[Folder, typer.Argument(metavar="LAKE_OR_FILE", parser=p
 @app.command("show")
 def show_journal(*, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Replies by endpoint and model: number, size, dates."""
-    file = _journal_of(lake)
-    models = summarise(file)
-    size, replies = file.stat().st_size, sum(row["replies"] for row in models)
-    document = {"journal": str(file), "file_bytes": size, "replies": replies, "models": models}
-    table = text_table(folded("Endpoint"), "Model", *numbers("Replies", "KiB"), "First", "Last")
-    for row in models:
-        amounts = (f"{row['replies']:,}", f"{row['bytes'] / KIB:,.0f}")
-        table.add_row(row["identity"], row["model"] or "?", *amounts, row["first"], row["last"])
-    said = f"{replies:,} replies in {file}, {size / KIB:,.0f} KiB"
-    CommandResult(0, document, [table, said]).finish(as_json=as_json)
+    document = summarise(_journal_of(lake))
+    total = f"{document.replies:,} replies in {document.journal}, {document.file_bytes / KIB:,.0f} KiB"
+    CommandResult(0, document, [terminal_table(_models_table(document)), total]).finish(as_json=as_json)
+
+
+def _models_table(document: JournalSummary) -> Table:
+    counts = (Column("Replies", "count"), Column("KiB", "number", digits=0))
+    columns = (Column("Endpoint"), Column("Model"), *counts, Column("First"), Column("Last"))
+    rows = [(row.identity, row.model or "?", row.replies, row.bytes / KIB, row.first, row.last) for row in document.models]
+    return Table(columns, rows)
 
 
 @app.command("export")
@@ -51,7 +53,7 @@ def export_journal(
 ) -> None:
     """Write the replies to a Parquet file."""
     replies = export_replies(_journal_of(lake), file, model)
-    document = {"file": str(file), "replies": replies, "file_bytes": file.stat().st_size}
+    document = JournalExport(file=str(file), replies=replies, file_bytes=file.stat().st_size)
     CommandResult(0, document, [f"{replies:,} replies written to {file}"]).finish(as_json=as_json)
 
 
@@ -65,7 +67,7 @@ def write_requests(context: typer.Context, benchmark: opt.Benchmark, to: opt.ToF
 
     (resolved,) = resolve_all([plan])
     document = run_to_end(write_wave(resolved, to))
-    CommandResult(int(bool(document["missing"])), document, [*detail_lines(document)]).finish(as_json=as_json)
+    CommandResult(int(bool(document.missing)), document).finish(as_json=as_json)
 
 
 @app.command("import", cls=PlanCommand)
@@ -116,6 +118,6 @@ def _journal_of(lake: Folder | None) -> Path:
 
 
 def _imported(source: Path, ours: Path, taken: ImportedReplies) -> CommandResult:
-    document = {"source": str(source), "journal": str(ours), "good": taken.good, **vars(taken)}
-    told = [LOGS] if taken.rules["line_is_of_a_log"] else []
-    return CommandResult(int(taken.refused > 0), document, [*detail_lines(document), *told])
+    document = taken.document(source, ours)
+    hints = [LOGS] if taken.rules["line_is_of_a_log"] else []
+    return CommandResult(int(taken.refused > 0), document, [*detail_lines(document), *hints])

@@ -1,22 +1,21 @@
 """`moodflow leaderboard`: rank the models of a benchmark, in the terminal or as a page."""
 
-from collections.abc import Iterator
-from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
-from rich.table import Table
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, decimal, numbers, text_table, unbroken
+from flows.commands.console import CommandResult, terminal_table
 from flows.commands.run_view import leaderboard_table
+from schemas.documents.leaderboard import RankedSystems
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
+from schemas.table import Column, Table
 from tasks.leaderboard import ranking as leaderboards
-from tasks.leaderboard.across_models import compare_helpers, compare_models
+from tasks.leaderboard.across_models import compare_models, describe_leaderboard
 from tasks.leaderboard.published_experiments import read_experiments
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.leaderboard import groups_said
@@ -71,27 +70,27 @@ def leaderboard(
     experiments = read_experiments(benchmark, folder) if html and published else None
     for name, file in written.items():
         write_leaderboard(name, Path(file), page, across, experiments)
-    groups = [asdict(group) for group in ranked.groups]
-    dimensions, helpers = ranked.dimensions.to_dicts(), list(compare_helpers(ranked))
-    of_runs = {} if published else {"groups": groups, "dimension_scores": dimensions, "helper_ranks": helpers}
-    document = {"models": ranked.rows, **of_runs, "across": [asdict(one) for one in across], **written}
+    document = describe_leaderboard(ranked, across).model_copy(update=written)
+    CommandResult(int(bool(page.damaged)), document, _view(benchmark, document, ranked)).finish(as_json=as_json)
+
+
+def _view(benchmark: str, document: RankedSystems, ranked: LeaderboardData) -> list[RenderableType]:
+    """Return what a terminal shows: a table for each group, or one for a paper's; rated dimensions; groups; files."""
+    tables = []
+    for number, rows in groupby(document.models, key=lambda row: row.group):
+        apart = f", group {number}: {ranked.groups[number - 1].words}" if number and len(ranked.groups) > 1 else ""
+        tables.append(leaderboard_table(f"{benchmark}{apart}", list(rows), ranked.regressed))
     rated = describe_dimensions(ranked)
-    view: list[RenderableType] = [
-        *(leaderboard_table(title, rows, ranked.regressed) for title, rows in _tables(benchmark, ranked)),
-        *(_dimensions(one) for one in rated if len(rated) == len(ranked.blueprint.datasets)),
+    files = (("Page", document.html), ("Tables", document.csv), ("Tables", document.latex))
+    return [
+        *tables,
+        *(_dimensions(each) for each in rated if len(rated) == len(ranked.blueprint.datasets)),
         *groups_said(ranked),
-        *(f"{'Page' if name == 'html' else 'Tables'}: {file}" for name, file in written.items()),
+        *(f"{title}: {file}" for title, file in files if file),
     ]
-    CommandResult(int(bool(page.damaged)), document, view).finish(as_json=as_json)
 
 
-def _tables(benchmark: str, ranked: LeaderboardData) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield a title and rows for each group; one for all where there is one group, or a paper's table."""
-    for number, rows in groupby(ranked.rows, key=lambda row: row.get("group")):
-        apart = f", group {number}: {ranked.groups[number - 1].words}" if len(ranked.groups) > 1 else ""
-        yield f"{benchmark}{apart}", list(rows)
-
-
-def _dimensions(rated: ScoreTable) -> Table:
-    rows = ((*names, *(decimal(cell["score"] if cell else None) for cell in cells)) for names, cells in rated.rows)
-    return text_table(unbroken("Model"), *numbers(*rated.columns), rows=rows, title=f"{rated.title}: dimensions on 0-100")
+def _dimensions(rated: ScoreTable) -> RenderableType:
+    columns = (Column("Model", "name"), *(Column(title, "score") for title in rated.columns))
+    rows = [(*names, *(cell["score"] if cell else None for cell in cells)) for names, cells in rated.rows]
+    return terminal_table(Table(columns, rows, title=f"{rated.title}: dimensions on 0-100"))

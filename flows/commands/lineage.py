@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from flows.commands import options as opt
-from flows.commands.console import folded, numbers, print_json, terminal, text_table, unbroken
+from flows.commands.console import CommandResult, terminal_table
 from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
+from schemas.documents.lineage import LineageGraph, LineageNode, SourceName
 from schemas.errors import SourceError, UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
-from schemas.graph import LineageGraph, LineageNode, SourceName
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.printing import printable
+from schemas.table import Column, Table, Value
 from schemas.tables.layers import AGGREGATED, in_order
 from tasks.datasets.catalogue import CATALOGUE
 from tasks.lake.finding import Holdings
@@ -45,14 +45,11 @@ app = typer.Typer(add_completion=False)
 def lineage(target: Target, lake: opt.LakeFolder = None, mermaid: Mermaid = False, as_json: opt.AsJson = False) -> None:
     """Show what a run or a file was computed from, up to source files and their hashes."""
     graph = read_graph(lake or DEFAULT_LAKE, target)
-    if as_json:
-        print_json(graph.model_dump(mode="json", by_alias=True))
-        return
-    if mermaid:
+    if mermaid and not as_json:
         print(*map(printable, diagram_of_graph(graph)), sep="\n")  # noqa: T201  as it is, to be piped into a file
         return
     used = [f"Used by run {run}" for run in graph.runs] or ["No run uses it."]
-    terminal().print(lineage_table(graph), *([] if _is_of_run(graph) else used), sep="\n")
+    CommandResult(0, graph, [terminal_table(lineage_table(graph)), *([] if _is_of_run(graph) else used)]).finish(as_json=as_json)
 
 
 def _is_of_run(graph: LineageGraph) -> bool:
@@ -119,12 +116,12 @@ def lineage_table(graph: LineageGraph) -> Table:
         groups.setdefault(names[node.id], []).append(node)
     above = {(names[edge.target], names[edge.source]) for edge in graph.edges}
     above |= {(names[node.id], names[node.rejected_of]) for node in graph.nodes if node.rejected_of in names}
-    hashes = ("Fingerprint", "Content")
-    table = text_table(unbroken("What"), folded("Which"), *numbers("Rows"), *hashes, "Code", "State", folded("Computed from"))
+    rows = []
     for name, nodes in groups.items():
-        parents = (_name(found[0], full=full) for parent, found in groups.items() if (name, parent) in above and parent != name)
-        table.add_row(*_cells(nodes), ", ".join(parents))
-    return table
+        parents = (_name(group[0], full=full) for parent, group in groups.items() if (name, parent) in above and parent != name)
+        rows.append((*_cells(nodes), ", ".join(parents)))
+    texts = (Column(title) for title in ("Fingerprint", "Content", "Code", "State", "Computed from"))
+    return Table((Column("What", "name"), Column("Which"), Column("Rows", "count"), *texts), rows)
 
 
 def _group_of(node: LineageNode) -> str:
@@ -143,14 +140,14 @@ def _position(node: LineageNode) -> tuple[int, str, str]:
     return place, str(node.layer), node.id
 
 
-def _cells(nodes: Sequence[LineageNode]) -> tuple[str, ...]:
+def _cells(nodes: Sequence[LineageNode]) -> tuple[Value, ...]:
     first, rows = nodes[0], [node.rows for node in nodes if node.rows is not None]
     hashes = (first.fingerprint, first.content_sha256) if len(nodes) == 1 else (None, None)
     code = dict.fromkeys(f"{node.package_version} @ {(node.git_commit or '?')[:8]}" for node in nodes if node.package_version)
     states = Counter(state for node in nodes if (state := _state(node)))
     told = ", ".join(f"{number} {state}" if len(nodes) > 1 else state for state, number in states.items())
     shown = ((digest or "")[:SHOWN_DIGITS] for digest in hashes)
-    return (first.layer or first.kind, _which(nodes), f"{sum(rows):,}" if rows else "", *shown, ", ".join(code), told)
+    return (first.layer or first.kind, _which(nodes), sum(rows) if rows else "", *shown, ", ".join(code), told)
 
 
 def _which(nodes: Sequence[LineageNode]) -> str:

@@ -1,7 +1,7 @@
 """Find the fields of a plan by path, such as `retrieval.top_k`, and set them from text."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,14 +13,16 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, folded, text_table, unbroken
+from flows.commands.console import CommandResult, terminal_table
 from schemas.addresses import hide_credentials
 from schemas.chat import ModelEntry
+from schemas.documents.plan_options import PlanOption, PlanOptionList
 from schemas.errors import UsageError, suggest
 from schemas.folders import Folder
 from schemas.json_yaml import read_yaml
 from schemas.plan import Plan
 from schemas.roles import JUDGES, PANEL, by_dataset, differs_by_dataset, map_role
+from schemas.table import Column, Table
 from tasks.solvers.registry import SOLVERS, helper_roles, is_optional
 
 TYPE_NAMES: Mapping[Any, str] = {
@@ -40,6 +42,9 @@ EXAMPLE = "NAME@http://localhost:8000/v1"
 PROVIDER = FieldInfo(annotation=str | None, default=None, description="one of `moodflow models list`, instead of base_url")
 """Names the server of a model's entry; replaced by its base URL before the plan is made."""
 
+
+Values = dict[str, Any]
+"""Fields of a plan as files and options have them, before the plan is made and checks them."""
 
 app = typer.Typer(add_completion=False)
 
@@ -184,7 +189,7 @@ def _spell(text: str, words: list[str]) -> str:
     return spelt if spelt in words else text
 
 
-def assign(values: dict[str, Any], path: str, value: Any) -> None:
+def assign(values: Values, path: str, value: Any) -> None:
     """Set a field in the values of a plan; below `models` and a role it is set for each of their models.
 
     The values, as `gather_roles` returns them, are changed in place; what was nested in them is copied.
@@ -200,7 +205,7 @@ def assign(values: dict[str, Any], path: str, value: Any) -> None:
         values[first] = _with(values.get(first), rest, value)
 
 
-def _role_with(role: dict[str, Any] | None, path: str, value: Any) -> dict[str, Any]:
+def _role_with(role: Values | None, path: str, value: Any) -> Values:
     name, *rest = path.split(".")
     if not rest:
         return by_dataset(value)
@@ -239,16 +244,20 @@ def _words(annotation: Any) -> tuple[str, ...]:
 @app.command()
 def list_options(as_json: opt.AsJson = False) -> None:
     """Every field of a plan that `--set PATH=VALUE` and `--config FILE` reach, with its type and default."""
-    rows = [
-        {"path": one.path, "type": one.kind, "default": one.default, "description": one.info.description or ""}
-        for one in plan_fields().values()
-    ]
-    table = text_table(unbroken("Path"), "Type", "Default", folded("Description"))
-    for row in rows:
-        role, _, field = row["path"].partition(".")
-        if not (role in role_names() and field):
-            table.add_row(*row.values())
-    shared = f"{', '.join(role_names())} have the same fields as models: judge.base_url, panel.sampling.max_tokens ..."
+    options = tuple(
+        PlanOption(path=field.path, type=field.kind, default=field.default, description=field.info.description or "")
+        for field in plan_fields().values()
+    )
+    roles = role_names()
+    rows = [(each.path, each.type, each.default, each.description) for each in options if _is_listed(each.path, roles)]
+    table = Table((Column("Path", "name"), Column("Type"), Column("Default"), Column("Description")), rows)
+    shared = f"{', '.join(roles)} have the same fields as models: judge.base_url, panel.sampling.max_tokens ..."
     varied = "A role may differ by dataset: --role 'judge={default: {name: N}, datasets: {ID: {name: M}}}'"
     how = "moodflow run BENCHMARK --set PATH=VALUE; several values: --set PATH=V1,V2"
-    CommandResult(0, {"options": rows}, [table, shared, varied, how]).finish(as_json=as_json)
+    CommandResult(0, PlanOptionList(options=options), [terminal_table(table), shared, varied, how]).finish(as_json=as_json)
+
+
+def _is_listed(path: str, roles: Collection[str]) -> bool:
+    """Return whether a terminal lists a field; those of roles are the same as those of models."""
+    role, _, field = path.partition(".")
+    return not (role in roles and field)

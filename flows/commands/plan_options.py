@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 
 from flows.commands import options as opt
 from flows.commands.config_files import complete_plan, read_configs, without_idle_roles
-from flows.commands.plan_fields import assign, find_field, parse_setting, parse_value, plan_fields, role_names
+from flows.commands.plan_fields import Values, assign, find_field, parse_setting, parse_value, plan_fields, role_names
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError, suggest
@@ -77,7 +77,7 @@ class PlanOptions:
     lake: opt.LakeFolder = None
 
     @property
-    def given(self) -> dict[str, Any]:
+    def given(self) -> Values:
         """Return what the command line names, by name."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: value for name, value in values.items() if value not in (None, [], ())}
@@ -88,7 +88,7 @@ class PlanOptions:
         names = (f"--{name.replace('_', '-')}" for name in self.given if name != "set")
         return (*names, *(f"--set {text.partition('=')[0].strip()}" for text in self.set or ()))
 
-    def assign_to(self, values: dict[str, Any]) -> None:
+    def assign_to(self, values: Values) -> None:
         """Set what the options say in the values of a plan, in the order in which they count."""
         for variable, path in ENVIRONMENT.items():
             if os.environ.get(variable):
@@ -128,7 +128,7 @@ def _path_of(name: str) -> str | None:
     return next((path for path in (name, f"{role}.{inner}", *same) if path in paths), None)
 
 
-def _assign_option(name: str, value: Any, values: dict[str, Any]) -> None:
+def _assign_option(name: str, value: Any, values: Values) -> None:
     path = "models" if name == "model" else str(_path_of(name))
     if path == "models":
         value = [{"name": model} for model in value]

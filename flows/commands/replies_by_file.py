@@ -1,11 +1,11 @@
 """Write the calls of a plan for others to answer, and take in what they answered."""
 
 from pathlib import Path
-from typing import Any
 
 from flows.commands.dry_run import build_first
 from flows.planning.jobs import ResolvedPlan
 from schemas.chat import ChatReply
+from schemas.documents.journal import WrittenRequests
 from tasks.models.journal.files import ImportedReplies, add_replies
 from tasks.models.journal.request_files import write_requests
 from tasks.models.journal.table import JOURNAL, journal_row
@@ -14,19 +14,20 @@ from tasks.solvers.forecast import place_replies, plan_wave
 from tasks.solvers.registry import SOLVERS
 
 
-async def write_wave(resolved: ResolvedPlan, folder: Path) -> dict[str, Any]:
-    """Write the calls that a run of a plan would make now; return what was written, as a JSON document."""
+async def write_wave(resolved: ResolvedPlan, folder: Path) -> WrittenRequests:
+    """Write the calls that a run of a plan would make now, and return what was written."""
     missing = await build_first(resolved)
     jobs = [infer for job in resolved.jobs if (infer := job.infer_job()) and not infer.keys.find_all(resolved.lake)]
     calls = {request.key: request for infer in jobs for request in await plan_wave(infer, resolved.lake)}
-    return {
-        "folder": str(folder),
-        "calls": len(calls),
-        "several_messages": sum(len(request.messages) > 1 for request in calls.values()),
-        "files": write_requests(calls.values(), folder, resolved.blueprint.name),
-        "not_known": sorted({infer.options.setting for infer in jobs if SOLVERS[infer.options.setting].retrieves}),
-        "missing": [gap.model_dump() for gap in missing],
-    }
+    settings = {infer.options.setting for infer in jobs}
+    return WrittenRequests(
+        folder=str(folder),
+        calls=len(calls),
+        several_messages=sum(len(request.messages) > 1 for request in calls.values()),
+        files=write_requests(calls.values(), folder, resolved.blueprint.name),
+        not_known=tuple(sorted(setting for setting in settings if SOLVERS[setting].retrieves)),
+        missing=missing,
+    )
 
 
 async def import_results(resolved: ResolvedPlan, folder: Path) -> ImportedReplies:

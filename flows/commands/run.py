@@ -1,10 +1,9 @@
 """Run one stage, or all of them, and turn what came of it into the result of the command."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import fastapi.encoders  # noqa: F401  Prefect imports it with the first flow run, when the server is up and waits for us
 from rich.console import RenderableType
@@ -12,7 +11,7 @@ from rich.console import RenderableType
 from flows.build import build_datasets
 from flows.commands.console import CommandResult
 from flows.commands.dry_run import run_dry
-from flows.commands.run_view import missing_lines, run_document, run_view, usage_document, usage_view
+from flows.commands.run_view import missing_lines, run_view, usage_view
 from flows.commands.vary import within_budget
 from flows.infer import run_inference
 from flows.planning.jobs import ResolvedPlan
@@ -27,12 +26,14 @@ from flows.runtime.prefect_server import on_server
 from flows.runtime.preflight import check_plan, warn
 from flows.runtime.preparation import prepare_models
 from flows.score import score
+from schemas.documents.run import InferDocument, RunDocument, SeveralRuns, StageDocument
 from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan, ReportRequest
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_changes
 from tasks.models.cost.pricing import load_prices, price_usage
 from tasks.reporting.content.changes import label_of, state_said
+from tasks.reporting.run_document import describe_cost, describe_run
 from tasks.steps import ledger
 from tasks.text.number_format import counted
 
@@ -55,7 +56,7 @@ async def _run_stage(stage: str, plans: Sequence[ResolvedPlan]) -> CommandResult
     async def run_each() -> list[CommandResult]:
         results: list[CommandResult] = []
         for resolved in plans:
-            spent = [result.document["cost"]["total"] for result in results]
+            spent = [document.cost.total for document in _runs(results)]
             left = with_plan(resolved, within_budget(resolved.stated, spent)) if spent else resolved
             results.append(await _run_flow(stage, left))
         return results
@@ -63,21 +64,28 @@ async def _run_stage(stage: str, plans: Sequence[ResolvedPlan]) -> CommandResult
     first, *others = await on_server(run_each)
     if not others:
         return first
-    document = {**first.document, "more": [other.document for other in others]}
-    view = [*(line for result in (first, *others) for line in result.view), *report_addresses(document)]
+    run, *more = _runs((first, *others))
+    document = SeveralRuns(**dict(run), more=tuple(more))
+    view = [
+        *(line for result in (first, *others) for line in result.view),
+        *report_addresses(str(run.report) for run in document.runs),
+    ]
     return CommandResult(max(result.status for result in (first, *others)), document, view)
 
 
-def report_addresses(document: dict[str, Any]) -> list[str]:
-    """Return the last lines of several runs: where a browser finds their reports, from the document of them all."""
-    reports = [str(run["report"]) for run in (document, *document["more"])]
+def _runs(results: Sequence[CommandResult]) -> list[RunDocument]:
+    return [result.document for result in results if isinstance(result.document, RunDocument)]
+
+
+def report_addresses(reports: Iterable[str]) -> list[str]:
+    """Return the last lines of several runs: where a browser finds their reports."""
     return [f"To read: {report if '://' in report else Path(report).absolute().as_uri()}" for report in reports]
 
 
-def _status(manifest: RunManifest, rows: Iterable[Mapping[str, Any]]) -> int:
+def _status(manifest: RunManifest, document: RunDocument) -> int:
     """Return 1 if something failed: a dataset without score, items without one, or a call, though its item has a score."""
     unanswered = manifest.calls.unsent > 0 or any(ref.layer == "answers" and not ref.complete for ref in manifest.partitions)
-    return int(bool(manifest.missing) or unanswered or any(row["n_scored"] < row["n_total"] for row in rows))
+    return int(bool(manifest.missing) or unanswered or any(row.n_scored < row.n_total for row in document.raw_scores))
 
 
 async def _infer(resolved: ResolvedPlan) -> StageResult:
@@ -107,27 +115,23 @@ async def _run_flow(stage: str, resolved: ResolvedPlan) -> CommandResult:
 
 def _stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
     """Return the result of `moodflow build`, `infer` and `score`."""
-    document = {
-        "stage": stage,
-        "partitions": [ref.model_dump() for ref in result.refs],
-        "missing": [gap.model_dump() for gap in result.missing],
-        "calls": result.calls.model_dump(),
-    }
+    document = StageDocument(stage=stage, partitions=result.refs, missing=result.missing, calls=result.calls)
     layers = Counter(ref.layer for ref in result.refs)
     view: list[RenderableType] = [f"{layer}: {counted(count, 'partition')}" for layer, count in layers.items()]
     view += missing_lines(result.missing)
     if stage == "infer":
         table = load_prices(plan.prices)
         rows = price_usage(complete_usage(result.usage, result.refs, open_lake(plan), plan), plan, table)
-        document |= usage_document(rows, table.currency if table else None, result.refs)
-        view += usage_view(document)
+        cost = describe_cost(rows, table.currency if table else None, result.refs)
+        document = InferDocument(**dict(document), usage=rows, cost=cost)
+        view += usage_view(cost)
     failed = bool(result.missing) or not all(ref.complete for ref in result.refs)
     return CommandResult(int(failed), document, view)
 
 
 def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
     """Return the result of `moodflow run` and `report`; what regressed, and warnings, are said on standard error."""
-    document, changes = run_document(manifest, lake), read_changes(lake.root, manifest.run)
+    document, changes = describe_run(manifest, lake), read_changes(lake.root, manifest.run)
     for system in changes.regressed if changes else ():
         findings = "".join(f"\n  {finding.message}" for finding in system.findings)
         log(f"{label_of(system)} regressed against {system.previous}:{findings}")
@@ -139,4 +143,4 @@ def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
     # Pages of the UI to open after the run that just ended.
     pages = addresses_of(RUN_KEYS, ledger.ended[-1] if ledger.ended else None)
     view = [*told, f"Run: {manifest.run}", written, *state, *(f"Prefect UI: {address}" for address in pages)]
-    return CommandResult(_status(manifest, document["raw_scores"]), document, view)
+    return CommandResult(_status(manifest, document), document, view)

@@ -1,34 +1,25 @@
-"""Turn the manifest and layers of a run into its JSON document and its tables for a terminal."""
+"""Lay out runs for a terminal: the leaderboard, calls, tokens and cost."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
+import rich.table
 from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
 
-from flows.commands.console import bold, decimal, folded, label_system, numbers, text_table, unbroken
-from flows.runtime.artifact_tables import failure_kinds
-from schemas.changes import RunChanges
-from schemas.errors import UsageError
-from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
+from flows.commands.console import label_system, terminal_table
+from schemas.documents.run import Cost, RunDocument
+from schemas.documents.system import StoredRow, SystemRow
+from schemas.lineage import Missing, RunManifest
+from schemas.table import Cell, Column, Interval, Table, Value
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
-from schemas.usage import Amounts, Usage, by_model, total
+from schemas.usage import Amounts
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import MANIFEST, read_changes, run_folder
-from tasks.leaderboard.ranking import run_rows
-from tasks.reporting.content.headlines import describe_headlines
-from tasks.reporting.content.operations import amount_cells, cost_notes
 from tasks.runs.baselines import Baselines
-from tasks.runs.instruments import check_simulation
-from tasks.runs.mean_lengths import read_lengths
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_tables import ReportData
-from tasks.runs.sections import read_sections
 from tasks.runs.verdict import say_interval, say_total, say_verdict
-from tasks.text.number_format import interval, number
+from tasks.text.number_format import number
+from tasks.text.tables import value_words
 
 MAX_COLUMNS = 3
 """Models shown side by side; more are listed below each other."""
@@ -37,168 +28,106 @@ LONGEST_ERROR = 200
 """Characters of a server's own words below the table of failed calls."""
 
 
-def run_document(manifest: RunManifest, lake: Lake) -> dict[str, Any]:
-    """Return the JSON document of `moodflow run --json`."""
-    run = past_run(manifest, lake)
-    document = {
-        "run": manifest.run,
-        "benchmark": manifest.benchmark,
-        "manifest": str(run_folder(lake.root, manifest.run) / MANIFEST),
-        "models": run_rows(run),
-        "instruments": [asdict(one) | {"failed": one.failed, "words": one.words} for one in run.instruments],
-        "lengths": [one._asdict() for one in read_lengths(run)],
-        "simulation": check_simulation(run),
-        "headlines": [asdict(one) for one in describe_headlines(run.blueprint, run.layers)],
-        "raw_scores": run.layers["raw_scores"].to_dicts(),
-        "dimension_scores": run.dimension_scores.to_dicts(),
-        "calls": manifest.calls.model_dump(),
-        "failures": failure_kinds(manifest, lake),
-        **usage_document(manifest.usage, manifest.currency, manifest.partitions),
-        "missing": [gap.model_dump() for gap in manifest.missing],
-        "canaries": [finding.model_dump() for finding in manifest.canaries],
-        "report": str(lake.root / manifest.report) if manifest.report else None,
-        **_changes_document(read_changes(lake.root, manifest.run)),
-    }
-    sections = read_sections(run)
-    if taken := sorted(sections.keys() & document.keys()):
-        step = "give the section of the installed package another name"
-        raise UsageError(f"a section has the name {taken[0]}, which the document of a run has", next_step=step)
-    return {**document, **sections}
-
-
-def _changes_document(changes: RunChanges | None) -> dict[str, Any]:
-    """Return how the run ended, which run it was compared with and what regressed; null if nothing was compared."""
-    if changes is None:
-        return dict.fromkeys(("state", "previous", "regressions"))
-    regressions = [
-        {"model": system.model, "setting": system.setting, "previous": system.previous, **finding.model_dump()}
-        for system in changes.regressed
-        for finding in system.findings
-    ]
-    return {"state": changes.state, "previous": changes.previous, "regressions": regressions}
-
-
 def missing_lines(gaps: Iterable[Missing]) -> list[str]:
     """Return a line for a terminal per dataset that has no score, or not over all its rows."""
     return [f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}" for gap in gaps]
 
 
-def usage_document(rows: Sequence[Usage], currency: str | None, refs: Iterable[PartitionRef] = ()) -> dict[str, Any]:
-    """Return tokens and cost: by dataset and model, by model, and of the run.
-
-    `unpriced` names models whose price is not known, `notes` say what has to be known about the numbers.
-    """
-    models = by_model(rows)
-    return {
-        "usage": [row.model_dump() for row in rows],
-        "cost": {
-            "currency": currency,
-            "models": [row.model_dump() for row in models],
-            "total": total(rows).model_dump(),
-            "unpriced": [row.model for row in models if row.cost is None and row.prompt_tokens is not None],
-            "notes": list(cost_notes(rows, refs)),
-        },
-    }
+def _calls_view(document: RunDocument) -> Iterator[RenderableType]:
+    """Yield how many calls a run took and why some of them failed."""
+    yield f"Calls: {document.calls.line}"
+    columns = (Column("Failed calls of"), Column("What"), Column("Calls", "count"), Column("What to do"))
+    if document.failures:
+        yield terminal_table(Table(columns, [(row.model, row.what, row.calls, row.next_step) for row in document.failures]))
+    for row in document.failures:
+        if row.error:  # repr escapes characters that move the cursor or hide others
+            yield f"First {row.what.partition(':')[0]} of {row.model}: {row.error[:LONGEST_ERROR]!r}"
 
 
-def _calls_view(document: dict[str, Any]) -> list[RenderableType]:
-    """Return how many calls a run took and why some of them failed."""
-    failures = document["failures"]
-    table = text_table("Failed calls of", folded("What"), *numbers("Calls"), folded("What to do"))
-    for row in failures:
-        table.add_row(*(str(row[name]) for name in ("model", "what", "calls", "next_step")))
-    # repr escapes characters that move the cursor or hide others.
-    errors = (
-        f"First {row['what'].partition(':')[0]} of {row['model']}: {row['error'][:LONGEST_ERROR]!r}"
-        for row in failures
-        if row["error"]
-    )
-    return [f"Calls: {CallCounts(**document['calls']).line}", *([table] if failures else []), *errors]
-
-
-def usage_view(document: dict[str, Any]) -> list[RenderableType]:
-    """Return tokens and cost by model for a terminal, and what has to be known about them; from a run's JSON document."""
-    rows = [Usage.model_validate(row) for row in document["usage"]]
-    if not rows:
+def usage_view(cost: Cost) -> list[RenderableType]:
+    """Return tokens and cost by model for a terminal, and what has to be known about them."""
+    if not cost.models:
         return []
-    currency = document["cost"]["currency"]
-    amounts = numbers("Replies", "Sent", "From the journal", "Prompt tokens", "Reply tokens", "Cost", "Paid now")
-    table = text_table("Model", "Role", *amounts, title="Tokens and cost")
-    models = by_model(rows)
-    for row in models:
-        table.add_row(row.model, row.role, *_usage_cells(row, currency))
-    if len(models) > 1:
-        table.add_row("all", "", *_usage_cells(total(rows), currency))
-    return [table, *document["cost"]["notes"]]
+    counts = ("Replies", "Sent", "From the journal", "Prompt tokens", "Reply tokens")
+    money = (Column(title, "money", currency=cost.currency) for title in ("Cost", "Paid now"))
+    rows = [(row.model, row.role, *_amounts(row)) for row in cost.models]
+    whole = [("all", "", *_amounts(cost.total))] if len(rows) > 1 else []
+    columns = (Column("Model"), Column("Role"), *(Column(title, "count") for title in counts), *money)
+    return [terminal_table(Table(columns, rows + whole, title="Tokens and cost")), *cost.notes]
 
 
-def _usage_cells(row: Amounts, currency: str | None) -> list[str]:
-    *cells, _, _, paid = amount_cells(row, currency)
-    return [*cells, paid]
+def _amounts(row: Amounts) -> tuple[Value, ...]:
+    least = "or more" if row.uncounted else ""
+    behind = (Cell(value, least if value is not None else "") for value in (row.prompt_tokens, row.completion_tokens, row.cost))
+    return (row.calls, row.sent, row.from_journal, *behind, row.paid_cost)
 
 
-def leaderboard_table(title: str, rows: list[dict[str, Any]], regressed: frozenset[tuple[str, str, str]] = frozenset()) -> Table:
+def leaderboard_table(
+    title: str, rows: Sequence[SystemRow], regressed: frozenset[tuple[str, str, str]] = frozenset()
+) -> rich.table.Table:
     """Return the leaderboard for a terminal: one column per model while they fit, else one row per model.
 
     `regressed` has run, model and setting of what regressed against the run before.
     """
-    names = dict.fromkeys(name for row in rows for name in row["abilities"])
-    cells = [_model_cells(row, names) for row in rows]
-    if regressed:
-        for row, cell in zip(rows, cells, strict=True):
-            cell["Run before"] = bold("regressed") if (row["run"], row["model"], row["setting"]) in regressed else ""
-    labels = [label_system(row) for row in rows]
+    abilities = list(dict.fromkeys(name for row in rows for name in row.abilities))
+    is_compared = any(row.comparability for row in rows)
+    columns = (
+        *(Column("Model", "name"), Column("Rank", "count"), Column("Total", "score"), Column("95 % interval", "interval")),
+        *(Column("Verdict", "verdict"), Column("Coverage", "share")),
+        *((Column("Beside published", "verdict"),) if is_compared else ()),
+        *(Column("Items", "count"), *(Column(name, "score") for name in abilities)),
+        *((Column("Run before", "verdict"),) if regressed else ()),
+    )
+    values = [
+        (
+            *(label_system(row), row.rank, say_total(row), say_interval(row), say_verdict(row), row.coverage),
+            *((row.comparability and row.comparability.verdict,) if is_compared else ()),
+            *(f"{row.n_scored} of {row.n_total}", *map(row.abilities.get, abilities)),
+            *(
+                ("regressed" if isinstance(row, StoredRow) and (row.run, row.model, row.setting) in regressed else "",)
+                * bool(regressed)
+            ),
+        )
+        for row in rows
+    ]
     if len(rows) > MAX_COLUMNS:
-        listed = ((label, *cell.values()) for label, cell in zip(labels, cells, strict=True))
-        return text_table(unbroken("Model"), *map(folded, cells[0]), rows=listed, title=title)
-    beside = ((name, *(cell[name] for cell in cells)) for name in (cells[0] if cells else ()))
-    return text_table("", *labels, rows=beside, title=title)
+        return terminal_table(Table(columns, values, title))
+    beside = [(column.title, *(value_words(row[place], column) for row in values)) for place, column in enumerate(columns)][1:]
+    return terminal_table(Table((Column(""), *(Column(label_system(row)) for row in rows)), beside, title))
 
 
-def run_view(title: str, document: dict[str, Any], manifest: RunManifest, lake: Lake) -> list[RenderableType]:
-    """Return a run for a terminal, from its JSON document; the report comes last.
+def run_view(title: str, document: RunDocument, manifest: RunManifest, lake: Lake) -> list[RenderableType]:
+    """Return a run for a terminal; the report comes last.
 
     The scores of its datasets are shown where few are scored or it chose some.
     """
-    models = document["models"]
-    few = manifest.plan.get("datasets") is not None or any(row["verdict"] == "too little scored" for row in models)
-    tables = [_dataset_table(title, document, past_run(manifest, lake))] if few else []
+    few = manifest.plan.get("datasets") is not None or any(row.verdict == "too little scored" for row in document.models)
     # A line per system whose verdict is not `scored`, then one per other instrument with faults.
-    verdicts = [row["headline"] for row in models if row["verdict"] != "scored"]
-    faults = [f"{label_system(one)}: {one['words']}" for one in document["instruments"] if not one["failed"]]
-    scores = [*tables, leaderboard_table(title, models), *verdicts, *faults]
-    gaps = missing_lines(manifest.missing)
-    return [*scores, *_calls_view(document), *usage_view(document), *gaps, f"Report: {document['report']}"]
+    return [
+        *([_dataset_table(title, document, past_run(manifest, lake))] if few else []),
+        leaderboard_table(title, document.models),
+        *(row.headline for row in document.models if row.verdict != "scored"),
+        *(f"{label_system(count)}: {count.words}" for count in document.instruments if not count.failed),
+        *_calls_view(document),
+        *usage_view(document.cost),
+        *missing_lines(document.missing),
+        f"Report: {document.report}",
+    ]
 
 
-def _dataset_table(title: str, document: dict[str, Any], run: PastRun) -> Table:
-    heads = numbers("Score", "95 % interval", "Items", "Unreadable", "Constant answer")
-    table = text_table(unbroken("Dataset"), "Model", "Metric", *heads, title=title)
+def _dataset_table(title: str, document: RunDocument, run: PastRun) -> rich.table.Table:
     items, answers = Items.cast(run.read("items")), Answers.cast(run.read("answers"))
     baselines = ReportData(run.manifest, run.blueprint, items=items, answers=answers).baselines
-    for row in document["raw_scores"]:
-        constant = baselines.get((row["dataset"], row["metric"]), Baselines()).constant
-        table.add_row(
-            row["dataset"],
-            label_system(row),
-            row["metric"],
-            number(row["value"], 3),
-            interval(row["ci_low"], row["ci_high"], 3),
-            f"{row['n_scored']} of {row['n_total']}",
-            str(row["n_unparsed"]),
-            f"{number(constant.share, 3)}, always {constant.letter}" if constant else number(None),
-        )
-    return table
-
-
-def _model_cells(row: dict[str, Any], abilities: Iterable[str]) -> dict[str, str | Text]:
-    return {
-        "Rank": str(row["rank"] or "-"),
-        "Total": bold(say_total(row)),
-        "95 % interval": say_interval(row),
-        "Verdict": say_verdict(row),
-        "Coverage": f"{100 * row['coverage']:.0f} %",
-        **({"Beside published": likeness["verdict"]} if (likeness := row.get("comparability")) else {}),
-        **({"Items": f"{row['n']} of {row['n_total']}"} if row["n"] is not None else {}),
-        **{name: decimal(row["abilities"].get(name)) for name in abilities},
-    }
+    columns = (
+        *(Column("Dataset", "name"), Column("Model"), Column("Metric"), Column("Score", "number", 3)),
+        *(Column("95 % interval", "interval", 3), Column("Items", "count"), Column("Unreadable", "count")),
+        Column("Constant answer", "number", 3),
+    )
+    rows = []
+    for row in document.raw_scores:
+        constant = baselines.get((row.dataset, row.metric), Baselines()).constant
+        always = f"{number(constant.share, 3)}, always {constant.letter}" if constant else None
+        ends = Interval.of(row.ci_low, row.ci_high)
+        items_scored = f"{row.n_scored} of {row.n_total}"
+        rows.append((row.dataset, label_system(row), row.metric, row.value, ends, items_scored, row.n_unparsed, always))
+    return terminal_table(Table(columns, rows, title))

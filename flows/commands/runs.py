@@ -2,28 +2,22 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, detail_lines, folded, text_table
-from flows.commands.run_view import run_document, run_view
+from flows.commands.console import CommandResult, detail_lines, terminal_table
+from flows.commands.run_view import run_view
+from schemas.documents.run import ExportedRun, RewrittenReport
 from schemas.folders import DEFAULT_LAKE, Folder
-from schemas.lineage import RunManifest
+from schemas.table import Column, Table
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import (
-    list_runs,
-    read_all_changes,
-    read_changes,
-    read_code_version,
-    read_manifest,
-    read_manifests,
-    run_folder,
-)
+from tasks.lake.manifest import list_runs, read_changes, read_code_version, read_manifest, run_folder
 from tasks.lake.seal import check_seal, seal_run
 from tasks.reporting.render.page import write_report
-from tasks.runs.past_run import reopen
+from tasks.reporting.run_document import describe_run
+from tasks.runs.past_run import describe_runs, reopen
 from tasks.runs.sections import EXCHANGES
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -33,25 +27,11 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Runs of the lake, newest first."""
     folder = lake or DEFAULT_LAKE
-    rows = [_run_row(folder, manifest) for manifest in read_manifests(folder)]
-    changes, damaged = read_all_changes(folder, [row["run"] for row in rows])
-    states = {run: one.state for run, one in changes.items()} | dict.fromkeys(damaged, "damaged")
-    table = text_table(folded("Run"), "Benchmark", "Calls sent", "Missing", "State")
-    for row in rows:
-        cells = (str(row[name]) for name in ("run", "benchmark", "calls_sent", "missing"))
-        table.add_row(*cells, states.get(row["run"], ""))
-    whole = not damaged and len(rows) == len(list_runs(folder))
-    CommandResult(int(not whole), {"runs": rows}, [table]).finish(as_json=as_json)
-
-
-def _run_row(folder: Folder, manifest: RunManifest) -> dict[str, Any]:
-    return {
-        **{name: getattr(manifest, name) for name in ("run", "benchmark", "started_at")},
-        "partitions": len(manifest.partitions),
-        "missing": len(manifest.missing),
-        "calls_sent": manifest.calls.sent,
-        "report": str(folder / manifest.report) if manifest.report else None,
-    }
+    document = describe_runs(folder)
+    columns = (Column("Run"), Column("Benchmark"), Column("Calls sent", "count"), Column("Missing", "count"), Column("State"))
+    rows = [(run.run, run.benchmark, run.calls_sent, run.missing, run.state or "") for run in document.runs]
+    whole = len(rows) == len(list_runs(folder)) and not any(run.state == "damaged" for run in document.runs)
+    CommandResult(int(not whole), document, [terminal_table(Table(columns, rows))]).finish(as_json=as_json)
 
 
 @app.command("show")
@@ -59,8 +39,8 @@ def show_command(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson 
     """One run: its scores, calls, tokens, cost and report, from the lake alone."""
     folder = lake or DEFAULT_LAKE
     manifest, stored = read_manifest(folder, run), Lake(folder, read_code_version())
-    document = run_document(manifest, stored)
-    view = run_view(f"{document['benchmark']}, {run}", document, manifest, stored)
+    document = describe_run(manifest, stored)
+    view = run_view(f"{manifest.benchmark}, {run}", document, manifest, stored)
     CommandResult(0, document, view).finish(as_json=as_json)
 
 
@@ -84,17 +64,17 @@ def report_command(
     target = out or (own / "redacted" if redact and not manifest.redacted else own)
     redacted = replace(past, manifest=manifest.model_copy(update={"redacted": redact or manifest.redacted}))
     write_report(load_report_data(redacted, read_changes(folder, run)), target)
-    intact, sealed = _seal(own) if target == own else (True, [])
-    document = {
-        "run": run,
-        "report": str(target / "report.html"),
-        "markdown": str(target / "report.md"),
-        "redacted": redacted.manifest.redacted,
-        "written_by": read_code_version().package,
-        "run_written_by": manifest.package_version,
-        "sealed_again": sealed,
-        "intact": intact,
-    }
+    intact, sealed = _seal(own) if target == own else (True, ())
+    document = RewrittenReport(
+        run=run,
+        report=str(target / "report.html"),
+        markdown=str(target / "report.md"),
+        redacted=redacted.manifest.redacted,
+        written_by=read_code_version().package,
+        run_written_by=manifest.package_version,
+        sealed_again=sealed,
+        intact=intact,
+    )
     changed = "The run's folder was changed since it was sealed, so it is not sealed again: moodflow verify says more"
     CommandResult(int(not intact), document, [*detail_lines(document), *([] if intact else [changed])]).finish(as_json=as_json)
 
@@ -110,14 +90,14 @@ def export_command(
     past = reopen(lake or DEFAULT_LAKE, run)
     of_run = [exchange for setting, exchange in EXCHANGES.items() if past.partitions("answers", setting=setting)]
     written = [path for exchange in of_run or EXCHANGES.values() for path in exchange.export(past, to)]
-    document = {"run": run, "folder": str(to), "files": [path.name for path in written]}
+    document = ExportedRun(run=run, folder=str(to), files=tuple(path.name for path in written))
     CommandResult(0, document, [f"{len(written):,} files written to {to}"]).finish(as_json=as_json)
 
 
-def _seal(own: Folder) -> tuple[bool, list[str]]:
+def _seal(own: Folder) -> tuple[bool, tuple[str, ...]]:
     """Seal a run's folder again if nothing but its report differs from what was sealed: whether so, and what differed."""
     check = check_seal(own)
-    names = [one.name for one in check.broken] if check else []
+    names = tuple(file.name for file in check.broken) if check else ()
     intact = all(name.startswith("report.") for name in names)
     if names and intact:
         seal_run(own)

@@ -14,5 +14,8 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def schema(name: Name = None) -> None:
-    """Print the JSON schema of the document that a command prints with --json, or the names of all documents."""
+    """JSON schemas of the documents that `--json` prints.
+
+    With a name it is printed, without one the names of all documents are.
+    """
     print_json(json_schema(name) if name else {"documents": sorted(DOCUMENTS)})

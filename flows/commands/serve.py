@@ -3,13 +3,14 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, print_json, terminal
 from flows.commands.process import require_prefect_settings
+from schemas.documents.serve import Automations, ServedSession
 from schemas.errors import UsageError
 
 WEBHOOK_ADDRESS = re.compile(r"https?://[^/\s]+(/\S*)?")
@@ -58,8 +59,8 @@ def automations(webhook: WebhookUrl = None, as_json: opt.AsJson = False) -> None
     require_prefect_settings()
     from flows.service.registration import mend_automations  # noqa: PLC0415
 
-    done = mend_automations(webhook)
-    CommandResult(0, done, [f"{name}: {what}" for name, what in done.items()]).finish(as_json=as_json)
+    document = Automations(**mend_automations(webhook))
+    CommandResult(0, document).finish(as_json=as_json)
 
 
 def read_schedules(given: Sequence[str]) -> dict[str, str]:
@@ -89,17 +90,18 @@ def require_address(webhook: str | None) -> None:
         )
 
 
-def print_summary(document: dict[str, Any]) -> None:
+def print_summary(session: ServedSession) -> None:
     """Print the addresses, the login and the next runs."""
-    lines = [f"UI:       {document['ui']}", f"Reports:  {document['reports']}"]
-    if made := document["login"]["made"]:
-        lines.append(f"Log in:   {made}   (asked for once by the browser; kept in {document['login']['file']})")
+    login = session.login
+    lines = [f"UI:       {session.ui}", f"Reports:  {session.reports}"]
+    if login.made:
+        lines.append(f"Log in:   {login.made}   (asked for once by the browser; kept in {login.file})")
     else:
-        lines.append(f"Log in:   as kept in {document['login']['file'] or 'PREFECT_SERVER_API_AUTH_STRING'}")
-    for row in document["deployments"]:
-        lines.append(f"  {row['name']}: {row['next_run'] or 'on demand'}, lake {row['lake']}")
-        if row["missed"]:
-            lines.append(f"    {row['missed']} runs were due while nothing served them; its page starts one: {row['page']}")
-    lines.append(f"On a regression: {'the webhook is called' if document['webhook'] else 'an event in the UI (no --webhook)'}")
+        lines.append(f"Log in:   as kept in {login.file or 'PREFECT_SERVER_API_AUTH_STRING'}")
+    for row in session.deployments:
+        lines.append(f"  {row.name}: {row.next_run or 'on demand'}, lake {row.lake}")
+        if row.missed:
+            lines.append(f"    {row.missed} runs were due while nothing served them; its page starts one: {row.page}")
+    lines.append(f"On a regression: {'the webhook is called' if session.webhook else 'an event in the UI (no --webhook)'}")
     lines.append("Ctrl-C stops all of it.")
     terminal().print(*lines, sep="\n", highlight=False, soft_wrap=True)

@@ -11,6 +11,7 @@ from flows.commands.plan_options import PlanCommand, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.vary import Settings, read_variants, require_differing, with_comparison
 from flows.runtime.local_server import temporary_server
+from schemas.documents.run import RunDocument, SeveralRuns
 from schemas.errors import UsageError
 from schemas.plan import Plan
 
@@ -81,9 +82,9 @@ def execute(
     from flows.commands.run import run_command  # noqa: PLC0415  takes seconds that a misspelt option need not wait
 
     result = run_command(stage, *resolved)
-    for document in (result.document, *result.document.get("more", ())):
-        if fails_if & {document.get("state"), *(row.get("verdict") for row in document.get("models", ()))}:
+    for document in result.document.runs if isinstance(result.document, RunDocument) else ():
+        if fails_if & {document.state, *(row.verdict for row in document.models)}:
             result = replace(result, status=1)
-    if variants:
-        result = with_comparison(result, variants)
+    if variants and isinstance(result.document, SeveralRuns):
+        result = with_comparison(result, result.document, variants)
     result.finish(as_json=as_json)

@@ -6,17 +6,20 @@ from dataclasses import replace
 from itertools import chain, combinations, product
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-from rich.text import Text
+from rich.console import RenderableType
 
-from flows.commands.compare import Row, score_rows
-from flows.commands.console import CommandResult, folded, label_system, numbers, text_table, unbroken
+from flows.commands.compare import COMMON, score_rows
+from flows.commands.console import CommandResult, label_system, terminal_table
 from flows.commands.plan_fields import find_field
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.addresses import hide_credentials
+from schemas.documents.comparison import RunComparison
+from schemas.documents.run import SeveralRuns, VariedRuns
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.printing import tell
+from schemas.table import Column, Table, Value
+from schemas.usage import Amounts
 from tasks.compare.runs import compare_runs
 
 if TYPE_CHECKING:
@@ -86,46 +89,45 @@ def _decided_by(job: "EvalJob") -> Iterator[Any]:
     yield [(rubric, judge.name, judge.meaning, plan.judge_repeat) for judge, rubric in job.raters]
 
 
-def with_comparison(result: CommandResult, variants: Mapping[Settings, Plan]) -> CommandResult:
+def with_comparison(result: CommandResult, several: SeveralRuns, variants: Mapping[Settings, Plan]) -> CommandResult:
     """Return the result of the runs of all variants with a comparison of each later one with the first."""
-    documents = [result.document, *result.document["more"]]
     names = {", ".join(settings): plan for settings, plan in variants.items()}
-    runs = {variant: document["run"] for variant, document in zip(names, documents, strict=True)}
+    runs = {variant: document.run for variant, document in zip(names, several.runs, strict=True)}
     first, *others = runs
-    comparisons: dict[str, Row] = {}
+    comparisons: dict[str, RunComparison] = {}
     for other in others:
         plan = names[other]
         try:
             comparisons[other] = compare_runs(plan.lake, (runs[first], runs[other]), 0, plan.bootstrap)
         except UsageError as error:  # nothing was scored in one of them, which its own lines say
             tell(f"{other} is not compared with {first}: {error.what}")
-    document = {**result.document, "variants": runs, "comparisons": list(comparisons.values())}
+    document = VariedRuns(**dict(several), variants=runs, comparisons=tuple(comparisons.values()))
     return replace(result, document=document, view=[*result.view, *_tables(first, comparisons)])
 
 
-def _tables(first: str, comparisons: Mapping[str, Row]) -> Iterator[Table | str]:
+def _tables(first: str, comparisons: Mapping[str, RunComparison]) -> Iterator[RenderableType]:
     """Yield a table per model and setting: a row per score and variant, the first variant before the others."""
-    systems: dict[str, dict[str, list[tuple[str | Text, ...]]]] = {}
+    systems: dict[str, dict[str, list[tuple[Value, ...]]]] = {}
     for variant, comparison in comparisons.items():
-        for model in comparison["models"]:
-            scores = systems.setdefault(label_system(model["before"]), {})
+        for model in comparison.models:
+            scores = systems.setdefault(label_system(model.before), {})
             for name, common, stored in score_rows(model):
-                rows = scores.setdefault(str(name), [(name, first, stored[0], *[""] * len(common))])
+                rows = scores.setdefault(name, [(name, first, stored[0], *[""] * len(common))])
                 rows.append(("", variant, stored[1], *common))
-    amounts = numbers("Score", "First", "This", "Difference", "95 % interval", "Common items")
+    amounts = [Column(title, "score") for title in ("Score", "First", "This")]
+    columns = (Column("Score of"), Column("Variant", "name"), *amounts, *COMMON[2:])
     for system, scores in systems.items():
-        title = f"{system}: each variant beside {first}"
-        yield text_table(folded("Score of"), unbroken("Variant"), *amounts, rows=chain(*scores.values()), title=title)
+        yield terminal_table(Table(columns, [*chain(*scores.values())], f"{system}: each variant beside {first}"))
     if systems:
-        yield "* the interval leaves out 0. First, This and Difference are over the items that both runs scored."
+        yield "clear: the interval leaves out 0. First, This and Difference are over the items that both runs scored."
 
 
-def within_budget(plan: Plan, spent: Sequence[Mapping[str, Any]]) -> Plan:
-    """Return a plan with what runs of the same command before it, of which `spent` has `cost.total`, have left of its budget."""
+def within_budget(plan: Plan, spent: Sequence[Amounts]) -> Plan:
+    """Return a plan with what runs of the same command before it, which `spent` these amounts, have left of its budget."""
     left: dict[str, float] = {}
     if plan.budget_tokens is not None:
-        tokens = sum((row["paid_prompt_tokens"] or 0) + (row["paid_completion_tokens"] or 0) for row in spent)
+        tokens = sum((row.paid_prompt_tokens or 0) + (row.paid_completion_tokens or 0) for row in spent)
         left["budget_tokens"] = max(1, plan.budget_tokens - tokens)
     if plan.budget is not None:
-        left["budget"] = max(LEAST_BUDGET, plan.budget - sum(row["paid_cost"] or 0.0 for row in spent))
+        left["budget"] = max(LEAST_BUDGET, plan.budget - sum(row.paid_cost or 0.0 for row in spent))
     return plan.model_copy(update=left)

@@ -4,9 +4,11 @@ import typer
 from rich.console import RenderableType
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, bold, decimal, label_system, numbers, text_table
+from flows.commands.console import CommandResult, bold, label_system, terminal_table
 from schemas.documents.verification import Verification
 from schemas.folders import DEFAULT_LAKE
+from schemas.table import Column, Table
+from tasks.text.number_format import number
 
 MOST_SHOWN = 20
 """Differences and scores on a terminal; `--json` has all."""
@@ -26,16 +28,20 @@ def verify(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson = Fals
 def verify_view(found: Verification) -> list[RenderableType]:
     """Return what a terminal shows: a line per layer, the first difference, all others, what would differ, notes."""
     changes = [
-        f"{label_system(change.model_dump())} {change.name}: {decimal(change.before)} -> {decimal(change.after)}"
+        f"{label_system(change)} {change.name}: {number(change.before, 2)} -> {number(change.after, 2)}"
         for change in found.would_differ
     ]
     differences = [f"{difference.kind}: {difference.message}" for difference in found.differences]
-    table = text_table("Layer", *numbers("Files", "Rows"), "Recomputed", "Differs")
-    for layer in found.layers:
-        done, differs = "yes" if layer.recomputed else "no", str(layer.differs) if layer.differs else "-"
-        table.add_row(layer.layer, f"{layer.partitions:,}", f"{layer.rows:,}", done, differs)
+    columns = (
+        Column("Layer", "name"),
+        Column("Files", "count"),
+        Column("Rows", "count"),
+        Column("Recomputed"),
+        Column("Differs", "count"),
+    )
+    rows = [(layer.layer, layer.partitions, layer.rows, layer.recomputed, layer.differs or None) for layer in found.layers]
     return [
-        table,
+        terminal_table(Table(columns, rows)),
         *(bold("First difference:", f" {difference}") for difference in differences[:1]),
         *_bounded("Others", differences[1:]),
         *_bounded("With blueprint and code as they are now, the stored replies would score", changes),

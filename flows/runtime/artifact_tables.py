@@ -3,23 +3,18 @@
 A cell that is null stays blank there: nothing that is missing is shown as 0.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
 from schemas.changes import TOTAL, RunChanges
+from schemas.documents.system import SystemRow
 from schemas.lineage import RunManifest
 from schemas.printing import printable
-from schemas.tables.layers import FROM_OUTSIDE
-from schemas.tables.responses import Judgements, Responses
-from schemas.usage import TESTED, by_model, total
+from schemas.usage import by_model, total
 from tasks.lake.lake import Lake
-from tasks.models.http.client import BUDGET_SPENT
-from tasks.models.http.cut_prompts import WAS_CUT
-from tasks.models.http.failures import FAILURE_KINDS
-from tasks.runs.failures import NOT_SENT
+from tasks.runs.failures import failed_calls
 from tasks.runs.verdict import say_verdict
 
 Row = dict[str, Any]
@@ -30,7 +25,7 @@ MAX_ROWS = 1000
 """Above that the UI gets slow; the description says what was left out."""
 
 
-def leaderboard_rows(models: Sequence[Row], changes: RunChanges | None) -> list[Row]:
+def leaderboard_rows(models: Sequence[SystemRow], changes: RunChanges | None) -> list[Row]:
     """Return one row per system; `models`: of `run_rows`, in their order; `changes`: None if nothing was compared.
 
     Interval and `change` are of the total before the veto.
@@ -38,17 +33,17 @@ def leaderboard_rows(models: Sequence[Row], changes: RunChanges | None) -> list[
     moved = _moved(changes)
     return [
         {
-            "rank": row["rank"],
-            "model": row["model"],
-            "setting": row["setting"],
-            "total": _round(row["total"]),
+            "rank": row.rank,
+            "model": row.model,
+            "setting": row.setting,
+            "total": _round(row.total),
             "verdict": say_verdict(row),
-            "before veto": _round(row["total_before_veto"]),
-            "95 % low": _round(row["ci_low"]),
-            "95 % high": _round(row["ci_high"]),
-            "change": _round(moved.get((row["model"], row["setting"], TOTAL))),
-            "coverage %": _round(100 * row["coverage"]),
-            "beside published": row["comparability"] and row["comparability"]["verdict"],
+            "before veto": _round(row.total_before_veto),
+            "95 % low": _round(row.ci_low),
+            "95 % high": _round(row.ci_high),
+            "change": _round(moved.get((row.model, row.setting, TOTAL))),
+            "coverage %": _round(100 * row.coverage),
+            "beside published": row.comparability and row.comparability.verdict,
         }
         for row in models
     ]
@@ -95,47 +90,8 @@ def coverage_rows(raw: pl.DataFrame) -> list[Row]:
 def failure_rows(manifest: RunManifest, lake: Lake) -> list[Row]:
     """Return what has no score, and calls that failed, by dataset, model and kind; a single row says that there is nothing."""
     gaps = [(gap.dataset, gap.model or "all", gap.setting or "all", gap.reason, None, gap.next_step) for gap in manifest.missing]
-    rows = [*gaps, *(row for row, _ in _failed_calls(manifest, lake))] or [("", "all", "all", "nothing failed", None, "")]
+    rows = [*gaps, *(row for row, _ in failed_calls(manifest, lake))] or [("", "all", "all", "nothing failed", None, "")]
     return [dict(zip(FAILURE_COLUMNS, row, strict=True)) for row in rows]
-
-
-def failure_kinds(manifest: RunManifest, lake: Lake) -> list[Row]:
-    """Return calls that failed by model and kind, the most frequent first: model, what, calls, next_step and the first error."""
-    calls: Counter[tuple[str, str, str]] = Counter()
-    errors: dict[tuple[str, str, str], str | None] = {}
-    for (_, model, _, what, count, next_step), error in _failed_calls(manifest, lake):
-        calls[model, what, next_step] += count
-        errors.setdefault((model, what, next_step), error)
-    return [
-        {"model": model, "what": what, "calls": count, "next_step": next_step, "error": errors[model, what, next_step]}
-        for (model, what, next_step), count in calls.most_common()
-    ]
-
-
-def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[tuple[str, str, str, str, int, str], str | None]]:
-    """Yield one row per partition and kind of failure, with an error; only partitions are read that have failed calls."""
-    for ref in manifest.partitions:
-        place = dict(ref.place)
-        if ref.layer not in FROM_OUTSIDE or (ref.complete and ref.layer != "judgements"):
-            continue
-        dataset, setting, tested = place["dataset"], place["setting"], place["model"]
-        if ref.layer == "judgements":
-            sent, lost = pl.col("error").ne_missing(BUDGET_SPENT), pl.col("parse_status") == "failed"
-            unrated = lake.read(ref, Judgements).filter(pl.col("rating").is_null(), sent)
-            reason = pl.when(lost).then(pl.col("error").filter(lost).min()).otherwise("error").fill_null("no reason was kept")
-            for (status, why), rows in unrated.group_by("parse_status", reason, maintain_order=True):
-                word, remedy = ("", "run again") if status == "failed" else ("readable ", "see the replies: moodflow explain")
-                if why.startswith(WAS_CUT):
-                    remedy = FAILURE_KINDS["prompt_cut"].remedy
-                what = f"no {word}rating of {tested}'s answers: {why}"
-                yield (dataset, place["judge"], setting, what, rows["call_key"].n_unique(), remedy), None
-            continue
-        failed = lake.read(ref, Responses).cast({"failure": pl.String}).filter(pl.col("failure") != NOT_SENT)
-        by_kind = ["asked_model", "role", "failure"]
-        kinds = failed.group_by(by_kind).agg(pl.len(), pl.col("error").drop_nulls().first()).sort(by_kind)
-        for model, role, failure, calls, error in kinds.iter_rows():
-            kind, of = FAILURE_KINDS[failure], "" if role == TESTED else f" ({role} of {tested})"
-            yield (dataset, model, setting, f"{failure}{of}: {kind.meaning}", calls, kind.remedy), error
 
 
 def cost_rows(manifest: RunManifest) -> list[Row]:

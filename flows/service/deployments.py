@@ -27,11 +27,6 @@ class Deployment(NamedTuple):
     entry: DeploymentEntry
     plan: Plan
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """Return the flow's parameter as JSON: what was not set stays so."""
-        return {"plan": self.plan.model_dump(mode="json", exclude_unset=True)}
-
 
 def find_config(config: Path | None, folder: Path) -> Path:
     """Return the file that was named, else `prefect.yaml` of the folder, else the one that comes with MoodFlow."""

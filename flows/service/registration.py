@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
 from uuid import UUID
 
 from prefect.blocks.webhook import Webhook
@@ -51,19 +50,6 @@ WEBHOOK_BODY = """{
 """JSON; `text` is what chat services show."""
 
 
-class ServedDeployment(NamedTuple):
-    """A deployment that the server has, once everything runs.
-
-    `name` is that of flow and deployment, as commands of Prefect take it; `missed` were due while nothing served them.
-    """
-
-    deployment: Deployment
-    id: UUID
-    name: str
-    next_run: datetime | None
-    missed: int
-
-
 def build_deployment(deployment: Deployment) -> RunnerDeployment:
     """Return the deployment as Prefect registers it; the flow is imported by name, wherever it is installed."""
     entry, limit = deployment.entry, deployment.entry.concurrency_limit
@@ -72,7 +58,7 @@ def build_deployment(deployment: Deployment) -> RunnerDeployment:
         entry.name,
         schedules=[_schedule(schedule, entry.name) for schedule in entry.schedules],
         concurrency_limit=ConcurrencyLimitConfig(**limit.model_dump()) if isinstance(limit, ConcurrencyEntry) else limit,
-        parameters=deployment.parameters,
+        parameters={"plan": deployment.plan.model_dump(mode="json", exclude_unset=True)},  # a later default counts
         description=entry.description,
         tags=list(entry.tags),
         version=entry.version,

@@ -20,7 +20,8 @@ from flows.runtime.local_server import INTERRUPTED, LocalServer
 from flows.runtime.prefect_flows import log
 from flows.runtime.prefect_server import wait_until_up
 from flows.service.deployments import Deployment
-from flows.service.registration import HEARTBEAT_S, ServedDeployment, close_left_over, next_run, register, register_automations
+from flows.service.registration import HEARTBEAT_S, close_left_over, next_run, register, register_automations
+from schemas.documents.serve import ServedDeployment
 
 STOP_RUNS_LIMIT_S = 15.0
 PR_SET_CHILD_SUBREAPER = 36
@@ -32,7 +33,7 @@ class ServerPlan(NamedTuple):
     server: LocalServer
     built: Sequence[tuple[Deployment, RunnerDeployment]]
     webhook: SecretStr | None
-    announce: Callable[[Sequence[ServedDeployment]], None]
+    announce: Callable[[tuple[ServedDeployment, ...]], None]
 
 
 def serve_until_signal(wanted: ServerPlan) -> int:
@@ -112,8 +113,18 @@ async def _start(wanted: ServerPlan, runner: Runner, stopped: asyncio.Event) -> 
         for deployment, made in wanted.built:
             identity, name = await register(client, runner, deployment, made), made.full_name
             due = await next_run(client, identity, name)
-            served.append(ServedDeployment(deployment, identity, name, due, missed[name]))
-    wanted.announce(served)
+            served.append(
+                ServedDeployment(
+                    name=name,
+                    id=str(identity),
+                    page=f"{wanted.server.origin}/deployments/deployment/{identity}",
+                    schedules=deployment.entry.schedules,
+                    next_run=due and due.astimezone().isoformat(timespec="minutes"),
+                    missed=missed[name],
+                    lake=str(deployment.plan.lake),
+                )
+            )
+    wanted.announce(tuple(served))
     echo = Echo(stopped)
     with redirect_stdout(echo), redirect_stderr(echo):  # where the runner puts what runs print
         running = asyncio.create_task(runner.start())

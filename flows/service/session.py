@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,10 +16,11 @@ from flows.runtime.local_server import SERVER_AUTH, LocalServer, new_login, orig
 from flows.runtime.prefect_flows import log
 from flows.runtime.server_process import prefect_home
 from flows.service.deployments import check_deployment, find_config, key_addresses, read_deployments, reschedule, set_lakes
-from flows.service.registration import ServedDeployment, build_deployment
+from flows.service.registration import build_deployment
 from flows.service.report_server import serve_reports
 from flows.service.scheduler import ServerPlan, serve_until_signal
 from schemas.addresses import KEY_ADDRESSES, REPORTS_URL, is_loopback
+from schemas.documents.serve import LoginHint, ServedDeployment, ServedSession
 from schemas.errors import UsageError
 from schemas.folders import Folder
 from tasks.lake.local_state import states_folder
@@ -45,7 +46,7 @@ class Login(NamedTuple):
     kept_in: Path | None
 
 
-def serve_session(asked: ServeOptions, show: Callable[[dict[str, Any]], None]) -> int:
+def serve_session(asked: ServeOptions, show: Callable[[ServedSession], None]) -> int:
     """Serve until a signal comes, and return the exit status; `show` prints the document that says what is where."""
     _refuse_other_server()
     config = find_config(asked.config, Path())
@@ -68,33 +69,20 @@ def serve_session(asked: ServeOptions, show: Callable[[dict[str, Any]], None]) -
         server = _start_server(listening, login.auth, reports_url, home)
         webhook = SecretStr(asked.webhook) if asked.webhook else None
 
-        def announce(ready: Sequence[ServedDeployment]) -> None:
-            kept = login.kept_in and str(login.kept_in)
-            show(
-                {
-                    "ui": server.origin,
-                    "api": server.api_url,
-                    "reports": reports_url,
-                    "config": str(config),
-                    "login": {"file": kept, "made": login.auth if login.is_new else None},
-                    "webhook": webhook is not None,
-                    "deployments": [_describe(one, server.origin) for one in ready],
-                }
+        def announce(ready: tuple[ServedDeployment, ...]) -> None:
+            hint = LoginHint(file=login.kept_in and str(login.kept_in), made=login.auth if login.is_new else None)
+            session = ServedSession(
+                ui=server.origin,
+                api=server.api_url,
+                reports=reports_url,
+                config=str(config),
+                login=hint,
+                webhook=webhook is not None,
+                deployments=ready,
             )
+            show(session)
 
         return serve_until_signal(ServerPlan(server, built, webhook, announce))
-
-
-def _describe(one: ServedDeployment, origin: str) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "id": str(one.id),
-        "page": f"{origin}/deployments/deployment/{one.id}",
-        "schedules": [schedule.model_dump() for schedule in one.deployment.entry.schedules],
-        "next_run": one.next_run.astimezone().isoformat(timespec="minutes") if one.next_run else None,
-        "missed": one.missed,
-        "lake": str(one.deployment.plan.lake),
-    }
 
 
 def listen(host: str, port: int, option: str) -> socket.socket:

@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from schemas.base import Frozen
 from schemas.errors import UsageError
 
@@ -12,9 +14,41 @@ class Document(Frozen):
 
 
 DOCUMENTS = {
+    "automations": "serve:Automations",
+    "build": "run:StageDocument",
+    "cards annotate": "cards:BuiltCards",
+    "cards build": "cards:BuiltCards",
+    "compare": "comparison:RunComparison",
+    "datasets check": "datasets:DatasetChecks",
+    "datasets list": "datasets:DatasetList",
+    "datasets show": "datasets:DatasetEntry",
+    "demo": "run:AnyRun",
+    "explain": "explanation:Explanation",
+    "gc": "lake:UnusedFiles",
+    "infer": "run:AnyInference",
+    "journal export": "journal:JournalExport",
+    "journal import": "journal:JournalImport",
+    "journal merge": "journal:JournalImport",
+    "journal requests": "journal:WrittenRequests",
+    "journal show": "journal:JournalSummary",
+    "judges check": "judges:JudgeCheck",
+    "leaderboard": "leaderboard:RankedSystems",
+    "lineage": "lineage:LineageGraph",
+    "models accept": "models:AcceptedFindings",
+    "models check": "models:ModelCheck",
+    "models list": "models:ModelList",
+    "options": "plan_options:PlanOptionList",
+    "report": "run:RunDocument",
+    "run": "run:AnyRun",
+    "runs export": "run:ExportedRun",
+    "runs list": "run:RunList",
+    "runs report": "run:RewrittenReport",
+    "runs show": "run:RunDocument",
+    "score": "run:StageDocument",
+    "serve": "serve:ServedSession",
     "verify": "verification:Verification",
 }
-"""The document of each command: its module in this package and its class, imported when asked for."""
+"""The document of each command: its module in this package and its class, or a union of classes, imported when asked for."""
 
 
 def json_schema(name: str) -> dict[str, Any]:
@@ -27,4 +61,5 @@ def json_schema(name: str) -> dict[str, Any]:
         raise UsageError("no such document", got=name, expected=", ".join(sorted(DOCUMENTS)), next_step="moodflow schema")
     module, _, kind = DOCUMENTS[name].partition(":")
     document: type[Document] = getattr(import_module(f"schemas.documents.{module}"), kind)
-    return document.model_json_schema(mode="serialization")
+    of_command = f"What `moodflow {name} --json` prints."
+    return {"description": of_command} | TypeAdapter(document).json_schema(mode="serialization")

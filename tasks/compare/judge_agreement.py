@@ -1,15 +1,19 @@
 """How far judges agree with people, beside how far people agree with each other and what the best constant would reach."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from schemas.documents.judges import Certificate, JudgeCheck
 from schemas.tables.human_ratings import UNIT
-from tasks.compare.judged_ratings import JoinedRatings
+from tasks.compare.judged_ratings import JoinedRatings, join_ratings, read_human_ratings
+from tasks.compare.runs import RESAMPLES
 from tasks.judging.agreement import ALPHA_LEVELS, FEWEST_PAIRS, krippendorff_alpha
+from tasks.runs.past_run import PastRun
 from tasks.scoring import rater_agreement
 from tasks.scoring.clusters import design_effects, place_clusters, tails
 from tasks.scoring.rater_agreement import FEWEST_SYSTEMS, STATISTICS, Units
@@ -28,7 +32,8 @@ MOST_UNDEFINED = 0.05
 """Share of draws without a value above which there is no interval."""
 
 REASONS = ("undefined_because", "human_undefined_because")
-OF_MEAN = {**dict.fromkeys(REASONS, "undefined in a dimension, or dimensions of unlike scales"), "design_effect": None}
+UNLIKE = "undefined in a dimension, or dimensions of unlike scales"
+OF_MEAN = pl.DataFrame({**dict.fromkeys(REASONS, UNLIKE), "design_effect": [None] * len(STATISTICS)})
 
 
 class Ratings(NamedTuple):
@@ -39,6 +44,23 @@ class Ratings(NamedTuple):
     scale: Floats
     rises: bool
     units: Units
+
+
+def check_judges(run: PastRun, human: Path) -> JudgeCheck:
+    """Compare the judges of a run with the ratings of a file, whose bad rows are refused."""
+    ratings = read_human_ratings(human)
+    joined = join_ratings(ratings.good, run)
+    table = certificates(joined, Resampling(RESAMPLES, int(run.manifest.plan.get("seed", 0))))
+    return JudgeCheck(
+        run=run.name,
+        human=str(human),
+        read=ratings.read,
+        good=ratings.good.height,
+        refused=ratings.read - ratings.good.height,
+        refused_by_rule=dict(ratings.refused),
+        left_out=dict(joined.left_out),
+        certificates=tuple(Certificate(**row) for row in table.iter_rows(named=True)),
+    )
 
 
 def certificates(joined: JoinedRatings, resampling: Resampling) -> pl.DataFrame:
@@ -150,8 +172,8 @@ def _average(pairs: Sequence[tuple[Floats, Floats]], ratings: Ratings, compare: 
     return np.mean(found, axis=0) if found else np.full((len(STATISTICS), ratings.units.weights.shape[1]), np.nan)
 
 
-def _counts(ratings: Ratings, judge: Floats) -> dict[str, Any]:
-    """Return columns beside STATISTICS: counts, design effects, and why a value that is not defined is not."""
+def _counts(ratings: Ratings, judge: Floats) -> pl.DataFrame:
+    """Return a row per statistic: counts, design effects, and why a value that is not defined is not."""
     kept = np.flatnonzero(np.isfinite(judge))
     target, units = _row_means(ratings.people)[kept], ratings.units.only(kept)
     off = pl.DataFrame({"place": units.clusters, "item_id": kept, "bias": judge[kept] - target})
@@ -160,7 +182,7 @@ def _counts(ratings: Ratings, judge: Floats) -> dict[str, Any]:
     left_out = int(np.isnan(rater_agreement.correlate_items(judge[kept], target, units)[:, 0]).sum())
     few = f"no variance, or fewer than {FEWEST_SYSTEMS} systems: {len(np.unique(units.systems))}"
     why = {"pooled": FEW, "by_item": "no item has three unlike systems", "by_system": few}
-    return {
+    columns = {
         "n_units": len(kept),
         "n_pairs": int(np.isfinite(ratings.people[kept]).sum()),
         "n_clusters": len(np.unique(units.clusters)),
@@ -169,14 +191,13 @@ def _counts(ratings: Ratings, judge: Floats) -> dict[str, Any]:
         "undefined_because": [why[level] for _, level in STATISTICS],
         "human_undefined_because": FEW if ratings.known else "people are not told apart",
     }
+    return pl.DataFrame(columns)
 
 
-def _table(sides: Floats, tail: float, said: Mapping[str, Any]) -> pl.DataFrame:
-    """Return a row per statistic: what is said of it, SIDES, and intervals of the first two of them."""
-    table = pl.DataFrame(STATISTICS, ["statistic", "level"], orient="row").with_columns(
-        **{name: pl.Series(one) if isinstance(one, list) else pl.lit(one) for name, one in said.items()},
-        **{name: pl.Series(side[:, 0], nan_to_null=True) for name, side in zip(SIDES, sides, strict=True)},
-    )
+def _table(sides: Floats, tail: float, counts: pl.DataFrame) -> pl.DataFrame:
+    """Return a row per statistic: its counts, SIDES, and intervals of the first two of them."""
+    table = pl.DataFrame(STATISTICS, ["statistic", "level"], orient="row").hstack(counts)
+    table = table.with_columns(pl.Series(name, side[:, 0], nan_to_null=True) for name, side in zip(SIDES, sides, strict=True))
     for name, reason, draws in zip(SIDES, REASONS, sides[:2, :, 1:], strict=False):
         undefined = np.isnan(draws).sum(axis=1)
         known = np.where((undefined > MOST_UNDEFINED * draws.shape[1])[:, None], np.nan, draws)

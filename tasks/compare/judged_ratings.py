@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import dataframely as dy
 import polars as pl
@@ -153,10 +153,11 @@ def _judgements(run: PastRun, rated: pl.DataFrame) -> pl.DataFrame:
 
 def _metrics(rated: pl.DataFrame) -> pl.DataFrame:
     """Return means of text metrics over the repetitions; those with a reference where the item has one."""
-    rows: list[dict[str, Any]] = []
-    for row in rated.iter_rows(named=True):
-        found = {name: best_of(row["said"], row["references"], one) for name, one in WITH_REFERENCE.items() if row["references"]}
-        found |= {name: value for name, measure in ALONE.items() if (value := measure(row["said"])) is not None}
-        rows += [{**{column: row[column] for column in UNIT}, "judge": name, "value": value} for name, value in found.items()]
-    frame = pl.DataFrame(rows, {**JUDGED, **VALUES})
-    return frame.group_by(*UNIT, "judge", rubric=pl.lit("")).agg(pl.col(*VALUES).mean())
+    rows: list[tuple[str | float, ...]] = []
+    for *unit, text, references in rated.select(*UNIT, "said", "references").iter_rows():
+        values = {name: best_of(text, references, measure) for name, measure in WITH_REFERENCE.items() if references}
+        values |= {name: value for name, measure in ALONE.items() if (value := measure(text)) is not None}
+        rows += [(*unit, name, value) for name, value in values.items()]
+    frame = pl.DataFrame(rows, {**dict.fromkeys((*UNIT, "judge"), pl.String()), "value": pl.Float64()}, orient="row")
+    no_scale = {end: pl.lit(None, pl.Float64) for end in ("lowest", "highest")}
+    return frame.group_by(*UNIT, "judge", rubric=pl.lit("")).agg(pl.col("value").mean(), **no_scale)

@@ -1,25 +1,39 @@
 """Compare two runs of a benchmark: scores, items that changed, and whether they may be compared at all."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 import polars as pl
 
+from schemas.documents.answered_item import AnsweredItem
+from schemas.documents.comparison import (
+    DimensionChange,
+    FlippedItem,
+    Flips,
+    ItemCounts,
+    RunComparison,
+    RunDifference,
+    ScoreKind,
+    StoredScore,
+    SystemComparison,
+    SystemName,
+)
+from schemas.documents.leaderboard import DimensionMean
+from schemas.documents.system import JudgedTotal
 from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from tasks.compare.scores import compare_scores, find_flips
 from tasks.runs.comparable_runs import find_differences, warnings
-from tasks.runs.evidence import read_evidence, row_document
+from tasks.runs.evidence import answered_item, read_evidence
 from tasks.runs.past_run import PastRun, reopen
-from tasks.runs.run_tables import Row, System
-from tasks.runs.verdict import SHOWN, judge_run
+from tasks.runs.run_tables import System, from_row
+from tasks.runs.verdict import judge_run, total_of
 from tasks.scoring.uncertainty import Resampling
 
 RESAMPLES = 1000
-STORED = {"ability": "ability_scores", "dataset": "dataset_scores"}
-DIMENSION = ("dataset", "rubric", "dimension")
-MEAN = ("judge", "scale_min", "scale_max", "mean", "ci_low", "ci_high", "n_answers", "n_total", "n_clusters")
+STORED: Mapping[ScoreKind, str] = {"ability": "ability_scores", "dataset": "dataset_scores"}
 ASKED = ("question", "context", "options", "gold_indices", "references", "option_points", "question_type")
 """Columns of an item that say what is asked and what would be right."""
 
@@ -28,8 +42,8 @@ Side = tuple[PastRun, System]
 """A run with one of its models and settings: what is compared."""
 
 
-def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: int | None) -> Row:
-    """Compare two runs, as a JSON document; with warnings, they are not comparable in every respect.
+def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: int | None) -> RunComparison:
+    """Compare two runs; with warnings, they are not comparable in every respect.
 
     Args:
         folder: of the lake.
@@ -53,16 +67,22 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
         )
     resampling = Resampling(RESAMPLES if bootstrap is None else bootstrap, int(new.plan.get("seed", 0)))
     pairs = _pair_systems(before, after)
-    return {
-        "before": before.name,
-        "after": after.name,
-        "benchmark": new.benchmark,
-        "warnings": warnings(before, after),
-        "differences": find_differences(before, after),
-        "models": [_compare_pair((before, was), (after, now), resampling, flips) for was, now in pairs],
-        "only_before": [system._asdict() for system in before.systems if system not in [was for was, _ in pairs]],
-        "only_after": [system._asdict() for system in after.systems if system not in [now for _, now in pairs]],
-    }
+    return RunComparison(
+        before=before.name,
+        after=after.name,
+        benchmark=new.benchmark,
+        warnings=tuple(warnings(before, after)),
+        differences=tuple(
+            RunDifference(what=place, before=was, after=now) for place, was, now in find_differences(before, after)
+        ),
+        models=tuple(_compare_pair((before, was), (after, now), resampling, flips) for was, now in pairs),
+        only_before=_others(before, [was for was, _ in pairs]),
+        only_after=_others(after, [now for _, now in pairs]),
+    )
+
+
+def _others(run: PastRun, compared: Sequence[System]) -> tuple[SystemName, ...]:
+    return tuple(SystemName(**system._asdict()) for system in run.systems if system not in compared)
 
 
 def _pair_systems(before: PastRun, after: PastRun) -> list[tuple[System, System]]:
@@ -87,21 +107,21 @@ def _pair_systems(before: PastRun, after: PastRun) -> list[tuple[System, System]
     )
 
 
-def _compare_pair(before: Side, after: Side, resampling: Resampling, most_flips: int) -> Row:
+def _compare_pair(before: Side, after: Side, resampling: Resampling, most_flips: int) -> SystemComparison:
     changed = _changed_items(before[0], after[0])
     earlier, later = (run.read("item_scores", **system._asdict()) for run, system in (before, after))
     was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
-    flips = list(find_flips(was, now))
-    return {
-        "before": _stored_total(*before),
-        "after": _stored_total(*after),
-        "common": compare_scores(was, now, after[0].blueprint, resampling),
-        "stored": list(_stored_changes(before, after)),
-        "dimension_scores": list(_dimension_changes(before, after)),
-        "flips": flips,
-        "flipped": list(_flipped(before, after, flips, most_flips)),
-        "items": list(_item_counts(earlier, later, changed)),
-    }
+    flips = tuple(find_flips(was, now))
+    return SystemComparison(
+        before=_stored_total(*before),
+        after=_stored_total(*after),
+        common=compare_scores(was, now, after[0].blueprint, resampling),
+        stored=tuple(_stored_changes(before, after)),
+        dimension_scores=tuple(_dimension_changes(before, after)),
+        flips=flips,
+        flipped=tuple(_flipped(before, after, flips, most_flips)),
+        items=tuple(_item_counts(earlier, later, changed)),
+    )
 
 
 def _changed_items(before: PastRun, after: PastRun) -> pl.DataFrame:
@@ -120,51 +140,54 @@ def _asked(run: PastRun, ref: PartitionRef) -> pl.DataFrame:
     return run.lake.read(ref, Items).select("dataset", "item_id", asked=pl.struct(ASKED).struct.json_encode())
 
 
-def _stored_total(run: PastRun, system: System) -> Row:
+def _stored_total(run: PastRun, system: System) -> JudgedTotal:
     (row,) = system.rows(judge_run(run))
-    return {name: row[name] for name in ("model", "setting", *SHOWN, "item_coverage")}
+    return total_of(row)
 
 
-def _stored_changes(before: Side, after: Side) -> Iterator[Row]:
-    """Return main abilities and datasets as each run has them, over all of its own items; null where it has no score."""
+def _stored_changes(before: Side, after: Side) -> Iterator[StoredScore]:
+    """Yield main abilities and datasets as each run has them, over all of its own items."""
     for kind, layer in STORED.items():
         old, new = (dict(system.of(run.layers[layer]).select(kind, "score_0_100").iter_rows()) for run, system in (before, after))
         for name in dict.fromkeys([*new, *old]):
             was, now = old.get(name), new.get(name)
             if (was, now) != (None, None):
-                yield {"kind": kind, "id": name, "before": was, "after": now, "difference": _difference(was, now)}
+                yield StoredScore(kind=kind, id=name, before=was, after=now, difference=_difference(was, now))
 
 
 def _difference(was: float | None, now: float | None) -> float | None:
     return None if was is None or now is None else now - was
 
 
-def _dimension_changes(before: Side, after: Side) -> Iterator[Row]:
-    """Return means of rated dimensions as each run has them, over all answers rated there; null where it has none."""
+def _dimension_changes(before: Side, after: Side) -> Iterator[DimensionChange]:
+    """Yield means of rated dimensions as each run has them, over all answers rated there."""
     old, new = (
-        {tuple(row[name] for name in DIMENSION): {name: row[name] for name in MEAN} for row in system.rows(run.dimension_scores)}
+        {
+            (row["dataset"], row["rubric"], row["dimension"]): from_row(DimensionMean, row)
+            for row in system.rows(run.dimension_scores)
+        }
         for run, system in (before, after)
     )
-    for key in sorted(old.keys() | new.keys()):
-        was, now = old.get(key), new.get(key)
+    for dataset, rubric, dimension in sorted(old.keys() | new.keys()):
+        was, now = (means.get((dataset, rubric, dimension)) for means in (old, new))
         # Means on other scales have no difference.
-        alike = was and now and all(was[name] == now[name] for name in ("scale_min", "scale_max"))
-        difference = _difference(was["mean"], now["mean"]) if was and now and alike else None
-        yield {**dict(zip(DIMENSION, key, strict=True)), "before": was, "after": now, "difference": difference}
+        alike = was and now and (was.scale_min, was.scale_max) == (now.scale_min, now.scale_max)
+        difference = _difference(was.mean, now.mean) if was and now and alike else None
+        yield DimensionChange(dataset=dataset, rubric=rubric, dimension=dimension, before=was, after=now, difference=difference)
 
 
-def _item_counts(before: pl.DataFrame, after: pl.DataFrame, changed: pl.DataFrame) -> Iterator[Row]:
-    """Return items of each dataset that only one of the runs asked, or that changed."""
+def _item_counts(before: pl.DataFrame, after: pl.DataFrame, changed: pl.DataFrame) -> Iterator[ItemCounts]:
+    """Yield items of each dataset that only one of the runs asked, or that changed."""
     old, new, other = (_ids(rows) for rows in (before, after, changed))
     for dataset in sorted(old.keys() | new.keys()):
-        was, now = old.get(dataset, set()), new.get(dataset, set())
-        yield {
-            "dataset": dataset,
-            "common": len((was & now) - other.get(dataset, set())),
-            "only_before": sorted(was - now),
-            "only_after": sorted(now - was),
-            "changed": sorted(other.get(dataset, set())),
-        }
+        was, now, differing = (ids.get(dataset, set()) for ids in (old, new, other))
+        yield ItemCounts(
+            dataset=dataset,
+            common=len((was & now) - differing),
+            only_before=tuple(sorted(was - now)),
+            only_after=tuple(sorted(now - was)),
+            changed=tuple(sorted(differing)),
+        )
 
 
 def _ids(rows: pl.DataFrame) -> dict[str, set[str]]:
@@ -172,17 +195,24 @@ def _ids(rows: pl.DataFrame) -> dict[str, set[str]]:
     return {dataset: set(ids) for dataset, ids in grouped.iter_rows()}
 
 
-def _flipped(before: Side, after: Side, flips: Sequence[Row], most: int) -> Iterator[Row]:
-    """Return items that fell or rose, with question and both replies, so many of each; metrics in turn, each item once."""
-    for direction in ("fell", "rose") if most else ():
-        moved = [(flip, item) for flip in flips for item in flip[direction]]
-        unique = {(flip["dataset"], item): flip for flip, item in reversed(moved)}
+def _flipped(before: Side, after: Side, flips: Sequence[Flips], most: int) -> Iterator[FlippedItem]:
+    """Yield items that fell or rose, with question and both replies, so many of each; metrics in turn, each item once."""
+    directions: tuple[Literal["fell", "rose"], ...] = ("fell", "rose")
+    for direction in directions if most else ():
+        moved = [(flip, item) for flip in flips for item in getattr(flip, direction)]
+        unique = {(flip.dataset, item): flip for flip, item in reversed(moved)}
         for (dataset, item), flip in list(reversed(unique.items()))[:most]:
-            replies = {"before": _replies(*before, dataset, item), "after": _replies(*after, dataset, item)}
-            measured = {"dataset": dataset, "item_id": item, "method": flip["method"], "metric": flip["metric"]}
-            yield {"direction": direction, **measured, **replies}
+            yield FlippedItem(
+                direction=direction,
+                dataset=dataset,
+                item_id=item,
+                method=flip.method,
+                metric=flip.metric,
+                before=_replies(*before, dataset, item),
+                after=_replies(*after, dataset, item),
+            )
 
 
-def _replies(run: PastRun, system: System, dataset: str, item: str) -> list[Row]:
-    evidence = read_evidence(run, dataset, system)
-    return [row_document(run, evidence, key, run.options(system)) for key in evidence.answers if key[0] == item]
+def _replies(run: PastRun, system: System, dataset: str, item: str) -> tuple[AnsweredItem, ...]:
+    evidence, options = read_evidence(run, dataset, system), run.options(system)
+    return tuple(answered_item(run, evidence, key, options) for key in evidence.answers if key[0] == item)

@@ -14,10 +14,11 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, ScoreDifference
+from schemas.documents.comparison import CommonScore, Flips, ScoreKind
 from schemas.metrics import METRICS
 from schemas.tables.scores import NormalizedScores
 from tasks.compare.regression import list_some
-from tasks.runs.run_tables import Row
+from tasks.runs.run_tables import from_row
 from tasks.scoring.aggregation import ability_contributions, aggregate_scores, metric_contributions
 from tasks.scoring.clusters import place_clusters
 from tasks.scoring.dimensions import rate_answers, rate_items
@@ -30,7 +31,9 @@ from tasks.scoring.tree import Tree, tree_tables
 from tasks.scoring.uncertainty import Resampling, limits_of, replicate
 
 
-def compare_scores(before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling) -> list[Row]:
+def compare_scores(
+    before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling
+) -> tuple[CommonScore, ...]:
     """Compare scores over the metrics that both runs have.
 
     The weights of a total or an ability are spread over those as the aggregation spreads what is missing, so that it may differ
@@ -43,29 +46,26 @@ def compare_scores(before: pl.DataFrame, after: pl.DataFrame, blueprint: Bluepri
         resampling: number of resamples (0 = no intervals), and seed.
 
     Returns:
-        The total before the veto, main abilities and datasets in the blueprint's order, as far as they have common items:
-        kind, id, before and after on 0-100, difference, its 95 % interval (null: too few items, a grade, or none was asked for),
-        whether that leaves out 0, and n_items.
+        The total before the veto, main abilities and datasets in the blueprint's order, as far as they have common items.
     """
     tree = tree_tables(blueprint)
     pairs = _pair_runs(before, after, blueprint, resampling)
     if not pairs:
-        return []
+        return ()
     scopes, datasets = weights_by_scope(common_scores(pairs), blueprint, tree), dataset_weights(tree, pairs)
-    return [
-        *_rows("total", pairs, {blueprint.name: scopes.pop(TOTAL)}),
-        *_rows("ability", pairs, scopes),
-        *_rows("dataset", pairs, {name: datasets[name] for name in blueprint.datasets if name in datasets}),
-    ]
+    return (
+        *_scores("total", pairs, {blueprint.name: scopes.pop(TOTAL)}),
+        *_scores("ability", pairs, scopes),
+        *_scores("dataset", pairs, {name: datasets[name] for name in blueprint.datasets if name in datasets}),
+    )
 
 
-def _rows(kind: str, pairs: Mapping[Spec, Paired], scopes: Mapping[str, Weights]) -> Iterator[Row]:
+def _scores(kind: ScoreKind, pairs: Mapping[Spec, Paired], scopes: Mapping[str, Weights]) -> Iterator[CommonScore]:
     for name, weights in scopes.items():
         if weights:
-            change = _weigh_change(name, pairs, weights)
-            row = {"kind": kind, "id": name, "before": change.before, "after": change.after, "difference": change.change}
-            row |= {column: getattr(change, column) for column in ("ci_low", "ci_high", "n_items")}
-            yield row | {"is_clear": is_clear(row)}
+            gain = weigh_gain(pairs, weights)
+            row = {"kind": kind, "id": name, "before": gain["base_0_100"], "after": gain["setting_0_100"]}
+            yield from_row(CommonScore, gain | row, difference=gain["gain"], is_clear=is_clear(gain))
 
 
 def score_changes(
@@ -198,25 +198,29 @@ def _dimension_changes(dataset: str, rows: pl.DataFrame, resampling: Resampling)
 HALF = 0.5
 
 
-def find_flips(before: pl.DataFrame, after: pl.DataFrame) -> Iterator[Row]:
+def find_flips(before: pl.DataFrame, after: pl.DataFrame) -> Iterator[Flips]:
     """Yield the items of each metric whose value differs between two runs, sorted by metric; also where nothing changed.
 
-    Returns:
-        dataset, method, metric and `n_items`, scored in both. With `binary` values (right or wrong, of a metric that has no
-        others) `fell` turned from right to wrong, `rose` from wrong to right, and `p_value` is that of McNemar's exact test; else
-        they earn a smaller or larger share, and there is no test. An item asked several times is right if it is so more than half
-        of the times; its share is the mean.
+    Values are right or wrong if the metric has no others. An item asked several times is right if it is so more than half of the
+    times; its share is the mean.
     """
     joined = _by_item(before).join(_by_item(after), on=[*SPEC, "item_id"], suffix="_after").sort("item_id")
-    for names, rows in sorted(joined.partition_by(SPEC, as_dict=True, maintain_order=True).items()):
-        spec = dict(zip(SPEC, map(str, names), strict=True))
-        binary = not METRICS[spec["metric"]].graded and bool((rows["binary"] & rows["binary_after"]).all())
+    for (dataset, method, metric), rows in sorted(joined.partition_by(SPEC, as_dict=True, maintain_order=True).items()):
+        binary = not METRICS[str(metric)].graded and bool((rows["binary"] & rows["binary_after"]).all())
         was, now = pl.col("value"), pl.col("value_after")
         if binary:
             was, now = (was > HALF).cast(pl.Int8), (now > HALF).cast(pl.Int8)
-        fell, rose = (rows.filter(moved)["item_id"].to_list() for moved in (now < was, now > was))
-        p_value = mcnemar_exact(len(fell), len(rose)) if binary else None
-        yield {**spec, "binary": binary, "n_items": rows.height, "fell": fell, "rose": rose, "p_value": p_value}
+        fell, rose = (tuple(rows.filter(moved)["item_id"]) for moved in (now < was, now > was))
+        yield Flips(
+            dataset=str(dataset),
+            method=str(method),
+            metric=str(metric),
+            binary=binary,
+            n_items=rows.height,
+            fell=fell,
+            rose=rose,
+            p_value=mcnemar_exact(len(fell), len(rose)) if binary else None,
+        )
 
 
 def _by_item(rows: pl.DataFrame) -> pl.DataFrame:

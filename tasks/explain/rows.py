@@ -1,13 +1,32 @@
-"""Explain a dataset's score by its rows, as JSON: items with reply, gold and ratings, and the calls sent for them."""
+"""Explain a dataset's score by its rows, and an item by the calls sent for it."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from json import loads
 from math import fsum
 
 import polars as pl
 
+from schemas.documents.answered_item import (
+    AnsweredItem,
+    AskedOnce,
+    ContextRow,
+    ItemExplanation,
+    ItemSource,
+    LakeFile,
+    PromptChunk,
+    RetrievedChunk,
+    SentCall,
+    SourcedItem,
+)
+from schemas.documents.explanation import (
+    GroupScore,
+    LabelCount,
+    MethodBreakdown,
+    MetricBreakdown,
+    RowsExplanation,
+    ScoreExplanation,
+)
 from schemas.errors import UsageError, suggest
 from schemas.lineage import PartitionRef
 from schemas.metrics import METRICS, Metric
@@ -15,48 +34,49 @@ from schemas.tables.items import Items
 from tasks.explain.groups import score_groups
 from tasks.lake.local_state import state_folder
 from tasks.models.journal.table import JOURNAL
-from tasks.runs.evidence import Evidence, Key, read_unredacted, redacted, row_document
+from tasks.runs.evidence import Evidence, Key, answered_item, read_evidence, read_unredacted, redacted
 from tasks.runs.past_run import PastRun
 from tasks.runs.redaction import NO_MESSAGES
-from tasks.runs.run_tables import Row, System
+from tasks.runs.run_tables import Row, System, from_row
 from tasks.scoring.reduction import COUNTED, average_parts, reduce_item_scores
 from tasks.solvers.prompt_check import check_prompt
 
 
-def metrics_document(evidence: Evidence) -> list[Row]:
-    """Return how each raw score follows from its items; `n_total` rows, an item asked several times being several.
+def explain_rows(run: PastRun, score: ScoreExplanation, dataset: str, system: System, worst: int | None) -> RowsExplanation:
+    """Add to the explanation of a dataset's score the rows of a system; with `worst` so many of those that earn least."""
+    if not run.partitions("item_scores", dataset=dataset, **system._asdict()):
+        notes = (f"{dataset} has no rows in this run",)
+        return RowsExplanation(**dict(score), metrics=(), rows=(), withheld=None, notes=notes)
+    evidence = read_evidence(run, dataset, system)
+    rows = answered_items(run, evidence, run.options(system), worst)
+    return RowsExplanation(**dict(score), metrics=break_down_metrics(evidence), rows=rows, withheld=evidence.withheld, notes=())
 
-    `groups`: the scores of the method, and of the dimensions rated for it, by the groups that the items are in.
-    """
-    groups = score_groups(evidence.data)
-    return [
-        {"method": method, "metric": metric, **break_down(rows)} | {"groups": [row for row in groups if row["method"] == method]}
+
+def break_down_metrics(evidence: Evidence) -> tuple[MethodBreakdown, ...]:
+    """Break down each raw score, with the scores of its method, and of the dimensions rated for it, by groups of items."""
+    groups = [GroupScore(**row) for row in score_groups(evidence.data)]
+    return tuple(
+        MethodBreakdown(
+            method=method,
+            metric=metric,
+            **dict(break_down(rows)),
+            groups=tuple(group for group in groups if group.method == method),
+        )
         for (method, metric), rows in evidence.data.item_scores.partition_by("method", "metric", as_dict=True).items()
-    ]
+    )
 
 
-def rows_document(run: PastRun, evidence: Evidence, options: Sequence[str], worst: int | None) -> list[Row]:
+def answered_items(run: PastRun, evidence: Evidence, options: Sequence[str], worst: int | None) -> tuple[AnsweredItem, ...]:
     """Return every item and repetition, by id; with `worst` so many of those that earn least, the lowest first.
 
     Rows without a value are no worst ones: what is missing is not 0. They come after all others.
     """
-    rows = [row_document(run, evidence, key, options) for key in evidence.answers]
-    if worst is None:
-        return rows
-    return sorted(rows, key=lambda row: (row["value"] is None, row["value"], row["item_id"], row["repetition"]))[:worst]
+    rows = [answered_item(run, evidence, key, options) for key in evidence.answers]
+    return tuple(rows if worst is None else sorted(rows, key=_worth)[:worst])
 
 
-SENT_CALL = (
-    *("turn", "role", "asked_model", "step", "call_key", "messages_sha256", "status", "reply", "reasoning", "finish_reason"),
-    *("answered_by", "remark", "left_out_characters", "failure", "error", "http_status", "prompt_tokens", "completion_tokens"),
-    *("token_logprobs", "latency_s", "attempts"),
-)
-RETRIEVED = (
-    *("query_number", "stage", "rank", "corpus", "chunk", "query", "dense", "bm25", "fused", "kept", "holds_needle"),
-    *("enriched", "helper", "helper_call_key"),
-)
-CHUNK = ("query_number", "rank", "text", "holds_needle")
-SOURCE = ("source_file", "source_row", "source_row_sha256")
+def _worth(row: AnsweredItem) -> tuple[bool, float, str, int]:
+    return row.value is None, row.value or 0.0, row.item_id, row.repetition
 
 
 def find_dataset_of(run: PastRun, item: str, datasets: Sequence[str]) -> str:
@@ -87,86 +107,81 @@ def find_dataset_of(run: PastRun, item: str, datasets: Sequence[str]) -> str:
     )
 
 
-def item_document(run: PastRun, dataset: str, system: System, item: str) -> Row:
-    """Return everything about one item and how one model and setting answered it; LakeError: the journal cannot be read."""
+def explain_item(run: PastRun, dataset: str, system: System, item: str) -> ItemExplanation:
+    """Explain an item and how one model and setting answered it; LakeError: the journal cannot be read."""
     stored = read_unredacted(run, dataset, system)
     readable = redacted(run, stored)
     row = readable.item(item)
     context = readable.data.contexts.filter(item_id=item).to_dicts()
-    return {
-        "item": {**row, "source": {name: row[name] for name in SOURCE}},
-        "context": context[0] if context else None,
-        "withheld": readable.withheld,
-        "asked": [_asked_document(run, stored, readable, key) for key in stored.answers if key[0] == item],
-        "stored": [_stored(run, ref) for ref in readable.refs],
-    }
+    return ItemExplanation(
+        run=run.name,
+        benchmark=run.manifest.benchmark,
+        dataset=dataset,
+        **system._asdict(),
+        redacted=run.manifest.redacted,
+        item=from_row(SourcedItem, row, source=from_row(ItemSource, row)),
+        context=ContextRow(**context[0]) if context else None,
+        withheld=readable.withheld,
+        asked=tuple(_asked(run, stored, readable, key) for key in stored.answers if key[0] == item),
+        stored=tuple(_stored(run, ref) for ref in readable.refs),
+        above=run.command("explain", "--dataset", dataset, *run.options(system)),
+    )
 
 
-def _asked_document(run: PastRun, stored: Evidence, readable: Evidence, key: Key) -> Row:
+def _asked(run: PastRun, stored: Evidence, readable: Evidence, key: Key) -> AskedOnce:
     """Return one time the item was asked: its calls in order, what was retrieved for them, ratings, scores, answers."""
-    told = {turn["turn"]: turn for turn in readable.turns(key)}
-    row = row_document(run, readable, key, ())
-    order = next((turn["option_order"] for turn in stored.turns(key)), None)
+    shown = {turn["turn"]: turn for turn in readable.turns(key)}
+    answered = answered_item(run, readable, key, ())
     retrieved, chunks = (
-        sorted(readable.about(frame, key), key=lambda row: (row["query_number"], str(row.get("stage")), row["rank"]))
+        sorted(readable.about(frame, key).to_dicts(), key=lambda row: (row["query_number"], str(row.get("stage")), row["rank"]))
         for frame in (readable.data.retrievals, readable.data.prompt_chunks)
     )
-    return {
-        "repetition": key[1],
-        "option_order": order,
-        "options": row["options"],
-        "turns": row["turns"],
-        "calls": [_call(run, stored, turn, told[turn["turn"]]) for turn in stored.turns(key)],
-        "retrieved": [{name: chunk[name] for name in RETRIEVED} for chunk in retrieved],
-        "chunks": [{name: chunk[name] for name in CHUNK} for chunk in chunks],
-        "ratings": row["ratings"],
-        "scores": row["scores"],
-        "answers": row["answers"],
-    }
+    return AskedOnce(
+        repetition=key[1],
+        option_order=next((turn["option_order"] for turn in stored.turns(key)), None),
+        calls=tuple(_call(run, stored, turn, shown[turn["turn"]]) for turn in stored.turns(key)),
+        retrieved=tuple(from_row(RetrievedChunk, chunk) for chunk in retrieved),
+        chunks=tuple(from_row(PromptChunk, chunk) for chunk in chunks),
+        **{name: getattr(answered, name) for name in ("options", "turns", "ratings", "scores", "answers")},
+    )
 
 
-def _call(run: PastRun, stored: Evidence, turn: Row, told: Row) -> Row:
+def _call(run: PastRun, stored: Evidence, turn: Row, shown: Row) -> SentCall:
     ref = run.partitions("responses", dataset=turn["dataset"], model=turn["model"], setting=turn["setting"])[0]
     journal = state_folder(run.lake.root) / JOURNAL
     footer = run.lake.read_footer(ref)
-    own = run.blueprint.own_prompts
-    proof = check_prompt(stored.item(turn["item_id"]), turn, footer.settings, journal if journal.is_file() else None, own)
-    withheld = told["messages"] == NO_MESSAGES != turn["messages"]
-    document = {name: told.get(name) for name in SENT_CALL}
-    document["messages"] = None if withheld else loads(told["messages"])
-    document["proof"] = {**asdict(proof), **({"journal_messages": None} if withheld else {})}
-    return document
+    proof = check_prompt(
+        stored.item(turn["item_id"]), turn, footer.settings, journal if journal.is_file() else None, run.blueprint.own_prompts
+    )
+    if shown["messages"] == NO_MESSAGES != turn["messages"]:
+        return from_row(SentCall, shown, messages=None, proof=proof.model_copy(update={"journal_messages": None}))
+    return from_row(SentCall, shown, messages=loads(shown["messages"]), proof=proof)
 
 
-def _stored(run: PastRun, ref: PartitionRef) -> Row:
+def _stored(run: PastRun, ref: PartitionRef) -> LakeFile:
     footer = run.lake.read_footer(ref)
-    return {
-        "layer": ref.layer,
-        "file": str(run.lake.path(ref)),
-        "fingerprint": ref.fingerprint,
-        "content_sha256": ref.content_sha256,
-        "package_version": footer.package_version,
-        "git_commit": footer.git_commit,
-    }
+    return LakeFile(
+        layer=ref.layer,
+        file=str(run.lake.path(ref)),
+        fingerprint=ref.fingerprint,
+        content_sha256=ref.content_sha256,
+        package_version=footer.package_version,
+        git_commit=footer.git_commit,
+    )
 
 
-def break_down(rows: pl.DataFrame) -> Row:
-    """Break a raw score, rows of `item_scores`, down into the few counts or sums that its formula is computed from.
-
-    Returns:
-        `formula` in words, `counts` what it is computed from, `labels` for macro F1 one row per label; `value` as the scoring
-        code gets it from these items, null if none was scored; `statuses`: rows (item x repetition) by status.
-    """
+def break_down(rows: pl.DataFrame) -> MetricBreakdown:
+    """Break a raw score, rows of `item_scores`, down into the few counts or sums that its formula is computed from."""
     metric: Metric = rows["metric"][0]
     rows = average_parts(rows.lazy()).collect()
     counted = rows.filter(pl.col("status").is_in(COUNTED)).to_dicts()
     formula, counts, labels = _parts(metric, counted)
     value = reduce_item_scores(rows.lazy())["value"].item()
     statuses = dict(sorted(Counter(map(str, rows["status"])).items()))
-    return {"formula": formula, "counts": counts, "labels": labels, "value": value, "statuses": statuses}
+    return MetricBreakdown(formula=formula, counts=counts, labels=tuple(labels), value=value, statuses=statuses)
 
 
-def _parts(metric: Metric, counted: Sequence[Row]) -> tuple[str, dict[str, float], list[Row]]:
+def _parts(metric: Metric, counted: Sequence[Row]) -> tuple[str, dict[str, int | float], list[LabelCount]]:
     reduction, rating = METRICS[metric].reduction, METRICS[metric].rating
     if reduction == "macro_f1":
         labels = list(_label_counts(counted))
@@ -195,13 +210,13 @@ def _parts(metric: Metric, counted: Sequence[Row]) -> tuple[str, dict[str, float
     return f"sum of values / items scored{of_ratings}", counts, []
 
 
-def _label_counts(counted: Iterable[Row]) -> Iterator[Row]:
-    """Yield a row per label that is predicted or right somewhere: label, hits, predicted, gold, f1; sorted by label."""
+def _label_counts(counted: Iterable[Row]) -> Iterator[LabelCount]:
+    """Yield a row per label that is predicted or right somewhere, sorted by label."""
     pairs = [(_set(row["predicted"]), _set(row["gold"])) for row in counted]
     for label in sorted({label for pair in pairs for labels in pair for label in labels}):
         predicted, gold = (sum(label in pair[side] for pair in pairs) for side in (0, 1))
         hits = sum(label in predicted_labels & gold_labels for predicted_labels, gold_labels in pairs)
-        yield {"label": label, "hits": hits, "predicted": predicted, "gold": gold, "f1": 2 * hits / (predicted + gold)}
+        yield LabelCount(label=label, hits=hits, predicted=predicted, gold=gold, f1=2 * hits / (predicted + gold))
 
 
 def _set(labels: list[str] | None) -> frozenset[str]:

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from schemas.blueprint import Ability, Blueprint, Task
+from schemas.documents.explanation import Tier
 from schemas.errors import UsageError, suggest
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
 
-Tier = Literal["total", "ability", "task", "dataset", "item"]
 MOST_LISTED = 12
 """More names of a blueprint are counted in a message and not listed."""
 

@@ -9,26 +9,25 @@ from typing import NoReturn
 import polars as pl
 from polars.selectors import enum
 
+from schemas.documents.explanation import ItemsBySide, ScoreBySide, SideScore, SubsetExplanation, SystemBySide
 from schemas.errors import UsageError
 from schemas.tables.items import Items
 from schemas.tables.layers import LAYERS, gold_layers
 from tasks.explain.groups import ITEM, score_groups
 from tasks.runs.evidence import SHOWN, read_tables
 from tasks.runs.past_run import PastRun
-from tasks.runs.run_tables import ReportData, Row, System
+from tasks.runs.run_tables import ReportData, System, from_row
 
 LEAST = 5
 """Fewest items of a side whose scores are shown: fewer say little of a model, and much of a person."""
 
 SIDES = ("subset", "complement")
-SCORED = ("score", "ci_low", "ci_high", "n")
-SUPPRESSED = {**dict.fromkeys(SCORED[:3]), "n": 0, "suppressed": True}
 OF_ITEM = (*ITEM, "language", "question_type", "subset")
 """Columns of `items` that a condition may name beside its groups."""
 
 
-def subset_document(run: PastRun, where: str, systems: Sequence[System], datasets: Sequence[str]) -> Row:
-    """Score both sides of a condition on items of these datasets, each as if there were no other items, as a JSON document.
+def explain_subset(run: PastRun, where: str, systems: Sequence[System], datasets: Sequence[str]) -> SubsetExplanation:
+    """Score both sides of a condition on items of these datasets, each as if there were no other items.
 
     `where`: condition over the columns of `item_columns`; an item of which it is null is on neither side.
     """
@@ -37,15 +36,16 @@ def subset_document(run: PastRun, where: str, systems: Sequence[System], dataset
     columns = item_columns(data.items.filter(pl.col("dataset").is_in(datasets)), *grouped)
     sides = split_items(columns, where)
     scores = score_sides(data, sides)
-    return {
-        "run": run.name,
-        "benchmark": run.manifest.benchmark,
-        "where": where,
-        "columns": columns.columns,
-        "items": {side: sides.filter(side=side).height for side in SIDES} | {"unknown": sides["side"].null_count()},
-        "models": [{**system._asdict(), "scores": scores.get(system, [])} for system in systems],
-        "note": f"A side with fewer than {LEAST} items is suppressed.",
-    }
+    counts = {side: sides.filter(side=side).height for side in SIDES}
+    return SubsetExplanation(
+        run=run.name,
+        benchmark=run.manifest.benchmark,
+        where=where,
+        columns=tuple(columns.columns),
+        items=ItemsBySide(**counts, unknown=sides["side"].null_count()),
+        models=tuple(SystemBySide(**system._asdict(), scores=tuple(scores.get(system, ()))) for system in systems),
+        note=f"A side with fewer than {LEAST} items is suppressed.",
+    )
 
 
 def item_columns(items: pl.DataFrame, *annotations: pl.DataFrame) -> pl.DataFrame:
@@ -89,24 +89,22 @@ def split_items(columns: pl.DataFrame, where: str) -> pl.DataFrame:
     return holds.select(*ITEM, side=side)
 
 
-def score_sides(data: ReportData, sides: pl.DataFrame) -> dict[System, list[Row]]:
-    """Return scores by system: `dataset`, `method`, `measure` (a metric, a rated dimension or the total), and each of SIDES.
-
-    A side has `score` and 95 % interval on 0-100 over its `n` rows; below LEAST items or rows it is `suppressed` and has none.
-    """
+def score_sides(data: ReportData, sides: pl.DataFrame) -> dict[System, list[ScoreBySide]]:
+    """Return scores by system on each of SIDES, with 95 % intervals; a side below LEAST items or rows has none."""
     group = pl.concat_list(pl.struct(name=pl.lit("where"), value="side"))
     placed = data.items.drop("groups").join(sides.drop_nulls().select(*ITEM, groups=group), on=ITEM, how="left")
     counts = Counter(sides.select("dataset", "side").iter_rows())
     counts.update(("", side) for side in sides["side"])
-    systems: dict[System, dict[Sequence[str], Row]] = {}
+    systems: dict[System, dict[tuple[str, ...], ScoreBySide]] = {}
     for row in score_groups(replace(data, items=Items.cast(placed.select(Items.column_names()))), totals=True):
         if row["group"] != "where":
             continue
-        names = {name: row[name] for name in ("dataset", "method", "measure")}
         scores = systems.setdefault(System(row["model"], row["setting"]), {})
-        both = scores.setdefault(tuple(names.values()), names | dict.fromkeys(SIDES, SUPPRESSED))
+        names = {name: row[name] for name in ("dataset", "method", "measure")}
+        both = scores.get(tuple(names.values()), ScoreBySide(**names))
         few = min(row["n"], counts[row["dataset"], row["value"]]) < LEAST
-        both[row["value"]] = {name: None if few and name != "n" else row[name] for name in SCORED} | {"suppressed": few}
+        side = SideScore(n=row["n"]) if few else from_row(SideScore, row, suppressed=False)
+        scores[tuple(names.values())] = both.model_copy(update={row["value"]: side})
     return {system: [*scores.values()] for system, scores in systems.items()}
 
 

@@ -1,20 +1,29 @@
 """Explain how each number of a past run came about, from its total down to a dataset; no model is asked."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
 
+from schemas.comparability import Comparability
+from schemas.documents.explanation import (
+    GatePart,
+    PlaceAbove,
+    ScoreExplanation,
+    ScoreLikeness,
+    ScorePart,
+    SystemExplanation,
+    TotalExplanation,
+)
 from tasks.explain.selection import BlueprintPath, Selection
 from tasks.runs.comparability import compare_run
 from tasks.runs.past_run import PastRun
-from tasks.runs.run_tables import Row, System
-from tasks.runs.score_tree import ScorePart, Scores, explain_ability, explain_dataset, explain_task, explain_total, scores_of
-from tasks.runs.verdict import SHOWN, judge_run
+from tasks.runs.run_tables import System
+from tasks.runs.score_tree import Scores, explain_ability, explain_dataset, explain_task, explain_total, scores_of
+from tasks.runs.verdict import judge_run, total_of
 
 ENDS_WITH = {"total": "ability", "ability": "task", "sub_ability": "task"}
 """What the tree ends with that is shown of a part; the commands of these lead further down. Of others everything is shown."""
 
 OPTIONS = {"ability": "--ability", "sub_ability": "--ability", "task": "--task", "dataset": "--dataset"}
-COVERAGE = ("datasets_scored", "datasets_total", "n_scored", "n_total", "item_coverage")
 
 
 def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
@@ -29,33 +38,34 @@ def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
     return explain_total(scores, blueprint)
 
 
-def place_document(run: PastRun, systems: Sequence[System], wanted: Selection, place: BlueprintPath) -> Row:
-    """Explain a place of each model and setting, as the JSON document of everything above the rows."""
+def explain_score(run: PastRun, systems: Sequence[System], wanted: Selection, place: BlueprintPath) -> ScoreExplanation:
+    """Explain the score of a place for each model and setting."""
     layers, records = {**run.layers, "totals": judge_run(run)}, compare_run(run)
     scores, datasets = [scores_of(layers, system) for system in systems], set(place.datasets(run.blueprint))
     parts = [_explain(own, run, place) for own in scores]
     missing = (gap for gap in run.manifest.missing if gap.dataset in datasets)
-    return {
-        "run": run.name,
-        "benchmark": run.manifest.benchmark,
-        "title": run.blueprint.title,
-        "profile": run.manifest.plan.get("profile", "corrected"),
-        "redacted": run.manifest.redacted,
-        "level": wanted.tier,
-        "kind": parts[0].kind,
-        "id": parts[0].id,
-        "above": list(_places_above(run, place)),
-        "models": [
-            _system_document(run, own, part)
-            | {"instruments": [each.words for each in run.instruments if each.system == system and datasets & {*each.datasets}]}
-            | {"comparability": record.about(part.kind, part.id) if (record := records.get(system)) else None}
-            for system, own, part in zip(systems, scores, parts, strict=True)
-        ],
-        "missing": [gap.model_dump() for gap in missing if gap.model is None or (gap.model, gap.setting) in systems],
-        "not_evaluated": [ability.id for ability in run.blueprint.abilities if not ability.evaluated],
-        "adds_up": all(below.adds_up for part in parts for below in part.walk()),
-        "next": _next(run, parts[0], wanted),
-    }
+    next_command = _next(run, parts[0], wanted)
+    if place.dataset is not None and len(systems) > 1:
+        model, setting = systems[0]
+        next_command = run.command("explain", "--dataset", place.dataset, "--model", model, "--setting", setting)
+    return ScoreExplanation(
+        run=run.name,
+        benchmark=run.manifest.benchmark,
+        title=run.blueprint.title,
+        profile=run.manifest.plan.get("profile", "corrected"),
+        redacted=run.manifest.redacted,
+        level=wanted.tier,
+        kind=parts[0].kind,
+        id=parts[0].id,
+        above=tuple(_places_above(run, place)),
+        models=tuple(
+            _explain_system(run, own, part, datasets, records.get(own.system)) for own, part in zip(scores, parts, strict=True)
+        ),
+        missing=tuple(gap for gap in missing if gap.model is None or (gap.model, gap.setting) in systems),
+        not_evaluated=tuple(ability.id for ability in run.blueprint.abilities if not ability.evaluated),
+        adds_up=all(below.adds_up for part in parts for below in part.walk()),
+        next=next_command,
+    )
 
 
 def _next(run: PastRun, whole: ScorePart, wanted: Selection) -> str | None:
@@ -69,12 +79,12 @@ def _next(run: PastRun, whole: ScorePart, wanted: Selection) -> str | None:
     return run.command("explain", OPTIONS[part.kind], part.id, *options)
 
 
-def _places_above(run: PastRun, place: BlueprintPath) -> Iterator[Row]:
-    """Return the way from the total down to the place, without the place itself."""
+def _places_above(run: PastRun, place: BlueprintPath) -> Iterator[PlaceAbove]:
+    """Yield the way from the total down to the place, without the place itself."""
     target = place.dataset or (place.task.id if place.task else place.ability.id if place.ability else None)
     if target is None:
         return
-    yield {"kind": "total", "id": run.blueprint.name, "next": run.command("explain")}
+    yield PlaceAbove(kind="total", id=run.blueprint.name, next=run.command("explain"))
     for _, ability in run.blueprint.nodes():
         nodes = [node for _, node in ability.walk()]
         if target in [
@@ -82,37 +92,49 @@ def _places_above(run: PastRun, place: BlueprintPath) -> Iterator[Row]:
             *(task.id for node in nodes for task in node.tasks),
             *ability.dataset_ids,
         ]:
-            yield {"kind": "ability", "id": ability.id, "next": run.command("explain", "--ability", ability.id)}
+            yield PlaceAbove(kind="ability", id=ability.id, next=run.command("explain", "--ability", ability.id))
     for _, task in run.blueprint.tasks():
         if target in [entry.id for entry in task.datasets]:
-            yield {"kind": "task", "id": task.id, "next": run.command("explain", "--task", task.id)}
+            yield PlaceAbove(kind="task", id=task.id, next=run.command("explain", "--task", task.id))
 
 
-def _system_document(run: PastRun, scores: Scores, part: ScorePart) -> Row:
-    options, gate = run.options(scores.system), run.blueprint.gate
-    document: Row = scores.system._asdict()
+def _explain_system(
+    run: PastRun, scores: Scores, part: ScorePart, datasets: Set[str], record: Comparability | None
+) -> SystemExplanation:
+    system, options, gate = scores.system, run.options(scores.system), run.blueprint.gate
+    failed = (count for count in run.instruments if (count.model, count.setting) == system and datasets & {*count.datasets})
+    explained = SystemExplanation(
+        **system._asdict(),
+        part=_shown(run, part, options, ENDS_WITH.get(part.kind)),
+        instruments=tuple(count.words for count in failed),
+        comparability=record and _likeness(record, part),
+    )
+    if part.kind != "total":
+        return explained
+    gate_part = None
+    if gate is not None:
+        ability = next(ability for ability in run.blueprint.abilities if ability.id == gate.ability)
+        below = _shown(run, explain_ability(scores, ability, run.blueprint), options, "ability")
+        gate_part = GatePart(**vars(below), threshold=gate.threshold)
+    return TotalExplanation(**dict(explained), total=total_of(scores.total), gate=gate_part)
+
+
+def _shown(run: PastRun, part: ScorePart, options: Sequence[str], last: str | None) -> ScorePart:
+    """Return a part with what it is made of, down to parts of the kind `last`, and the command that goes into it."""
+    command = run.command("explain", OPTIONS[part.kind], part.id, *options) if part.kind in OPTIONS else None
+    parts = () if part.kind == last else tuple(_shown(run, each, options, last) for each in part.parts)
+    return replace(part, parts=parts, next=command)
+
+
+def _likeness(record: Comparability, part: ScorePart) -> ScoreLikeness | None:
+    """Return what is said next to a total, a main ability or a dataset; null for other kinds of score."""
+    reasons, position = record.reasons, None
+    verdict = record.abilities.get(part.id)
     if part.kind == "total":
-        document["total"] = {name: scores.total[name] for name in (*SHOWN, *COVERAGE)}
-        document["gate"] = None
-        if gate is not None:
-            ability = next(ability for ability in run.blueprint.abilities if ability.id == gate.ability)
-            below = explain_ability(scores, ability, run.blueprint)
-            document["gate"] = {"threshold": gate.threshold, **_part_document(run, below, options, "ability")}
-    return document | {"part": _part_document(run, part, options, ENDS_WITH.get(part.kind))}
-
-
-def _part_document(run: PastRun, part: ScorePart, options: Sequence[str], last: str | None) -> Row:
-    """Return a part with what it is made of, down to parts of the kind `last`; `next` is the command that goes into it."""
-    fields = ("kind", "id", "title", "score", "weight", "share", "contributes", "computed")
-    counts = ("datasets_scored", "datasets_total", "n_scored", "n_total")
-    document: Row = {name: getattr(part, name) for name in (*fields, *counts)}
-    document["adds_up"] = part.adds_up
-    if part.note:
-        document["note"] = part.note
-    if part.measured:
-        document["measured"] = asdict(part.measured)
-    if part.kind in OPTIONS:
-        document["next"] = run.command("explain", OPTIONS[part.kind], part.id, *options)
-    if part.kind not in (last, "metric"):
-        document["parts"] = [_part_document(run, each, options, last) for each in part.parts]
-    return document
+        verdict, position = record.verdict, record.position and record.position.words
+    elif part.kind == "dataset":
+        verdict, reasons = next((entry.verdict, entry.differences) for entry in record.datasets if entry.dataset == part.id)
+    if verdict is None:
+        return None
+    texts = tuple(reason.text for reason in reasons)
+    return ScoreLikeness(paper=record.paper, verdict=verdict, reasons=texts, position=position)

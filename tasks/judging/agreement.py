@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import fsum
 from statistics import fmean
-from typing import Any, Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import dataframely as dy
 import numpy as np
@@ -60,8 +60,8 @@ def agreements(
     lengths = judged_answers(answers, items).select(*ANSWER, characters=pl.col("answer").str.len_chars())
     require_counterparts(judgements, lengths, ANSWER, "ratings belong to no answer", "ratings of the answers given")
     rated = judgements.join(lengths, on=ANSWER).join(_places(judgements, rubrics), on=ASKED)
-    rows = [_compare(group) for _, group in rated.group_by(SCOPE)]
-    frame = pl.DataFrame(rows, schema=Agreements.create_empty().schema)
+    rows = [(*scope, *_compare(group)) for scope, group in rated.group_by(SCOPE)]
+    frame = pl.DataFrame(rows, schema=Agreements.create_empty().schema, orient="row")
     return Agreements.validate(frame.sort(Agreements.primary_key()))
 
 
@@ -82,18 +82,28 @@ def _places(judgements: pl.DataFrame, rubrics: Mapping[str, Rubric]) -> pl.DataF
     return pl.DataFrame(rows, schema={**asked.schema, "place": pl.Int64})
 
 
-def _compare(group: pl.DataFrame) -> dict[str, Any]:
+class _Agreement(NamedTuple):
+    """Columns of Agreements besides SCOPE, in order."""
+
+    judges: list[str]
+    n_answers: int
+    n_ratings: int
+    alpha: float | None
+    length_correlation: float | None
+    place_effect: float | None
+
+
+def _compare(group: pl.DataFrame) -> _Agreement:
     given = group.filter(pl.col("rating").is_not_null())
     of_answers = given.group_by(ANSWER).agg("rating")["rating"].to_list()
-    return {
-        **group.select(SCOPE).row(0, named=True),
-        "judges": sorted(group["judge"].unique()),
-        "n_answers": sum(len(ratings) >= FEWEST_RATINGS for ratings in of_answers),
-        "n_ratings": given.height,
-        "alpha": krippendorff_alpha(of_answers),
-        "length_correlation": rank_correlation(given["rating"], given["characters"]),
-        "place_effect": _place_effect(given),
-    }
+    return _Agreement(
+        judges=sorted(group["judge"].unique()),
+        n_answers=sum(len(ratings) >= FEWEST_RATINGS for ratings in of_answers),
+        n_ratings=given.height,
+        alpha=krippendorff_alpha(of_answers),
+        length_correlation=rank_correlation(given["rating"], given["characters"]),
+        place_effect=_place_effect(given),
+    )
 
 
 def rank_correlation(left: pl.Series, right: pl.Series) -> float | None:

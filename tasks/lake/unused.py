@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from schemas.documents.lake import UnusedFile, UnusedFiles, UnusedPartition
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables.layers import NO_LAYERS
@@ -117,6 +118,22 @@ def find_unused(lake: Folder, manifests: Iterable[RunManifest], now_ns: int, old
         temporary=tuple(file for file in old if _is_temporary(file.path)),
         folders=tuple(_emptied(lake, folders, {file.path for file in old}, before_ns)),
         younger=len(files) - len(old),
+    )
+
+
+def describe_unused(unused: Unused, lake: Folder, runs: int, older_than_hours: float, *, is_free: bool) -> UnusedFiles:
+    """Return what was found in a lake with so many runs as a document; nothing of it is removed yet."""
+    return UnusedFiles(
+        lake=str(lake),
+        runs=runs,
+        older_than_hours=older_than_hours,
+        partitions=tuple(UnusedPartition(path=file.path, layer=file.layer, bytes=file.size) for file in unused.partitions),
+        temporary=tuple(UnusedFile(path=file.path, bytes=file.size) for file in unused.temporary),
+        folders=unused.folders,
+        bytes=unused.size,
+        younger=unused.younger,
+        in_use=not is_free,
+        removed=False,
     )
 
 

@@ -6,16 +6,24 @@ have scored, as tasks.compare.scores pairs two runs. Of pairs that do not differ
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL
+from schemas.documents.leaderboard import (
+    AcrossModels,
+    HelperRanks,
+    ModelScore,
+    PairDifference,
+    RankedSystems,
+    StoredDimensionScore,
+    TaskAcross,
+    VariedRanks,
+)
 from schemas.folders import Folder
 from schemas.tables.layers import LAYERS
 from tasks.compare.scores import common_scores, weights_by_scope
@@ -26,7 +34,7 @@ from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.runs.comparable_runs import basis
 from tasks.runs.differences import fields_apart
 from tasks.runs.past_run import past_run
-from tasks.runs.run_tables import Row, ordered
+from tasks.runs.run_tables import from_row, ordered
 from tasks.scoring.aggregation import SYSTEM
 from tasks.scoring.gains import Pairing, Spec, Weights, dataset_weights, is_clear, pair_models, weigh_gain
 from tasks.scoring.published import LANGUAGE, published_of, score_published
@@ -41,82 +49,13 @@ _WEAKEST = 5
 _FULL_SCORE = 100.0
 
 
-@dataclass(frozen=True)
-class ModelScore:
-    """A model's score on a task. `tied`: the interval of its difference from the best holds 0; null = no interval."""
-
-    model: str
-    score: float | None
-    mark: Literal["best", "second"] | None
-    tied: bool | None
-
-
-@dataclass(frozen=True)
-class TaskAcross:
-    """A task over the models. `quartiles`: lowest score to highest. `weakest_of`: models with it among their five weakest."""
-
-    id: str
-    title: str
-    scores: tuple[ModelScore, ...]
-    quartiles: tuple[float, ...]
-    weakest_of: int
-
-
-@dataclass(frozen=True)
-class PairDifference:
-    """Total before the veto of the first model minus that of the second, over the items scored for both."""
-
-    first: str
-    second: str
-    difference: float
-    ci_low: float | None
-    ci_high: float | None
-    n_items: int
-    is_clear: bool
-
-
-@dataclass(frozen=True)
-class VariedRanks:
-    """Ranks by other weights or another threshold; `moved`: models with another rank, one that is new or one less."""
-
-    title: str
-    ranks: tuple[int | None, ...]
-    rank_correlation: float | None
-    moved: int
-
-
-@dataclass(frozen=True)
-class AcrossModels:
-    """Models that are ranked together, in the leaderboard's order, which is that of every tuple by model; no group: a paper's.
-
-    `weakest`: tasks among the five weakest of every model. `told_apart`: share of clear pairs, of those with an interval.
-    `published_correlation`: Spearman's rho of their totals and the published ones, of the `published_models`.
-    """
-
-    group: int | None
-    setting: str | None
-    models: tuple[str, ...]
-    variations: tuple[VariedRanks, ...]
-    tasks: tuple[TaskAcross, ...] = ()
-    weakest: tuple[str, ...] = ()
-    pairs: tuple[PairDifference, ...] = ()
-    told_apart: float | None = None
-    published_models: tuple[str, ...] = ()
-    published_correlation: float | None = None
-
-    @cached_property
-    def by_names(self) -> dict[tuple[str, str], PairDifference]:
-        """The pairs by their models."""
-        return {(pair.first, pair.second): pair for pair in self.pairs}
-
-
 def compare_models(data: LeaderboardData, folder: Folder) -> tuple[AcrossModels, ...]:
     """Compare the models of a leaderboard, those of each group and setting with each other, where there are two or more."""
     if data.is_published:
         models = [row["model"] for row in ordered(data.totals)]
         # Without a gate nothing can be varied, as no scores of tasks are printed; and a model may have several settings.
         varied = tuple(_vary(data.totals, None, data.blueprint, models)) if data.blueprint.gate else ()
-        return (AcrossModels(None, None, tuple(models), varied),) if varied else ()
+        return (AcrossModels(group=None, setting=None, models=tuple(models), variations=varied),) if varied else ()
     lake = Lake(folder, read_code_version())
     cohorts = data.totals.sort(GROUP, "setting").partition_by(GROUP, "setting", maintain_order=True)
     return tuple(each for totals in cohorts if totals.height > 1 for each in _across(totals, data, lake))
@@ -137,9 +76,9 @@ def _across(totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -> Iterator
     decided = [pair.is_clear for pair in pairs if pair.ci_low is not None]
     published = _published_totals(totals, blueprint)
     yield AcrossModels(
-        totals[GROUP][0],
-        totals["setting"][0],
-        tuple(models),
+        group=totals[GROUP][0],
+        setting=totals["setting"][0],
+        models=tuple(models),
         variations=tuple(_vary(totals, layers[1], blueprint, models)),
         tasks=tasks,
         weakest=tuple(task.title for task in tasks if task.weakest_of == len(models)),
@@ -175,8 +114,8 @@ def _tasks(tasks: pl.DataFrame, models: Sequence[str], blueprint: Blueprint, pai
         if own:
             cells = _mark(own, {entry.id: entry.weight for entry in task.datasets}, pairing)
             quartiles = tuple(np.quantile(list(own.values()), [0, 0.25, 0.5, 0.75, 1]).tolist())
-            scores = tuple(cells.get(model, ModelScore(model, None, None, None)) for model in models)
-            yield TaskAcross(task.id, task.title, scores, quartiles, weak[task.id])
+            scores = tuple(cells.get(model, ModelScore(model=model)) for model in models)
+            yield TaskAcross(id=task.id, title=task.title, scores=scores, quartiles=quartiles, weakest_of=weak[task.id])
 
 
 def _mark(scores: Mapping[str, float], datasets: Mapping[str, float], pairing: Pairing) -> dict[str, ModelScore]:
@@ -187,7 +126,8 @@ def _mark(scores: Mapping[str, float], datasets: Mapping[str, float], pairing: P
     cells = {}
     for model, score in scores.items():
         mark = marks.get(round(score, 9))
-        cells[model] = ModelScore(model, score, mark, mark == "best" or _tied(best, model, datasets, pairing))
+        tied = mark == "best" or _tied(best, model, datasets, pairing)
+        cells[model] = ModelScore(model=model, score=score, mark=mark, tied=tied)
     return cells
 
 
@@ -212,9 +152,8 @@ def _differences(models: Sequence[str], blueprint: Blueprint, pairing: Pairing) 
         if (specs := frozenset(pairs)) not in weights:
             weights[specs] = weights_by_scope(common_scores(pairs), blueprint, pairing.tree)[TOTAL]
         if weights[specs]:
-            gain: dict[str, Any] = weigh_gain(pairs, weights[specs])
-            limits = {name: gain[name] for name in ("ci_low", "ci_high", "n_items")}
-            yield PairDifference(first, second, difference=gain["gain"], is_clear=is_clear(gain), **limits)
+            gain = weigh_gain(pairs, weights[specs])
+            yield from_row(PairDifference, gain, first=first, second=second, difference=gain["gain"], is_clear=is_clear(gain))
 
 
 def _published_totals(totals: pl.DataFrame, blueprint: Blueprint) -> dict[str, tuple[float | None, float | None]]:
@@ -241,14 +180,27 @@ def _vary(
             varied = dict(rank_varied(totals.drop_nulls("total"), normalized, variation).select("model", "rank").iter_rows())
             after = tuple(map(varied.get, models))
             moved = sum(old != new for old, new in zip(before, after, strict=True))
-            yield VariedRanks(variation.title, after, rank_correlation(before, after), moved)
+            correlation = rank_correlation(before, after)
+            yield VariedRanks(title=variation.title, ranks=after, rank_correlation=correlation, moved=moved)
 
 
-def compare_helpers(data: LeaderboardData) -> Iterator[Row]:
+def describe_leaderboard(data: LeaderboardData, across: tuple[AcrossModels, ...]) -> RankedSystems:
+    """Return a leaderboard as a document, with what `compare_models` returned of it."""
+    if data.is_published:
+        return RankedSystems(models=tuple(data.rows), across=across)
+    return RankedSystems(
+        models=tuple(data.rows),
+        groups=data.groups,
+        dimension_scores=tuple(StoredDimensionScore(**row) for row in data.dimensions.iter_rows(named=True)),
+        helper_ranks=tuple(compare_helpers(data)),
+        across=across,
+    )
+
+
+def compare_helpers(data: LeaderboardData) -> Iterator[HelperRanks]:
     """Yield how the ranks of models agree between any two groups that differ in one helper alone, setting by setting.
 
-    Returns:
-        role, groups, setting, models (with a total in both) and what `correlate_ranks` finds; nothing of fewer than FEWEST_PAIRS.
+    Nothing is said of fewer models than FEWEST_PAIRS.
     """
     by_run = {manifest.run: manifest for manifest in data.manifests}
     runs = {group.number: by_run[run] for group in data.groups for run in group.runs if run in by_run}
@@ -261,12 +213,12 @@ def compare_helpers(data: LeaderboardData) -> Iterator[Row]:
         for rows in both.partition_by("setting", maintain_order=True):
             if rows.height >= FEWEST_PAIRS:
                 plan, totals = runs[pair[0]].plan, rows.select("total", "total_other").to_numpy().T
-                models = {"setting": rows["setting"][0], "models": rows["model"].to_list()}
                 ranks = correlate_ranks(totals, plan.get("bootstrap", 0), plan.get("seed", 0))
-                yield {"role": apart[0], "groups": list(pair), **models, **ranks}
+                setting, models = rows["setting"][0], tuple(rows["model"])
+                yield HelperRanks(role=apart[0], groups=pair, setting=setting, models=models, **ranks)
 
 
-def correlate_ranks(totals: Floats, resamples: int, seed: int) -> Row:
+def correlate_ranks(totals: Floats, resamples: int, seed: int) -> dict[str, float | None]:
     """Return `spearman` and `kendall_tau_b` of totals, [2, models]; each with `_low` and `_high`, its 95 % interval.
 
     Resamples of the models in which a row does not vary, or with few models, are left out. Null where a row of totals does not

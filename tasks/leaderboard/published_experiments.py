@@ -69,7 +69,7 @@ def read_experiments(benchmark: str, folder: Folder) -> Experiments | None:
     lake = Lake(folder, read_code_version())
     manifests = [one for one in read_manifests(folder) if one.benchmark == blueprint.name]
     runs = {one.run: one for one in manifests}
-    own = rank_stored_systems(benchmark, folder, (), "corrected").rows if runs else []
+    own = [row.model_dump() for row in rank_stored_systems(benchmark, folder, (), "corrected").rows] if runs else []
     dialogues = read_table(paper, tables.dialogues)
     dimensions = {re.sub(r"[ -]", "_", title.lower()): title for title in dialogues["dimension"]}
     judged = [
@@ -77,7 +77,7 @@ def read_experiments(benchmark: str, folder: Folder) -> Experiments | None:
         for name, title in tables.dialogues.ways.items()
     ]
     return Experiments(
-        [*_medians(blueprint, paper), *_methods(paper, tables.settings), *({**row, **row["abilities"]} for row in own)],
+        [*_medians(blueprint, paper), *_methods(paper, tables.settings), *(row | row["abilities"] for row in own)],
         list(_thinking(paper, tables.thinking, manifests, blueprint, lake)),
         [*judged, *_own_judged((row for row in own if row["setting"] == BASE_SETTING), runs, lake, list(dimensions))],
         dimensions,
@@ -93,7 +93,13 @@ def _medians(blueprint: Blueprint, paper: Paper) -> Iterator[Row]:
         scores = {name: table.scores(name, setting) for name in paper.models.abilities}
         models = counted(max(map(len, scores.values())), "model")
         medians = {name: median(values) for name, values in scores.items()}
-        yield {"run": None, "model": f"median of {models} of {paper.models.name}", "setting": setting, "n": None, **medians}
+        yield {
+            "run": None,
+            "model": f"median of {models} of {paper.models.name}",
+            "setting": setting,
+            "n_scored": None,
+            **medians,
+        }
 
 
 def _methods(paper: Paper, table: MethodsTable) -> Iterator[Row]:
@@ -105,7 +111,7 @@ def _methods(paper: Paper, table: MethodsTable) -> Iterator[Row]:
     for printed in (base, read_table(paper, table)):
         shown = {name: score for name, score in scores.items() if {*score.meta.root_names()} <= {*printed.columns}}
         for row in printed.select("model", "method", **shown).to_dicts():
-            yield {"run": None, **row, "setting": settings[row.pop("method")], "n": None}
+            yield {"run": None, **row, "setting": settings[row.pop("method")], "n_scored": None}
 
 
 def _thinking(

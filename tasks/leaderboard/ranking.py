@@ -5,26 +5,29 @@ from dataclasses import dataclass, field, replace
 from os import environ
 from os.path import relpath
 from pathlib import Path
+from typing import TypeVar
 
 import polars as pl
 
 from schemas.addresses import REPORTS_URL
 from schemas.blueprint import Blueprint
 from schemas.comparability import Comparability
+from schemas.documents.leaderboard import Group
+from schemas.documents.system import PublishedRow, StoredRow, SystemRow
 from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables.layers import LAYERS
-from schemas.tables.scores import DimensionScores, Totals
+from schemas.tables.scores import DimensionScores
 from schemas.vocabulary import Profile
 from tasks.judging.gold import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
 from tasks.runs.comparability import compare_run
-from tasks.runs.comparable_runs import Group, group_runs
+from tasks.runs.comparable_runs import group_runs
 from tasks.runs.past_run import PastRun, past_run
-from tasks.runs.run_tables import Row, System, ordered
-from tasks.runs.verdict import SHOWN, judge_run, judge_totals
+from tasks.runs.run_tables import System, ordered
+from tasks.runs.verdict import judge_run, judge_totals
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
 from tasks.scoring.published import LANGUAGE, PublishedTable, as_table, papers, published_abilities, published_of, score_published
 from tasks.scoring.veto import rank_models
@@ -36,6 +39,7 @@ RUN = "run"
 GROUP = "group"
 """Column with the number of the group that a row is ranked in."""
 
+RowT = TypeVar("RowT", bound=SystemRow)
 Records = Mapping[str | None, Mapping[System, Comparability]]
 
 
@@ -71,39 +75,40 @@ class LeaderboardData:
     """Rows of `dimension_scores` of the same models and runs, and of the gold replies that were rated there."""
 
     @property
-    def rows(self) -> list[Row]:
-        """One JSON object per model and setting, ranked ones first."""
-        return leaderboard_rows(self.totals, self.abilities, self.records)
+    def rows(self) -> list[StoredRow] | list[PublishedRow]:
+        """One row per model and setting, ranked ones first."""
+        if self.is_published:
+            return _leaderboard_rows(PublishedRow, self.totals, self.abilities, self.records)
+        return _leaderboard_rows(StoredRow, self.totals, self.abilities, self.records)
 
 
-def run_rows(run: PastRun) -> list[Row]:
-    """Return one JSON object per model and setting of a run, as `leaderboard_rows` does."""
-    return leaderboard_rows(judge_run(run), run.layers["ability_scores"], {None: compare_run(run)})
+def run_rows(run: PastRun) -> list[SystemRow]:
+    """Return one row per model and setting of a run, by setting, ranked ones first."""
+    return _leaderboard_rows(SystemRow, judge_run(run), run.layers["ability_scores"], {None: compare_run(run)})
 
 
-def leaderboard_rows(totals: pl.DataFrame, abilities: pl.DataFrame, records: Records) -> list[Row]:
-    """Return one JSON object per (model, setting), by group and setting, ranked ones first; `n` of `n_total` items were scored.
+def _leaderboard_rows(kind: type[RowT], totals: pl.DataFrame, abilities: pl.DataFrame, records: Records) -> list[RowT]:
+    """Return one row per model and setting, by group and setting, ranked ones first.
 
     Args:
-        totals: rows of `totals`, judged; where it is known, with the run and group of each, and a fuller run.
-        abilities: rows of `ability_scores`, likewise.
-        records: by run, if the rows have one.
+        kind: of the rows.
+        totals: rows of `totals`, judged, with what else a row of this kind has.
+        abilities: rows of `ability_scores`, with the columns of `totals` that tell apart rows of one system.
+        records: by run, null where rows have none.
     """
     key = [name for name in ("model", "setting", RUN, LANGUAGE) if name in abilities.columns]
     scores = abilities.rows_by_key(key, named=True)
-
-    def document(row: Row) -> Row:
-        record = records.get(row.get(RUN), {}).get(System(row["model"], row["setting"]))
-        return {
-            **{name: row[name] for name in ("model", "setting", *SHOWN)},
-            "abilities": {each["ability"]: each["score_0_100"] for each in scores.get(tuple(row[name] for name in key), ())},
-            "n": row["n_scored"],
-            "n_total": row["n_total"],
-            **{name: value for name, value in row.items() if name not in Totals.column_names()},
-            "comparability": record and record.model_dump(mode="json"),
-        }
-
-    return [document(row) for row in sorted(ordered(totals), key=lambda row: (row.get(GROUP, 0), setting_order(row["setting"])))]
+    rows = sorted(ordered(totals), key=lambda row: (row.get(GROUP, 0), setting_order(row["setting"])))
+    return [
+        kind.model_validate(
+            row
+            | {
+                "abilities": {each["ability"]: each["score_0_100"] for each in scores.get(tuple(row[name] for name in key), ())},
+                "comparability": records.get(row.get(RUN), {}).get(System(row["model"], row["setting"])),
+            }
+        )
+        for row in rows
+    ]
 
 
 def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> LeaderboardData:
@@ -252,7 +257,7 @@ def _by_language(published: pl.DataFrame, blueprint: Blueprint) -> tuple[pl.Data
         of_part = score_published(part, blueprint.model_copy(update={"abilities": scored}))
         beside = part.drop(main.id for main in blueprint.abilities if main.id in part.columns)
         totals.append(of_part.join(beside, on=["model", "setting"]).with_columns(pl.lit(number).alias(GROUP)))
-        groups.append(Group(number, (), {LANGUAGE: part[LANGUAGE][0]}))
+        groups.append(Group(number=number, runs=(), basis={LANGUAGE: part[LANGUAGE][0]}))
     return pl.concat(totals), tuple(groups)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from schemas.documents.answered_item import ShownOption
 from schemas.letters import option_letters
 from schemas.metrics import METRICS
 from schemas.question_types import QUESTION_TYPES, AnswerForm
@@ -101,18 +102,6 @@ def chosen_letters(answer: ScoredItem) -> tuple[str, ...]:
         return (letters[answer.order.index(options.index(parsed))],)
     parts = [part for part in re.split(r"[^A-Z]+", parsed) if part]
     return tuple(parts) if set(parts) <= set(letters) else ()
-
-
-@dataclass(frozen=True)
-class ShownOption:
-    """An option as shown to the model: `index` is its place in the item. `points` only in questionnaires."""
-
-    letter: str
-    index: int
-    text: str
-    gold: bool
-    chosen: bool
-    points: float | None
 
 
 def shown_options(answer: ScoredItem) -> list[ShownOption]:

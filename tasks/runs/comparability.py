@@ -7,12 +7,14 @@ from typing import Any
 
 from schemas.blueprint import Blueprint
 from schemas.comparability import LIKENESS, Comparability, DatasetLikeness, Departure, Likeness, Position, Respect, Shares
+from schemas.documents.explanation import ScorePart
+from schemas.documents.run import InstrumentCount
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.paper import Paper
 from schemas.roles import JUDGE
 from tasks.runs.past_run import PastRun
-from tasks.runs.run_tables import InstrumentCount, ReportData, Row, System, pool_counts
-from tasks.runs.score_tree import ScorePart, explain_ability, explain_total, scores_of
+from tasks.runs.run_tables import ReportData, Row, System, pool_counts
+from tasks.runs.score_tree import explain_ability, explain_total, scores_of
 from tasks.scoring.published import TOTAL, PublishedTable, as_table, paper_of, published_of
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, percent
@@ -53,7 +55,7 @@ def compare_with_paper(run: PastRun | ReportData, table: PublishedTable) -> Mapp
 def _compare(run: PastRun | ReportData, paper: Paper, table: PublishedTable, system: System) -> Comparability:
     blueprint, scores = run.blueprint, scores_of(run.layers, system)
     shared = tuple(_of_the_run(run, paper, table, system))
-    failed = [count for count in run.instruments if count.failed and count.system == system]
+    failed = [count for count in run.instruments if count.failed and (count.model, count.setting) == system]
     datasets = tuple(_of_datasets(run, paper, scores.layers["raw_scores"].values(), shared, failed))
     verdicts = {entry.dataset: entry.verdict for entry in datasets}
     # The mean leaves the gate out; what was run does not.

@@ -1,7 +1,6 @@
 """Find out whether two runs can be compared, and what differs between them besides their scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -10,13 +9,14 @@ from pydantic_core import to_json
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import ModelEntry
+from schemas.documents.leaderboard import Group
 from schemas.lineage import RunManifest
 from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL, RoleModels
 from tasks.lake.fingerprint import canonical_json
-from tasks.runs.differences import fields_apart, tree_changes
+from tasks.runs.differences import TreeChange, fields_apart, tree_changes
 from tasks.runs.past_run import PastRun
-from tasks.runs.run_tables import Row, System
+from tasks.runs.run_tables import System
 from tasks.solvers.registry import helper_roles, is_optional
 
 HARMLESS = frozenset(fields_of("place", "limit"))
@@ -156,8 +156,8 @@ WHY = {
 """What it means if a field of the plan differs. `sample` may: it changes no score of the common items."""
 
 
-def find_differences(before: PastRun, after: PastRun) -> list[Row]:
-    """Find everything that differs: plan, blueprint, versions and datasets; one row each of `what`, `before` and `after`."""
+def find_differences(before: PastRun, after: PastRun) -> list[TreeChange]:
+    """Find everything that differs: plan, blueprint, versions and datasets."""
     manifests = before.manifest, after.manifest
     notices = [{notice.id: notice.model_dump(mode="json") for notice in manifest.datasets} for manifest in manifests]
     sides = [
@@ -169,8 +169,7 @@ def find_differences(before: PastRun, after: PastRun) -> list[Row]:
         }
         for manifest, own in zip(manifests, notices, strict=True)
     ]
-    changes = tree_changes(sides[0], sides[1], by_name=False)
-    return [{"what": change.place, "before": change.before, "after": change.after} for change in changes]
+    return list(tree_changes(sides[0], sides[1], by_name=False))
 
 
 def warnings(before: PastRun, after: PastRun) -> list[str]:
@@ -210,23 +209,6 @@ def _meaning(value: Any) -> Any:
     return [_meaning(each) for each in value] if isinstance(value, list) else value
 
 
-@dataclass(frozen=True)
-class Group:
-    """Runs that asked the same items in the same way and were scored alike, so that their totals are ranked together.
-
-    `basis`: what their totals rest on, as far as it is not the same for all groups; in words, by the plan's fields.
-    """
-
-    number: int
-    runs: tuple[str, ...]
-    basis: Mapping[str, str]
-
-    @property
-    def words(self) -> str:
-        """What sets the group apart."""
-        return ", ".join(f"{name} {value}" for name, value in self.basis.items())
-
-
 def group_runs(manifests: Sequence[RunManifest], scored: Mapping[str, int]) -> tuple[Group, ...]:
     """Return the groups of these runs, newest first, by how many items each scored: groups with most come first."""
     bases = {manifest.run: basis(manifest) for manifest in manifests}
@@ -236,6 +218,6 @@ def group_runs(manifests: Sequence[RunManifest], scored: Mapping[str, int]) -> t
     together = sorted(runs.values(), key=lambda names: -max(scored.get(name, 0) for name in names))
     apart = fields_apart(*bases.values())
     return tuple(
-        Group(number, tuple(names), {name: in_words(bases[names[0]].get(name)) for name in apart})
+        Group(number=number, runs=tuple(names), basis={name: in_words(bases[names[0]].get(name)) for name in apart})
         for number, names in enumerate(together, start=1)
     )

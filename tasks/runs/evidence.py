@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from schemas.documents.answered_item import AnsweredItem, AnswerRating, AnswerScore, PartAnswer
 from schemas.lineage import PartitionRef
 from schemas.tables.contexts import Chunks
 from schemas.tables.layers import LAYERS
@@ -16,7 +17,7 @@ from schemas.usage import TESTED
 from tasks.runs.answers import ScoredItem, explain_answer, scored_items, shown_options
 from tasks.runs.past_run import PastRun
 from tasks.runs.redaction import redact, restricted_notices
-from tasks.runs.run_tables import PROMPT_CHUNKS, ReportData, Row, System, join_prompt_chunks
+from tasks.runs.run_tables import PROMPT_CHUNKS, ReportData, Row, System, from_row, join_prompt_chunks
 from tasks.solvers.answers import SAID
 
 Key = tuple[str, int]
@@ -37,17 +38,17 @@ class Evidence:
     refs: tuple[PartitionRef, ...]
     withheld: str | None = None
 
-    def about(self, frame: pl.DataFrame, key: Key) -> list[dict[str, Any]]:
-        """Return rows of a frame about one item and repetition."""
-        return frame.filter((pl.col("item_id") == key[0]) & (pl.col("repetition") == key[1])).to_dicts()
+    def about(self, frame: pl.DataFrame, key: Key) -> pl.DataFrame:
+        """Return the rows of a frame about one item and repetition."""
+        return frame.filter(item_id=key[0], repetition=key[1])
 
-    def item(self, name: str) -> dict[str, Any]:
+    def item(self, name: str) -> Row:
         """Return the row of an item."""
         return self.data.items.row(by_predicate=pl.col("item_id") == name, named=True)
 
-    def turns(self, key: Key) -> list[dict[str, Any]]:
+    def turns(self, key: Key) -> list[Row]:
         """Return calls about one item, in order."""
-        return sorted(self.about(self.data.responses, key), key=lambda row: row["turn"])
+        return self.about(self.data.responses, key).sort("turn").to_dicts()
 
     @cached_property
     def answers(self) -> dict[Key, list[ScoredItem]]:
@@ -58,7 +59,7 @@ class Evidence:
         return dict(sorted(answers.items()))
 
     @cached_property
-    def parts(self) -> dict[Key, list[dict[str, Any]]]:
+    def parts(self) -> dict[Key, list[Row]]:
         """Rows of `answers` of items that have several, by item and repetition; `text` is what each says as one text."""
         parts = self.data.answers.filter(pl.col("part") != "").with_columns(text=SAID)
         return parts.rows_by_key(["item_id", "repetition"], named=True, include_key=True)
@@ -114,15 +115,6 @@ def read_tables(run: PastRun, layers: Mapping[str, str], asked: Mapping[str, str
     return Evidence(ReportData(run.manifest, run.blueprint, prompt_chunks=prompt_chunks, **tables), tuple(refs))
 
 
-ITEM = ("language", "question_type", "subset", "question", "references", "wrong_references", "option_points", "fixed_order")
-SCORE = ("part", "method", "metric", "value", "status", "parsed_answer", "predicted", "gold", "chosen_place", "gold_place")
-ANSWER = ("finish_reason", "remark", "failure", "failed_role")
-CALL = ("error", "http_status", "left_out_characters")
-RATING = (
-    *("part", "judge", "judge_repetition", "rubric", "dimension", "rating", "lowest", "highest"),
-    *("parse_status", "rationale", "raw_reply"),
-)
-
 NO_VALUE = {
     "call_failed": "The call failed, so the item has no score: it is missing and not 0.",
     "judge_failed": "The judge gave no rating that can be read, so the item has no score: it is missing and not 0.",
@@ -130,44 +122,38 @@ NO_VALUE = {
 }
 
 
-def row_document(run: PastRun, evidence: Evidence, key: Key, options: Sequence[str]) -> Row:
-    """Return one item as it was asked once. `value`: the mean of its values over the metrics; null if it has none.
-
-    `options` stand in the order in which they were shown, each with its letter there; null where an item has none. `answers`:
-    each of several, under the names that an only answer has here; next to them these are of the first. Else none.
-    """
+def answered_item(run: PastRun, evidence: Evidence, key: Key, options: Sequence[str]) -> AnsweredItem:
+    """Return one item as it was asked once; `options` name its system in commands."""
     answers = evidence.answers[key]
     item, answer, call = answers[0].item, answers[0].answer or {}, answers[0].call or {}
     values = [scored.score["value"] for scored in answers if scored.score["value"] is not None]
-    fields = ("letter", "index", "text", "gold", "chosen", *(("points",) if item["option_points"] else ()))
+    turns = next((each.answer["turns"] for each in answers if each.answer and each.answer.get("turns")), None)
+    return from_row(
+        AnsweredItem,
+        item,
+        **_given(answer, answers) | {"turns": turns},
+        **{name: call.get(name) for name in ("error", "http_status", "left_out_characters")},
+        repetition=key[1],
+        value=fmean(values) if values else None,
+        context_characters=len(item["context"] or ""),
+        options=tuple(shown_options(answers[0])) or None,
+        answers=tuple(
+            PartAnswer(part=part["part"], **_given(part, [scored for scored in answers if scored.score["part"] == part["part"]]))
+            for part in evidence.parts.get(key, ())
+        ),
+        next=run.command("explain", "--dataset", str(item["dataset"]), "--item", key[0], *options),
+    )
+
+
+def _given(answer: Row, answers: Sequence[ScoredItem]) -> Row:
+    """Return the fields of a GivenAnswer."""
+    ratings = {scored.score["part"]: scored.ratings for scored in answers}
     return {
-        "item_id": key[0],
-        "repetition": key[1],
-        "value": fmean(values) if values else None,
-        **{name: item[name] for name in ITEM},
-        "context_characters": len(item["context"] or ""),
-        "options": [{name: getattr(option, name) for name in fields} for option in shown_options(answers[0])] or None,
         "call": answer.get("status"),
         "reply": answer.get("text"),
-        "turns": next((each.answer["turns"] for each in answers if each.answer and each.answer.get("turns")), None),
-        **{name: answer.get(name) for name in ANSWER},
-        **{name: call.get(name) for name in CALL},
-        **_scored(answers),
-        "answers": [
-            {"part": part["part"], "call": part["status"], "reply": part["text"]}
-            | {name: part[name] for name in ("turns", *ANSWER)}
-            | _scored([scored for scored in answers if scored.score["part"] == part["part"]])
-            for part in evidence.parts.get(key, ())
-        ],
-        "next": run.command("explain", "--dataset", str(item["dataset"]), "--item", key[0], *options),
-    }
-
-
-def _scored(answers: Sequence[ScoredItem]) -> Row:
-    ratings = {answer.score["part"]: answer.ratings for answer in answers}
-    return {
-        "scores": [{**{name: answer.score[name] for name in SCORE}, "why": _why(answer)} for answer in answers],
-        "ratings": [{name: rating.get(name) for name in RATING} for of_part in ratings.values() for rating in of_part],
+        **{name: answer.get(name) for name in ("turns", "finish_reason", "remark", "failure", "failed_role")},
+        "scores": tuple(from_row(AnswerScore, scored.score, why=_why(scored)) for scored in answers),
+        "ratings": tuple(from_row(AnswerRating, rating) for of_part in ratings.values() for rating in of_part),
     }
 
 

@@ -1,13 +1,20 @@
 """Tell whose failures left values missing: those of the model under test, of a helper or of the judge."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import polars as pl
 
-from schemas.lineage import RunManifest
+from schemas.documents.run import FailedCalls
+from schemas.lineage import FROM_OUTSIDE, RunManifest
 from schemas.roles import JUDGE
+from schemas.tables.responses import Judgements, Responses
 from schemas.usage import TESTED
+from tasks.lake.lake import Lake
+from tasks.models.http.client import BUDGET_SPENT
+from tasks.models.http.cut_prompts import WAS_CUT
+from tasks.models.http.failures import FAILURE_KINDS
 from tasks.solvers.answers import ANSWER, ASKED, ITEM
 
 METRIC = ["model", "setting", "dataset", "method", "metric"]
@@ -61,3 +68,42 @@ def name_role(manifest: RunManifest, role: str, model: str) -> str:
     if role in {TESTED, NOT_SENT}:
         return role
     return f"{role.replace('_', ' ')} ({', '.join(manifest.names_in(role)) or model})"
+
+
+def failure_kinds(manifest: RunManifest, lake: Lake) -> list[FailedCalls]:
+    """Return calls that failed by model and kind, the most frequent first."""
+    calls: Counter[tuple[str, str, str]] = Counter()
+    errors: dict[tuple[str, str, str], str | None] = {}
+    for (_, model, _, what, count, next_step), error in failed_calls(manifest, lake):
+        calls[model, what, next_step] += count
+        errors.setdefault((model, what, next_step), error)
+    return [
+        FailedCalls(model=model, what=what, calls=count, next_step=next_step, error=errors[model, what, next_step])
+        for (model, what, next_step), count in calls.most_common()
+    ]
+
+
+def failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[tuple[str, str, str, str, int, str], str | None]]:
+    """Yield one row per partition and kind of failure, with an error; only partitions are read that have failed calls."""
+    for ref in manifest.partitions:
+        place = dict(ref.place)
+        if ref.layer not in FROM_OUTSIDE or (ref.complete and ref.layer != "judgements"):
+            continue
+        dataset, setting, tested = place["dataset"], place["setting"], place["model"]
+        if ref.layer == "judgements":
+            sent, lost = pl.col("error").ne_missing(BUDGET_SPENT), pl.col("parse_status") == "failed"
+            unrated = lake.read(ref, Judgements).filter(pl.col("rating").is_null(), sent)
+            reason = pl.when(lost).then(pl.col("error").filter(lost).min()).otherwise("error").fill_null("no reason was kept")
+            for (status, why), rows in unrated.group_by("parse_status", reason, maintain_order=True):
+                word, remedy = ("", "run again") if status == "failed" else ("readable ", "see the replies: moodflow explain")
+                if why.startswith(WAS_CUT):
+                    remedy = FAILURE_KINDS["prompt_cut"].remedy
+                what = f"no {word}rating of {tested}'s answers: {why}"
+                yield (dataset, place["judge"], setting, what, rows["call_key"].n_unique(), remedy), None
+            continue
+        failed = lake.read(ref, Responses).cast({"failure": pl.String}).filter(pl.col("failure") != NOT_SENT)
+        by_kind = ["asked_model", "role", "failure"]
+        kinds = failed.group_by(by_kind).agg(pl.len(), pl.col("error").drop_nulls().first()).sort(by_kind)
+        for model, role, failure, calls, error in kinds.iter_rows():
+            kind, of = FAILURE_KINDS[failure], "" if role == TESTED else f" ({role} of {tested})"
+            yield (dataset, model, setting, f"{failure}{of}: {kind.meaning}", calls, kind.remedy), error

@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import polars as pl
 
+from schemas.documents.run import InstrumentCount, ScoreOverDialogues, SimulationCheck
 from schemas.roles import PANEL
 from tasks.judging.answers import SIMULATED
 from tasks.judging.rubrics import order_dimensions
 from tasks.metrics.item_scores import wholes_of
 from tasks.metrics.metric import WholeMeasure
 from tasks.runs.past_run import PastRun, no_rows
-from tasks.runs.run_tables import InstrumentCount, Row, System
+from tasks.runs.run_tables import System, from_row
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.dimensions import rate_answers
 from tasks.solvers.answers import ANSWER, ASKED, OWN_WORDS
@@ -96,19 +97,9 @@ def _count_silent(run: PastRun, system: System, dataset: str) -> int:
 TOP = 10
 """Of the scale on which criteria of simulated persons are shown: mean / 2 x 10; arXiv 2406.14952."""
 
-SCORED = ("total", "ci_low", "ci_high", "n_scored", "datasets_scored")
 
-
-def check_simulation(run: PastRun) -> tuple[Row, ...]:
-    """Describe the persons that each model talked with, in each setting; nothing where nobody is played.
-
-    Returns:
-        Model, setting, `dialogues`; how many are `tainted`, by a fault that counts, and their `share`; `kinds` and `severities`:
-        dialogues with such a fault. `refused`: faults that a judge named and that do not count. `unreviewed`: dialogues without a
-        review that can be read; null = none was asked for. `all`: the total, with interval and items (SCORED); `untainted`: the
-        same without the items, in that repetition, of tainted dialogues, aggregated alike; null = none is left. `criteria`: mean
-        ratings of the persons from 0 to 10, by dataset; null = none can be read.
-    """
+def check_simulation(run: PastRun) -> tuple[SimulationCheck, ...]:
+    """Describe the persons that each model talked with, in each setting; nothing where nobody is played."""
     if not run.partitions("simulation_faults"):
         return ()
     faults, tainted = run.read("simulation_faults"), _tally_dialogues(run)
@@ -121,22 +112,23 @@ def check_simulation(run: PastRun) -> tuple[Row, ...]:
     means = rated.group_by("model", "setting", "dataset", "dimension").agg(mean=of_ten.mean())
     criteria = order_dimensions(rubric, reviews["dimension"], run.blueprint.own_rubrics)
 
-    def check(system: System) -> Row:
+    def check(system: System) -> SimulationCheck:
         own, (dialogues, slips) = system.of(counted), system.of(tainted).select("total", "faulty").sum().row(0)
         mean_of = {(row["dataset"], row["dimension"]): row["mean"] for row in system.rows(means)}
-        return {
-            **system._asdict(),
-            "dialogues": dialogues,
-            "tainted": slips,
-            "share": slips / dialogues,
-            "kinds": _dialogues_by(own, "kind"),
-            "severities": _dialogues_by(own, "severity"),
-            "refused": system.of(faults).height - own.height,
-            "unreviewed": None if reviews.is_empty() else dialogues - system.of(rated).select(ANSWER).n_unique(),
-            "all": system.rows(totals.select("model", "setting", *SCORED))[0],
-            "untainted": next(iter(system.rows(rest.select("model", "setting", *SCORED))), None),
-            "criteria": {of: {name: mean_of.get((of, name)) for name in criteria} for of in sorted({of for of, _ in mean_of})},
-        }
+        return SimulationCheck(
+            model=system.model,
+            setting=system.setting,
+            dialogues=dialogues,
+            tainted=slips,
+            share=slips / dialogues,
+            kinds=_dialogues_by(own, "kind"),
+            severities=_dialogues_by(own, "severity"),
+            refused=system.of(faults).height - own.height,
+            unreviewed=None if reviews.is_empty() else dialogues - system.of(rated).select(ANSWER).n_unique(),
+            all=from_row(ScoreOverDialogues, system.rows(totals)[0]),
+            untainted=next((from_row(ScoreOverDialogues, row) for row in system.rows(rest)), None),
+            criteria={of: {name: mean_of.get((of, name)) for name in criteria} for of in sorted({of for of, _ in mean_of})},
+        )
 
     return tuple(check(System(*names)) for names in tainted.select("model", "setting").unique().sort("model", "setting").rows())
 

@@ -1,28 +1,14 @@
 """How long the items of a run are, and those of its paper."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.documents.run import MeanLength
 from schemas.paper import RELEASED
 from tasks.runs.past_run import PastRun
 from tasks.scoring.published import paper_of
-
-
-class MeanLength(NamedTuple):
-    """Mean length of the items of a dataset.
-
-    `characters`: of context and question. `tokens`: of the context, null = none was built. `of_paper`: the paper's, counted by
-    another tokenizer; null = it says none.
-    """
-
-    dataset: str
-    items: int
-    characters: float
-    tokens: float | None
-    of_paper: int | None
 
 
 def mean_lengths(items: pl.DataFrame, contexts: pl.DataFrame, blueprint: Blueprint) -> tuple[MeanLength, ...]:

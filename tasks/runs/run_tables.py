@@ -11,6 +11,7 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
+from schemas.documents.run import InstrumentCount, SimulationCheck
 from schemas.lineage import RunManifest
 from schemas.metrics import Metric
 from schemas.tables import scores as tables
@@ -80,50 +81,6 @@ class System(NamedTuple):
         return frame.filter((pl.col("model") == self.model) & (pl.col("setting") == self.setting))
 
 
-MOST_FAULTY = 0.2
-"""Share beyond which an instrument failed: the score then says more about it than about the model."""
-
-
-@dataclass(frozen=True)
-class InstrumentCount:
-    """How much of what an instrument did for a system, in these datasets, is of no use.
-
-    `instrument`: "simulated person", "judge", the role that judges parts of an item, or "reader", which takes an answer from the
-    replies of the model under test. `name`: of its model; of the reader, of the gate, whose replies are counted apart; empty =
-    none.
-    """
-
-    model: str
-    setting: str
-    instrument: str
-    name: str
-    datasets: tuple[str, ...]
-    faulty: int
-    total: int
-
-    @property
-    def system(self) -> System:
-        """Whom it is about."""
-        return System(self.model, self.setting)
-
-    @property
-    def failed(self) -> bool:
-        """Whether nothing that rests on it stands."""
-        return self.faulty > MOST_FAULTY * self.total
-
-    @property
-    def words(self) -> str:
-        """What it failed to do, how often and where."""
-        where = " and ".join(self.datasets) if len(self.datasets) < 3 else f"{len(self.datasets)} datasets"  # noqa: PLR2004
-        n = f"{self.faulty:,} of {self.total:,}"
-        if self.instrument == "simulated person":
-            return f"the simulated person fell out of its part in {n} dialogues of {where}"
-        if self.instrument == "reader":
-            return f"{n} replies of the model in {self.name or where} cannot be read"
-        what = "ratings" if self.instrument == "judge" else "replies"
-        return f"{n} {what} of {self.instrument} {self.name} in {where} cannot be read"
-
-
 def pool_counts(counts: Iterable[InstrumentCount]) -> Iterable[InstrumentCount]:
     """Return counts of a system with one for each instrument, over all its datasets."""
     pooled: dict[tuple[str, str], InstrumentCount] = {}
@@ -187,7 +144,7 @@ class ReportData:
     needles: dy.DataFrame[NeedleScores] = field(default_factory=NeedleScores.create_empty)
     sections: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
     faults: dy.DataFrame[SimulationFaults] = field(default_factory=SimulationFaults.create_empty)
-    simulation: tuple[Row, ...] = ()
+    simulation: tuple[SimulationCheck, ...] = ()
     instruments: tuple[InstrumentCount, ...] = ()
     prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
 

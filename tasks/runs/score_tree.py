@@ -8,78 +8,15 @@ stored score, so that what is shown adds up or says that it does not.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
-from typing import Literal
 
 import polars as pl
 
 from schemas.blueprint import Ability, Blueprint, BlueprintDataset, Task
+from schemas.documents.explanation import Kind, MetricPart, ScorePart
 from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
 from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.vocabulary import LEVELS
 from tasks.runs.run_tables import Row, System, from_row
-
-Kind = Literal["total", "ability", "sub_ability", "level", "task", "dataset", "metric"]
-
-SAME = 1e-9
-"""Far above rounding, far below what one item can change."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class MetricPart:
-    """What only a metric has: its raw score with interval in its own unit, and how that was put on 0-100."""
-
-    dataset: str
-    method: str
-    metric: str
-    rubric: str | None
-    profile: str
-    raw: float | None
-    ci_low: float | None = None
-    ci_high: float | None = None
-    n_clusters: int | None = None
-    design_effect: float | None = None
-    n_unparsed: int = 0
-    normalisation: Row
-    formula: str
-
-
-@dataclass(frozen=True)
-class ScorePart:
-    """A score on 0-100 and what it is made of.
-
-    `score` is the stored one, null = nothing was scored. `share` is its weight divided by the weights of all its scored siblings,
-    and `contributes` that times its score; both null if it counts for nothing. `computed` is the weighted mean of `parts`, of a
-    metric its normalised raw score.
-    """
-
-    kind: Kind
-    id: str
-    title: str
-    score: float | None
-    weight: float
-    datasets_scored: int
-    datasets_total: int
-    n_scored: int
-    n_total: int
-    computed: float | None
-    parts: tuple["ScorePart", ...] = ()
-    share: float | None = None
-    contributes: float | None = None
-    measured: MetricPart | None = None
-    note: str | None = None
-
-    @property
-    def adds_up(self) -> bool:
-        """Whether the stored score is what its parts give."""
-        if self.score is None or self.computed is None:
-            return self.score is self.computed
-        return abs(self.score - self.computed) <= SAME
-
-    def walk(self) -> Iterator["ScorePart"]:
-        """Return this part and all below it."""
-        yield self
-        for part in self.parts:
-            yield from part.walk()
 
 
 @dataclass(frozen=True)
@@ -161,7 +98,7 @@ def _metrics(scores: Scores, dataset: str, entry: BlueprintDataset) -> Iterator[
                 rubric=method.rubric,
                 profile=method.profile,
                 raw=value,
-                normalisation=spec.normalisation.model_dump(mode="json"),
+                normalisation=spec.normalisation,
                 formula=describe_normalisation(spec.normalisation),
             )
             score = row.get("normalized_0_100")

@@ -4,29 +4,18 @@ Every surface takes these columns: no other module decides from coverage, veto o
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.documents.system import JudgedTotal, Verdict
 from tasks.runs.past_run import PastRun
-from tasks.runs.run_tables import ReportData, System, pool_counts
-from tasks.scoring.veto import GATE
+from tasks.runs.run_tables import ReportData, System, from_row, pool_counts
 from tasks.text.number_format import NONE, counted, describe_gate, interval, listed, number
-
-Verdict = Literal["scored", "vetoed", "undecided", "too little scored", "instrument failed", "unscored"]
-"""`scored`: a total that stands. `vetoed`: 0 by the gate. `undecided`: a total whose veto is open, since too little of the gate
-was scored. The others have no total: fewer than half of the datasets are scored, an instrument failed, or nothing is scored.
-"""
 
 LEAST_COVERAGE = 0.5
 """A mean over fewer of a benchmark's datasets is no total of it."""
-
-SHOWN = (
-    *("total", "total_before_veto", "ci_low", "ci_high", *GATE, "vetoed", "veto_reason", "rank", "coverage"),
-    *("verdict", "why", "headline"),
-)
-"""Columns of judged totals that every document has."""
 
 WITH_TOTAL: tuple[Verdict, ...] = ("scored", "vetoed", "undecided")
 
@@ -34,6 +23,11 @@ WITH_TOTAL: tuple[Verdict, ...] = ("scored", "vetoed", "undecided")
 def judge_run(run: PastRun | ReportData) -> pl.DataFrame:
     """Return the totals of a run as `judge_totals` does."""
     return judge_totals(run.layers["totals"], run.blueprint, {"": run})
+
+
+def total_of(row: Mapping[str, Any]) -> JudgedTotal:
+    """Return a row of judged totals, whatever other columns it has."""
+    return from_row(JudgedTotal, row)
 
 
 def judge_totals(totals: pl.DataFrame, blueprint: Blueprint, runs: Mapping[str, PastRun | ReportData]) -> pl.DataFrame:
@@ -63,7 +57,7 @@ def judge_row(row: Mapping[str, Any], blueprint: Blueprint, run: PastRun | Repor
     """Return the verdict on a row of `totals`, what it rests on (null = the score alone), and a sentence to be said first."""
     system, of = System(row["model"], row["setting"]), counted(row["datasets_total"], "dataset")
     counts = run.instruments if run else ()
-    name, failed = system.label, [count for count in counts if count.failed and count.system == system]
+    name, failed = system.label, [count for count in counts if count.failed and (count.model, count.setting) == system]
     bounds = f" (95 % interval {interval(row['ci_low'], row['ci_high'])})" if row["ci_low"] is not None else ""
     before = row["total_before_veto"]
     scored = "nothing was scored" if before is None else f"what was scored gives {number(before, 2)} of 100{bounds}"
@@ -89,29 +83,29 @@ def judge_row(row: Mapping[str, Any], blueprint: Blueprint, run: PastRun | Repor
     return "scored", None, scores
 
 
-def say_total(row: Mapping[str, Any]) -> str:
+def say_total(total: JudgedTotal) -> str:
     """Return a judged total for a cell: the number, or a dash and what was scored."""
-    before = number(row["total_before_veto"], 2)
-    if row["verdict"] == "vetoed":
+    before = number(total.total_before_veto, 2)
+    if total.verdict == "vetoed":
         return f"0 ({before} before the veto)"
-    if row["verdict"] in WITH_TOTAL:
-        return number(row["total"], 2)
-    return NONE if row["total_before_veto"] is None else f"{NONE} (what was scored: {before})"
+    if total.verdict in WITH_TOTAL:
+        return number(total.total, 2)
+    return NONE if total.total_before_veto is None else f"{NONE} (what was scored: {before})"
 
 
-def say_verdict(row: Mapping[str, Any]) -> str:
+def say_verdict(total: JudgedTotal) -> str:
     """Return a verdict for a cell, with what it rests on."""
-    return f"{row['verdict']}: {row['why']}" if row["why"] else str(row["verdict"])
+    return f"{total.verdict}: {total.why}" if total.why else total.verdict
 
 
-def say_interval(row: Mapping[str, Any]) -> str:
+def say_interval(total: JudgedTotal) -> str:
     """Return the 95 % interval of a judged total for a cell; after a veto it is that of the total before."""
-    both = interval(row["ci_low"], row["ci_high"], 2) if row["verdict"] in WITH_TOTAL else NONE
-    return f"{both}, before the veto" if row["verdict"] == "vetoed" and both != NONE else both
+    both = interval(total.ci_low, total.ci_high, 2) if total.verdict in WITH_TOTAL else NONE
+    return f"{both}, before the veto" if total.verdict == "vetoed" and both != NONE else both
 
 
-def name_score(verdict: str) -> str:
-    """Return what the mean of the abilities is called that stands beside a verdict."""
+def name_score(verdict: Verdict) -> str:
+    """Return what the mean of the abilities is called that stands next to a verdict."""
     if verdict == "vetoed":
         return "Total before the veto"
     return "Total" if verdict in WITH_TOTAL else "No total, mean of what was scored"

@@ -3,13 +3,15 @@
 import json
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
+
+from pydantic import JsonValue
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import ChatRequest
+from schemas.documents.answered_item import Journaled, PromptProof, Rebuilt
 from schemas.item import Item
 from schemas.vocabulary import TooLong
 from tasks.models.journal.rows import recompute_key
@@ -20,25 +22,6 @@ from tasks.solvers.registry import SOLVERS
 from tasks.solvers.run import read_item
 from tasks.solvers.truncation import MARKS, WINDOW, truncate
 
-Rebuilt = Literal["same", "different", "not rebuilt"]
-Journaled = Literal["same", "different", "no such call", "no journal"]
-
-
-@dataclass(frozen=True)
-class PromptCheck:
-    """What is known of the messages of one call.
-
-    `hash_holds`: they have the hash that the layer names. `rebuilt`: whether the stored item gives that hash again, `why`: what
-    is in the way. `journal`: whether its call has the same messages and the key of its content; `journal_messages`: its own where
-    they differ.
-    """
-
-    hash_holds: bool
-    rebuilt: Rebuilt
-    why: str | None
-    journal: Journaled
-    journal_messages: Any = None
-
 
 def check_prompt(
     item: Mapping[str, Any],
@@ -46,7 +29,7 @@ def check_prompt(
     settings: Mapping[str, Any],
     journal: Path | None,
     own: OwnPrompts | None = None,
-) -> PromptCheck:
+) -> PromptProof:
     """Check the messages of one row of `responses`.
 
     Args:
@@ -63,7 +46,8 @@ def check_prompt(
     messages, obstacle = _rebuild(item, response, settings, Prompts.load(own))
     rebuilt: Rebuilt = "not rebuilt" if messages is None else "same" if _hash(messages) == expected else "different"
     found, journal_messages = look_up(journal, response["call_key"], response["messages"])
-    return PromptCheck(_hash(response["messages"]) == expected, rebuilt, obstacle, found, journal_messages)
+    holds = _hash(response["messages"]) == expected
+    return PromptProof(hash_holds=holds, rebuilt=rebuilt, why=obstacle, journal=found, journal_messages=journal_messages)
 
 
 def _rebuild(
@@ -96,7 +80,7 @@ def _truncated(shown: Item, left_out: int, too_long: TooLong) -> Item | None:
     return None
 
 
-def look_up(journal: Path | None, key: str, messages: str) -> tuple[Journaled, Any]:
+def look_up(journal: Path | None, key: str, messages: str) -> tuple[Journaled, JsonValue]:
     """Compare the journal's call of this key with these messages, and give its own where they differ; LakeError if unreadable."""
     if journal is None or not journal.is_file():
         return "no journal", None

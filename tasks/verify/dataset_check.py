@@ -1,4 +1,4 @@
-"""Check that a dataset is what its catalogue entry says, and which scores it allows.
+"""Show entries of the catalogue; check that a dataset is what its entry says, and which scores it allows.
 
 For these, replies are imagined: of a model that knows the gold, and of models that always name the same letter, or its option.
 They go through the same parsing and scoring as real ones, so that a ceiling below 100 shows a fault of the gold, of the prompt
@@ -8,54 +8,92 @@ or of the parser, whichever it is.
 import json
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.dataset import DatasetSpec, PinnedFile
+from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
+from schemas.documents.datasets import (
+    DatasetCheck,
+    DatasetChecks,
+    DatasetContent,
+    DatasetEntry,
+    DatasetList,
+    DatasetRow,
+    ReachableScores,
+)
 from schemas.errors import SourceError
 from schemas.letters import option_letters
 from schemas.question_types import answered_by
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from tasks.datasets.building import build_of_records
+from tasks.datasets.catalogue import CATALOGUE
 from tasks.datasets.rejected_rows import describe_rejected, require_layout
 from tasks.metrics.answer_forms import Question, right_reply, write_options
 from tasks.metrics.item_scores import score_items, wholes_of
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tasks.sources.locating import Locator, choose_source, needs
+from tasks.sources.checksums import name_source
+from tasks.sources.locating import Locator, choose_source, needs, sources
 from tasks.sources.reading import read_dataset
 
 Row = Mapping[str, Any]
+FETCHES_AT_ONCE = 4
 _DIVIDING = str.maketrans("", "", ".,;:!?…'\"“”‘’。，、；：！？")
 
 
-@dataclass(frozen=True)
-class Content:
-    """Counts over the items made of a dataset's records.
-
-    `rejected` counts broken rules, an item may break several. `gold` counts right options by the letter they are shown with.
-    `duplicates`: items that ask what an earlier one asks. `contradictions`: those of them with other gold.
-    """
-
-    items_read: int
-    good: int
-    rejected: dict[str, int]
-    languages: dict[str, int]
-    question_types: dict[str, int]
-    gold: dict[str, int]
-    duplicates: int
-    contradictions: int
+def list_datasets(locator: Locator) -> DatasetList:
+    """List every dataset of the catalogue."""
+    return DatasetList(datasets=tuple(_list_dataset(entry, locator) for entry in CATALOGUE.values()))
 
 
-def describe_content(good: pl.DataFrame, rejected: pl.DataFrame) -> Content:
+def _list_dataset(entry: DatasetSpec, locator: Locator) -> DatasetRow:
+    spec, lacking = choose_source(entry, locator), needs(entry, locator)
+    return DatasetRow(
+        id=spec.id,
+        title=spec.title,
+        languages=spec.languages,
+        licence=spec.licence,
+        ready=not lacking,
+        needs=lacking,
+        source=None if lacking else _name_repositories(spec),
+    )
+
+
+def describe_entry(entry: DatasetSpec, locator: Locator) -> DatasetEntry:
+    """Return what the catalogue says of a dataset."""
+    spec = choose_source(entry, locator)
+    others = [file for other in sources(entry) if other is not spec for file in other.files]
+    return DatasetEntry(
+        used_here=_name_repositories(spec),
+        files=tuple(map(_describe_file, spec.files)),
+        other_sources=tuple(map(_describe_file, others)),
+        **{name: getattr(spec, name) for name in DatasetEntry.model_fields if hasattr(spec, name) and name != "files"},
+    )
+
+
+def _name_repositories(spec: DatasetSpec) -> str:
+    repositories = dict.fromkeys(file.repository for file in spec.files if isinstance(file, PinnedFile))
+    return ", ".join(repositories) or "bundled"
+
+
+def _describe_file(file: SourceFile) -> str:
+    """Describe where a file comes from and what pins it."""
+    if not isinstance(file, PinnedFile):
+        return name_source(file)
+    member = f", member {file.member}" if file.member else ""
+    pin = f"sha256 {file.sha256}" if file.sha256 else f"md5 {file.md5}" if file.md5 else "not pinned by content"
+    return f"{file.repository}/{file.path}{member} at {file.revision}, {pin}"
+
+
+def describe_content(good: pl.DataFrame, rejected: pl.DataFrame) -> DatasetContent:
     """Count what is there; `good`: rows of `items` that break no rule, `rejected`: the others, with `broken_rules`."""
     duplicates, contradictions = count_repeats(good)
-    return Content(
+    return DatasetContent(
         items_read=good.height + rejected.height,
         good=good.height,
         rejected=_counted(rejected["broken_rules"].explode()),
@@ -119,61 +157,29 @@ PERFECT = "perfect"
 NO_INTERVALS = ScoreSettings(bootstrap=0)
 
 
-@dataclass(frozen=True)
-class Reachable:
-    """Scores on 0-100 as the blueprint weighs the dataset's metrics.
-
-    `ceiling` is null where only a judge decides or several answers count together; `constant` maps each letter to the score of
-    always answering with it, and is empty where nothing is asked by letter.
-    """
-
-    ceiling: float | None
-    constant: dict[str, float]
-
-
-def reachable_scores(items: dy.DataFrame[Items], blueprint: Blueprint) -> Reachable:
+def reachable_scores(items: dy.DataFrame[Items], blueprint: Blueprint) -> ReachableScores:
     """Score imagined models on all good items of a dataset of the blueprint, by its methods that read one reply alone."""
     (dataset,) = items["dataset"].unique()
     methods = [method for method in blueprint.datasets[dataset].methods if not (method.judged or wholes_of([method]))]
     if not methods:
-        return Reachable(None, {})
+        return ReachableScores()
     answers = _imagined_answers(items)
     scored = pl.concat([score_items(items, answers, None, method) for method in methods])
     tables = score_benchmark(scored.lazy(), blueprint, NO_INTERVALS)
     rows = tables.dataset.filter(pl.col("dataset") == dataset).drop_nulls("score_0_100").select("model", "score_0_100")
     scores = dict(sorted(rows.iter_rows(), key=lambda row: (len(row[0]), row[0])))
-    return Reachable(scores.pop(PERFECT), scores)
+    return ReachableScores(ceiling=scores.pop(PERFECT), constant=scores)
 
 
-@dataclass(frozen=True)
-class DatasetCheck:
-    """What was found of one dataset.
+def check_datasets(specs: Iterable[DatasetSpec], blueprints: Sequence[Blueprint], locator: Locator) -> DatasetChecks:
+    """Check datasets, several at once, each by the first blueprint that has it."""
 
-    `ready`: its files are here and are the pinned ones, every record was read, and no row breaks a rule but those that the entry
-    states. If it is not, `needs` says what is missing or wrong; the rest is null if nothing could be read.
-    """
+    def check(spec: DatasetSpec) -> DatasetCheck:
+        return check_dataset(spec, next((each for each in blueprints if spec.id in each.datasets), None), locator)
 
-    spec: DatasetSpec
-    needs: tuple[str, ...] = ()
-    rows_read: int | None = None
-    content: Content | None = None
-    reachable: Reachable | None = None
-
-    @property
-    def ready(self) -> bool:
-        """Whether the dataset can be used here."""
-        return not self.needs
-
-    @property
-    def sources(self) -> list[str]:
-        """Repository and revision of its files."""
-        files = [file for file in self.spec.files if isinstance(file, PinnedFile)]
-        return list(dict.fromkeys(f"{file.repository} at {file.revision}" for file in files)) or ["data/bundled"]
-
-    @property
-    def pinned(self) -> bool:
-        """Whether the content of every file is pinned by its hash."""
-        return all(file.sha256 or file.md5 for file in self.spec.files if isinstance(file, PinnedFile))
+    with ThreadPoolExecutor(FETCHES_AT_ONCE) as pool:
+        checks = tuple(pool.map(check, specs))
+    return DatasetChecks(ready=sum(check.ready for check in checks), total=len(checks), datasets=checks)
 
 
 def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locator) -> DatasetCheck:
@@ -187,16 +193,29 @@ def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locat
         records = read_dataset(chosen, [locator.locate(file) for file in chosen.files])
         built = build_of_records(chosen, records, None, 0)
         require_layout(chosen, built.rejected)
-        return DatasetCheck(
-            chosen,
-            needs=(describe_rejected(chosen, built.rejected),) if built.rejected.height > chosen.broken_rows else (),
-            rows_read=len(records),
-            content=describe_content(built.items, built.rejected),
-            reachable=Reachable(None, {}) if blueprint is None else reachable_scores(built.items, blueprint),
-        )
+        is_broken = built.rejected.height > chosen.broken_rows
+        faults = (describe_rejected(chosen, built.rejected),) if is_broken else ()
+        content = describe_content(built.items, built.rejected)
+        reachable = ReachableScores() if blueprint is None else reachable_scores(built.items, blueprint)
+        return _checked(chosen, faults).model_copy(update={"rows_read": len(records), **dict(content), **dict(reachable)})
     except SourceError as error:
         # The files may all be here and say something else than the entry does.
-        return DatasetCheck(chosen, needs=needs(spec, locator) or (str(error),))
+        return _checked(chosen, needs(spec, locator) or (str(error),))
+
+
+def _checked(spec: DatasetSpec, faults: tuple[str, ...]) -> DatasetCheck:
+    files = [file for file in spec.files if isinstance(file, PinnedFile)]
+    return DatasetCheck(
+        id=spec.id,
+        title=spec.title,
+        ready=not faults,
+        needs=faults,
+        sources=tuple(dict.fromkeys(f"{file.repository} at {file.revision}" for file in files)) or ("data/bundled",),
+        pinned=all(file.sha256 or file.md5 for file in files),
+        licence=spec.licence,
+        redistributable=spec.redistributable,
+        ambiguous=spec.ambiguous,
+    )
 
 
 def _imagined_answers(items: dy.DataFrame[Items]) -> dy.DataFrame[Answers]:
@@ -231,16 +250,15 @@ def perfect_replies(rows: Sequence[Row]) -> Iterator[str]:
     right = {key: counts.most_common(1)[0][0] for key, counts in golds.items()}
     for row in rows:
         gold = right[question_key(row)]
-        fields = {} if gold == gold_texts(row) else _gold_of_texts(row, gold)
-        yield right_reply(Question.from_row({**row, **fields}))
+        yield right_reply(Question.from_row(row if gold == gold_texts(row) else _with_gold(row, gold)))
 
 
-def _gold_of_texts(row: Row, texts: frozenset[str]) -> dict[str, Any]:
-    """Return the gold fields of a row if these texts were right."""
+def _with_gold(row: Row, texts: frozenset[str]) -> Row:
+    """Return a row as if these texts were right."""
     if not row["options"]:
-        return {"references": sorted(texts)}
-    places = [place for place in range(len(row["options"])) if gold_texts({**row, "gold_indices": [place]}) <= texts]
-    return {"gold_indices": places}
+        return {**row, "references": sorted(texts)}
+    indices = [index for index in range(len(row["options"])) if gold_texts({**row, "gold_indices": [index]}) <= texts]
+    return {**row, "gold_indices": indices}
 
 
 def constant_reply(row: Row, letter: str) -> str:

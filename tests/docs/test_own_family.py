@@ -174,7 +174,7 @@ def test_each_part_is_explained_and_compared(family: Family) -> None:
     assert (whole.count("dimension: warmth"), whole.count("method: judge")) == (2, 2)
     # An item with a part that has no score has that of the other: 1/6 before, 1/2 after.
     rose = ended("compare", *runs, "--flips", "1").out
-    for line in ("before, part note, -: (failed)", "before, part talk, 0.1667:", "after, part talk, 0.8333: seeker: It was bad."):
+    for line in ("before, part note, –: (failed)", "before, part talk, 0.1667:", "after, part talk, 0.8333: seeker: It was bad."):
         assert line in rose
 
 

@@ -53,7 +53,7 @@ def test_one_rejected_conversation_of_sixteen_is_missing(tmp_path: Path, place: 
     assert (told.status, done.status) == (1, 1), done.err
     (row,), (gap,) = (done.document["models"], done.document["missing"])
     # 15 of 16 is 93.75 %: what is there is right, and there is no rank.
-    assert (row["total"], row["n"], row["n_total"], row["rank"]) == (pytest.approx(100), 15, 16, None)
+    assert (row["total"], row["n_scored"], row["n_total"], row["rank"]) == (pytest.approx(100), 15, 16, None)
     reason = f"has 1 row of 16 that breaks a rule and is no item: {RULE} (1: conversation_01.json)"
     assert (gap["dataset"], gap["rows"], gap["reason"]) == ("attunebench", 1, reason)
     assert "15 of 16" in told.out
@@ -64,7 +64,7 @@ def test_one_rejected_conversation_of_sixteen_is_missing(tmp_path: Path, place: 
     assert set(layer(tmp_path / "lake", "items_rejected")["source_file"]) == {"conversation_01.json"}
     # A sample that is full without the rejected one has a rank.
     (row,), (gap,) = (sampled.document["models"], sampled.document["missing"])
-    assert (sampled.status, row["n"], row["n_total"], row["rank"]) == (1, 4, 4, 1)
+    assert (sampled.status, row["n_scored"], row["n_total"], row["rank"]) == (1, 4, 4, 1)
     assert gap["reason"] == reason
 
 

@@ -11,6 +11,7 @@ import pytest
 from flows.commands.plan_options import PlanOptions
 from flows.commands.vary import read_variants, within_budget
 from schemas.plan import Plan
+from schemas.usage import Amounts
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted_roles import LONG_MINI, Messages, core
 from tests.model_server import ModelServer
@@ -127,7 +128,7 @@ def test_variants_share_one_budget(tmp_path: Path) -> None:
     model = {"name": "core", "base_url": "http://localhost:9/v1"}
     plan = Plan.model_validate({"benchmark": LONG_MINI, "models": [model], "lake": tmp_path})
     whole = plan.model_copy(update={"budget": 1, "budget_tokens": 1500, "prices": tmp_path / "prices.yaml"})
-    paid = {"paid_prompt_tokens": 600, "paid_completion_tokens": 100, "paid_cost": 0.7}
+    paid = Amounts(paid_prompt_tokens=600, paid_completion_tokens=100, paid_cost=0.7)
     once, spent = within_budget(whole, [paid]), within_budget(whole, [paid] * 3)
     assert (once.budget_tokens, spent.budget_tokens) == (800, 1)
     assert [once.budget, spent.budget] == pytest.approx([0.3, 0], abs=1e-6)

@@ -5,6 +5,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
+from schemas.documents.system import SystemRow
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements, Responses
@@ -87,3 +88,20 @@ def judgement(item_id: str, dimension: str, rating: int | None, **fields: Any) -
 def judgements(*rows: Row) -> dy.DataFrame[Judgements]:
     table: dy.DataFrame[Judgements] = frame(Judgements, rows)
     return table
+
+
+def system_row(**changes: Any) -> SystemRow:
+    """Return the row of a system whose total stands, without a gate."""
+    columns = dict.fromkeys(SystemRow.model_fields)
+    scored = {
+        "model": "m",
+        "setting": "base",
+        "total": 50.0,
+        "total_before_veto": 50.0,
+        "rank": 1,
+        "coverage": 1.0,
+        "vetoed": False,
+    }
+    counts = {"datasets_scored": 1, "datasets_total": 1, "n_scored": 9, "n_total": 9}
+    said = {"verdict": "scored", "headline": "m scores 50.00 of 100.", "abilities": {}}
+    return SystemRow.model_validate(columns | scored | counts | said | changes)

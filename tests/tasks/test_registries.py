@@ -316,7 +316,7 @@ def test_a_metric_scores_a_question_type(question_type: QuestionType, metric: Me
     assert set(scores["status"]) == {"not_counted" if right is None else "scored"}
     assert all(row.bounds[0] <= value <= row.bounds[1] for value in scores["value"].drop_nulls())
     assert reduce_item_scores(scores.lazy())["value"].item() == pytest.approx(both)
-    assert break_down(scores)["value"] == pytest.approx(both)
+    assert break_down(scores).value == pytest.approx(both)
 
     constant, found = EXAMPLES[question_type].constant, measure_baselines(rows_of(question_type), metric).constant
     assert (found is not None) == (row.baseline is not None and constant is not None)

@@ -1,7 +1,6 @@
 """`moodflow explain`: explain how a number of a past run came about, down to the replies behind it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import typer
 
@@ -10,15 +9,12 @@ from flows.commands.console import CommandResult
 from flows.commands.explain.view import item_view, rows_view, score_view, subset_view
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
-from tasks.explain.rows import find_dataset_of, item_document, metrics_document, rows_document
+from tasks.explain.rows import explain_item, explain_rows, find_dataset_of
 from tasks.explain.selection import BlueprintPath, Selection, choose_systems, find_place, require_one
-from tasks.explain.subsets import subset_document
-from tasks.explain.totals import place_document
-from tasks.runs.evidence import read_evidence
+from tasks.explain.subsets import explain_subset
+from tasks.explain.totals import explain_score
 from tasks.runs.past_run import PastRun, reopen
 from tasks.runs.run_tables import System
-
-Row = dict[str, Any]
 
 app = typer.Typer(add_completion=False)
 
@@ -62,16 +58,14 @@ def _explain(folder: Folder, name: str, wanted: Selection, where: str | None) ->
                 got=f"--worst {wanted.worst}",
             )
         require_one(run, systems, "rows are those")
-    document = place_document(run, systems, wanted, place)
-    view = score_view(document)
-    if place.dataset is not None and len(systems) == 1:
-        document |= _rows(run, systems[0], place.dataset, wanted.worst)
-        view += rows_view(document, wanted.worst)
-    elif place.dataset is not None:
-        model, setting = systems[0]
-        document["next"] = run.command("explain", "--dataset", place.dataset, "--model", model, "--setting", setting)
-        view.append(f"For the rows, name one model and setting: {document['next']}")
-    return CommandResult(int(not document["adds_up"]), document, view)
+    document = explain_score(run, systems, wanted, place)
+    view, status = score_view(document), int(not document.adds_up)
+    if place.dataset is None:
+        return CommandResult(status, document, view)
+    if len(systems) > 1:
+        return CommandResult(status, document, [*view, f"For the rows, name one model and setting: {document.next}"])
+    rows = explain_rows(run, document, place.dataset, systems[0], wanted.worst)
+    return CommandResult(status, rows, [*view, *rows_view(rows, wanted.worst)])
 
 
 def _subset(run: PastRun, where: str, systems: Sequence[System], wanted: Selection, datasets: Sequence[str]) -> CommandResult:
@@ -82,35 +76,13 @@ def _subset(run: PastRun, where: str, systems: Sequence[System], wanted: Selecti
             expected="neither of them beside --where",
             next_step="leave --where out to see rows",
         )
-    document = subset_document(run, where, systems, datasets)
+    document = explain_subset(run, where, systems, datasets)
     return CommandResult(0, document, subset_view(document))
-
-
-def _rows(run: PastRun, system: System, dataset: str, worst: int | None) -> Row:
-    if not run.partitions("item_scores", dataset=dataset, **system._asdict()):
-        return {"metrics": [], "rows": [], "withheld": None, "notes": [f"{dataset} has no rows in this run"]}
-    evidence = read_evidence(run, dataset, system)
-    return {
-        "metrics": metrics_document(evidence),
-        "rows": rows_document(run, evidence, run.options(system), worst),
-        "withheld": evidence.withheld,
-        "notes": [],
-    }
 
 
 def _item(run: PastRun, item: str, systems: Sequence[System], place: BlueprintPath) -> CommandResult:
     dataset = find_dataset_of(run, item, place.datasets(run.blueprint))
-    system = require_one(run, systems, "a row is one")
-    document: Row = {
-        "run": run.name,
-        "benchmark": run.manifest.benchmark,
-        "level": "item",
-        "dataset": dataset,
-        **system._asdict(),
-        "redacted": run.manifest.redacted,
-        **item_document(run, dataset, system, item),
-        "above": run.command("explain", "--dataset", dataset, *run.options(system)),
-    }
-    proofs = [call["proof"] for asked in document["asked"] for call in asked["calls"]]
-    broken = any(not proof["hash_holds"] or "different" in (proof["rebuilt"], proof["journal"]) for proof in proofs)
+    document = explain_item(run, dataset, require_one(run, systems, "a row is one"), item)
+    proofs = [call.proof for asked in document.asked for call in asked.calls]
+    broken = any(not proof.hash_holds or "different" in (proof.rebuilt, proof.journal) for proof in proofs)
     return CommandResult(int(broken), document, [*item_view(document)])

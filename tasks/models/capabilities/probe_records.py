@@ -1,25 +1,31 @@
 """Keep what probes found in the lake, so that a model is probed once; a file that cannot be used is a LakeError."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from filelock import AsyncFileLock
 from pydantic import TypeAdapter
 
+from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.chat import ModelEntry
+from schemas.documents.models import CheckedCapability, CheckedModel, ModelCheck, ModelList, ProviderRow
 from schemas.json_yaml import read_json
-from schemas.provider import CAPABILITIES, CapabilityFinding, ModelProbe
+from schemas.provider import CAPABILITIES, CapabilityFinding, ModelProbe, Provider, Quirks
 from tasks.lake.errors import unreadable_document, unwritable
 from tasks.lake.files import replace_file
 from tasks.lake.fingerprint import hash_settings
 from tasks.models.capabilities.probe import PROBE_VERSION
+from tasks.models.capabilities.providers import choose_capabilities, load_providers, provider_at
 
 PROBES = Path("journal") / "models"
 """Folder below the lake that keeps what was found."""
 
 NOT_ASKED = CapabilityFinding("unknown", "not asked then")
 """Of a capability that a record does not speak of."""
+
+DOCUMENTED = ("temperature", "top_p", "seed", "logprobs", "json_schema")
+"""Capabilities that a provider's entry makes a statement about."""
 
 NOT_WRITTEN = "what was found about the model cannot be written"
 _PROBE = TypeAdapter(ModelProbe)
@@ -62,6 +68,57 @@ def list_probes(lake: Path) -> list[ModelProbe]:
     """Return everything remembered, by model and server."""
     found = (_read(path) for path in (lake / PROBES).glob("*.json"))
     return sorted((one for one in found if one is not None), key=lambda one: (one.model, one.server))
+
+
+def list_models(lake: Path, environment: Mapping[str, str]) -> ModelList:
+    """List providers, each with whether the variable of its key is set, and the models that were checked."""
+    providers = tuple(_describe_provider(provider, environment) for provider in load_providers())
+    checked = tuple(_describe_model(probe, _quirks_of(probe)) for probe in list_probes(lake))
+    return ModelList(providers=providers, checked=checked)
+
+
+def _describe_provider(provider: Provider, environment: Mapping[str, str]) -> ProviderRow:
+    key_is_set = bool(environment.get(provider.api_key_env, "").strip()) if provider.api_key_env else None
+    sources = tuple(source.url for source in provider.sources)
+    return ProviderRow(**{**dict(provider), "sources": sources}, key_is_set=key_is_set, verified=provider.verified)
+
+
+def _quirks_of(probe: ModelProbe) -> Quirks | None:
+    provider = provider_at(probe.server)
+    return provider.quirks_of(probe.model) if provider else None
+
+
+def describe_check(probe: ModelProbe, quirks: Quirks | None, *, remembered: bool, file: Path | None) -> ModelCheck:
+    """Return what a check of a model found; `quirks`: what the documents of its provider say."""
+    documented = {name: str(getattr(quirks, name)) for name in DOCUMENTED} if quirks else {}
+    return ModelCheck(
+        **dict(_describe_model(probe, quirks)),
+        answers=probe.answers,
+        remembered=remembered,
+        file=str(file) if file else None,
+        calls=probe.calls,
+        echoed_model=probe.echoed_model,
+        capabilities={
+            name: CheckedCapability(verdict=finding.verdict, evidence=finding.evidence, documented=documented.get(name))
+            for name, finding in probe.findings.items()
+        },
+        long_prompt=probe.long_prompt,
+    )
+
+
+def _describe_model(probe: ModelProbe, quirks: Quirks | None) -> CheckedModel:
+    # How the model that comes with the install is called is known.
+    is_embedded = not probe.server
+    return CheckedModel(
+        model=probe.model,
+        server=probe.server,
+        probed_at=probe.probed_at,
+        latency_s=probe.latency_s,
+        token_limit=probe.token_limit,
+        unsent=probe.unsent,
+        reasoning_in=probe.reasoning_in,
+        dialect=DEFAULT_CAPABILITIES if is_embedded else choose_capabilities(None, quirks, probe if probe.answers else None),
+    )
 
 
 def _read(path: Path) -> ModelProbe | None:

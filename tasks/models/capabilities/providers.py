@@ -1,7 +1,6 @@
 """Read the list of providers, and choose a model's API capabilities from its entry, its provider and a probe."""
 
 from functools import cache
-from typing import Any
 
 import yaml
 from pydantic import TypeAdapter
@@ -43,7 +42,7 @@ def provider_at(base_url: str | None) -> Provider | None:
     return next((provider for provider in load_providers() if provider.base_url == here), None)
 
 
-def entry_for(provider: Provider, model: str) -> dict[str, Any]:
+def entry_for(provider: Provider, model: str) -> dict[str, str | None]:
     """Return the fields of a `ModelEntry` for a model of this provider; what the user says otherwise goes over them.
 
     The base URL is the identity of the endpoint, so that naming the provider or its URL means the same calls.

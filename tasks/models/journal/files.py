@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from schemas.documents.journal import JournalImport, JournalSummary, ModelReplies
 from schemas.errors import LakeError, UsageError
 from tasks.lake.files import require_absent
 from tasks.models.journal.rows import SCHEMA, check_rows, to_frame, to_record
@@ -57,17 +57,19 @@ class ImportedReplies:
     refused: int = 0
     rules: Counter[str] = field(default_factory=Counter)
 
-    @property
-    def good(self) -> int:
-        """Rows that keep all rules."""
-        return self.added + self.same + self.kept_ours
+    def document(self, source: Path, journal: Path) -> JournalImport:
+        """Return the counts as a document."""
+        good = self.added + self.same + self.kept_ours
+        return JournalImport(source=str(source), journal=str(journal), good=good, **vars(self))
 
 
-def summarise(journal: Path) -> list[dict[str, Any]]:
-    """Sum up replies by endpoint identity and model: number, bytes of request and reply, times of the first and the last."""
+def summarise(journal: Path) -> JournalSummary:
+    """Sum up replies by endpoint identity and model."""
     with _reading(journal) as connection, journal_errors(journal):
         connection.row_factory = sqlite3.Row
-        return [dict(row) for row in connection.execute(SUMMARY)]
+        models = tuple(ModelReplies(**row) for row in connection.execute(SUMMARY))
+    replies = sum(model.replies for model in models)
+    return JournalSummary(journal=str(journal), file_bytes=journal.stat().st_size, replies=replies, models=models)
 
 
 def export_replies(journal: Path, file: Path, model: str | None = None) -> int:
@@ -96,7 +98,7 @@ def import_replies(file: Path, journal: Path) -> ImportedReplies:
     """Add the replies of a Parquet file to a journal, each row verified; a run may be writing into the journal."""
     try:
         with pq.ParquetFile(file) as opened:
-            _require_schema(file, pl.from_arrow(opened.schema_arrow.empty_table()))
+            _require_schema(file, pl.DataFrame(pl.from_arrow(opened.schema_arrow.empty_table())).schema)
             return _take(map(_checked, opened.iter_batches(batch_size=ROWS_AT_ONCE)), journal)
     except (OSError, ValueError, pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise UsageError(
@@ -200,11 +202,11 @@ def _arrow(frame: pl.DataFrame) -> pa.Table:
     return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
 
 
-def _require_schema(file: Path, found: Any) -> None:
+def _require_schema(file: Path, schema: pl.Schema) -> None:
     wrong = [
-        f"{name}: {found.schema.get(name, 'missing')} instead of {SCHEMA.get(name, 'nothing')}"
-        for name in {**SCHEMA, **found.schema}
-        if found.schema.get(name) != SCHEMA.get(name)
+        f"{name}: {schema.get(name, 'missing')} instead of {SCHEMA.get(name, 'nothing')}"
+        for name in {**SCHEMA, **schema}
+        if schema.get(name) != SCHEMA.get(name)
     ]
     if wrong:
         raise UsageError(

@@ -17,6 +17,7 @@ import yaml
 from pydantic import BaseModel, Field
 
 from schemas.chat import ChatMessage, ChatRequest
+from schemas.documents.journal import RequestSet
 from schemas.errors import UsageError, summarize
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_json, read_text, read_yaml, require_short
@@ -32,7 +33,7 @@ FRAME = re.compile(r"(?:<[^<>\s]{1,40}>|\[/?INST\]|system|user|assistant|model|h
 """What chat templates put around a message: special tokens and roles, no words of their own."""
 
 
-def write_requests(requests: Iterable[ChatRequest], folder: Path, name: str) -> list[dict[str, Any]]:
+def write_requests(requests: Iterable[ChatRequest], folder: Path, name: str) -> tuple[RequestSet, ...]:
     """Write calls, each once, as files of a folder, a set of four per endpoint, model and repetition.
 
     `name` is that of the first set, and of its task; further ones have a number. Return what the `.about.json` of each set says,
@@ -41,22 +42,28 @@ def write_requests(requests: Iterable[ChatRequest], folder: Path, name: str) -> 
     groups: dict[tuple[str, str, int], list[ChatRequest]] = {}
     for request in requests:
         groups.setdefault((request.identity, request.model, request.repetition), []).append(request)
-    return [
+    return tuple(
         _write_set(folder, f"{name}-{number}" if number > 1 else name, calls) for number, calls in enumerate(groups.values(), 1)
-    ]
+    )
 
 
-def _write_set(folder: Path, name: str, calls: list[ChatRequest]) -> dict[str, Any]:
+def _write_set(folder: Path, name: str, calls: list[ChatRequest]) -> RequestSet:
     first, documents, task = calls[0], f"{name}.documents.jsonl", read_yaml(read_text(TASK))
     lines = _lines({"custom_id": call.key, "method": "POST", "url": URL, "body": call.body()} for call in calls)
-    about = {"file": f"{name}.jsonl", "identity": first.identity, "model": first.model, "repetition": first.repetition}
-    about |= {"calls": len(calls), "sha256": sha256(lines).hexdigest()}
+    about = RequestSet(
+        file=f"{name}.jsonl",
+        identity=first.identity,
+        model=first.model,
+        repetition=first.repetition,
+        calls=len(calls),
+        sha256=sha256(lines).hexdigest(),
+    )
     temperature, longest = first.sampling.temperature, max(call.sampling.max_tokens for call in calls)
     task |= {"task": name, "dataset_kwargs": {"data_files": {"test": documents}}}
     task["generation_kwargs"] |= {"do_sample": bool(temperature), "temperature": temperature, "max_gen_toks": longest}
     files = {
         f"{name}.jsonl": lines,
-        f"{name}{ABOUT}": json.dumps(about, ensure_ascii=False, indent=1).encode(),
+        f"{name}{ABOUT}": about.model_dump_json(indent=1).encode(),
         documents: _lines({"custom_id": call.key, "prompt": flatten(call)} for call in calls),
         f"{name}.yaml": yaml.safe_dump(task, sort_keys=False).encode(),
     }
@@ -95,28 +102,23 @@ def _prompt_of(sample: Mapping[str, Any]) -> str:
     return text
 
 
-def _read_anthropic(result: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
+def _read_anthropic(result: Mapping[str, Any]) -> tuple[int, bytes]:
     """Return HTTP status and body, in OpenAI's form, of a line of Anthropic's batch results; status 0: not answered."""
     if (kind := result["type"]) != "succeeded":
-        return 0, {"errored": {}, "canceled": {}, "expired": {}}[kind]
+        return 0, {"errored": b"", "canceled": b"", "expired": b""}[kind]
     message = result["message"]
     usage = message.get("usage") or {}
     counts = [usage[name] or 0 for name in usage if name.endswith("input_tokens")] or None
-    return HTTPStatus.OK, {
+    body = {
         "model": message["model"],
         "choices": [{"message": {"content": message["content"]}, "finish_reason": message["stop_reason"]}],
         "usage": {"prompt_tokens": counts and sum(counts), "completion_tokens": usage.get("output_tokens")},
     }
+    return HTTPStatus.OK, json.dumps(body).encode()
 
 
 def _lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
     return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
-
-
-class _About(BaseModel, strict=True):
-    file: str = Field(pattern=r"^[^/\\\x00]+$")
-    identity: str
-    repetition: int
 
 
 class _Body(BaseModel, strict=True):
@@ -136,7 +138,7 @@ def read_requests(folder: Path) -> dict[str, JournalRow]:
     try:
         for path in sorted(folder.glob(f"*{ABOUT}")):
             damaged = path
-            about = _About.model_validate(read_json(read_text(path)))
+            about = RequestSet.model_validate(read_json(read_text(path)), strict=True)
             damaged = folder / about.file
             for line in _read_lines(damaged):
                 call = read_json(line)
@@ -188,12 +190,12 @@ def _read_line(line: bytes, calls: Mapping[str, JournalRow]) -> JournalRow | str
         is_sample = "doc" in fields
         if is_sample:
             key, ((text,),) = fields["doc"]["custom_id"], fields["resps"]
-            status, body = None, {"choices": [{"message": {"content": text}}]}
+            status, body = None, json.dumps({"choices": [{"message": {"content": text}}]}).encode()
         elif "result" in fields:
             key, (status, body) = fields["custom_id"], _read_anthropic(fields["result"])
         else:
             key, response = fields["custom_id"], fields["response"] or {"status_code": 0, "body": None}
-            status, body = response["status_code"], response["body"]
+            status, body = response["status_code"], json.dumps(response["body"]).encode()
         call = calls.get(key)
         asked = read_json(call.request) if call else {}
         is_other = is_sample and call is not None and not _is_asked(_prompt_of(fields), asked["messages"])
@@ -206,5 +208,5 @@ def _read_line(line: bytes, calls: Mapping[str, JournalRow]) -> JournalRow | str
         return "prompt_is_that_of_the_call"
     if not is_sample and status != HTTPStatus.OK:
         return "call_was_answered"
-    reply = read_completion(json.dumps(body).encode(), asked=asked["model"])
+    reply = read_completion(body, asked=asked["model"])
     return call._replace(reply=write_reply(replace(reply, http_status=status, latency_s=None)))

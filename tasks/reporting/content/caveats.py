@@ -115,7 +115,7 @@ def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> 
 def _about_instruments(data: ReportData, system: System) -> Iterator[Caveat]:
     unread = system.of(data.item_scores).filter(pl.col("status") == "unparsed").height  # told above, with examples
     for tally in data.instruments:
-        if tally.system == system and not tally.failed and not (unread and tally.instrument == "reader"):
+        if (tally.model, tally.setting) == system and not tally.failed and not (unread and tally.instrument == "reader"):
             yield Caveat(tally.words, f"{tally.words[0].upper()}{tally.words[1:]}.")
 
 

@@ -8,11 +8,12 @@ import polars as pl
 
 from schemas.base import Frozen
 from schemas.context import ContextOptions
+from schemas.documents.run import MeanLength
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.retrieval import RetrievalOptions
 from schemas.roles import JUDGE, PANEL
 from tasks.lake.fingerprint import canonical_json
-from tasks.runs.mean_lengths import MeanLength, mean_lengths
+from tasks.runs.mean_lengths import mean_lengths
 from tasks.runs.redaction import restricted_notices
 from tasks.runs.run_tables import ReportData
 from tasks.scoring.published import BASE_SETTING

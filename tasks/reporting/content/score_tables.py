@@ -34,7 +34,7 @@ def describe_dimensions(data: LeaderboardData) -> tuple[ScoreTable, ...]:
     Dimensions are in the order of their rubric, behind them their mean where each of a rubric's has a score.
     """
     rated = data.dimensions.with_columns(n="n_answers", **put_on_scale()).to_dicts()
-    ranked = {_system(row): row for row in data.rows if RUN in row}
+    ranked = {_system(row): row for row in (each.model_dump() for each in data.rows) if RUN in row}
     group_of = {row[RUN]: row.get(GROUP) for row in ranked.values()}
     golds = {group_of.get(row[RUN]): _system(row) for row in reversed(rated) if row["setting"] == GOLD}  # newest of each group
     ranked |= {one: {"model": GOLD, "setting": GOLD, GROUP: group} for group, one in golds.items()}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from math import sqrt
 
 from schemas.blueprint import Ability
+from schemas.documents.explanation import ScorePart
 from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation
 from schemas.vocabulary import Level
 from tasks.reporting.content.advice import Advice
@@ -17,7 +18,7 @@ from tasks.reporting.content.tables import RawRow, has_levels
 from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.reporting.content.weaknesses import Example, Weakness
 from tasks.runs.run_tables import ReportData
-from tasks.runs.score_tree import ScorePart, Scores, explain_ability, explain_total, normalise
+from tasks.runs.score_tree import Scores, explain_ability, explain_total, normalise
 from tasks.runs.verdict import name_score
 
 LETTERS = {"ability": "a", "sub_ability": "a", "level": "l", "task": "t", "dataset": "d"}

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemas.blueprint import Ability, Blueprint, MethodSpec, MetricSpec, Task
+from schemas.documents.explanation import ScorePart
 from schemas.metrics import Metric
 from schemas.normalisation import CentredNormalisation, NoNormalisation, NumericNormalisation, RatioNormalisation
 from tasks.reporting.content.caveats import MissingScores
 from tasks.runs.baselines import Baselines
 from tasks.runs.run_tables import ReportData, from_row
-from tasks.runs.score_tree import ScorePart, Scores, explain_task
+from tasks.runs.score_tree import Scores, explain_task
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ from typing import Any, Self
 import polars as pl
 
 from schemas.comparability import Comparability
+from schemas.documents.system import Verdict
 from tasks.reporting.content.caveats import Caveat, find_caveats
 from tasks.reporting.content.tables import task_paths
 from tasks.runs.comparability import compare_with_paper
 from tasks.runs.run_tables import ReportData, System, from_row
-from tasks.runs.verdict import WITH_TOTAL, Verdict, judge_row, judge_run, say_interval, say_total
+from tasks.runs.verdict import WITH_TOTAL, judge_row, judge_run, say_interval, say_total, total_of
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, number, percent
 
@@ -41,8 +42,8 @@ class SystemTotal:
     @classmethod
     def of_row(cls, row: dict[str, Any], **others: Any) -> Self:
         """Return it from a judged row of `totals`; `others`: the fields that the row does not have."""
-        system = System(row["model"], row["setting"])
-        return from_row(cls, row, system=system, total_words=say_total(row), interval_words=say_interval(row), **others)
+        system, total = System(row["model"], row["setting"]), total_of(row)
+        return from_row(cls, row, system=system, total_words=say_total(total), interval_words=say_interval(total), **others)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from itertools import islice, zip_longest
 from operator import attrgetter
 from typing import Any
 
+from schemas.documents.answered_item import ShownOption
 from schemas.question_types import QUESTION_TYPES
 from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.evidence import (
@@ -20,7 +21,7 @@ from tasks.reporting.content.evidence import (
     rating_rows,
 )
 from tasks.reporting.content.tables import RawRow, TaskRow, has_levels
-from tasks.runs.answers import ScoredItem, ShownOption, collect_answers, explain_answer, shown_options
+from tasks.runs.answers import ScoredItem, collect_answers, explain_answer, shown_options
 from tasks.runs.run_tables import ReportData, System
 
 PER_TASK = 3
@@ -194,7 +195,9 @@ def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow
     diagnoses = tuple(Diagnosis(row, collect_answers(data, system, *row.path.key)) for row in main)
     size = data.manifest.plan.get("sample")
     samples = {name: data.blueprint.sample_of(name, size) for name in data.blueprint.datasets}
-    broken = {name: one.words for one in data.instruments if one.failed and one.system == system for name in one.datasets}
+    broken = {
+        name: one.words for one in data.instruments if one.failed and (one.model, one.setting) == system for name in one.datasets
+    }
     asked = AdviceOptions(samples, _max_tokens(data, system), has_levels(data.blueprint), broken)
     systems = len(data.systems)
     examples = pick_examples(diagnoses, text_limit(systems)) if is_weak else ()

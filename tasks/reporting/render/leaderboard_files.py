@@ -2,13 +2,13 @@
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from schemas.documents.leaderboard import AcrossModels, ModelScore
+from schemas.documents.system import SystemRow
 from schemas.printing import printable
-from tasks.leaderboard.across_models import AcrossModels, ModelScore
 from tasks.leaderboard.published_experiments import Experiments
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.render.page import MOST_COMPARED, render_leaderboard, write_text
@@ -58,20 +58,20 @@ def _rows(data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, li
     for one in across:
         place = {"group": one.group, "setting": one.setting}
         ranks = ((each.title, *pair) for each in one.variations for pair in zip(one.models, each.ranks, strict=True))
-        tables["-tasks"] += [place | {"task": task.id} | asdict(score) for task in one.tasks for score in task.scores]
-        tables["-pairs"] += [place | asdict(pair) for pair in one.pairs]
+        tables["-tasks"] += [place | {"task": task.id} | score.model_dump() for task in one.tasks for score in task.scores]
+        tables["-pairs"] += [place | pair.model_dump() for pair in one.pairs]
         tables["-ranks"] += [place | {"variation": title, "model": model, "rank": rank} for title, model, rank in ranks]
         for score, name in ((score, task.id) for task in one.tasks for score in task.scores):
             of_model.setdefault((one.group, one.setting, score.model), {})[name] = score.score
     for row in data.rows:
-        tasks = of_model.get((row.get("group"), row["setting"], row["model"]), {})
-        plain = {name: row[name] for name in row if name != "abilities"} | {"comparability": _likeness(row)}
-        tables[""].append(plain | row["abilities"] | tasks)
+        tasks = of_model.get((row.group, row.setting, row.model), {})
+        plain = row.model_dump(exclude={"abilities"}) | {"comparability": _likeness(row)}
+        tables[""].append(plain | row.abilities | tasks)
     return {ending: rows for ending, rows in tables.items() if rows}
 
 
-def _likeness(row: Row) -> str | None:
-    return row["comparability"] and str(row["comparability"]["verdict"])
+def _likeness(row: SystemRow) -> str | None:
+    return row.comparability.verdict if row.comparability else None
 
 
 def _csv(rows: Sequence[Row]) -> str:
@@ -89,9 +89,11 @@ def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[s
     yield "% Needs \\usepackage{booktabs}. Bold: best, underlined: second; \\approx: the best is not clearly better."
     titles = {main.id: main.title for main in data.blueprint.abilities if main.evaluated}
     heads = ["Group", "Rank", "Model", "Setting", "Total", "Verdict", "Beside published", *titles.values()]
-    cells = ("group", "rank", "model", "setting")
     ranking = [
-        [*map(row.get, cells), say_total(row), say_verdict(row), _likeness(row), *map(row["abilities"].get, titles)]
+        [
+            *(row.group, row.rank, row.model, row.setting, say_total(row), say_verdict(row), _likeness(row)),
+            *map(row.abilities.get, titles),
+        ]
         for row in data.rows
     ]
     yield _table(f"{data.blueprint.title}: ranking", heads, ranking)
@@ -101,7 +103,7 @@ def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[s
             some = slice(start, start + _COLUMNS)
             yield _table(f"{name}: tasks", ["Task", *one.models[some]], [[task.title, *task.scores[some]] for task in one.tasks])
         first = set(one.models[:MOST_COMPARED])
-        pairs = [list(asdict(pair).values())[:-1] for pair in one.pairs if {pair.first, pair.second} <= first]
+        pairs = [list(pair.model_dump().values())[:-1] for pair in one.pairs if {pair.first, pair.second} <= first]
         if pairs:
             yield _table(f"{name}: total less total", ["Model", "Less", "Points", "From", "To", "Items"], pairs)
         if one.variations:

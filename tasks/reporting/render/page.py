@@ -7,6 +7,7 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, DictLoader, Environment, FileSystemLoader, StrictUndefined
 
+from schemas.documents.leaderboard import AcrossModels
 from schemas.errors import LakeError
 from schemas.folders import Folder
 from schemas.printing import printable
@@ -14,7 +15,6 @@ from schemas.usage import by_model, total
 from schemas.vocabulary import LEVELS
 from tasks.lake.files import replace_file
 from tasks.lake.seal import REPORT, page_of
-from tasks.leaderboard.across_models import AcrossModels
 from tasks.leaderboard.published_experiments import Experiments
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.advice import LANGUAGES

@@ -130,7 +130,7 @@ def test_the_terminal_shows_funnel_agreement_cost_and_files(tmp_path: Path) -> N
     shown = re.sub(r"\s+", " ", done.out)
     assert "extract 2 2 0" in shown
     # Both say job_hunting of both, so that there is no variance; high and middle are told apart alike.
-    assert "category 2 2 - grade 2 2 1.00" in shown
+    assert "category 2 2 – grade 2 2 1.00" in shown
     assert "Cards: 1 high, 1 middle" in shown
     assert "third_annotator" not in shown
     assert shown.count("Written: ") == 3

@@ -2,7 +2,8 @@
 
 import pytest
 
-from flows.commands.console import LONGEST, bold, detail_lines, terminal, text_table
+from flows.commands.console import LONGEST, bold, detail_lines, terminal, terminal_table
+from schemas.table import Column, Table
 
 
 def test_nested_values_are_indented_and_empty_ones_omitted() -> None:
@@ -19,10 +20,11 @@ def test_nested_values_are_indented_and_empty_ones_omitted() -> None:
 
 def test_brackets_and_control_characters_are_only_shown(capsys: pytest.CaptureFixture[str]) -> None:
     name = "gpt[free][bold][/bold][link=x]\x1b[31m\x9b5m\udcff"
-    terminal().print(text_table("Model", rows=[(name,), (bold(name),), ("a[1] [ ] :smile:",)], title=name), bold(name, name))
+    table = Table((Column("Model"),), [(name,), ("a[1] [ ] :smile:",)], title=name)
+    terminal().print(terminal_table(table), bold(name, name))
     shown, lines = r"gpt[free][bold][/bold][link=x]\u001b[31m\u009b5m\udcff", capsys.readouterr().out.splitlines()
     assert [line.strip() for line in lines if line.strip(" ─")] == [
-        shown, "Model", shown, shown, "a[1] [ ] :smile:", shown + shown
+        shown, "Model", shown, "a[1] [ ] :smile:", shown + shown
     ]  # fmt: skip
 
 

@@ -14,7 +14,7 @@ def test_the_calls_it_announces_are_those_it_takes(capsys: pytest.CaptureFixture
     plans = demo_plans(tmp_path, None)
     announce(plans[0])
     said = capsys.readouterr().err
-    calls = sum(run_command("dry-run", resolve(plan)).document["total"]["calls"] for plan in plans)
+    calls = sum(run_command("dry-run", resolve(plan)).document.model_dump()["total"]["calls"] for plan in plans)
     assert f"about {calls} calls" in said
     assert "items per task: 1; all of LongEmotion" in said
     assert "of ESC-Eval one talk of two turns" in said
@@ -30,8 +30,7 @@ def test_a_sample_is_of_moodbench_alone(tmp_path: Path) -> None:
 
 def test_reports_are_named_as_a_browser_finds_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    document = {"report": "lake/runs/a/report.html", "more": [{"report": "s3://bucket/lake/report.html"}]}
-    assert report_addresses(document) == [
+    assert report_addresses(["lake/runs/a/report.html", "s3://bucket/lake/report.html"]) == [
         f"To read: {(tmp_path / 'lake/runs/a/report.html').as_uri()}",
         "To read: s3://bucket/lake/report.html",
     ]

@@ -2,18 +2,15 @@
 
 import resource
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from flows.commands import models, stages
-from flows.commands.app import COMMANDS as NAMES
-from flows.commands.app import load_command
 from flows.service import session
 from schemas.errors import EndpointError
-from tests.flows.command import ended
+from tests.flows.command import all_commands, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 
@@ -28,14 +25,7 @@ VALUES = st.one_of(st.sampled_from(ODD), st.text(max_size=30), st.integers().map
 FILES = {"plan.yaml": "seed: [", "items": "{", "runs": "\0"}
 
 
-def leaves(command: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
-    for name, inner in getattr(command, "commands", {}).items():
-        yield from leaves(inner, *path, name)
-    if not hasattr(command, "commands"):
-        yield path, command
-
-
-COMMANDS = [leaf for name in NAMES for leaf in leaves(load_command(name), name)]
+COMMANDS = all_commands()
 
 
 @st.composite
@@ -43,7 +33,7 @@ def invocations(draw: st.DrawFn) -> list[str]:
     path, command = draw(st.sampled_from(COMMANDS))
     words = [*path, *(["--offline"] if path == ("datasets", "check") else [])]
     options = [one for one in command.params if one.param_type_name == "option"]
-    for option in draw(st.lists(st.sampled_from(options), max_size=4)):
+    for option in draw(st.lists(st.sampled_from(options), max_size=4)) if options else ():
         words += [draw(st.sampled_from(option.opts)), *([] if getattr(option, "is_flag", False) else [draw(VALUES)])]
     return words + [draw(VALUES) for one in command.params if one.param_type_name == "argument" and draw(st.integers(0, 9))]
 

@@ -75,7 +75,7 @@ def test_runs_that_asked_otherwise_are_ranked_apart(tmp_path: Path) -> None:
         store(tmp_path, run, row, sample)
     document = ended("leaderboard", "moodbench-mini", "--lake", tmp_path, "--json").document
     # Alpha's 90 rest on 10 other items, so that beta stays first; beta's newest run has 10 items fewer than the one before.
-    fields = ("group", "rank", "model", "total", "n", "run", "fuller_run")
+    fields = ("group", "rank", "model", "total", "n_scored", "run", "fuller_run")
     assert [tuple(row[name] for name in fields) for row in document["models"]] == [
         (1, 1, "beta", 70.0, 90, names[3], names[1]),
         (1, 2, "alpha", 50.0, 100, names[0], None),
@@ -123,14 +123,14 @@ def test_reports_are_linked_from_where_the_page_is(tmp_path: Path, monkeypatch: 
 def test_rows_carry_their_setting_and_abilities() -> None:
     rows = published_leaderboard("longemotion").rows
     assert len(rows) == 18
-    assert (rows[0]["model"], rows[0]["setting"], rows[0]["rank"]) == ("GPT-5", "base", 1)
+    assert (rows[0].model, rows[0].setting, rows[0].rank) == ("GPT-5", "base", 1)
     # Settings one after the other, each with ranks of its own.
-    assert [(row["setting"], row["rank"]) for row in rows[7:14:2]] == [("base", 8), ("rag", 2), ("rag", 4), ("coem", 1)]
-    assert rows[0]["abilities"]["emotion_summary"] == pytest.approx(88.4)
+    assert [(row.setting, row.rank) for row in rows[7:14:2]] == [("base", 8), ("rag", 2), ("rag", 4), ("coem", 1)]
+    assert rows[0].abilities["emotion_summary"] == pytest.approx(88.4)
     assert leaderboard_table("longemotion", rows).row_count == 18
     first, *others = published_leaderboard("moodbench").rows
-    assert (1 + len(others), first["model"], first["rank"]) == (30, "gpt-5-mini-2025-08-07", 1)
-    heads, *models = (list(column.cells) for column in leaderboard_table("moodbench", [first, others[-1]]).columns)
+    assert (1 + len(others), first.model, first.rank) == (30, "gpt-5-mini-2025-08-07", 1)
+    heads, *models = ([*map(str, column.cells)] for column in leaderboard_table("moodbench", [first, others[-1]]).columns)
     assert [model[heads.index("Verdict")] for model in models] == ["scored", "vetoed: the gate scored 40.83"]
 
 

@@ -41,9 +41,9 @@ def graph_of(lake: Path, target: str, *more: str) -> dict[str, Any]:
 def test_a_run_has_rows_by_layer_or_partition(traced: Path) -> None:
     (name,) = list_runs(traced)
     grouped = lineage_table(read_graph(traced, name))
-    rows = {row[0]: row[1:] for row in zip(*(column.cells for column in grouped.columns), strict=True)}
+    rows = {row[0]: tuple(row[1:]) for row in grouped.rows}
     assert next(iter(rows)) == "run"
-    assert rows["responses"][:4] == ("2 partitions", "16", "", "")
+    assert rows["responses"][:4] == ("2 partitions", 16, "", "")
     assert (rows["item_scores"][-1], rows["items"][-1]) == ("judgements, answers", "source")
     assert rows["source"][0] == "with the package: 2 files"
 

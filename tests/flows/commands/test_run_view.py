@@ -7,7 +7,7 @@ import pytest
 from flows.commands.run_view import leaderboard_table
 from tests.flows.command import ended
 from tests.flows.commands.past_runs import PastRuns
-from tests.tasks.reporting.example_scores import totals_row
+from tests.tasks.rows import system_row
 
 
 def test_few_datasets_show_scores_and_no_total(runs: PastRuns) -> None:
@@ -18,12 +18,12 @@ def test_few_datasets_show_scores_and_no_total(runs: PastRuns) -> None:
     said = "m has no total of the benchmark: 7 of 41 datasets have a score, and a total needs half of them; what was"
     assert said in " ".join(out.split())
     assert re.findall(r"^ +(Rank|Total|Verdict) +(.*?) *$", out, re.MULTILINE) == [
-        *(("Rank", "-"), ("Total", "– (what was scored: 37.54)"), ("Verdict", "too little scored: 7 of 41 datasets have a score"))
+        *(("Rank", "–"), ("Total", "– (what was scored: 37.54)"), ("Verdict", "too little scored: 7 of 41 datasets have a score"))
     ]
 
 
 @pytest.mark.parametrize(("vetoed", "shown"), [(True, "8.80 to 22.42, before the veto"), (False, "8.80 to 22.42")])
 def test_a_vetoed_total_shows_the_earlier_interval(vetoed: bool, shown: str) -> None:
-    row = totals_row(total_before_veto=15.74, ci_low=8.798, ci_high=22.42, rank=None, n=9, abilities={}, why=None)
-    row |= {"verdict": "vetoed", "total": 0.0} if vetoed else {"verdict": "scored", "total": 15.74}
-    assert shown in list(leaderboard_table("b", [row]).columns[1].cells)
+    total = {"total": 0.0 if vetoed else 15.74, "total_before_veto": 15.74, "ci_low": 8.798, "ci_high": 22.42, "vetoed": vetoed}
+    row = system_row(**total, verdict="vetoed" if vetoed else "scored")
+    assert shown in map(str, leaderboard_table("b", [row]).columns[1].cells)

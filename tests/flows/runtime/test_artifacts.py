@@ -24,7 +24,7 @@ from tests.flows.scripted import policy
 from tests.loopback import LoopbackServer
 from tests.model_server import ModelServer
 from tests.tasks.lake.test_manifest import bare_manifest
-from tests.tasks.rows import judgement, judgements
+from tests.tasks.rows import judgement, judgements, system_row
 
 DATASETS = ("mini_commonsense_qa", "mini_coarse_emotion_recognition")
 GAP = Missing(dataset="lost", reason="has no file", next_step="fetch it")
@@ -47,10 +47,24 @@ SYSTEM = SystemChanges(model="m|1", setting="base", previous="20260101-a", chang
 
 
 def test_the_leaderboard_has_plain_round_cells_and_blanks() -> None:
-    row = {"model": "m|1", "setting": "base", "total": 0.0, "total_before_veto": 60.0001, "ci_low": 51.237, "ci_high": None}
-    row |= {"verdict": "vetoed", "why": None, "rank": None, "coverage": 1.0, "comparability": None}
-    ranked = {**row, "model": "b", "total": 70.0, "total_before_veto": 70.0, "verdict": "scored", "rank": 1, "coverage": 0.975}
-    rows = [ranked | {"comparability": {"verdict": "close"}}, row]
+    alike: dict[str, Any] = {
+        "paper": "P",
+        "verdict": "close",
+        "reasons": (),
+        "abilities": {},
+        "datasets": (),
+        "position": None,
+        "languages": {},
+    }
+    ranked = system_row(
+        model="b",
+        total=70.0,
+        total_before_veto=70.0,
+        ci_low=51.237,
+        coverage=0.975,
+        comparability=alike | {"model": "b", "setting": "base"},
+    )
+    rows = [ranked, system_row(model="m|1", total=0.0, total_before_veto=60.0001, verdict="vetoed", vetoed=True, rank=None)]
     first, second = leaderboard_rows(rows, changes(SYSTEM))
     shown = {"rank": 1, "model": "b", "setting": "base", "total": 70.0, "verdict": "scored", "before veto": 70.0}
     shown |= {"95 % low": 51.24, "95 % high": None, "change": None, "coverage %": 97.5, "beside published": "close"}

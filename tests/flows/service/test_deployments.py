@@ -84,10 +84,11 @@ def test_a_named_file_comes_before_any_other(tmp_path: Path) -> None:
 
 def test_only_what_is_written_is_a_parameter(tmp_path: Path) -> None:
     (one,) = read_deployments(written(tmp_path))
-    assert one.parameters["plan"]["datasets"] == list(DATASETS)
-    assert "seed" not in one.parameters["plan"]  # a later default counts
-    assert one.parameters["plan"]["models"] == [{"name": "scripted", "base_url": URL}]  # a changed address has its own identity
-    assert Plan.model_validate(one.parameters["plan"]) == one.plan
+    plan = build_deployment(one).parameters["plan"]
+    assert plan["datasets"] == list(DATASETS)
+    assert "seed" not in plan  # a later default counts
+    assert plan["models"] == [{"name": "scripted", "base_url": URL}]  # a changed address has its own identity
+    assert Plan.model_validate(plan) == one.plan
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from schemas.documents.comparison import ItemCounts, SystemComparison
 from schemas.errors import UsageError
 from schemas.tables.layers import AGGREGATED
 from schemas.tables.scores import DimensionScores
@@ -42,25 +43,26 @@ def leave(
     keep_run(folder, run, layers, place, benchmark="tiny", plan=plan, blueprint=DESIGN.model_dump(mode="json"))
 
 
-def pair(folder: Path) -> dict[str, Any]:
-    (model,) = compare_runs(folder, ("old", "new"), 0, 0)["models"]
-    return dict(model)
+def pair(folder: Path) -> SystemComparison:
+    (model,) = compare_runs(folder, ("old", "new"), 0, 0).models
+    return model
 
 
 def test_items_of_one_run_alone_are_counted_apart(tmp_path: Path) -> None:
     leave(tmp_path, "old", "base", values=(1, 0, 0))
     leave(tmp_path, "new", "base", values=(1, 1))
-    assert pair(tmp_path)["items"] == [{"dataset": "d", "common": 2, "only_before": ["d-2"], "only_after": [], "changed": []}]
+    counts = ItemCounts(dataset="d", common=2, only_before=("d-2",), only_after=(), changed=())
+    assert pair(tmp_path).items == (counts,)
 
 
 def test_an_item_with_another_question_is_not_common(tmp_path: Path) -> None:
     leave(tmp_path, "old", "base", values=(1, 0), asked=("What fits?", "Which?"))
     leave(tmp_path, "new", "base", values=(1, 1))
     found = pair(tmp_path)
-    assert found["items"] == [{"dataset": "d", "common": 1, "only_before": [], "only_after": [], "changed": ["d-1"]}]
+    assert found.items == (ItemCounts(dataset="d", common=1, only_before=(), only_after=(), changed=("d-1",)),)
     # Of the common item 0 both runs have 1; over all of its own items the first has a half.
-    assert [(row["before"], row["after"]) for row in found["common"] if row["kind"] == "total"] == [(100, 100)]
-    assert [(row["before"], row["after"], row["difference"]) for row in found["stored"]] == [(50, 100, 50), (50, 100, 50)]
+    assert [(row.before, row.after) for row in found.common if row.kind == "total"] == [(100, 100)]
+    assert [(row.before, row.after, row.difference) for row in found.stored] == [(50, 100, 50), (50, 100, 50)]
 
 
 @each_row(("best", "difference"), [(5, 0.5), (10, None)])
@@ -68,14 +70,17 @@ def test_means_on_other_scales_have_no_difference(tmp_path: Path, best: int, dif
     folder = tmp_path / str(best)
     leave(folder, "old", "base", mean=3.0, best=5)
     leave(folder, "new", "base", mean=3.5, best=best)
-    (row,) = pair(folder)["dimension_scores"]
-    assert (row["before"]["mean"], row["after"]["mean"], row["difference"]) == (3.0, 3.5, difference)
+    (row,) = pair(folder).dimension_scores
+    assert row.before
+    assert row.after
+    assert (row.before.mean, row.after.mean, row.difference) == (3.0, 3.5, difference)
 
 
 def test_two_models_pair_if_each_run_has_one(tmp_path: Path) -> None:
     leave(tmp_path, "old", "base")
     leave(tmp_path, "new", "rag", model="other")
-    assert [pair(tmp_path)[side]["model"] for side in ("before", "after")] == ["m", "other"]
+    found = pair(tmp_path)
+    assert (found.before.model, found.after.model) == ("m", "other")
     leave(tmp_path, "newer", "rag", "coem", model="other")
     with pytest.raises(UsageError, match="no model and setting in common"):
         compare_runs(tmp_path, ("old", "newer"), 0, 0)

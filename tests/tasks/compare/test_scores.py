@@ -9,6 +9,7 @@ from scipy import stats
 
 from schemas.blueprint import Blueprint
 from schemas.changes import ScoreDifference
+from schemas.documents.comparison import CommonScore
 from tasks.compare.scores import compare_scores, dimension_changes, find_flips, mcnemar_exact, score_changes
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.uncertainty import Resampling
@@ -22,8 +23,8 @@ TWO = blueprint(ability("a", task("d")), ability("b", task("e"), weight=3.0))
 
 def common(
     before: pl.DataFrame, after: pl.DataFrame, design: Blueprint = ONE, resamples: int = 0
-) -> dict[tuple[str, str], dict[str, Any]]:
-    return {(row["kind"], row["id"]): row for row in compare_scores(before, after, design, Resampling(resamples, 0))}
+) -> dict[tuple[str, str], CommonScore]:
+    return {(row.kind, row.id): row for row in compare_scores(before, after, design, Resampling(resamples, 0))}
 
 
 def changes(
@@ -36,8 +37,8 @@ def test_only_common_items_count_whatever_systems_are_called() -> None:
     # Common are items 0 to 2: before (1 + 0 + 0) / 3, after (1 + 1 + 0) / 3.
     before, after = items("d", [1, 0, 0, 1, None], "old"), items("d", [1, 1, 0, None, 1], "new", setting="rag")
     row = common(before, after)["dataset", "d"]
-    assert [row[name] for name in ("before", "after", "difference")] == pytest.approx([100 / 3, 200 / 3, 100 / 3])
-    assert [row[name] for name in ("n_items", "ci_low", "ci_high", "is_clear")] == [3, None, None, False]
+    assert (row.before, row.after, row.difference) == pytest.approx((100 / 3, 200 / 3, 100 / 3))
+    assert (row.n_items, row.ci_low, row.ci_high, row.is_clear) == (3, None, None, False)
     found = changes(before, after)
     assert list(found) == ["total", "a"]
     for change in found.values():
@@ -50,7 +51,7 @@ def test_totals_and_abilities_are_weighed_by_the_blueprint() -> None:
     after = pl.concat([items("d", [1, 0]), items("e", [1, 1, 1, 0])])
     found = common(before, after, TWO)
     # d rises by 50 with weight 1, e falls by 25 with weight 3: (50 - 75) / 4.
-    assert {key: row["difference"] for key, row in found.items()} == {
+    assert {key: row.difference for key, row in found.items()} == {
         ("total", "tiny"): -6.25,
         ("ability", "a"): 50,
         ("ability", "b"): -25,
@@ -58,22 +59,22 @@ def test_totals_and_abilities_are_weighed_by_the_blueprint() -> None:
         ("dataset", "e"): -25,
     }
     total = found["total", "tiny"]
-    assert (total["before"], total["after"], total["n_items"]) == (75, 68.75, 6)
+    assert (total.before, total.after, total.n_items) == (75, 68.75, 6)
 
 
 def test_what_only_one_run_has_is_left_out() -> None:
     # e is only in the run before: the total is that of d alone, not of 0.25 x d.
     found = common(pl.concat([items("d", [0, 0]), items("e", [1.0])]), items("d", [1, 0]), TWO)
-    assert (found["total", "tiny"]["before"], found["total", "tiny"]["after"]) == (0, 50)
+    assert (found["total", "tiny"].before, found["total", "tiny"].after) == (0, 50)
     assert ("ability", "b") not in found
     assert common(items("d", [1, None]), items("d", [None, 1])) == {}
 
 
 def test_clear_differences_leave_out_0() -> None:
     found = common(items("d", [0.0] * 30), items("d", [1.0] * 25 + [0.0] * 5), resamples=500)
-    assert found["dataset", "d"]["is_clear"]
+    assert found["dataset", "d"].is_clear
     alike = common(items("d", [0.0, 1.0] * 10), items("d", [1.0, 0.0] * 10), resamples=500)
-    assert not alike["dataset", "d"]["is_clear"]
+    assert not alike["dataset", "d"].is_clear
 
 
 def test_whole_runs_have_scores_of_the_score_stage() -> None:
@@ -169,9 +170,9 @@ def test_each_dimension_is_one_change() -> None:
 
 
 def flip(before: pl.DataFrame, after: pl.DataFrame) -> list[Any]:
-    """What became of the items of the one metric of two runs."""
+    """Return what is said of the items of the one metric of two runs."""
     (row,) = find_flips(before, after)
-    return [row[name] for name in ("binary", "n_items", "fell", "rose", "p_value")]
+    return [row.binary, row.n_items, [*row.fell], [*row.rose], row.p_value]
 
 
 def test_items_turn_from_right_to_wrong_and_back() -> None:
@@ -200,7 +201,7 @@ def test_of_repetitions_more_than_half_must_be_right() -> None:
 def test_metrics_are_told_apart_and_sorted() -> None:
     before = pl.concat([items("e", [1, 0]), items("d", [1, 0])])
     after = pl.concat([items("e", [1, 1]), items("d", [1, 0])])
-    assert [(row["dataset"], row["rose"]) for row in find_flips(before, after)] == [("d", []), ("e", ["e-1"])]
+    assert [(row.dataset, row.rose) for row in find_flips(before, after)] == [("d", ()), ("e", ("e-1",))]
 
 
 def test_p_value_is_that_of_the_binomial_test() -> None:

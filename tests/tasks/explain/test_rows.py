@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from schemas.documents.explanation import LabelCount
 from schemas.errors import UsageError
 from schemas.lineage import CodeVersion
 from schemas.tables.scores import ItemScores
-from tasks.explain.rows import break_down, find_dataset_of, rows_document
+from tasks.explain.rows import answered_items, break_down, find_dataset_of
 from tasks.lake.lake import Lake
 from tasks.runs.evidence import Evidence
 from tasks.runs.past_run import PastRun
@@ -24,47 +25,47 @@ DESIGN = blueprint(ability("able", task("d")), ability("kind", task("e")))
 
 def test_a_mean_is_broken_down_into_a_sum() -> None:
     found = break_down(items("d", [1, 0.5, 0, None], status=["scored", "scored", "unparsed", "call_failed"]))
-    assert (found["counts"], found["value"]) == ({"sum": 1.5, "n_scored": 3}, 0.5)
-    assert found["statuses"] == {"call_failed": 1, "scored": 2, "unparsed": 1}
+    assert (found.counts, found.value) == ({"sum": 1.5, "n_scored": 3}, 0.5)
+    assert found.statuses == {"call_failed": 1, "scored": 2, "unparsed": 1}
 
 
 def test_macro_f1_is_broken_down_into_labels() -> None:
     # joy: predicted 2, right 1, hit 1; anger: predicted 0 (one unreadable), right 2, hit 0.
     found = break_down(labelled("d", "macro_f1", [["joy"], ["anger"], ["anger"]], [["joy"], ["joy"], None]))
-    assert found["labels"] == [
-        {"label": "anger", "hits": 0, "predicted": 0, "gold": 2, "f1": 0.0},
-        {"label": "joy", "hits": 1, "predicted": 2, "gold": 1, "f1": 2 / 3},
-    ]
-    assert found["value"] == pytest.approx((0 + 2 / 3) / 2)
+    assert found.labels == (
+        LabelCount(label="anger", hits=0, predicted=0, gold=2, f1=0.0),
+        LabelCount(label="joy", hits=1, predicted=2, gold=1, f1=2 / 3),
+    )
+    assert found.value == pytest.approx((0 + 2 / 3) / 2)
 
 
 def test_micro_f1_is_broken_down_into_hits() -> None:
     found = break_down(labelled("d", "micro_f1", [["x", "y"], ["z"]], [["x"], ["x"]]))
-    assert found["counts"] == {"hits": 1, "predicted": 2, "gold": 3}
-    assert found["value"] == pytest.approx(2 * 1 / (2 + 3))
+    assert found.counts == {"hits": 1, "predicted": 2, "gold": 3}
+    assert found.value == pytest.approx(2 * 1 / (2 + 3))
 
 
 def test_a_bias_score_is_broken_down_into_roles() -> None:
     chosen = [["target"], ["target"], ["other"], ["unknown"], None]
     found = break_down(labelled("d", "bias_score_disambiguated", [["unknown"]] * 5, chosen))
-    assert found["counts"] == {"target": 2, "other": 1, "unknown": 1, "unreadable": 1, "items": 5}
+    assert found.counts == {"target": 2, "other": 1, "unknown": 1, "unreadable": 1, "items": 5}
     # (2 - 1) / 3 over the four that can be read, and 1 for the one that cannot.
-    assert found["value"] == pytest.approx((1 / 3 * 4 + 1) / 5)
+    assert found.value == pytest.approx((1 / 3 * 4 + 1) / 5)
 
 
 def test_binary_f1_of_nothing_is_1() -> None:
     found = break_down(labelled("d", "binary_f1", [[], []], [[], None]))
-    assert (found["counts"], found["value"]) == ({"hits": 0, "predicted": 0, "gold": 0}, 1)
-    assert found["formula"] == "2 hits / (predicted + gold), 1 if there is neither"
-    assert break_down(labelled("d", "micro_f1", [["x"]], [["x"]]))["formula"].endswith(", 0 if there is neither")
+    assert (found.counts, found.value) == ({"hits": 0, "predicted": 0, "gold": 0}, 1)
+    assert found.formula == "2 hits / (predicted + gold), 1 if there is neither"
+    assert break_down(labelled("d", "micro_f1", [["x"]], [["x"]])).formula.endswith(", 0 if there is neither")
 
 
 def test_an_ambiguous_bias_is_scaled_by_its_share() -> None:
     chosen = [["target"], ["unknown"], ["unknown"], ["unknown"]]
     found = break_down(labelled("d", "bias_score_ambiguous", [["unknown"]] * 4, chosen))
-    assert found["value"] == pytest.approx(1 / 1 * 1 / 4)
-    assert " x (target + other) / readable;" in found["formula"]
-    assert " x " not in break_down(labelled("d", "bias_score_disambiguated", [["unknown"]], [["other"]]))["formula"]
+    assert found.value == pytest.approx(1 / 1 * 1 / 4)
+    assert " x (target + other) / readable;" in found.formula
+    assert " x " not in break_down(labelled("d", "bias_score_disambiguated", [["unknown"]], [["other"]])).formula
 
 
 def test_worst_rows_are_the_lowest_with_a_value(tmp_path: Path) -> None:
@@ -80,7 +81,7 @@ def test_worst_rows_are_the_lowest_with_a_value(tmp_path: Path) -> None:
     run = PastRun(bare_manifest(), DESIGN, Lake(tmp_path, CodeVersion("1", None)))
 
     def ids(worst: int | None) -> list[str]:
-        return [row["item_id"] for row in rows_document(run, Evidence(data, ()), (), worst)]
+        return [row.item_id for row in answered_items(run, Evidence(data, ()), (), worst)]
 
     assert ids(None) == ["d-0", "d-1", "d-2", "d-3", "d-4"]
     # What has no value is no 0 and comes last.

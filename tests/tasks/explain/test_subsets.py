@@ -1,11 +1,11 @@
 """Scores of items that fulfil a condition, over values worked out by hand."""
 
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 import pytest
 
+from schemas.documents.explanation import ScoreBySide, SideScore
 from schemas.errors import UsageError
 from schemas.tables.scores import ItemScores
 from tasks.benchmarks.attunebench.gold import ConversationAnnotations
@@ -27,9 +27,9 @@ RUN = replace(DATA, items=ITEMS, item_scores=SCORES, judgements=judgements())
 NO_ANNOTATIONS = ConversationAnnotations.create_empty()
 
 
-def compared(where: str) -> dict[str, dict[str, Any]]:
+def compared(where: str) -> dict[str, ScoreBySide]:
     (rows,) = score_sides(RUN, split_items(item_columns(ITEMS, NO_ANNOTATIONS), where)).values()
-    return {row["measure"]: row for row in rows}
+    return {row.measure: row for row in rows}
 
 
 def sides(where: str, annotations: pl.DataFrame = NO_ANNOTATIONS) -> list[str | None]:
@@ -38,35 +38,37 @@ def sides(where: str, annotations: pl.DataFrame = NO_ANNOTATIONS) -> list[str | 
 
 def test_each_side_has_its_own_mean_and_total() -> None:
     found = compared("age = 'old'")
+    side = found["judged_rating"].subset
     # 0, 0, 1, 1 and 0.5; the others four times 1, 0, and one without a value
-    assert (found["judged_rating"]["subset"]["score"], found["judged_rating"]["subset"]["n"]) == (50, 5)
-    assert (found["judged_rating"]["complement"]["score"], found["judged_rating"]["complement"]["n"]) == (80, 5)
-    assert found["judged_rating"]["subset"]["ci_low"] < 50 < found["judged_rating"]["subset"]["ci_high"]
-    assert [found["total"][side]["score"] for side in ("subset", "complement")] == [50, 80]
+    assert (side.score, side.n) == (50, 5)
+    assert (found["judged_rating"].complement.score, found["judged_rating"].complement.n) == (80, 5)
+    assert (side.ci_low or 0) < 50 < (side.ci_high or 0)
+    assert (found["total"].subset.score, found["total"].complement.score) == (50, 80)
 
 
 def test_a_small_side_alone_is_suppressed() -> None:
     found = compared("item_id IN ('a', 'b', 'c', 'd')")["judged_rating"]
-    assert found["subset"] == {"score": None, "ci_low": None, "ci_high": None, "n": 4, "suppressed": True}
+    assert found.subset == SideScore(n=4, suppressed=True)
     # 0.5, four times 1, and 0
-    assert (found["complement"]["score"], found["complement"]["suppressed"]) == (pytest.approx(450 / 6), False)
-    assert compared("age = 'nobody'")["judged_rating"]["subset"]["n"] == 0
+    assert found.complement.score == pytest.approx(450 / 6)
+    assert not found.complement.suppressed
+    assert compared("age = 'nobody'")["judged_rating"].subset.n == 0
 
 
 def test_five_scored_items_are_the_fewest_shown() -> None:
     # Of f to j, j has no value: five items and four values.
     for names, n, suppressed in (("fghij", 4, True), ("abcde", 5, False)):
         found = compared(f"item_id IN ({str(list(names))[1:-1]})")
-        assert [(row["subset"]["n"], row["subset"]["suppressed"]) for row in found.values()] == [(n, suppressed)] * 2
+        assert [(row.subset.n, row.subset.suppressed) for row in found.values()] == [(n, suppressed)] * 2
 
 
 def test_four_items_asked_twice_are_still_four() -> None:
     twice = pl.concat([SCORES, SCORES.with_columns(repetition=pl.lit(1, pl.Int64))])
     sides = split_items(item_columns(ITEMS, NO_ANNOTATIONS), "item_id IN ('a', 'b', 'c', 'd')")
     (rows,) = score_sides(replace(RUN, item_scores=ItemScores.validate(twice)), sides).values()
-    found = [(row["measure"], row["subset"]["n"], row["subset"]["suppressed"]) for row in rows]
+    found = [(row.measure, row.subset.n, row.subset.suppressed) for row in rows]
     assert found == [("total", 8, True), ("judged_rating", 8, True)]
-    assert [row["complement"]["suppressed"] for row in rows] == [False, False]
+    assert [row.complement.suppressed for row in rows] == [False, False]
 
 
 def test_what_cannot_be_told_is_on_neither_side() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 
+from schemas.documents.explanation import ScoreExplanation
 from schemas.lineage import Missing
 from tasks.explain.selection import Selection, find_place
-from tasks.explain.totals import place_document
-from tasks.runs.run_tables import Row
+from tasks.explain.totals import explain_score
 from tests.rows import each_row
 from tests.tasks.runs.runs import run_of
 from tests.tasks.scoring.samples import ability, blueprint, items, share, task
@@ -22,14 +22,14 @@ DESIGN = blueprint(
 
 def explained(
     folder: Path, hits: dict[str, int], missing: tuple[Missing, ...] = (), others: dict[str, int] | None = None, **wanted: Any
-) -> Row:
+) -> ScoreExplanation:
     """The document of a run with so many of 5 items right by dataset; of a second model, `others`, likewise."""
     models = {"m": hits, "other": others or {}}
     scores = [items(dataset, share(right, 5), model) for model, of in models.items() for dataset, right in of.items()]
     run = run_of(folder, DESIGN, {"item_scores": pl.concat(scores)}, {})
     run = replace(run, manifest=run.manifest.model_copy(update={"missing": missing}))
     selection = Selection(**wanted)
-    return place_document(run, run.systems, selection, find_place(DESIGN, selection))
+    return explain_score(run, run.systems, selection, find_place(DESIGN, selection))
 
 
 @each_row(
@@ -51,16 +51,16 @@ def explained(
     ],
 )
 def test_what_takes_most_is_next(hits: dict[str, int], wanted: dict[str, Any], expected: str | None, tmp_path: Path) -> None:
-    step = explained(tmp_path / str(len(list(tmp_path.iterdir()))), hits, **wanted)["next"]
+    step = explained(tmp_path / str(len(list(tmp_path.iterdir()))), hits, **wanted).next
     assert (step and step[step.index("--") : step.index(" --lake")]) == expected
 
 
 def test_the_way_from_the_total_is_told(tmp_path: Path) -> None:
     document = explained(tmp_path, {"d": 1, "e": 3, "f": 3}, dataset="f")
-    above = [(step["kind"], step["id"]) for step in document["above"]]
+    above = [(step.kind, step.id) for step in document.above]
     assert above == [("total", "tiny"), ("ability", "kind"), ("task", "task_e")]
-    assert [document[name] for name in ("kind", "id", "level", "adds_up")] == ["dataset", "f", "dataset", True]
-    assert document["models"][0]["part"]["score"] == 60
+    assert (document.kind, document.id, document.level, document.adds_up) == ("dataset", "f", "dataset", True)
+    assert document.models[0].part.score == 60
 
 
 def test_missing_is_what_the_systems_lack_below(tmp_path: Path) -> None:
@@ -69,14 +69,13 @@ def test_missing_is_what_the_systems_lack_below(tmp_path: Path) -> None:
         Missing(dataset=dataset, model=model, setting=setting, reason="gone", next_step="-") for dataset, model, setting in gaps
     )
     document = explained(tmp_path, {"d": 1, "e": 3, "f": 3}, missing, ability="able")
-    assert [(gap["dataset"], gap["model"], gap["setting"]) for gap in document["missing"]] == gaps[:2]
+    assert [(gap.dataset, gap.model, gap.setting) for gap in document.missing] == gaps[:2]
 
 
 def test_parts_are_shown_to_the_next_kind(tmp_path: Path) -> None:
     def shown(number: int, **wanted: Any) -> dict[str, Any]:
-        (model,) = explained(tmp_path / str(number), {"d": 1, "e": 3, "f": 3}, **wanted)["models"]
-        part = model["part"]
-        return {each["id"]: (each.get("next"), "parts" in each) for each in (part, *part["parts"])}
+        (model,) = explained(tmp_path / str(number), {"d": 1, "e": 3, "f": 3}, **wanted).models
+        return {part.id: (part.next, bool(part.parts)) for part in (model.part, *model.part.parts)}
 
     command = "moodflow explain r --{} --lake {}"
     assert shown(0) == {
@@ -95,8 +94,8 @@ def test_parts_are_shown_to_the_next_kind(tmp_path: Path) -> None:
 def test_next_is_that_of_the_first_model(tmp_path: Path) -> None:
     # Able takes most from m, 0.3 x 100, and kind from the other, 0.7 x 100; m stands first with 0.7 x 80 = 56.
     document = explained(tmp_path, {"d": 0, "e": 4, "f": 4}, others={"d": 5, "e": 0, "f": 0})
-    assert [model["model"] for model in document["models"]] == ["m", "other"]
-    assert "--ability able" in document["next"]
+    assert [model.model for model in document.models] == ["m", "other"]
+    assert "--ability able" in (document.next or "")
     # Of several models a command names the one that it is about.
-    (kind,) = (part for part in document["models"][1]["part"]["parts"] if part["id"] == "kind")
-    assert "--ability kind --model other --setting base" in kind["next"]
+    (kind,) = (part for part in document.models[1].part.parts if part.id == "kind")
+    assert "--ability kind --model other --setting base" in (kind.next or "")

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from schemas.blueprint import Blueprint, MetricSpec
-from tasks.leaderboard.across_models import AcrossModels, compare_helpers, compare_models, correlate_ranks
+from schemas.documents.leaderboard import AcrossModels
+from tasks.leaderboard.across_models import compare_helpers, compare_models, correlate_ranks
 from tasks.leaderboard.ranking import LeaderboardData, published_leaderboard
 from tasks.runs.comparable_runs import group_runs
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
@@ -166,13 +167,13 @@ def test_groups_that_differ_in_one_helper_are_correlated() -> None:
     data = board({"roles": {"sage": SAGE}, "bootstrap": 0}, other)
     (found,) = compare_helpers(data)
     models = ["m0", "m1", "m2", "m3"]
-    assert [found[name] for name in ("role", "groups", "setting", "models")] == ["sage", [1, 2], "coem", models]
-    assert found["spearman"] == pytest.approx(0.8)
+    assert (found.role, found.groups, found.setting, [*found.models]) == ("sage", (1, 2), "coem", models)
+    assert found.spearman == pytest.approx(0.8)
     # The model under test is its own sage in the second run.
-    assert [row["role"] for row in compare_helpers(board({"roles": {"sage": SAGE}}, {}))] == ["sage"]
+    assert [row.role for row in compare_helpers(board({"roles": {"sage": SAGE}}, {}))] == ["sage"]
     # Groups that differ otherwise hide none behind them.
     third = board({"roles": {"sage": SAGE}}, {"seed": 1}, {})
-    assert [row["groups"] for row in compare_helpers(third)] == [[1, 3]]
+    assert [row.groups for row in compare_helpers(third)] == [(1, 3)]
 
 
 def test_groups_that_differ_otherwise_are_not_correlated() -> None:

@@ -126,7 +126,7 @@ def test_own_results_stand_beside_the_papers(tmp_path: Path) -> None:
     found = read(tmp_path)
     run = "20260101T000000000000Z.1-m"
     own = [row for row in found.settings if row["run"]]
-    assert [(row["run"], row["model"], row["setting"], row["emotion_qa"], row["n"]) for row in own] == [
+    assert [(row["run"], row["model"], row["setting"], row["emotion_qa"], row["n_scored"]) for row in own] == [
         (run, "alpha", "base", 40, 6),
         (run, "alpha", "self_rag", 41, 6),
     ]

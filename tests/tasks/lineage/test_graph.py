@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from schemas.documents.lineage import LineageGraph, LineageNode, SourceName
 from schemas.errors import UsageError
-from schemas.graph import LineageGraph, LineageNode, SourceName
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.scores import TaskScores
 from tasks.lake.finding import Holdings, located

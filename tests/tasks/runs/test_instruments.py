@@ -55,25 +55,28 @@ def test_the_total_without_tainted_dialogues(tmp_path: Path) -> None:
         fault("a", "en", "en-2", found_by="judge", refused="turn 1 does not say that"),
         fault("a", "zh", "zh-0"),
     ]
-    found = {row["model"]: row for row in check_simulation(talked(tmp_path, values, faults, None))}
+    found = {row.model: row for row in check_simulation(talked(tmp_path, values, faults, None))}
     a, b = found["a"], found["b"]
-    assert (a["dialogues"], a["tainted"], a["share"], a["refused"], a["unreviewed"]) == (6, 3, 0.5, 1, None)
+    assert (a.dialogues, a.tainted, a.share, a.refused, a.unreviewed) == (6, 3, 0.5, 1, None)
     # The first of en has both; a dialogue counts once for each kind.
-    assert (a["kinds"], a["severities"]) == ({"cheers_up_early": 2, "gives_advice": 2}, {"helped": 2, "hindered": 2})
+    assert (a.kinds, a.severities) == ({"cheers_up_early": 2, "gives_advice": 2}, {"helped": 2, "hindered": 2})
     # All: en 2 of 4, zh 2 of 2, (50 + 100) / 2. Left of en 0 and 1, of zh 1: (50 + 100) / 2 again, over 3 items.
-    assert (a["all"]["total"], a["all"]["n_scored"]) == (75, 6)
-    assert (a["untainted"]["total"], a["untainted"]["n_scored"], a["untainted"]["ci_low"]) == (75, 3, None)
+    assert (a.all.total, a.all.n_scored) == (75, 6)
+    assert a.untainted
+    assert b.untainted
+    assert (a.untainted.total, a.untainted.n_scored, a.untainted.ci_low) == (75, 3, None)
     # Nobody slipped with b: (50 + 0) / 2.
-    assert (b["tainted"], b["all"]["total"], b["untainted"]["total"], b["untainted"]["n_scored"]) == (0, 25, 25, 6)
+    assert (b.tainted, b.all.total, b.untainted.total, b.untainted.n_scored) == (0, 25, 25, 6)
 
 
 def test_a_dataset_or_nothing_may_be_left(tmp_path: Path) -> None:
     values = {("a", "en"): [1.0], ("b", "en"): [1.0], ("b", "zh"): [0.0]}
     a, b = check_simulation(talked(tmp_path / "some", values, [fault("a", "en", "en-0"), fault("b", "zh", "zh-0")], None))
-    assert (a["untainted"], a["share"]) == (None, 1)
-    assert (b["untainted"]["total"], b["untainted"]["n_scored"], b["untainted"]["datasets_scored"]) == (100, 1, 1)
+    assert (a.untainted, a.share) == (None, 1)
+    assert b.untainted
+    assert (b.untainted.total, b.untainted.n_scored, b.untainted.datasets_scored) == (100, 1, 1)
     tainted = [fault(model, dataset, f"{dataset}-0") for model, dataset in values]
-    assert [row["untainted"] for row in check_simulation(talked(tmp_path / "none", values, tainted, None))] == [None, None]
+    assert [row.untainted for row in check_simulation(talked(tmp_path / "none", values, tainted, None))] == [None, None]
 
 
 def test_ratings_are_shown_from_0_to_10(tmp_path: Path) -> None:
@@ -87,10 +90,10 @@ def test_ratings_are_shown_from_0_to_10(tmp_path: Path) -> None:
     ratings += [rated("en", "en-2", None), rated("en", "en-0", None, "theme"), rated("zh", "zh-0", 1, "theme")]
     (a,) = check_simulation(talked(tmp_path, values, [], ratings))
     # en: (1.5 + 0) / 2, over 2 times 10.
-    assert a["criteria"] == {"en": {"theme": None, "emotion": pytest.approx(3.75)}, "zh": {"theme": 5, "emotion": 10}}
+    assert a.criteria == {"en": {"theme": None, "emotion": pytest.approx(3.75)}, "zh": {"theme": 5, "emotion": 10}}
     # In the order of the rubric, so that a page's columns are those of its head.
-    assert [list(names) for names in a["criteria"].values()] == [["theme", "emotion"]] * 2
-    assert (a["unreviewed"], a["tainted"]) == (1, 0)
+    assert [list(names) for names in a.criteria.values()] == [["theme", "emotion"]] * 2
+    assert (a.unreviewed, a.tainted) == (1, 0)
 
 
 def test_empty_replies_and_refusals_are_the_models_own(tmp_path: Path) -> None:

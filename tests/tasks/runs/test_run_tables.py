@@ -1,7 +1,8 @@
 """Whom a run is about, and what is said of instruments that failed."""
 
+from schemas.documents.run import InstrumentCount
 from schemas.tables.scores import Totals
-from tasks.runs.run_tables import InstrumentCount, ReportData, System, pool_counts
+from tasks.runs.run_tables import ReportData, System, pool_counts
 from tests.tasks.reporting.example_run import BLUEPRINT, manifest
 from tests.tasks.reporting.example_scores import totals, totals_row
 

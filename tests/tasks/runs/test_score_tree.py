@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
+from schemas.documents.explanation import ScorePart
 from schemas.normalisation import (
     CentredNormalisation,
     GradeNormalisation,
@@ -17,7 +18,6 @@ from schemas.normalisation import (
 from schemas.tables.layers import AGGREGATED
 from tasks.runs.run_tables import System
 from tasks.runs.score_tree import (
-    ScorePart,
     Scores,
     describe_normalisation,
     explain_ability,

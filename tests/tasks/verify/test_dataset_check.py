@@ -132,6 +132,6 @@ def test_rejected_items_are_counted_by_rule() -> None:
     content = describe_content(frame(asked("a", [1])), rejected)
     assert (content.items_read, content.good) == (3, 1)
     # The most frequent first.
-    assert list(content.rejected.items()) == [("gold_indices_point_at_options", 2), ("single_choice_has_one_gold", 1)]
+    assert list((content.rejected or {}).items()) == [("gold_indices_point_at_options", 2), ("single_choice_has_one_gold", 1)]
     assert content.languages == {"en": 1}
     assert content.question_types == {"single_choice": 1}

@@ -63,7 +63,7 @@ def change(path: Path, statement: str, *values: Any) -> None:
 
 
 def counts(taken: files.ImportedReplies) -> tuple[int, int, int, int, int]:
-    assert taken.good + taken.refused == taken.read
+    assert taken.added + taken.same + taken.kept_ours + taken.refused == taken.read
     return taken.read, taken.added, taken.same, taken.kept_ours, taken.refused
 
 

@@ -52,7 +52,7 @@ def taken_in(folder: Path, *rows: Any, calls: Sequence[ChatRequest] = CALLS) -> 
 
 def test_set_of_files_per_endpoint_model_and_repetition(tmp_path: Path) -> None:
     about = write_requests(CALLS, tmp_path, "talks")
-    assert [(one["file"], one["repetition"], one["calls"]) for one in about] == [("talks.jsonl", 0, 2), ("talks-2.jsonl", 1, 1)]
+    assert [(each.file, each.repetition, each.calls) for each in about] == [("talks.jsonl", 0, 2), ("talks-2.jsonl", 1, 1)]
     first, second = lines(tmp_path / "talks.jsonl")
     body = json.loads(CALLS[0].body_json)
     assert first == {"custom_id": CALLS[0].key, "method": "POST", "url": "/v1/chat/completions", "body": body}

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from schemas.documents.explanation import ScorePart
 from schemas.normalisation import CentredNormalisation, GradeNormalisation, NumericNormalisation, RatioNormalisation
 from tasks.reporting.content.score_tree import Node, ScoreInterval, join_intervals, rescale_interval
 from tasks.reporting.content.weaknesses import examples_of_others, weakest_tasks
 from tasks.reporting.report import build_report
-from tasks.runs.score_tree import ScorePart
 from tests.tasks.reporting.example_run import example_data
 
 

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
+from schemas.documents.answered_item import ShownOption
 from schemas.tables.responses import Responses
 from schemas.tables.scores import ItemScores
 from tasks.reporting.content.advice import Diagnosis
 from tasks.reporting.content.evidence import Excerpt, make_excerpt
 from tasks.reporting.content.weaknesses import Example, pick_examples, text_limit
 from tasks.reporting.report import build_report
-from tasks.runs.answers import ScoredItem, ShownOption, chosen_letters, collect_answers, explain_answer
+from tasks.runs.answers import ScoredItem, chosen_letters, collect_answers, explain_answer
 from tests.tasks.reporting.example_items import LONG, NASTY, make_table
 from tests.tasks.reporting.example_run import ALPHA, example_data
 

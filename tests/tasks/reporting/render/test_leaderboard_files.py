@@ -6,28 +6,33 @@ from pathlib import Path
 
 import pytest
 
-from tasks.leaderboard.across_models import AcrossModels, ModelScore, PairDifference, TaskAcross, VariedRanks
+from schemas.documents.leaderboard import AcrossModels, ModelScore, PairDifference, TaskAcross, VariedRanks
 from tasks.reporting.render.leaderboard_files import write_leaderboard
 from tests.tasks.reporting.content.test_leaderboard import renamed
 
 FORMULA = '=HYPERLINK("http://x", 1)'
 COMMAND = r"a_b & 100 % \input{x} $y^2$ ~#"
 ACROSS = AcrossModels(
-    1,
-    "base",
-    (FORMULA, COMMAND),
-    (VariedRanks("Veto below 50", (1, None), None, 1),),
+    group=1,
+    setting="base",
+    models=(FORMULA, COMMAND),
+    variations=(VariedRanks(title="Veto below 50", ranks=(1, None), rank_correlation=None, moved=1),),
     tasks=(
         TaskAcross(
-            "moods",
-            "Moods",
-            (ModelScore(FORMULA, 90.0, "best", tied=True), ModelScore(COMMAND, 80.0, "second", tied=True)),
-            (80.0, 82.5, 85.0, 87.5, 90.0),
-            2,
+            id="moods",
+            title="Moods",
+            scores=(
+                ModelScore(model=FORMULA, score=90.0, mark="best", tied=True),
+                ModelScore(model=COMMAND, score=80.0, mark="second", tied=True),
+            ),
+            quartiles=(80.0, 82.5, 85.0, 87.5, 90.0),
+            weakest_of=2,
         ),
     ),
     weakest=("Moods",),
-    pairs=(PairDifference(FORMULA, COMMAND, -1.5, -3.0, 0.5, 200, is_clear=False),),
+    pairs=(
+        PairDifference(first=FORMULA, second=COMMAND, difference=-1.5, ci_low=-3.0, ci_high=0.5, n_items=200, is_clear=False),
+    ),
     told_apart=0.0,
 )
 

@@ -1,10 +1,11 @@
 """The lineage graph: source files, partitions, runs and their reports, and what each is computed from."""
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, JsonValue
 
 from schemas.base import Frozen
+from schemas.documents.document import Document
 
 NodeKind = Literal["source", "partition", "run", "report"]
 NodeState = Literal["present", "gone", "damaged", "recorded"]
@@ -34,7 +35,7 @@ class LineageNode(Frozen):
         default=None, description="of a partition its rows without measured columns, of any other file its bytes"
     )
     fingerprint: str | None = None
-    settings: dict[str, Any] = Field(default_factory=dict)
+    settings: dict[str, JsonValue] = Field(default_factory=dict)
     package_version: str | None = None
     git_commit: str | None = None
     state: NodeState = "present"
@@ -46,11 +47,13 @@ class LineageNode(Frozen):
 class LineageEdge(Frozen):
     """What `target` is computed from."""
 
+    model_config = ConfigDict(serialize_by_alias=True)
+
     source: str = Field(serialization_alias="from")
     target: str = Field(serialization_alias="to")
 
 
-class LineageGraph(Frozen):
+class LineageGraph(Document):
     """Everything behind one run or file, itself included."""
 
     root: str = Field(description="id of the node that was asked for")

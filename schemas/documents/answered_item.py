@@ -1,0 +1,221 @@
+"""An item as it was asked: what was shown and answered, what that earned, and the calls sent for it."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field, JsonValue
+from pydantic.dataclasses import dataclass
+
+from schemas.base import Frozen
+from schemas.documents.document import Document
+from schemas.metrics import Metric
+from schemas.tables.contexts import Contexts, Retrievals
+from schemas.tables.items import Items
+from schemas.tables.responses import Responses
+from schemas.tables.rows import row_model
+from schemas.vocabulary import ItemStatus
+
+SENT_CALL = (
+    *("turn", "role", "asked_model", "step", "call_key", "messages_sha256", "status", "reply", "reasoning", "finish_reason"),
+    *("answered_by", "remark", "left_out_characters", "failure", "error", "http_status", "prompt_tokens", "completion_tokens"),
+    *("token_logprobs", "latency_s", "attempts"),
+)
+RETRIEVED = (
+    *("query_number", "stage", "rank", "corpus", "chunk", "query", "dense", "bm25", "fused", "kept", "holds_needle"),
+    *("enriched", "helper", "helper_call_key"),
+)
+
+if TYPE_CHECKING:
+    ItemColumns = Frozen
+    ContextRow = Frozen
+    CallColumns = Frozen
+    RetrievedChunk = Frozen
+else:
+    ItemColumns, ContextRow = row_model(Items), row_model(Contexts)
+    CallColumns, RetrievedChunk = row_model(Responses, SENT_CALL), row_model(Retrievals, RETRIEVED)
+
+Rebuilt = Literal["same", "different", "not rebuilt"]
+Journaled = Literal["same", "different", "no such call", "no journal"]
+
+
+@dataclass(frozen=True)
+class ShownOption:
+    """An option as shown to the model."""
+
+    letter: str
+    index: Annotated[int, Field(description="its place in the item")]
+    text: str
+    gold: bool
+    chosen: bool
+    points: float | None = Field(
+        default=None, exclude_if=lambda points: points is None, description="of a questionnaire; absent = it has none"
+    )
+
+
+class SpokenLine(Frozen):
+    """What one party of a dialogue said."""
+
+    speaker: str
+    text: str
+    turn: int = Field(description="from 1, shared by a line and the reply to it")
+    call_key: str
+    language: str | None = Field(description="found in the text; null = it cannot be told")
+    characters: int
+
+
+class AnswerScore(Frozen):
+    """What an answer earned under a metric."""
+
+    part: str
+    method: str
+    metric: Metric
+    value: float | None = Field(description="null = missing")
+    status: ItemStatus
+    parsed_answer: str | None = Field(description="what the reply was read as")
+    predicted: tuple[str, ...] | None
+    gold: tuple[str, ...] | None
+    chosen_place: int | None = Field(description="0-based place of the chosen option as shown, of a single choice")
+    gold_place: int | None
+    why: str
+
+
+class AnswerRating(Frozen):
+    """A judge's rating of an answer in a dimension."""
+
+    part: str
+    judge: str
+    judge_repetition: int
+    rubric: str
+    dimension: str
+    rating: int | None = Field(description="null = none came, or it cannot be read")
+    lowest: int
+    highest: int
+    parse_status: str
+    rationale: str | None
+    raw_reply: str | None
+
+
+class GivenAnswer(Frozen):
+    """What was answered, and what that earned. Null where it is not in this run."""
+
+    call: str | None = Field(description="how the last call ended that it rests on")
+    reply: str | None
+    turns: tuple[SpokenLine, ...] | None = Field(description="null = it is no dialogue")
+    finish_reason: str | None
+    remark: str | None = Field(description="what is odd about the reply")
+    failure: str | None
+    failed_role: str | None = Field(description="whose call failed")
+    scores: tuple[AnswerScore, ...]
+    ratings: tuple[AnswerRating, ...]
+
+
+class PartAnswer(GivenAnswer):
+    """One of the answers of an item that has several."""
+
+    part: str
+
+
+class AnsweredItem(GivenAnswer):
+    """An item as it was asked once; of several answers the first."""
+
+    item_id: str
+    repetition: int
+    value: float | None = Field(description="mean of its values over the metrics; null = it has none")
+    language: str
+    question_type: str
+    subset: str | None
+    question: str
+    references: tuple[str, ...] | None
+    wrong_references: tuple[str, ...] | None
+    option_points: tuple[float | None, ...] | None
+    fixed_order: bool
+    context_characters: int
+    options: tuple[ShownOption, ...] | None = Field(description="in the order shown; null = it has none")
+    error: str | None
+    http_status: int | None
+    left_out_characters: int | None
+    answers: tuple[PartAnswer, ...] = Field(description="each of several; empty = it has one")
+    next: str = Field(description="the command that shows all of it")
+
+
+class PromptProof(Frozen):
+    """What is known of the messages of one call."""
+
+    hash_holds: bool = Field(description="they have the hash that the layer names")
+    rebuilt: Rebuilt = Field(description="whether the stored item gives that hash again")
+    why: str | None = Field(description="what is in the way of it")
+    journal: Journaled = Field(description="whether the journal's call has the same messages and the key of its content")
+    journal_messages: JsonValue = Field(default=None, description="the journal's own, where they differ and may be shown")
+
+
+class SentCall(CallColumns):
+    """A call that was sent for an item."""
+
+    messages: JsonValue = Field(description="null = they are withheld")
+    proof: PromptProof
+
+
+class PromptChunk(Frozen):
+    """A chunk in the prompt."""
+
+    query_number: int
+    rank: int
+    text: str
+    holds_needle: bool | None
+
+
+class AskedOnce(Frozen):
+    """One time that an item was asked."""
+
+    repetition: int
+    option_order: tuple[int, ...] | None = Field(description="the item's option shown at each place; null = as in the item")
+    options: tuple[ShownOption, ...] | None
+    turns: tuple[SpokenLine, ...] | None
+    calls: tuple[SentCall, ...]
+    retrieved: tuple[RetrievedChunk, ...]
+    chunks: tuple[PromptChunk, ...]
+    ratings: tuple[AnswerRating, ...]
+    scores: tuple[AnswerScore, ...]
+    answers: tuple[PartAnswer, ...]
+
+
+class ItemSource(Frozen):
+    """The row of a source file."""
+
+    source_file: str
+    source_row: int = Field(description="0-based, header not counted")
+    source_row_sha256: str
+
+
+class SourcedItem(ItemColumns):
+    """An item, and where it is from."""
+
+    source: ItemSource
+
+
+class LakeFile(Frozen):
+    """A file of the lake that holds what is shown."""
+
+    layer: str
+    file: str
+    fingerprint: str
+    content_sha256: str
+    package_version: str
+    git_commit: str | None
+
+
+class ItemExplanation(Document):
+    """Everything about an item and how one model and setting answered it."""
+
+    run: str
+    benchmark: str
+    level: Literal["item"] = "item"
+    dataset: str
+    model: str
+    setting: str
+    redacted: bool
+    item: SourcedItem
+    context: ContextRow | None = Field(description="of a long item")
+    withheld: str | None = Field(description="licence for which texts are left out of a redacted run")
+    asked: tuple[AskedOnce, ...]
+    stored: tuple[LakeFile, ...]
+    above: str = Field(description="the command that lists the rows of the dataset")

@@ -1,0 +1,126 @@
+"""Two runs of a benchmark, compared. Scores are on 0-100; before and after are the earlier and the later run."""
+
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from schemas.base import Frozen
+from schemas.documents.answered_item import AnsweredItem
+from schemas.documents.document import Document
+from schemas.documents.leaderboard import DimensionMean
+from schemas.documents.system import JudgedTotal
+
+ScoreKind = Literal["total", "ability", "dataset"]
+
+
+class SystemName(Frozen):
+    """A model in one setting."""
+
+    model: str
+    setting: str
+
+
+class RunDifference(Frozen):
+    """A thing that differs between two runs besides their scores."""
+
+    what: str = Field(description="place in the plan, the blueprint, the versions or the datasets")
+    before: JsonValue
+    after: JsonValue
+
+
+class StoredScore(Frozen):
+    """A score as each run has it, over all of its own items."""
+
+    kind: ScoreKind
+    id: str
+    before: float | None = Field(description="null = it has none")
+    after: float | None = Field(description="null = it has none")
+    difference: float | None = Field(description="after - before; null = one of them has none")
+
+
+class CommonScore(Frozen):
+    """A score over the items that both runs scored; of a total it is that before the veto."""
+
+    kind: ScoreKind
+    id: str
+    before: float
+    after: float
+    difference: float = Field(description="after - before")
+    ci_low: float | None = Field(
+        description="lower end of its 95 % interval; null = too few items, a grade, or none was asked for"
+    )
+    ci_high: float | None = Field(description="upper end of its 95 % interval; null as ci_low")
+    n_items: int = Field(description="items scored in both runs")
+    is_clear: bool = Field(description="the interval leaves out 0")
+
+
+class DimensionChange(Frozen):
+    """Means of a rated dimension as each run has them, over all answers rated there, in points of its scale."""
+
+    dataset: str
+    rubric: str
+    dimension: str
+    before: DimensionMean | None = Field(description="null = not rated there")
+    after: DimensionMean | None = Field(description="null = not rated there")
+    difference: float | None = Field(description="after - before; null = a mean is missing, or the scales differ")
+
+
+class Flips(Frozen):
+    """Items of a metric whose value differs between two runs."""
+
+    dataset: str
+    method: str
+    metric: str
+    binary: bool = Field(description="values are right or wrong; else they are shares")
+    n_items: int = Field(description="items scored in both runs")
+    fell: tuple[str, ...] = Field(description="ids of items that turned from right to wrong, or earn a smaller share")
+    rose: tuple[str, ...] = Field(description="ids of items that turned from wrong to right, or earn a larger share")
+    p_value: float | None = Field(description="of McNemar's exact test; null = values are shares")
+
+
+class FlippedItem(Frozen):
+    """An item that fell or rose, with what each run has of it."""
+
+    direction: Literal["fell", "rose"]
+    dataset: str
+    item_id: str
+    method: str
+    metric: str
+    before: tuple[AnsweredItem, ...] = Field(description="one per repetition")
+    after: tuple[AnsweredItem, ...] = Field(description="one per repetition")
+
+
+class ItemCounts(Frozen):
+    """Items of a dataset in two runs, by id."""
+
+    dataset: str
+    common: int
+    only_before: tuple[str, ...]
+    only_after: tuple[str, ...]
+    changed: tuple[str, ...] = Field(description="in both runs, and not the same question")
+
+
+class SystemComparison(Frozen):
+    """A system of each of two runs, compared."""
+
+    before: JudgedTotal
+    after: JudgedTotal
+    common: tuple[CommonScore, ...]
+    stored: tuple[StoredScore, ...]
+    dimension_scores: tuple[DimensionChange, ...]
+    flips: tuple[Flips, ...]
+    flipped: tuple[FlippedItem, ...]
+    items: tuple[ItemCounts, ...]
+
+
+class RunComparison(Document):
+    """Two runs of a benchmark, compared."""
+
+    before: str = Field(description="name of the earlier run")
+    after: str = Field(description="name of the later run")
+    benchmark: str
+    warnings: tuple[str, ...] = Field(description="why scores cannot simply be compared; empty = they can")
+    differences: tuple[RunDifference, ...]
+    models: tuple[SystemComparison, ...]
+    only_before: tuple[SystemName, ...]
+    only_after: tuple[SystemName, ...]

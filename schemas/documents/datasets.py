@@ -1,0 +1,95 @@
+"""Datasets of the catalogue: which there are, what their entries say, and what is in their files."""
+
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.documents.document import Document
+
+
+class DatasetRow(Frozen):
+    """A dataset of the catalogue, and whether its files are here."""
+
+    id: str
+    title: str
+    languages: tuple[str, ...]
+    licence: str
+    ready: bool
+    needs: tuple[str, ...] = Field(description="what keeps it from being ready without a download; empty = ready")
+    source: str | None = Field(description="repositories of its files, or `bundled`; null = not ready")
+
+
+class DatasetList(Document):
+    """Every dataset of the catalogue."""
+
+    datasets: tuple[DatasetRow, ...]
+
+
+class DatasetEntry(Document):
+    """What the catalogue says of a dataset."""
+
+    id: str
+    title: str
+    used_here: str = Field(description="repositories of the files that are used here, or `bundled`")
+    files: tuple[str, ...] = Field(description="each with where it comes from and what pins it")
+    other_sources: tuple[str, ...] = Field(description="files of the sources that are not used here")
+    record_format: str
+    question_types: tuple[str, ...]
+    languages: tuple[str, ...]
+    licence: str
+    redistributable: bool = Field(description="whether its texts may stand in a report that is passed on")
+    canary: str | None = Field(description="string by which training sets can be cleaned of the data; null = none")
+    paper: str
+    expected_rows: int | None = Field(description="rows of all files at the pinned revision; null = not stated")
+    evaluation_version: str
+    ambiguous: tuple[str, ...] = Field(description="items whose own labels contradict each other")
+    differences: tuple[str, ...] = Field(description="where we differ from the paper or its code, and why")
+
+
+class DatasetContent(Frozen):
+    """Counts over the items made of a dataset's records; null = nothing could be read."""
+
+    items_read: int | None = None
+    good: int | None = Field(default=None, description="items that break no rule")
+    rejected: dict[str, int] | None = Field(default=None, description="items by the rule they break; one may break several")
+    languages: dict[str, int] | None = Field(default=None, description="good items by language")
+    question_types: dict[str, int] | None = Field(default=None, description="good items by question type")
+    gold: dict[str, int] | None = Field(default=None, description="right options by the letter they are shown with")
+    duplicates: int | None = Field(default=None, description="items that ask what an earlier one asks")
+    contradictions: int | None = Field(default=None, description="those of the duplicates with other gold")
+
+
+class ReachableScores(Frozen):
+    """Scores on 0-100 of imagined models, as the blueprint weighs the dataset's metrics."""
+
+    ceiling: float | None = Field(
+        default=None,
+        description="of a model that knows the gold; null where only a judge decides or several answers count together",
+    )
+    constant: dict[str, float] = Field(default={}, description="of always answering with a letter; empty = none is asked for")
+
+
+class DatasetCheck(DatasetContent, ReachableScores):
+    """What is in the files of a dataset, and which scores it allows.
+
+    It is ready if its files are here and are the pinned ones, every record was read, and no item breaks a rule but those that the
+    entry states.
+    """
+
+    id: str
+    title: str
+    ready: bool
+    needs: tuple[str, ...] = Field(description="what is missing or wrong; empty = ready")
+    sources: tuple[str, ...] = Field(description="repository and revision of its files")
+    pinned: bool = Field(description="the content of every file is pinned by a hash")
+    licence: str
+    redistributable: bool
+    rows_read: int | None = Field(default=None, description="records of all files; null = they could not be read")
+    ambiguous: tuple[str, ...] = Field(description="items whose own labels contradict each other")
+
+
+class DatasetChecks(Document):
+    """Datasets whose files were read."""
+
+    ready: int = Field(description="datasets that are ready")
+    total: int
+    datasets: tuple[DatasetCheck, ...]

@@ -1,0 +1,254 @@
+"""How the numbers of a run came about: the parts of a score, the items behind a dataset, one item whole, a subset of items."""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field, computed_field
+from pydantic.dataclasses import dataclass
+
+from schemas.base import Frozen
+from schemas.comparability import Likeness
+from schemas.documents.answered_item import AnsweredItem, ItemExplanation
+from schemas.documents.document import Document
+from schemas.documents.system import JudgedTotal
+from schemas.lineage import Missing
+from schemas.metrics import Metric
+from schemas.normalisation import Normalisation
+from schemas.vocabulary import Profile
+
+Tier = Literal["total", "ability", "task", "dataset", "item"]
+Kind = Literal["total", "ability", "sub_ability", "level", "task", "dataset", "metric"]
+
+SAME = 1e-9
+"""Far above rounding, far below what one item can change."""
+
+
+def _is_null(value: object) -> bool:
+    return value is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricPart:
+    """What only a metric has: its raw score with interval in its own unit, and how that was put on 0-100."""
+
+    dataset: str
+    method: str
+    metric: Metric
+    rubric: str | None
+    profile: str
+    raw: float | None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    n_clusters: int | None = None
+    design_effect: float | None = None
+    n_unparsed: int = 0
+    normalisation: Normalisation
+    formula: str
+
+
+@dataclass(frozen=True)
+class ScorePart:
+    """A score on 0-100 and what it is made of."""
+
+    kind: Kind
+    id: str
+    title: str
+    score: Annotated[float | None, Field(description="the stored one; null = nothing was scored")]
+    weight: float
+    datasets_scored: int
+    datasets_total: int
+    n_scored: int
+    n_total: int
+    computed: Annotated[float | None, Field(description="the weighted mean of its parts; of a metric its normalised raw score")]
+    parts: "tuple[ScorePart, ...]" = Field(
+        default=(), exclude_if=lambda parts: not parts, description="absent = it has none, or they are not shown"
+    )
+    share: Annotated[
+        float | None,
+        Field(description="its weight divided by the weights of all its scored siblings; null = it counts for nothing"),
+    ] = None
+    contributes: Annotated[float | None, Field(description="its share times its score; null = it counts for nothing")] = None
+    measured: MetricPart | None = Field(default=None, exclude_if=_is_null)
+    note: str | None = Field(default=None, exclude_if=_is_null)
+    next: str | None = Field(
+        default=None, exclude_if=_is_null, description="the command that goes into it; absent = there is none"
+    )
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def adds_up(self) -> bool:
+        """Whether the stored score is what its parts give."""
+        if self.score is None or self.computed is None:
+            return self.score is self.computed
+        return abs(self.score - self.computed) <= SAME
+
+    def walk(self) -> Iterator["ScorePart"]:
+        """Yield this part and all below it."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatePart(ScorePart):
+    """The main ability that can veto, which is in no total."""
+
+    threshold: float
+
+
+class ScoreLikeness(Frozen):
+    """How far a score may be set beside a paper's."""
+
+    paper: str
+    verdict: Likeness
+    reasons: tuple[str, ...]
+    position: str | None = Field(description="among the published models; null = it may not be ranked, or is no total")
+
+
+class SystemExplanation(Frozen):
+    """How a score of a model in one setting came about."""
+
+    model: str
+    setting: str
+    part: ScorePart
+    instruments: tuple[str, ...] = Field(description="what they failed to do")
+    comparability: ScoreLikeness | None = Field(description="null = no paper has such a score")
+
+
+class TotalExplanation(SystemExplanation):
+    """How a total came about."""
+
+    total: JudgedTotal
+    gate: GatePart | None = Field(description="null = the benchmark has none")
+
+
+class PlaceAbove(Frozen):
+    """A score that the explained one is part of."""
+
+    kind: Kind
+    id: str
+    next: str = Field(description="the command that explains it")
+
+
+class ScoreExplanation(Document):
+    """How a total, or the score of an ability, task or dataset came about."""
+
+    run: str
+    benchmark: str
+    title: str
+    profile: Profile
+    redacted: bool
+    level: Tier
+    kind: Kind
+    id: str
+    above: tuple[PlaceAbove, ...] = Field(description="from the total down")
+    models: tuple[TotalExplanation | SystemExplanation, ...]
+    missing: tuple[Missing, ...]
+    not_evaluated: tuple[str, ...] = Field(description="main abilities of the blueprint")
+    adds_up: bool = Field(description="whether every stored score is what its parts give")
+    next: str | None = Field(description="the command into the part that takes most; null = nothing has one of its own")
+
+
+class LabelCount(Frozen):
+    """A label of macro F1."""
+
+    label: str
+    hits: int
+    predicted: int
+    gold: int
+    f1: float
+
+
+class GroupScore(Frozen):
+    """A score of the items of a group, on 0-100."""
+
+    dataset: str
+    model: str
+    setting: str
+    method: str
+    measure: str = Field(description="a metric, or a dimension of the rubric")
+    score: float | None
+    ci_low: float | None = Field(description="95 % interval")
+    ci_high: float | None
+    n: int = Field(description="rows scored, an item asked several times being several")
+    n_total: int
+    group: str
+    value: str
+
+
+class MetricBreakdown(Frozen):
+    """How a raw score follows from the items."""
+
+    formula: str
+    counts: dict[str, int | float] = Field(description="what the formula is computed from")
+    labels: tuple[LabelCount, ...] = Field(description="of macro F1")
+    value: float | None = Field(description="null = nothing was scored")
+    statuses: dict[str, int] = Field(description="rows, an item asked several times being several")
+
+
+class MethodBreakdown(MetricBreakdown):
+    """The same of a method, and the scores of the groups that the items are in."""
+
+    method: str
+    metric: Metric
+    groups: tuple[GroupScore, ...]
+
+
+class RowsExplanation(ScoreExplanation):
+    """How the score of a dataset came about for one model and setting, and the rows behind it."""
+
+    metrics: tuple[MethodBreakdown, ...]
+    rows: tuple[AnsweredItem, ...]
+    withheld: str | None = Field(description="licence for which texts are left out of a redacted run")
+    notes: tuple[str, ...]
+
+
+class SideScore(Frozen):
+    """A score over the items of one side of a condition, on 0-100."""
+
+    score: float | None = None
+    ci_low: float | None = Field(default=None, description="95 % interval")
+    ci_high: float | None = None
+    n: int = Field(default=0, description="rows scored")
+    suppressed: bool = Field(default=True, description="too few items or rows for a score")
+
+
+class ScoreBySide(Frozen):
+    """A score on both sides of a condition."""
+
+    dataset: str = Field(description="empty = the total before the veto")
+    method: str
+    measure: str
+    subset: SideScore = SideScore()
+    complement: SideScore = SideScore()
+
+
+class SystemBySide(Frozen):
+    """The scores of a model and setting on both sides of a condition."""
+
+    model: str
+    setting: str
+    scores: tuple[ScoreBySide, ...]
+
+
+class ItemsBySide(Frozen):
+    """Items by side."""
+
+    subset: int
+    complement: int
+    unknown: int = Field(description="items of which the condition is null")
+
+
+class SubsetExplanation(Document):
+    """Scores of the items that fulfil a condition, beside those of the others."""
+
+    run: str
+    benchmark: str
+    where: str
+    columns: tuple[str, ...] = Field(description="that a condition may name")
+    items: ItemsBySide
+    models: tuple[SystemBySide, ...]
+    note: str
+
+
+Explanation = RowsExplanation | ScoreExplanation | ItemExplanation | SubsetExplanation

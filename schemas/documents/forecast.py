@@ -1,0 +1,38 @@
+"""What a run would send, estimated without calling a model."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from schemas.documents.document import Document
+from schemas.lineage import Missing
+from schemas.usage import Expectation, Role
+
+
+class DatasetForecast(Expectation):
+    """Calls that remain for one model and one dataset."""
+
+    dataset: str
+    model: str
+    role: Role
+
+
+class ModelForecast(Expectation):
+    """Calls that remain for one model."""
+
+    model: str
+    role: Role
+    basis: str = Field(description="what its tokens are estimated from")
+
+
+class RunForecast(Document):
+    """Calls, tokens and cost that remain of a run: calls are counted, tokens and cost estimated."""
+
+    dry_run: Literal[True] = True
+    benchmark: str
+    currency: str | None = Field(description="null = no price table was named")
+    datasets: tuple[DatasetForecast, ...]
+    models: tuple[ModelForecast, ...]
+    total: Expectation
+    notes: tuple[str, ...] = Field(description="what has to be known about the numbers")
+    missing: tuple[Missing, ...]

@@ -1,0 +1,149 @@
+"""Systems ranked together, and the models of a group and setting side by side. Scores are on 0-100."""
+
+from functools import cached_property, partial
+from typing import Literal
+
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.documents.document import Document
+from schemas.documents.system import PublishedRow, StoredRow
+
+_or_absent = partial(Field, default=None, exclude_if=lambda value: value is None)
+
+
+class Group(Frozen):
+    """Runs that asked the same items in the same way and were scored alike, so that their totals are ranked together."""
+
+    number: int
+    runs: tuple[str, ...]
+    basis: dict[str, str] = Field(description="what sets it apart from the other groups, in words, by the plan's fields")
+
+    @property
+    def words(self) -> str:
+        """What sets the group apart."""
+        return ", ".join(f"{name} {value}" for name, value in self.basis.items())
+
+
+class DimensionMean(Frozen):
+    """The mean of the ratings of a dimension that count, in points of its scale."""
+
+    judge: str
+    scale_min: int = Field(description="lowest rating; of yes or no 0")
+    scale_max: int = Field(description="highest rating; of yes or no 1")
+    mean: float | None = Field(description="over items; null = no rating came")
+    ci_low: float | None = Field(description="lower end of its 95 % interval, by clusters; null = fewer than two clusters")
+    ci_high: float | None = Field(description="upper end of its 95 % interval, by clusters; null = fewer than two clusters")
+    n_answers: int = Field(description="answers with a rating")
+    n_total: int = Field(description="answers that the judge was asked about")
+    n_clusters: int = Field(description="clusters of the items with a rating")
+
+
+class DimensionScore(DimensionMean):
+    """The same with what it is of."""
+
+    model: str
+    dataset: str
+    setting: str
+    rubric: str
+    dimension: str
+
+
+class StoredDimensionScore(DimensionScore):
+    """The same of one of several runs."""
+
+    run: str
+
+
+class HelperRanks(Frozen):
+    """How the order of models agrees between two groups that differ in one helper alone. Null = one order does not vary."""
+
+    role: str
+    groups: tuple[int, int]
+    setting: str
+    models: tuple[str, ...] = Field(description="with a total in both groups")
+    spearman: float | None
+    spearman_low: float | None = Field(description="lower end of its 95 % interval, by resampled models")
+    spearman_high: float | None = Field(description="upper end of its 95 % interval, by resampled models")
+    kendall_tau_b: float | None
+    kendall_tau_b_low: float | None = Field(description="lower end of its 95 % interval, by resampled models")
+    kendall_tau_b_high: float | None = Field(description="upper end of its 95 % interval, by resampled models")
+
+
+class ModelScore(Frozen):
+    """A model's score on a task."""
+
+    model: str
+    score: float | None = Field(default=None, description="null = the model has none")
+    mark: Literal["best", "second"] | None = None
+    tied: bool | None = Field(
+        default=None, description="the interval of its difference from the best holds 0; null = there is no interval"
+    )
+
+
+class TaskAcross(Frozen):
+    """A task over the models."""
+
+    id: str
+    title: str
+    scores: tuple[ModelScore, ...]
+    quartiles: tuple[float, ...] = Field(description="lowest score, three quartiles, highest score")
+    weakest_of: int = Field(description="models with the task among their five weakest")
+
+
+class PairDifference(Frozen):
+    """Total before the veto of the first model minus that of the second, over the items scored for both."""
+
+    first: str
+    second: str
+    difference: float
+    ci_low: float | None = Field(description="lower end of its 95 % interval; null = no interval")
+    ci_high: float | None = Field(description="upper end of its 95 % interval; null = no interval")
+    n_items: int
+    is_clear: bool = Field(description="the interval leaves out 0")
+
+
+class VariedRanks(Frozen):
+    """Ranks by other weights or another threshold."""
+
+    title: str
+    ranks: tuple[int | None, ...] = Field(description="by model; null = not ranked")
+    rank_correlation: float | None = Field(description="Spearman's rho with the usual ranks; null = undefined")
+    moved: int = Field(description="models with another rank, one that is new or one less")
+
+
+class AcrossModels(Frozen):
+    """Models that are ranked together, in the leaderboard's order, which is that of every list by model."""
+
+    group: int | None = Field(description="null = a paper's models")
+    setting: str | None = Field(description="null = a paper's models, in any setting")
+    models: tuple[str, ...]
+    variations: tuple[VariedRanks, ...]
+    tasks: tuple[TaskAcross, ...] = ()
+    weakest: tuple[str, ...] = Field(default=(), description="titles of tasks among the five weakest of every model")
+    pairs: tuple[PairDifference, ...] = ()
+    told_apart: float | None = Field(
+        default=None, description="share of clear pairs, of those with an interval; null = no pair has one"
+    )
+    published_models: tuple[str, ...] = Field(default=(), description="models of full coverage that a paper lists too")
+    published_correlation: float | None = Field(
+        default=None, description="Spearman's rho of their totals and the published ones; null = undefined"
+    )
+
+    @cached_property
+    def by_names(self) -> dict[tuple[str, str], PairDifference]:
+        """The pairs by their models."""
+        return {(pair.first, pair.second): pair for pair in self.pairs}
+
+
+class RankedSystems(Document):
+    """Systems of a benchmark, ranked; what is about runs is left out of a paper's table."""
+
+    models: tuple[StoredRow | PublishedRow, ...]
+    groups: tuple[Group, ...] | None = _or_absent()
+    dimension_scores: tuple[StoredDimensionScore, ...] | None = _or_absent()
+    helper_ranks: tuple[HelperRanks, ...] | None = _or_absent()
+    across: tuple[AcrossModels, ...]
+    html: str | None = _or_absent(description="file of the page; absent = none")
+    csv: str | None = _or_absent(description="file of tables; absent = none")
+    latex: str | None = _or_absent(description="file of tables; absent = none")

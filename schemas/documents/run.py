@@ -1,0 +1,286 @@
+"""The documents of runs: one run, the list of them, and what commands about one write."""
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, JsonValue, computed_field
+from pydantic.dataclasses import dataclass
+
+from schemas.base import Frozen
+from schemas.canary import CanaryFinding
+from schemas.changes import Regression, RunState
+from schemas.documents.comparison import RunComparison
+from schemas.documents.document import Document
+from schemas.documents.forecast import RunForecast
+from schemas.documents.leaderboard import DimensionScore
+from schemas.documents.system import SystemRow
+from schemas.lineage import CallCounts, Missing, PartitionRef
+from schemas.metrics import Metric
+from schemas.usage import Amounts, ModelUsage, Usage
+
+MOST_FAULTY = 0.2
+"""Share beyond which an instrument failed: the score then says more about it than about the model."""
+
+Instrument = Literal["simulated person", "judge", "draft judge", "reader"]
+"""`reader`: what takes an answer from the replies of the model under test."""
+
+
+@dataclass(frozen=True)
+class InstrumentCount:
+    """How much of what an instrument did for a system, in these datasets, is of no use."""
+
+    model: str
+    setting: str
+    instrument: Instrument
+    name: Annotated[
+        str, Field(description="of its model; of the reader, of the gate, whose replies are counted apart; empty = none")
+    ]
+    datasets: tuple[str, ...]
+    faulty: int
+    total: int
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def failed(self) -> bool:
+        """Whether nothing that rests on it stands."""
+        return self.faulty > MOST_FAULTY * self.total
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def words(self) -> str:
+        """What it failed to do, how often and where."""
+        where = " and ".join(self.datasets) if len(self.datasets) < 3 else f"{len(self.datasets)} datasets"  # noqa: PLR2004
+        n = f"{self.faulty:,} of {self.total:,}"
+        if self.instrument == "simulated person":
+            return f"the simulated person fell out of its part in {n} dialogues of {where}"
+        if self.instrument == "reader":
+            return f"{n} replies of the model in {self.name or where} cannot be read"
+        what = "ratings" if self.instrument == "judge" else "replies"
+        return f"{n} {what} of {self.instrument} {self.name} in {where} cannot be read"
+
+
+@dataclass(frozen=True)
+class MeanLength:
+    """Mean length of the items of a dataset."""
+
+    dataset: str
+    items: int
+    characters: Annotated[float, Field(description="of context and question")]
+    tokens: Annotated[float | None, Field(description="of the context; null = none was built")]
+    of_paper: Annotated[int | None, Field(description="tokens by the paper, counted by another tokenizer; null = it says none")]
+
+
+class ScoreOverDialogues(Frozen):
+    """The total of a model and setting over some of its dialogues, on 0-100."""
+
+    model: str
+    setting: str
+    total: float | None
+    ci_low: float | None = Field(description="95 % interval")
+    ci_high: float | None
+    n_scored: int
+    datasets_scored: int
+
+
+class SimulationCheck(Frozen):
+    """The persons that a model talked with in a setting. A dialogue is tainted by a fault that counts."""
+
+    model: str
+    setting: str
+    dialogues: int
+    tainted: int
+    share: float = Field(description="of the dialogues that are tainted")
+    kinds: dict[str, int] = Field(description="dialogues with such a fault")
+    severities: dict[str, int] = Field(description="dialogues with such a fault")
+    refused: int = Field(description="faults that a judge named and that do not count")
+    unreviewed: int | None = Field(description="dialogues without a review that can be read; null = none was asked for")
+    all: ScoreOverDialogues
+    untainted: ScoreOverDialogues | None = Field(
+        description="the same without the items, in that repetition, of tainted dialogues; null = none is left"
+    )
+    criteria: dict[str, dict[str, float | None]] = Field(
+        description="mean ratings of the persons from 0 to 10, by dataset; null = none can be read"
+    )
+
+
+class HeadlineScore(Frozen):
+    """A score that a report shows before the total, on 0-100; null = nothing was scored."""
+
+    headline: str
+    dataset: str
+    method: str
+    metric: Metric
+    model: str
+    setting: str
+    score: float | None
+    ci_low: float | None = Field(description="95 % interval")
+    ci_high: float | None
+    n: int = Field(description="items scored")
+    n_total: int
+
+
+class DatasetHeadlines(Frozen):
+    """Scores of a dataset that a report shows before the total."""
+
+    dataset: str = Field(description="its title")
+    metrics: dict[str, Metric] = Field(description="by headline, in the order of the blueprint")
+    scores: tuple[HeadlineScore, ...]
+    correlations: dict[str, dict[str, dict[str, float | None]]] = Field(
+        description="by setting and two headlines Spearman's rho; null = fewer than three models have both, or one never varies"
+    )
+
+
+class RawScore(Frozen):
+    """A score of a metric in its own unit."""
+
+    model: str
+    dataset: str
+    method: str
+    metric: Metric
+    setting: str
+    value: float | None = Field(description="null = nothing was scored")
+    ci_low: float | None = Field(description="95 % interval")
+    ci_high: float | None
+    n_scored: int
+    n_unparsed: int = Field(description="of the scored, replies that cannot be read and count as wrong")
+    n_total: int
+    n_clusters: int | None = Field(description="that were drawn from; null = no interval")
+    design_effect: float | None = Field(description="of a mean; null = single items, no interval")
+
+
+class FailedCalls(Frozen):
+    """Calls of a model that failed in the same way."""
+
+    model: str
+    what: str
+    calls: int
+    next_step: str
+    error: str | None = Field(description="the first one's, in the words of the server; null = it said nothing")
+
+
+class Cost(Frozen):
+    """Tokens and cost of a run."""
+
+    currency: str | None = Field(description="null = no price table was named")
+    models: tuple[ModelUsage, ...]
+    total: Amounts
+    unpriced: tuple[str, ...] = Field(description="models whose price is not known")
+    notes: tuple[str, ...] = Field(description="what has to be known about the numbers")
+
+
+class SystemRegression(Regression):
+    """A way in which a model and setting regressed against the run before."""
+
+    model: str
+    setting: str
+    previous: str | None = Field(description="the run compared with")
+
+
+class RunDocument(Document):
+    """A run. Further keys are the sections of benchmarks, each a list of rows."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, tuple[dict[str, JsonValue], ...]]
+
+    run: str
+    benchmark: str
+    manifest: str = Field(description="path of the file")
+    models: tuple[SystemRow, ...] = Field(description="by setting, ranked ones first")
+    instruments: tuple[InstrumentCount, ...]
+    lengths: tuple[MeanLength, ...]
+    simulation: tuple[SimulationCheck, ...] = Field(description="empty where no person is played")
+    headlines: tuple[DatasetHeadlines, ...]
+    raw_scores: tuple[RawScore, ...]
+    dimension_scores: tuple[DimensionScore, ...]
+    calls: CallCounts
+    failures: tuple[FailedCalls, ...] = Field(description="the most frequent first")
+    usage: tuple[Usage, ...]
+    cost: Cost
+    missing: tuple[Missing, ...]
+    canaries: tuple[CanaryFinding, ...]
+    report: str | None = Field(description="path of the page; null = none was written")
+    state: RunState | None = Field(description="how it ended; null = it was compared with no run before")
+    previous: str | None = Field(description="the run that it was compared with")
+    regressions: tuple[SystemRegression, ...] | None
+
+    @property
+    def runs(self) -> "tuple[RunDocument, ...]":
+        """The runs that a command made one after the other."""
+        return (self,)
+
+
+class SeveralRuns(RunDocument):
+    """The first of several runs, and the others."""
+
+    more: tuple[RunDocument, ...]
+
+    @property
+    def runs(self) -> tuple[RunDocument, ...]:
+        """The runs that a command made one after the other."""
+        return (self, *self.more)
+
+
+class VariedRuns(SeveralRuns):
+    """The runs of the variants of a plan."""
+
+    variants: dict[str, str] = Field(description="run of each, by what is set for it")
+    comparisons: tuple[RunComparison, ...] = Field(description="of each later run with the first")
+
+
+class StageDocument(Document):
+    """What a stage wrote: partitions that are new, and those that were there."""
+
+    stage: str
+    partitions: tuple[PartitionRef, ...]
+    missing: tuple[Missing, ...]
+    calls: CallCounts
+
+
+class InferDocument(StageDocument):
+    """What the stage wrote that asks models."""
+
+    usage: tuple[Usage, ...]
+    cost: Cost
+
+
+class ListedRun(Frozen):
+    """A run of the lake."""
+
+    run: str
+    benchmark: str
+    started_at: str
+    partitions: int
+    missing: int = Field(description="datasets that yield no score, or not over all their rows")
+    calls_sent: int
+    report: str | None = Field(description="path of the page; null = none was written")
+    state: RunState | Literal["damaged"] | None = Field(description="how it ended; null = it was compared with no run before")
+
+
+class RunList(Document):
+    """The runs of a lake."""
+
+    runs: tuple[ListedRun, ...] = Field(description="newest first")
+
+
+class RewrittenReport(Document):
+    """A report that was written again."""
+
+    run: str
+    report: str
+    markdown: str
+    redacted: bool
+    written_by: str = Field(description="version of MoodFlow")
+    run_written_by: str = Field(description="version of MoodFlow that made the run")
+    sealed_again: tuple[str, ...] = Field(description="files that were not as sealed, and are sealed again")
+    intact: bool = Field(description="false = the run's folder was changed since it was sealed, so it was not sealed again")
+
+
+class ExportedRun(Document):
+    """The files that a run was exported to."""
+
+    run: str
+    folder: str
+    files: tuple[str, ...]
+
+
+AnyRun = VariedRuns | SeveralRuns | RunDocument | RunForecast
+AnyInference = InferDocument | RunForecast
