@@ -20,9 +20,6 @@ from schemas.usage import Amounts, ModelUsage, Usage
 MOST_FAULTY = 0.2
 """Share beyond which an instrument failed: the score then says more about it than about the model."""
 
-Instrument = Literal["simulated person", "judge", "draft judge", "reader"]
-"""`reader`: what takes an answer from the replies of the model under test."""
-
 
 @dataclass(frozen=True)
 class InstrumentCount:
@@ -30,7 +27,12 @@ class InstrumentCount:
 
     model: str
     setting: str
-    instrument: Instrument
+    instrument: Annotated[
+        str,
+        Field(
+            description="simulated person, judge, a role that judges parts of an item, or reader: what takes an answer from a reply"
+        ),
+    ]
     name: Annotated[
         str, Field(description="of its model; of the reader, of the gate, whose replies are counted apart; empty = none")
     ]

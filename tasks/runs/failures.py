@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from schemas.documents.run import FailedCalls
-from schemas.lineage import FROM_OUTSIDE, RunManifest
+from schemas.lineage import RunManifest
 from schemas.roles import JUDGE
+from schemas.tables.layers import FROM_OUTSIDE
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import TESTED
 from tasks.lake.lake import Lake

@@ -12,9 +12,9 @@ from tasks.reporting.content.operations import (
     cost_notes,
     failure_rows,
     judge_failure_rows,
-    money,
     usage_rows,
 )
+from tasks.text.number_format import money
 from tests.tasks.reporting.example_run import example_data, manifest
 from tests.tasks.reporting.pages import render_html, section
 
