@@ -8,20 +8,21 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.table import Table
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, decimal, numbers, text_table, unbroken
+from flows.commands.console import CommandResult, terminal_table
 from flows.commands.run_view import leaderboard_table
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
+from schemas.table import Table
 from tasks.leaderboard import ranking as leaderboards
 from tasks.leaderboard.across_models import compare_helpers, compare_models
 from tasks.leaderboard.published_experiments import read_experiments
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.leaderboard import groups_said
-from tasks.reporting.content.score_tables import ScoreTable, describe_dimensions
+from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.render.leaderboard_files import write_leaderboard
+from tasks.text.tables import as_cell
 
 Runs = Annotated[list[str] | None, typer.Option("--run", help="one run, may be repeated; default: the newest of each model")]
 Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="also write a page with figures and history")]
@@ -78,7 +79,7 @@ def leaderboard(
     rated = describe_dimensions(ranked)
     view: list[RenderableType] = [
         *(leaderboard_table(title, rows, ranked.regressed) for title, rows in _tables(benchmark, ranked)),
-        *(_dimensions(one) for one in rated if len(rated) == len(ranked.blueprint.datasets)),
+        *(_dimensions(table) for table in rated if len(rated) == len(ranked.blueprint.datasets)),
         *groups_said(ranked),
         *(f"{'Page' if name == 'html' else 'Tables'}: {file}" for name, file in written.items()),
     ]
@@ -92,6 +93,6 @@ def _tables(benchmark: str, ranked: LeaderboardData) -> Iterator[tuple[str, list
         yield f"{benchmark}{apart}", list(rows)
 
 
-def _dimensions(rated: ScoreTable) -> Table:
-    rows = ((*names, *(decimal(cell["score"] if cell else None) for cell in cells)) for names, cells in rated.rows)
-    return text_table(unbroken("Model"), *numbers(*rated.columns), rows=rows, title=f"{rated.title}: dimensions on 0-100")
+def _dimensions(rated: Table) -> RenderableType:
+    scores = [[as_cell(value).value for value in row] for row in rated.rows]
+    return terminal_table(Table(rated.columns, scores, f"{rated.title}: dimensions on 0-100"))

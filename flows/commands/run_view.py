@@ -1,26 +1,26 @@
 """Turn the manifest and layers of a run into its JSON document and its tables for a terminal."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from flows.commands.console import bold, decimal, folded, label_system, numbers, text_table, unbroken
+from flows.commands.console import bold, decimal, folded, label_system, numbers, terminal_table, text_table, unbroken
 from flows.runtime.artifact_tables import failure_kinds
 from schemas.changes import RunChanges
 from schemas.errors import UsageError
 from schemas.lineage import CallCounts, Missing, PartitionRef, RunManifest
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
-from schemas.usage import Amounts, Usage, by_model, total
+from schemas.usage import Usage, by_model, total
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_changes, run_folder
 from tasks.leaderboard.ranking import run_rows
 from tasks.reporting.content.headlines import describe_headlines
-from tasks.reporting.content.operations import amount_cells, cost_notes
+from tasks.reporting.content.operations import cost_notes, model_costs_table
 from tasks.runs.baselines import Baselines
 from tasks.runs.instruments import check_simulation
 from tasks.runs.mean_lengths import read_lengths
@@ -121,20 +121,10 @@ def usage_view(document: dict[str, Any]) -> list[RenderableType]:
     rows = [Usage.model_validate(row) for row in document["usage"]]
     if not rows:
         return []
-    currency = document["cost"]["currency"]
-    amounts = numbers("Replies", "Sent", "From the journal", "Prompt tokens", "Reply tokens", "Cost", "Paid now")
-    table = text_table("Model", "Role", *amounts, title="Tokens and cost")
-    models = by_model(rows)
-    for row in models:
-        table.add_row(row.model, row.role, *_usage_cells(row, currency))
-    if len(models) > 1:
-        table.add_row("all", "", *_usage_cells(total(rows), currency))
-    return [table, *document["cost"]["notes"]]
-
-
-def _usage_cells(row: Amounts, currency: str | None) -> list[str]:
-    *cells, _, _, paid = amount_cells(row, currency)
-    return [*cells, paid]
+    table = model_costs_table(rows, document["cost"]["currency"])
+    shown = [place for place, column in enumerate(table.columns) if not column.title.endswith(("sent now", "received now"))]
+    columns, rows_shown = tuple(table.columns[place] for place in shown), [[row[place] for place in shown] for row in table.rows]
+    return [terminal_table(replace(table, columns=columns, rows=rows_shown)), *document["cost"]["notes"]]
 
 
 def leaderboard_table(title: str, rows: list[dict[str, Any]], regressed: frozenset[tuple[str, str, str]] = frozenset()) -> Table:

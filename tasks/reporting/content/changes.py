@@ -1,20 +1,13 @@
 """Say what changed since the previous run: totals, the largest falls, regressions, and what else has to be known."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from schemas.changes import TOTAL, RunChanges, ScoreDifference, SystemChanges
+from schemas.changes import TOTAL, RunChanges, SystemChanges
+from schemas.table import Column, Interval, Table, Value
 from tasks.runs.run_tables import System
 
 LARGEST_FALLS = 3
 """Abilities, and dimensions, of a system that are named; the leaderboard and `moodflow compare` have the others."""
-
-
-class ChangedScore(NamedTuple):
-    """A score of a system that is listed."""
-
-    system: str
-    score: ScoreDifference
 
 
 def label_of(changes: SystemChanges) -> str:
@@ -44,17 +37,20 @@ def _state_said(changes: RunChanges) -> str:
     return f"regressed: {regressed}" if regressed else f"no regression against {changes.previous}"
 
 
-def changed_scores(changes: RunChanges) -> list[ChangedScore]:
+def changes_table(changes: RunChanges) -> Table:
     """Return each system's total before the veto, then abilities and rated dimensions that fell most, the largest fall first."""
-    listed = []
+    columns = (Column("Model", "name"), Column("Score", "name"), Column("Before", "number"), Column("Now", "number"))
+    ends = (Column("Change", "difference"), Column("95 % interval", "change"))
+    rows: list[tuple[Value, ...]] = []
     for system in changes.units:
-        label = label_of(system)
         totals = [one for one in system.changes if one.what == TOTAL]
         falls = [one for one in system.changes if one.what != TOTAL and (one.change or 0) < 0]
         falls.sort(key=lambda one: (one.change or 0) / (one.scale[1] - one.scale[0]))
         abilities, dimensions = ([one for one in falls if (one.rubric is not None) == rated] for rated in (False, True))
-        listed += [ChangedScore(label, one) for one in (*totals, *abilities[:LARGEST_FALLS], *dimensions[:LARGEST_FALLS])]
-    return listed
+        for one in (*totals, *abilities[:LARGEST_FALLS], *dimensions[:LARGEST_FALLS]):
+            between = Interval.of(one.ci_low, one.ci_high)
+            rows.append((label_of(system), one.label, one.before, one.after, one.change, between))
+    return Table((*columns, *ends), rows, "Changes since the previous run")
 
 
 def change_notes(changes: RunChanges) -> Iterator[str]:

@@ -1,15 +1,18 @@
 """Describe retrieval and needles: how often the needle is found, and scores by its depth and the context's length."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import groupby
-from operator import itemgetter
-from typing import Any
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from tasks.runs.run_tables import ASKED, STAGES, ReportData, Row, System, last_stage
+from schemas.table import Cell, Column, Table
+from tasks.runs.run_tables import ASKED, STAGES, ReportData, Row, System, from_row, last_stage
 from tasks.solvers.registry import setting_order, setting_title
+from tasks.text.number_format import counted
 
 CUTOFFS = (1, 4, 8, 16)
 ALL_MODELS = "all"
@@ -17,23 +20,50 @@ STAGE_TITLES = {"initial": "first ranking", "reranked": "second ranking", "searc
 
 
 @dataclass(frozen=True)
+class Recall:
+    """Share of the items whose needle's chunk is among the first k, by k of CUTOFFS; of several searches the best counts.
+
+    `model`: ALL_MODELS where a ranking is the same for all. `n_items`: with a needle, once per repetition. `chunks`: ranked,
+    their median.
+    """
+
+    dataset: str
+    title: str
+    setting: str
+    stage: str
+    model: str
+    recall: tuple[float, ...]
+    n_items: int
+    chunks: float
+
+
+@dataclass(frozen=True)
 class RetrievalReport:
     """Everything about retrieval.
 
-    `recall`: by dataset, setting, stage and model the share of items whose needle's chunk is among the first k, by k of CUTOFFS.
-    Of several searches the best counts. `model` is ALL_MODELS where a ranking is the same for all models, `n_items` counts items
-    with a needle, once per repetition, `chunks` is the median number of chunks ranked.
-    `kept`: by dataset, model and setting the mean score on 0-100 of the items whose needle's chunk went into the prompt (`kept`,
-    `n_kept`), and of those whose did not (`lost`, `n_lost`); empty where no item with a needle has a score.
+    `kept`: mean scores of the items whose needle's chunk went into the prompt, and of those whose did not; no rows where no item
+    with a needle has a score.
     """
 
-    recall: list[Row]
-    kept: list[Row]
+    recall: tuple[Recall, ...]
+    kept: Table
 
     @property
-    def by_dataset(self) -> dict[str, list[Row]]:
+    def by_dataset(self) -> dict[str, list[Recall]]:
         """Rows of each dataset."""
-        return {name: list(rows) for name, rows in groupby(self.recall, key=itemgetter("dataset"))}
+        return {name: list(rows) for name, rows in groupby(self.recall, key=attrgetter("dataset"))}
+
+    @property
+    def table(self) -> Table:
+        """Recall by dataset, setting, stage and model."""
+        place = (Column(title, "name") for title in ("Dataset", "Setting", "Ranking", "Model"))
+        shares = (Column(f"Recall at {k}, %", "score", 0) for k in CUTOFFS)
+        counts = (Column("Items with a needle", "count"), Column("Chunks ranked, median", "number", 0))
+        rows = [
+            (row.title, row.setting, row.stage, row.model, *(100 * share for share in row.recall), row.n_items, row.chunks)
+            for row in self.recall
+        ]
+        return Table((*place, *shares, *counts), rows, "Recall of the needle")
 
 
 def describe_retrieval(data: ReportData) -> RetrievalReport | None:
@@ -41,10 +71,10 @@ def describe_retrieval(data: ReportData) -> RetrievalReport | None:
     ranked = data.retrievals.filter(pl.col("holds_needle").is_not_null())
     if ranked.is_empty():
         return None
-    return RetrievalReport(_merge_models(_recall_rows(ranked, data)), _kept_rows(ranked, data))
+    return RetrievalReport(tuple(_merge_models(_recall_rows(ranked, data))), _kept_table(ranked, data))
 
 
-def _recall_rows(ranked: pl.DataFrame, data: ReportData) -> list[Row]:
+def _recall_rows(ranked: pl.DataFrame, data: ReportData) -> list[Recall]:
     at = [(pl.col("best") < k).fill_null(value=False).mean().alias(f"recall_{k}") for k in CUTOFFS]
     # Per item, repetition and stage: best rank of the needle's chunk from 0 (null = not among the ranked), and chunks ranked.
     rank = pl.col("rank")
@@ -52,9 +82,14 @@ def _recall_rows(ranked: pl.DataFrame, data: ReportData) -> list[Row]:
     grouped = places.group_by("dataset", "setting", "stage", "model").agg(*at, n_items=pl.len(), chunks=pl.col("chunks").median())
     rows = sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), STAGES.index(row["stage"]), row["model"]))
     return [
-        row
-        | {"title": data.titles.get(row["dataset"], row["dataset"]), "setting": setting_title(row["setting"])}
-        | {"stage": STAGE_TITLES[row["stage"]], "recall": tuple(row[f"recall_{k}"] for k in CUTOFFS)}
+        from_row(
+            Recall,
+            row,
+            title=data.title_of(row["dataset"]),
+            setting=setting_title(row["setting"]),
+            stage=STAGE_TITLES[row["stage"]],
+            recall=tuple(row[f"recall_{k}"] for k in CUTOFFS),
+        )
         for row in rows
     ]
 
@@ -63,17 +98,15 @@ def _order(data: ReportData, row: Row) -> tuple[Any, ...]:
     return data.dataset_order(row["dataset"]), setting_order(row["setting"])
 
 
-def _merge_models(rows: list[Row]) -> list[Row]:
-    """Return one row in place of several that differ in nothing but the model."""
-    merged: list[Row] = []
-    for _, rows_of_all in groupby(rows, key=itemgetter("dataset", "setting", "stage")):
+def _merge_models(rows: list[Recall]) -> Iterator[Recall]:
+    """Yield one row in place of several that differ in nothing but the model."""
+    for _, rows_of_all in groupby(rows, key=attrgetter("dataset", "setting", "stage")):
         group = list(rows_of_all)
-        same = len(set(map(itemgetter("recall", "n_items", "chunks"), group))) == 1
-        merged += [group[0] | {"model": ALL_MODELS}] if same and len(group) > 1 else group
-    return merged
+        same = len({replace(row, model=ALL_MODELS) for row in group}) == 1
+        yield from [replace(group[0], model=ALL_MODELS)] if same and len(group) > 1 else group
 
 
-def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> list[Row]:
+def _kept_table(ranked: pl.DataFrame, data: ReportData) -> Table:
     kept = last_stage(ranked).group_by(ASKED).agg(kept=(pl.col("kept") & pl.col("holds_needle")).any())
     main = data.item_scores.drop_nulls("value").join(_main_metrics(data), on=["dataset", "method", "metric"], how="semi")
     joined = main.select(*ASKED, "value").join(kept, on=ASKED, how="inner")
@@ -83,7 +116,16 @@ def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> list[Row]:
         lost=pl.col("value").filter(~pl.col("kept")).mean() * 100,
         n_lost=(~pl.col("kept")).sum(),
     )
-    return sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), row["model"]))
+    rows = [
+        (
+            *(data.title_of(row["dataset"]), row["model"], setting_title(row["setting"])),
+            *(Cell(row[name], counted(row[f"n_{name}"], "item")) for name in ("kept", "lost")),
+        )
+        for row in sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), row["model"]))
+    ]
+    place = (Column(title, "name") for title in ("Dataset", "Model", "Setting"))
+    columns = (*place, Column("Shown", "score", 1), Column("Not shown", "score", 1))
+    return Table(columns, rows, "Scores by whether the needle was shown")
 
 
 def _main_metrics(data: ReportData) -> pl.DataFrame:
@@ -94,25 +136,34 @@ def _main_metrics(data: ReportData) -> pl.DataFrame:
 _THOUSANDS = re.compile(r"(\d+)000\b")
 
 
+class NeedleScore(NamedTuple):
+    """Mean score on 0-100 of `n` items at a length and depth; null where none was scored."""
+
+    score: float | None
+    n: int
+
+
 @dataclass(frozen=True)
 class NeedleGrid:
-    """One system and dataset: lengths in tokens and depths as they are called, in order; cells where there are items.
-
-    A cell has `length`, `depth`, the mean `score` on 0-100 (null where none was scored) and `n`.
-    """
+    """One system and dataset: lengths in tokens and depths as they are called, in order; cells by both, where there are items."""
 
     anchor: str
     system: str
     title: str
     lengths: tuple[str, ...]
     depths: tuple[str, ...]
-    cells: list[Row]
+    cells: Mapping[tuple[str, str], NeedleScore]
 
     @property
-    def by_depth(self) -> tuple[tuple[str, tuple[Row | None, ...]], ...]:
+    def table(self) -> Table:
         """A row per depth with a cell per length, null where there is no item."""
-        found = {(cell["length"], cell["depth"]): cell for cell in self.cells}
-        return tuple((depth, tuple(found.get((length, depth)) for length in self.lengths)) for depth in self.depths)
+        columns = (Column("Depth", "name"), *(Column(f"{length} tokens", "score", 1) for length in self.lengths))
+        rows = [(depth, *(self._cell(length, depth) for length in self.lengths)) for depth in self.depths]
+        return Table(columns, rows, f"Scores by length and depth of {self.system} in {self.title}")
+
+    def _cell(self, length: str, depth: str) -> Cell | None:
+        cell = self.cells.get((length, depth))
+        return Cell(cell.score, counted(cell.n, "item")) if cell else None
 
 
 def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:
@@ -127,10 +178,9 @@ def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:
 
 
 def _grid(anchor: str, title: str, system: System, rows: list[Row]) -> NeedleGrid:
-    cells = [  # thousands as k, so that labels fit above the columns
-        {"length": _THOUSANDS.sub(r"\1k", row["length_bin"]), "depth": row["depth_bin"], "n": row["n"]}
-        | {"score": None if row["value"] is None else 100 * row["value"]}
+    cells = {  # thousands as k, so that labels fit above the columns
+        (_THOUSANDS.sub(r"\1k", row["length_bin"]), row["depth_bin"]): NeedleScore(row["value"] and 100 * row["value"], row["n"])
         for row in rows
-    ]
+    }
     depths = dict.fromkeys(row["depth_bin"] for row in sorted(rows, key=itemgetter("depth_percent")))
-    return NeedleGrid(anchor, system.label, title, tuple(dict.fromkeys(cell["length"] for cell in cells)), tuple(depths), cells)
+    return NeedleGrid(anchor, system.label, title, tuple(dict.fromkeys(length for length, _ in cells)), tuple(depths), cells)

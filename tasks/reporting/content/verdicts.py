@@ -7,13 +7,17 @@ from typing import Any, Self
 import polars as pl
 
 from schemas.comparability import Comparability
+from schemas.table import Cell, Column, Interval
 from tasks.reporting.content.caveats import Caveat, find_caveats
 from tasks.reporting.content.tables import task_paths
 from tasks.runs.comparability import compare_with_paper
 from tasks.runs.run_tables import ReportData, System, from_row
-from tasks.runs.verdict import WITH_TOTAL, Verdict, judge_row, judge_run, say_interval, say_total
+from tasks.runs.verdict import WITH_TOTAL, Verdict, judge_row, judge_run
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, number, percent
+
+TOTAL = (Column("Total", "score"), Column("95 % interval", "interval"), Column("Verdict", "verdict"))
+"""Columns that say of a system what comes out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,8 +28,6 @@ class SystemTotal:
     verdict: Verdict
     why: str | None
     headline: str
-    total_words: str
-    interval_words: str
     total: float | None
     total_before_veto: float | None
     ci_low: float | None
@@ -38,11 +40,25 @@ class SystemTotal:
         """Whether there is a total, which may stand among published ones."""
         return self.verdict in WITH_TOTAL
 
+    @property
+    def total_cell(self) -> Cell:
+        """The total, and what was scored where that is another number."""
+        before = number(self.total_before_veto, 2)
+        if self.verdict == "vetoed":
+            return Cell(self.total, f"{before} before the veto")
+        return Cell(self.total, "" if self.has_total or self.total_before_veto is None else f"what was scored: {before}")
+
+    @property
+    def interval_cell(self) -> Cell:
+        """The interval of the total; after a veto that of the total before."""
+        both = Interval.of(self.ci_low, self.ci_high) if self.has_total else None
+        return Cell(both, "before the veto" if both and self.verdict == "vetoed" else "")
+
     @classmethod
     def of_row(cls, row: dict[str, Any], **others: Any) -> Self:
         """Return it from a judged row of `totals`; `others`: the fields that the row does not have."""
         system = System(row["model"], row["setting"])
-        return from_row(cls, row, system=system, total_words=say_total(row), interval_words=say_interval(row), **others)
+        return from_row(cls, row, system=system, **others)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,13 +2,12 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import altair as alt
 
 from tasks.reporting.content.leaderboard import LeaderboardEntry
-from tasks.reporting.content.published_models import PublishedModels
+from tasks.reporting.content.published_models import OpennessRow, PublishedModels, SizedModel
 from tasks.reporting.figures.drawing import Values, chart, draw, row_names, score_axis
 from tasks.reporting.figures.palette import GATE, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL, KeyedFigure
 
@@ -68,13 +67,13 @@ def draw_boxes(scores: Sequence[tuple[str, Sequence[float]]]) -> str:
     return draw(layers, alt.Step(ROW))
 
 
-def draw_openness(openness: Values) -> str:
+def draw_openness(openness: Sequence[OpennessRow]) -> str:
     """Draw scores of open and closed models as lines, medians thicker, means as dots."""
-    rows = [row | {"row": f"{row['title']}: {row['kind']}"} for row in openness]
-    scores = [{"row": row["row"], "score": score} for row in rows for score in row["scores"]]
-    averages = [{name: row[name] for name in ("row", "middle", "mean")} for row in rows]
+    rows = {f"{row.title}: {row.kind}": row.every for row in openness}
+    scores: Values = [{"row": name, "score": score} for name, row in rows.items() for score in row.scores]
+    averages: Values = [{"row": name, "middle": row.middle, "mean": row.mean} for name, row in rows.items()]
     x = score_axis("score:Q")
-    names = [row["row"] for row in rows]
+    names = list(rows)
     y = alt.Y("row:N", sort=names, axis=None)
     layers = [
         row_names(names, y),
@@ -85,44 +84,49 @@ def draw_openness(openness: Values) -> str:
     return draw(layers, alt.Step(ROW))
 
 
-def draw_sizes(sized: Values) -> str:
+def draw_sizes(models: Sequence[SizedModel]) -> str:
     """Draw the total over the number of parameters. Lines join families; hollow: estimates; bars: ranges."""
     ticks = alt.Axis(title="parameters, billions (log scale)", values=[1, 10, 100, 1000], grid=False, format="~r")
     x = alt.X("billions:Q", scale=alt.Scale(type="log", domain=[0.1, 9000]), axis=ticks)
     y = alt.Y("total:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="total, before the veto", tickCount=6))
-    families = [family for family, times in Counter(value["family"] for value in sized).items() if times > 1]
-    first, last = _label_families(families, sized)
-    joined = [value for value in sized if value["family"] in families]
-    ranges = [value for value in sized if value["low"] < value["high"]]
+    families = [family for family, times in Counter(model.family for model in models).items() if times > 1]
+    first, last = map(_values, _label_families(families, models))
+    joined = _values(model for model in models if model.family in families)
+    ranges = _values(model for model in models if model.low < model.high)
+    estimated, stated = (_values(model for model in models if model.estimated == guess) for guess in (True, False))
     layers = [
         chart(ranges).mark_rule(color=MUTED).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y),
         chart(joined).mark_line(color=PUBLISHED, strokeWidth=2).encode(x=x, y=y, detail=alt.Detail("family:N")),
-        chart([v for v in sized if v["estimated"]]).mark_point(color=MUTED, size=45, opacity=1).encode(x=x, y=y),
-        chart([v for v in sized if not v["estimated"]]).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),
+        chart(estimated).mark_point(color=MUTED, size=45, opacity=1).encode(x=x, y=y),
+        chart(stated).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),
         chart(first).mark_text(color=INK, fontSize=SMALL, align="right", dx=-7).encode(x=x, y=y, text=alt.Text("family:N")),
         chart(last).mark_text(color=INK, fontSize=SMALL, align="left", dx=7).encode(x=x, y=y, text=alt.Text("family:N")),
     ]
     return draw(layers, _TALL, _WIDE)
 
 
-def _label_families(families: list[str], sized: Values) -> tuple[Values, Values]:
+def _values(models: Iterable[SizedModel]) -> Values:
+    return [model._asdict() for model in models]
+
+
+def _label_families(families: list[str], models: Sequence[SizedModel]) -> tuple[list[SizedModel], list[SizedModel]]:
     """Return where family names have room, left of the smallest member and right of the largest."""
-    first: Values = []
-    last: Values = []
+    first: list[SizedModel] = []
+    last: list[SizedModel] = []
     for family in families:
-        members = [value for value in sized if value["family"] == family]
+        members = [model for model in models if model.family == family]
         for member, names, direction in ((members[0], first, -1), (members[-1], last, 1)):
-            if not any(_overlaps_label(other, member, direction) for other in sized) and not any(
-                abs(member["total"] - other["total"]) < _LABEL_GAP for other in names
+            if not any(_overlaps_label(other, member, direction) for other in models) and not any(
+                abs(member.total - other.total) < _LABEL_GAP for other in names
             ):
                 names.append(member)
                 break
     return first, last
 
 
-def _overlaps_label(other: dict[str, Any], labelled: dict[str, Any], direction: int) -> bool:
-    decades = direction * math.log10(other["billions"] / labelled["billions"])
-    return 0 < decades < _LABEL_DECADES and abs(other["total"] - labelled["total"]) < _LABEL_GAP / 2
+def _overlaps_label(other: SizedModel, labelled: SizedModel, direction: int) -> bool:
+    decades = direction * math.log10(other.billions / labelled.billions)
+    return 0 < decades < _LABEL_DECADES and abs(other.total - labelled.total) < _LABEL_GAP / 2
 
 
 def draw_core(models: PublishedModels) -> str:
@@ -138,7 +142,7 @@ def draw_core(models: PublishedModels) -> str:
             for fit, colour in curves
         ),
         *(
-            chart([point for point in models.core if point["ranked"] == ranked])
+            chart([point._asdict() for point in models.core if point.ranked == ranked])
             .mark_point(color=MUTED, filled=ranked, size=45, opacity=1)
             .encode(x=x, y=y)
             for ranked in (True, False)

@@ -10,52 +10,41 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from schemas.errors import LakeError
 from schemas.folders import Folder
 from schemas.printing import printable
-from schemas.usage import by_model, total
-from schemas.vocabulary import LEVELS
+from schemas.usage import total
 from tasks.lake.files import replace_file
 from tasks.lake.seal import REPORT, page_of
 from tasks.leaderboard.across_models import AcrossModels
 from tasks.leaderboard.published_experiments import Experiments
 from tasks.leaderboard.ranking import LeaderboardData
+from tasks.reporting import system_tables
+from tasks.reporting.content import across, annotations, experiments, operations, simulation
 from tasks.reporting.content.advice import LANGUAGES
-from tasks.reporting.content.changes import change_notes, changed_scores, label_of, state_said
+from tasks.reporting.content.changes import change_notes, changes_table, label_of, state_said
 from tasks.reporting.content.leaderboard import Leaderboard, build_leaderboard
-from tasks.reporting.content.operations import HEADS, amount_cells, cost_notes
-from tasks.reporting.content.retrieval import CUTOFFS
+from tasks.reporting.content.verdicts import TOTAL
 from tasks.reporting.figures import radar
 from tasks.reporting.figures.ability_bars import draw_abilities
 from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.render.summary import write_summary
-from tasks.reporting.report import Report, build_report
+from tasks.reporting.report import Report, build_report, partitions_table
 from tasks.runs.run_tables import ReportData
 from tasks.scoring.published import paper_of
 from tasks.solvers.registry import setting_title
 from tasks.text import number_format as formats
-from tasks.text.tables import value_words
+from tasks.text.tables import as_cell, cell_words, note_words, value_words
 
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""
 
-MOST_COMPARED = 10
-"""Models set side by side on a page or in a table of a leaderboard; JSON and CSV have all."""
-
 MOST_ON_A_PAGE = 16
 """Systems described on the page of the run; of more, each has a page of its own beside it: it takes 100 to 300 kB."""
 
-RAW_HEADS = [
-    *("Method", "#Raw value|95\u00a0% interval", "#On 0–100", "#Items scored"),
-    *("#Unreadable", "#Constant answer", "#Majority label"),
-]
-
-FORMATS = (
-    *(formats.number, formats.count, formats.interval, formats.percent, formats.seconds, formats.shorten),
-    *(formats.signed, formats.signed_interval, formats.weight, formats.shares),
-)
+FILTERS = (formats.number, formats.count, formats.interval, formats.percent, formats.shorten, formats.weight, formats.shares)
 """Filters of templates, under their own names; FUNCTIONS are called so."""
 
 FUNCTIONS = (
-    *(changed_scores, change_notes, label_of, state_said, paper_of, cost_notes),
-    *(formats.counted, formats.listed, formats.share_of, value_words),
+    *(change_notes, changes_table, label_of, state_said, paper_of, partitions_table),
+    *(formats.counted, formats.listed, as_cell, cell_words, note_words, value_words),
 )
 
 
@@ -117,24 +106,24 @@ def make_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {function.__name__: function for function in FORMATS} | {
-        "page": page_of,
-        "heat": lambda score: "" if score is None else f" heat-{formats.heat_step(score)}",
-        "amounts": amount_cells,
+    environment.filters |= {function.__name__: function for function in FILTERS} | {
+        "heat": lambda score: f" heat-{formats.heat_step(score)}" if isinstance(score, float | int) else "",
         "setting": setting_title,
     }
     shared: dict[str, Any] = {
         **{function.__name__: function for function in FUNCTIONS},
-        "numbered": lambda names, form="{}": [f"#{form.format(name)}" for name in names],  # heads of columns of numbers
-        "raw_heads": RAW_HEADS,
+        "across_tables": across,
+        "annotation_tables": annotations,
+        "experiment_tables": experiments,
+        "operations": operations,
+        "simulation_tables": simulation,
+        "system_tables": system_tables,
         "report_page": REPORT,
         "languages": LANGUAGES,
-        "level_names": LEVELS,
-        "cost_heads": HEADS,
         "sum_usage": total,
-        "usage_by_model": by_model,
         "max_partitions": MAX_PARTITIONS,
-        "cutoffs": CUTOFFS,
+        "most": across.MOST_COMPARED,
+        "total_interval": TOTAL[1],
     }
     environment.globals.update(shared)
     return environment
@@ -157,14 +146,20 @@ def write_text(path: Folder, text: str) -> None:
         ) from error
 
 
-def render_leaderboard(data: LeaderboardData, across: Sequence[AcrossModels] = (), experiments: Experiments | None = None) -> str:
-    """Return the leaderboard as one page: styles and figures inside, no script, nothing loaded from anywhere."""
+def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (), of_paper: Experiments | None = None) -> str:
+    """Return the leaderboard as one page: styles and figures inside, no script, nothing loaded from anywhere.
+
+    Args:
+        data: the ranked models.
+        groups: those that are ranked together, side by side.
+        of_paper: the experiments of their paper.
+    """
     leaderboard = build_leaderboard(data)
-    shown = {"leaderboard": leaderboard, "across": across, "of_paper": experiments, "most": MOST_COMPARED}
-    return _render("leaderboard.html.jinja", _draw_leaderboard(leaderboard, data, across), **shown)
+    figures = _draw_leaderboard(leaderboard, data, groups)
+    return _render("leaderboard.html.jinja", figures, leaderboard=leaderboard, across=groups, of_paper=of_paper)
 
 
-def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, Any]:
+def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, groups: Sequence[AcrossModels]) -> dict[str, Any]:
     """Return the page's drawings as SVG elements; those it does not have are null."""
     from tasks.reporting.figures import drawing, leaderboard_figures  # noqa: PLC0415
 
@@ -184,5 +179,5 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, across: S
             "openness": leaderboard_figures.draw_openness(models.openness) if models and models.openness else None,
             "sizes": leaderboard_figures.draw_sizes(models.sizes) if models and models.sizes else None,
             "core": leaderboard_figures.draw_core(models) if models and models.core else None,
-            "tasks": [draw_boxes([(task.title, task.quartiles) for task in one.tasks]) if one.tasks else None for one in across],
+            "tasks": [draw_boxes([(task.title, task.quartiles) for task in one.tasks]) if one.tasks else None for one in groups],
         }

@@ -42,12 +42,12 @@ def models_of(benchmark: str) -> PublishedModels:
 def test_ranges_of_sizes_stand_at_their_middle() -> None:
     found = models_of("moodbench")
     assert found.unsized == ["qwen-max", "qwen-plus"]
-    doubao = [row for row in found.sizes if row["family"] == "Doubao"]
+    doubao = [row for row in found.sizes if row.family == "Doubao"]
     # Half way: 110 / 2 is 55, 196.5 / 2 is 98.25.
-    assert [(row["billions"], row["low"], row["high"]) for row in doubao] == [(10, 10, 10), (55, 50, 60), (98.25, 66.5, 130)]
-    assert all(row["estimated"] for row in doubao)
+    assert [(row.billions, row.low, row.high) for row in doubao] == [(10, 10, 10), (55, 50, 60), (98.25, 66.5, 130)]
+    assert all(row.estimated for row in doubao)
     # qwen-max and qwen-plus have no number.
-    assert {name: sum(row["family"] == name for row in found.sizes) for name in ("GPT", "Qwen")} == {"GPT": 7, "Qwen": 4}
+    assert {name: sum(row.family == name for row in found.sizes) for name in ("GPT", "Qwen")} == {"GPT": 7, "Qwen": 4}
 
 
 def test_core_is_fitted_over_all_and_ranked_models() -> None:
@@ -58,7 +58,7 @@ def test_core_is_fitted_over_all_and_ranked_models() -> None:
         "ranked": (28, 0.16),
     }
     for name, fit in fits.items():
-        xs, ys = np.array([(p["foundational"], p["core"]) for p in found.core if p["ranked"] or name == "all"]).T
+        xs, ys = np.array([(p.foundational, p.core) for p in found.core if p.ranked or name == "all"]).T
         left = ys - np.polyval(np.polyfit(xs, ys, 2), xs)
         assert fit.r_squared == pytest.approx(1 - left.var() / ys.var())
         assert fit.correlation == pytest.approx(((xs - xs.mean()) * (ys - ys.mean())).mean() / xs.std() / ys.std())
@@ -66,25 +66,26 @@ def test_core_is_fitted_over_all_and_ranked_models() -> None:
 
 def test_open_and_closed_models_by_ability() -> None:
     rows = models_of("moodbench").openness
-    assert [row["title"] for row in rows[::2]] == [
+    assert [row.title for row in rows[::2]] == [
         *("Values & Safety", "Foundational Ability", "Emotional Ability", "Companionship Ability", "Total, before the veto")
     ]
     total = rows[-1]
-    assert (total["kind"], len(total["scores"]), len(total["ranked"]["scores"])) == ("Open-source", 8, 7)
+    assert (total.kind, len(total.every.scores), len(total.ranked.scores)) == ("Open-source", 8, 7)
     # Ranked: 68.40 + 68.32 + 68.26 + 66.78 + 66.31 + 65.43 + 65.23 = 468.73, over 7; the fourth is in the middle.
-    assert (total["ranked"]["mean"], total["ranked"]["middle"]) == (pytest.approx(468.73 / 7), 66.78)
+    assert (total.ranked.mean, total.ranked.middle) == (pytest.approx(468.73 / 7), 66.78)
     # With qwen3-0.6b's 47.40: 516.13 over 8; half way between 66.31 and 66.78.
-    assert (total["mean"], total["middle"]) == (pytest.approx(516.13 / 8), pytest.approx(66.545))
+    assert (total.every.mean, total.every.middle) == (pytest.approx(516.13 / 8), pytest.approx(66.545))
 
 
 def test_gains_of_the_published_rows() -> None:
     gains = models_of("longemotion").gains
-    assert [row["setting"] for row in gains] == ["rag"] * 5 + ["coem"] * 5
-    (row,) = (row for row in gains if row["overall"] < 0)
+    rows = [dict(zip([column.title for column in gains.columns], row, strict=True)) for row in gains.rows]
+    assert [row["Setting"] for row in rows] == ["RAG"] * 5 + ["CoEM"] * 5
+    (row,) = (row for row in rows if row["Total"] < 0)
     # 58.65 - 58.98; 41.59 - 48.00; 20 x (4.54 - 4.51)
-    assert (row["model"], row["setting"], row["overall"]) == ("Qwen3-8B", "rag", pytest.approx(-0.33))
-    assert (row["emotion_classification"], row["emotion_summary"]) == (pytest.approx(-6.41), pytest.approx(0.6))
-    assert models_of("moodbench").gains == []
+    assert (row["Model"], row["Setting"], row["Total"]) == ("Qwen3-8B", "RAG", pytest.approx(-0.33))
+    assert (row["Emotion Classification"], row["Emotion Summary"]) == (pytest.approx(-6.41), pytest.approx(0.6))
+    assert models_of("moodbench").gains.rows == []
 
 
 def test_the_published_models_of_the_example() -> None:
@@ -93,9 +94,9 @@ def test_the_published_models_of_the_example() -> None:
     # Totals 10, 20, 70: the quarters lie half way between neighbours.
     assert scores[-1] == ("Total, before the veto", (10, 15, 20, 45, 70))
     assert [title for title, _ in scores] == ["Values & Safety", "Emotional Ability", "Total, before the veto"]
-    total = [(row["kind"], row["scores"], row["mean"], row["ranked"]["mean"]) for row in found.openness[-2:]]
-    assert total == [("Closed-source", [20.0, 70.0], 45.0, 45.0), ("Open-source", [10.0], 10.0, None)]
-    assert [(row["model"], row["billions"], row["estimated"]) for row in found.sizes] == [
+    total = [(row.kind, row.every.scores, row.every.mean, row.ranked.mean) for row in found.openness[-2:]]
+    assert total == [("Closed-source", (20.0, 70.0), 45.0, 45.0), ("Open-source", (10.0,), 10.0, None)]
+    assert [(row.model, row.billions, row.estimated) for row in found.sizes] == [
         ("gpt-9-mini", 8.0, True),
         ("gpt-9-large", 1800.0, False),
         ("llm2-1b", 1.0, False),
@@ -123,7 +124,7 @@ def test_core_is_weighed_as_in_the_blueprint() -> None:
     frame = frame.with_columns(companionship=frame["emotional"] / 7)
     # (0.4 x 70 + 0.1 x 10) / 0.5 = 58
     (point,) = core_points(frame, Blueprint.model_validate(fields))
-    assert (point["model"], point["foundational"], point["core"]) == ("gpt-9-large", 95.0, pytest.approx(58.0))
+    assert (point.model, point.foundational, point.core) == ("gpt-9-large", 95.0, pytest.approx(58.0))
 
 
 def test_the_curve_is_the_points_parabola() -> None:

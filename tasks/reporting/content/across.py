@@ -1,0 +1,54 @@
+"""Lay out models of a leaderboard that are ranked together, side by side."""
+
+from schemas.table import Cell, Column, Interval, Table
+from tasks.leaderboard.across_models import AcrossModels, ModelScore, PairDifference
+
+MOST_COMPARED = 10
+"""Models set side by side on a page; JSON and CSV have all."""
+
+FIRST = slice(MOST_COMPARED)
+
+
+def tasks_table(across: AcrossModels, models: slice) -> Table:
+    """Return the tasks, a column for each of these models."""
+    columns = (Column("Task", "name"), *(Column(model, "score", 1) for model in across.models[models]))
+    rows = [(task.title, *map(_task_cell, task.scores[models]), task.weakest_of) for task in across.tasks]
+    return Table((*columns, Column("Weakest of", "count")), rows, "Tasks by model")
+
+
+def _task_cell(score: ModelScore) -> Cell:
+    return Cell(score.score, "≈" if score.tied and score.mark != "best" else "", score.mark)
+
+
+def differences_table(across: AcrossModels) -> Table:
+    """Return totals less totals of the first models, a row and a column for each."""
+    shown = across.models[FIRST]
+    pairs = {(pair.first, pair.second): _difference(pair) for pair in across.pairs}
+    columns = (Column("Row less column", "name"), *(Column(model, "difference", 1) for model in shown))
+    return Table(columns, [(row, *(pairs.get((row, column), "") for column in shown)) for row in shown], "Differences of totals")
+
+
+def pairs_table(across: AcrossModels) -> Table:
+    """Return the same, a row for each pair."""
+    first = set(across.models[FIRST])
+    columns = (Column("Model", "name"), Column("Less", "name"), Column("Points", "difference"), Column("95 % interval", "change"))
+    rows = [
+        (pair.first, pair.second, _difference(pair)._replace(interval=None), _difference(pair).interval, pair.n_items)
+        for pair in across.pairs
+        if {pair.first, pair.second} <= first
+    ]
+    return Table((*columns, Column("Items", "count")), rows, "total less total")
+
+
+def _difference(pair: PairDifference) -> Cell:
+    ends = Interval.of(pair.ci_low, pair.ci_high)
+    return Cell(pair.difference, mark="clear" if pair.is_clear else None, interval=ends)
+
+
+def ranks_table(across: AcrossModels) -> Table:
+    """Return ranks by other weights and thresholds, a column for each; below them how far they are the same."""
+    ways = across.variations
+    columns = (Column("Model", "name"), *(Column(way.title, "number") for way in ways))
+    ranks = zip(across.models, *(way.ranks for way in ways), strict=True)
+    ends = (("Moved", *(way.moved for way in ways)), ("Spearman's rho", *(way.rank_correlation for way in ways)))
+    return Table(columns, [*ranks, *ends], "Ranks by other weights and thresholds")

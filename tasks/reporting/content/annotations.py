@@ -1,0 +1,77 @@
+"""Lay out how models read annotated conversations."""
+
+from collections.abc import Iterator
+
+from schemas.table import Cell, Column, Table, Value
+from tasks.runs.run_tables import ReportData, Row
+from tasks.solvers.registry import setting_title
+from tasks.text.number_format import counted, number, signed
+
+JUDGED = {"binary_om_accuracy": "reply did", "binary_human_accuracy": "person wanted"}
+SIDES = {"observer": "observer", "participant": "person"}
+RATIOS = {"accuracy": "Accuracy", "mcc": "MCC", "precision": "Precision", "recall": "Recall", "f1": "F1"}
+OF_TURN = {
+    "pillar_emotion": "Emotion",
+    "binary_accuracy": "Behaviour",
+    "pairwise_accuracy": "Preference",
+    "draft_judge_score": "Judged drafts",
+}
+
+
+def name_reader(data: ReportData, read: Row) -> str:
+    """Return who read, and what where that is not clear."""
+    setting = f" ({setting_title(read['setting'])})" if len(data.settings) > 1 else ""
+    dataset = f", {data.title_of(read['dataset'])}" if len(data.blueprint.datasets) > 1 else ""
+    return f"{read['model']}{setting}{dataset}"
+
+
+def perspective_table(data: ReportData, rows: tuple[Row, ...]) -> Table:
+    """Return the same yes or no, asked of an observer and as if of the person."""
+    place = (Column("Model", "name"), Column("Judged", "name"), Column("Asked of", "name"), Column("Judgements", "count"))
+    columns = (*place, *(Column(title, "number", 3) for title in RATIOS.values()))
+    cells = [
+        (name_reader(data, read), JUDGED[row["judged"]], title, row[side]["n"], *_ratios(row, side))
+        for read in rows
+        for row in read["judgements"]
+        for side, title in SIDES.items()
+    ]
+    return Table(columns, cells, "Perspective")
+
+
+def _ratios(row: Row, side: str) -> Iterator[Value]:
+    for name in RATIOS:
+        shift = row["shift"].get(name) if side == "participant" else None
+        yield Cell(row[side][name], f"gap {signed(shift['gap'], 3)}, ratio {number(shift['ratio'], 2)}" if shift else "")
+
+
+def reading_tables(read: Row) -> tuple[Table, ...]:
+    """Return what a model reads turn by turn, by emotion and by intensity."""
+    turns = (Column("Turn", "name"), Column("Asked", "count"), *(Column(title, "score", 1) for title in OF_TURN.values()))
+    emotions = (Column("Tagged by the person", "name"), Column("Turns", "count"), Column("Recall, %", "score", 0))
+    intensities = (Column(str(row["intensity"]), "number") for row in read["intensities"])
+    means = (Cell(row["mean"], counted(row["n"], "emotion")) for row in read["intensities"])
+    return (
+        Table(turns, [tuple(_turn(row)) for row in read["turns"]], f"By turn: {read['model']}"),
+        Table(
+            (*emotions, Column("Named instead, in turns")),
+            [(row["emotion"], row["n"], 100 * row["recall"], counts_said(row["instead"])) for row in read["emotions"]],
+            f"By emotion: {read['model']}",
+        ),
+        Table(
+            (Column("Intensity given by the person", "name"), *intensities),
+            [("Mean given by the model", *means)],
+            f"By intensity: {read['model']}",
+        ),
+    )
+
+
+def _turn(row: Row) -> Iterator[Value]:
+    yield from (str(row["turn"]), row["n"])
+    for name in OF_TURN:
+        scored = row[name]["n"]
+        yield Cell(row[name]["score"], f"{scored:,d}" if 0 < scored < row["n"] else "")
+
+
+def counts_said(counts: dict[str, int]) -> str:
+    """Return names with their counts."""
+    return ", ".join(f"{name.replace('_', ' ')} {n:,d}" for name, n in counts.items())

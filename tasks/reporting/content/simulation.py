@@ -1,0 +1,34 @@
+"""Lay out what the persons did whom another model played."""
+
+from schemas.table import Cell, Column, Interval, Table
+from tasks.reporting.content.annotations import counts_said
+from tasks.runs.run_tables import ReportData, Row
+from tasks.solvers.registry import setting_title
+from tasks.text.number_format import count, counted
+
+
+def faults_table(checks: tuple[Row, ...]) -> Table:
+    """Return faults of simulated persons, and the totals with and without the dialogues that have one."""
+    columns = (Column("Model", "name"), Column("Tainted dialogues", "share"), Column("By kind"), Column("By severity"))
+    rows = []
+    for check in checks:
+        model = Cell(check["model"], setting_title(check["setting"]))
+        share = Cell(check["share"], f"{count(check['tainted'])} of {count(check['dialogues'])}")
+        counts = map(counts_said, (check["kinds"], check["severities"]))
+        rest = _total_cell(check["untainted"]) if check["untainted"] else "nothing is left"
+        rows.append((model, share, *counts, _total_cell(check["all"]), rest))
+    scores = (Column("Score over all", "score"), Column("Without tainted dialogues", "score"))
+    return Table((*columns, *scores), rows, "Faults of simulated persons")
+
+
+def _total_cell(row: Row) -> Cell:
+    over = f"{counted(row['n_scored'], 'item')}, {counted(row['datasets_scored'], 'dataset')}"
+    return Cell(row["total"], over, interval=Interval.of(row["ci_low"], row["ci_high"]))
+
+
+def criteria_table(data: ReportData, check: Row) -> Table:
+    """Return mean ratings of the persons that a model talked with, by dataset."""
+    criteria = next(iter(check["criteria"].values()))
+    columns = (Column(check["model"], "name"), *(Column(name, "number", 1) for name in criteria))
+    rows = [(data.title_of(dataset), *means.values()) for dataset, means in check["criteria"].items()]
+    return Table(columns, rows, "Ratings of simulated persons, from 0 to 10")
