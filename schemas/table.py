@@ -67,6 +67,11 @@ class Column(NamedTuple):
         return self.kind not in {"name", "code", "text", "verdict"}
 
 
+def columns(kind: Kind, *titles: str, digits: int = 2) -> tuple[Column, ...]:
+    """Return columns of one kind."""
+    return tuple(Column(title, kind, digits) for title in titles)
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows of values below titled columns."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from schemas.blueprint import Blueprint
 from schemas.lineage import DatasetNotice, PartitionRef
 from schemas.metrics import METRICS, Metric
-from schemas.table import Cell, Column, Table
+from schemas.table import Cell, Column, Table, columns
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.gains import ModelGains, model_gains
 from tasks.reporting.content.headlines import Headlines, describe_headlines
@@ -180,26 +180,26 @@ def describe_method(data: ReportData) -> MethodNotes:
 
 
 def _design_table(blueprint: Blueprint) -> Table:
-    columns = (Column("Ability", "name"), *(Column(title, "count") for title in ("Tasks", "Datasets", "Methods")))
-    return Table(columns, [(node.title, *counts) for node, *counts in blueprint.design()], "Tasks, datasets and methods")
+    heads = (Column("Ability", "name"), *columns("count", "Tasks", "Datasets", "Methods"))
+    return Table(heads, [(node.title, *counts) for node, *counts in blueprint.design()], "Tasks, datasets and methods")
 
 
 def _design_effects_table(data: ReportData) -> Table:
-    columns = (Column("Dataset", "name"), Column("Metric", "code"), Column("Items", "count"), Column("Sources", "count"))
+    heads = (Column("Dataset", "name"), Column("Metric", "code"), *columns("count", "Items", "Sources"))
     effects = data.raw.drop_nulls("design_effect").sort("design_effect", descending=True)
     greatest = effects.unique(["dataset", "metric"], keep="first", maintain_order=True)
     rows = greatest.select("dataset", "metric", "n_scored", "n_clusters", "design_effect").iter_rows()
     return Table(
-        (*columns, Column("Design effect", "number")), [(data.title_of(name), *row) for name, *row in rows], "Design effects"
+        (*heads, Column("Design effect", "number")), [(data.title_of(name), *row) for name, *row in rows], "Design effects"
     )
 
 
 def partitions_table(layer: str, partitions: Sequence[PartitionRef]) -> Table:
     """Return the partitions of a layer."""
-    columns = (Column("Partition"), Column("Rows", "count"), Column("Fingerprint", "code"), Column("Content", "code"))
     rows = []
     for ref in partitions:
         place = ", ".join(f"{name}={value}" for name, value in ref.place)
         note = "" if ref.complete else "incomplete: failed calls are asked again"
         rows.append((Cell(place, note), ref.rows, ref.fingerprint[:12], ref.content_sha256[:12]))
-    return Table(columns, rows, f"Partitions of {layer}")
+    heads = (Column("Partition"), Column("Rows", "count"), *columns("code", "Fingerprint", "Content"))
+    return Table(heads, rows, f"Partitions of {layer}")

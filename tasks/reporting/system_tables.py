@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from schemas.table import Cell, Column, Interval, Part, Table, Value
+from schemas.table import Cell, Column, Interval, Part, Table, Value, columns
 from schemas.vocabulary import LEVELS
 from tasks.lake.seal import page_of
 from tasks.reporting.content.score_tree import Node
@@ -16,7 +16,7 @@ MISSING = Column("What is missing")
 RAW = (
     *(Column("Method", "code"), Column("Raw value, 95 % interval", "number", 3), Column("On 0–100", "score", 1)),
     *(Column("Items scored", "part"), Column("Unreadable", "share")),
-    *(Column("Constant answer", "number", 3), Column("Majority label", "number", 3)),
+    *columns("number", "Constant answer", "Majority label", digits=3),
 )
 
 
@@ -29,7 +29,6 @@ def overview_table(systems: Sequence[SystemReport], *, beside: bool = False) -> 
 
 def results_table(systems: Sequence[SystemReport], *, beside: bool = False) -> Table:
     """Return rank, total, verdict and coverage, likewise."""
-    columns = (Column("Rank", "count"), Column("Model", "name"), Column("Setting", "name"), *TOTAL)
     rows = []
     for entry in systems:
         verdict, page = entry.verdict, page_of(entry.anchor) if beside else ""
@@ -38,26 +37,26 @@ def results_table(systems: Sequence[SystemReport], *, beside: bool = False) -> T
         total = (verdict.total_cell, verdict.interval_cell, Cell(verdict.verdict, note))
         items = Part(verdict.n_scored, verdict.n_total)
         rows.append((verdict.rank, model, setting_title(verdict.system.setting), *total, verdict.coverage, items))
-    return Table((*columns, Column("Coverage", "share"), Column("Items scored", "part")), rows, "Results")
+    heads = (Column("Rank", "count"), *columns("name", "Model", "Setting"), *TOTAL)
+    return Table((*heads, Column("Coverage", "share"), Column("Items scored", "part")), rows, "Results")
 
 
 def scores_table(systems: Sequence[SystemReport]) -> Table:
     """Return scores of the abilities, a row per system."""
     titles = (node.title for entry in systems[:1] for node in entry.abilities)
     rows = [(entry.label, *(node.part.score for node in entry.abilities)) for entry in systems]
-    return Table((Column("Model", "name"), *(Column(title, "score", 1) for title in titles)), rows, "Abilities")
+    return Table((Column("Model", "name"), *columns("score", *titles, digits=1)), rows, "Abilities")
 
 
 def weakest_table(systems: Sequence[SystemReport]) -> Table:
     """Return the weakest tasks of each system."""
-    columns = (Column("Model", "name"), Column("Task", "name"), Column("Ability", "name"), Column("Score", "score", 1))
     weak = ((entry.label, one.task) for entry in systems for one in entry.weak)
-    return Table(columns, [(label, task.part.title, task.path.path, task.part.score) for label, task in weak], "Weakest tasks")
+    rows = [(label, task.part.title, task.path.path, task.part.score) for label, task in weak]
+    return Table((*columns("name", "Model", "Task", "Ability"), Column("Score", "score", 1)), rows, "Weakest tasks")
 
 
 def abilities_table(entry: SystemReport) -> Table:
     """Return the scores of a system's abilities and the range of the published ones."""
-    columns = (Column("Ability", "name"), Column("Score", "score", 1), Column("Datasets", "part"))
     record, rows = entry.verdict.comparability, []
     for node in entry.tree.children:
         part, published = node.part, entry.published[node.part.id]
@@ -67,7 +66,8 @@ def abilities_table(entry: SystemReport) -> Table:
         likeness = record.abilities.get(part.id, "") if record and published else ""
         between = Cell(Interval(published.low, published.high) if published else None, likeness)
         rows.append((title, part.score, _datasets(node), between))
-    return Table((*columns, Column("Published range", "interval", 1)), rows, "Ability scores")
+    heads = (Column("Ability", "name"), Column("Score", "score", 1), Column("Datasets", "part"))
+    return Table((*heads, Column("Published range", "interval", 1)), rows, "Ability scores")
 
 
 def _datasets(node: Node) -> Part | None:
@@ -84,8 +84,8 @@ def levels_table(entry: SystemReport, *, has_levels: bool) -> Table:
         gaps = dict.fromkeys(each.reason for each in (node.children if levels else (node,)) if each.reason)
         cells = (_level_cell(each) for each in (*map(node.level, levels), node))
         rows.append((name, *cells, shorten("; ".join(gaps), 240)))
-    columns = (Column("Sub-ability", "name"), *(Column(title, "score", 1) for title in titles), MISSING)
-    return _without_empty(Table(columns, rows, "Scores per sub-ability" + (" and level" if levels else "")))
+    heads = (Column("Sub-ability", "name"), *columns("score", *titles, digits=1), MISSING)
+    return _without_empty(Table(heads, rows, "Scores per sub-ability" + (" and level" if levels else "")))
 
 
 def _level_cell(node: Node | None) -> Cell:
@@ -104,7 +104,7 @@ def _without_empty(table: Table) -> Table:
 
 def tasks_table(entry: SystemReport, *, has_levels: bool) -> Table:
     """Return all tasks of a system."""
-    scores = (Column("Score", "score", 1), Column("Datasets", "part"), Column("Items scored", "part"), MISSING)
+    scores = (Column("Score", "score", 1), *columns("part", "Datasets", "Items scored"), MISSING)
     rows: list[tuple[Value, ...]] = []
     for row in entry.tasks:
         part, path = row.part, row.path
@@ -148,7 +148,6 @@ def _raw_cells(row: RawRow) -> tuple[Value, ...]:
 
 def likeness_table(entry: SystemReport, *, titles: Mapping[str, str]) -> Table:
     """Return how far each dataset of a system is that of the paper."""
-    columns = (Column("Dataset", "name"), Column("Verdict", "name"), Column("Why, besides what holds for all"))
     datasets = entry.verdict.comparability.datasets if entry.verdict.comparability else ()
     rows = [
         (
@@ -158,4 +157,5 @@ def likeness_table(entry: SystemReport, *, titles: Mapping[str, str]) -> Table:
         )
         for each in datasets
     ]
-    return Table(columns, rows, "Datasets beside the paper's")
+    heads = (*columns("name", "Dataset", "Verdict"), Column("Why, besides what holds for all"))
+    return Table(heads, rows, "Datasets beside the paper's")

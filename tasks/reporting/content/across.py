@@ -1,6 +1,6 @@
 """Lay out models of a leaderboard that are ranked together, side by side."""
 
-from schemas.table import Cell, Column, Interval, Table
+from schemas.table import Cell, Column, Interval, Table, columns
 from tasks.leaderboard.across_models import AcrossModels, ModelScore, PairDifference
 
 MOST_COMPARED = 10
@@ -11,9 +11,9 @@ FIRST = slice(MOST_COMPARED)
 
 def tasks_table(across: AcrossModels, models: slice) -> Table:
     """Return the tasks, a column for each of these models."""
-    columns = (Column("Task", "name"), *(Column(model, "score", 1) for model in across.models[models]))
+    scores = columns("score", *across.models[models], digits=1)
     rows = [(task.title, *map(_task_cell, task.scores[models]), task.weakest_of) for task in across.tasks]
-    return Table((*columns, Column("Weakest of", "count")), rows, "Tasks by model")
+    return Table((Column("Task", "name"), *scores, Column("Weakest of", "count")), rows, "Tasks by model")
 
 
 def _task_cell(score: ModelScore) -> Cell:
@@ -24,20 +24,20 @@ def differences_table(across: AcrossModels) -> Table:
     """Return totals less totals of the first models, a row and a column for each."""
     shown = across.models[FIRST]
     pairs = {(pair.first, pair.second): _difference(pair) for pair in across.pairs}
-    columns = (Column("Row less column", "name"), *(Column(model, "difference", 1) for model in shown))
-    return Table(columns, [(row, *(pairs.get((row, column), "") for column in shown)) for row in shown], "Differences of totals")
+    heads = (Column("Row less column", "name"), *columns("difference", *shown, digits=1))
+    return Table(heads, [(row, *(pairs.get((row, column), "") for column in shown)) for row in shown], "Differences of totals")
 
 
 def pairs_table(across: AcrossModels) -> Table:
     """Return the same, a row for each pair."""
     first = set(across.models[FIRST])
-    columns = (Column("Model", "name"), Column("Less", "name"), Column("Points", "difference"), Column("95 % interval", "change"))
+    heads = (*columns("name", "Model", "Less"), Column("Points", "difference"), Column("95 % interval", "change"))
     rows = [
         (pair.first, pair.second, _difference(pair)._replace(interval=None), _difference(pair).interval, pair.n_items)
         for pair in across.pairs
         if {pair.first, pair.second} <= first
     ]
-    return Table((*columns, Column("Items", "count")), rows, "total less total")
+    return Table((*heads, Column("Items", "count")), rows, "Total less total")
 
 
 def _difference(pair: PairDifference) -> Cell:
@@ -48,7 +48,7 @@ def _difference(pair: PairDifference) -> Cell:
 def ranks_table(across: AcrossModels) -> Table:
     """Return ranks by other weights and thresholds, a column for each; below them how far they are the same."""
     ways = across.variations
-    columns = (Column("Model", "name"), *(Column(way.title, "number") for way in ways))
+    heads = (Column("Model", "name"), *columns("number", *(way.title for way in ways)))
     ranks = zip(across.models, *(way.ranks for way in ways), strict=True)
     ends = (("Moved", *(way.moved for way in ways)), ("Spearman's rho", *(way.rank_correlation for way in ways)))
-    return Table(columns, [*ranks, *ends], "Ranks by other weights and thresholds")
+    return Table(heads, [*ranks, *ends], "Ranks by other weights and thresholds")

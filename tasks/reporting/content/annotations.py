@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from schemas.table import Cell, Column, Table, Value
+from schemas.table import Cell, Column, Table, Value, columns
 from tasks.runs.run_tables import ReportData, Row
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, number, signed
@@ -27,15 +27,14 @@ def name_reader(data: ReportData, read: Row) -> str:
 
 def perspective_table(data: ReportData, rows: tuple[Row, ...]) -> Table:
     """Return the same yes or no, asked of an observer and as if of the person."""
-    place = (Column("Model", "name"), Column("Judged", "name"), Column("Asked of", "name"), Column("Judgements", "count"))
-    columns = (*place, *(Column(title, "number", 3) for title in RATIOS.values()))
+    place = (*columns("name", "Model", "Judged", "Asked of"), Column("Judgements", "count"))
     cells = [
         (name_reader(data, read), JUDGED[row["judged"]], title, row[side]["n"], *_ratios(row, side))
         for read in rows
         for row in read["judgements"]
         for side, title in SIDES.items()
     ]
-    return Table(columns, cells, "Perspective")
+    return Table((*place, *columns("number", *RATIOS.values(), digits=3)), cells, "Perspective")
 
 
 def _ratios(row: Row, side: str) -> Iterator[Value]:
@@ -46,9 +45,9 @@ def _ratios(row: Row, side: str) -> Iterator[Value]:
 
 def reading_tables(read: Row) -> tuple[Table, ...]:
     """Return what a model reads turn by turn, by emotion and by intensity."""
-    turns = (Column("Turn", "name"), Column("Asked", "count"), *(Column(title, "score", 1) for title in OF_TURN.values()))
+    turns = (Column("Turn", "name"), Column("Asked", "count"), *columns("score", *OF_TURN.values(), digits=1))
     emotions = (Column("Tagged by the person", "name"), Column("Turns", "count"), Column("Recall, %", "score", 0))
-    intensities = (Column(str(row["intensity"]), "number") for row in read["intensities"])
+    intensities = columns("number", *(str(row["intensity"]) for row in read["intensities"]))
     means = (Cell(row["mean"], counted(row["n"], "emotion")) for row in read["intensities"])
     return (
         Table(turns, [tuple(_turn(row)) for row in read["turns"]], f"By turn: {read['model']}"),

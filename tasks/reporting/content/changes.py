@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from schemas.changes import TOTAL, RunChanges, SystemChanges
-from schemas.table import Column, Interval, Table, Value
+from schemas.table import Column, Interval, Table, Value, columns
 from tasks.runs.run_tables import System
 
 LARGEST_FALLS = 3
@@ -39,8 +39,7 @@ def _state_said(changes: RunChanges) -> str:
 
 def changes_table(changes: RunChanges) -> Table:
     """Return each system's total before the veto, then abilities and rated dimensions that fell most, the largest fall first."""
-    columns = (Column("Model", "name"), Column("Score", "name"), Column("Before", "number"), Column("Now", "number"))
-    ends = (Column("Change", "difference"), Column("95 % interval", "change"))
+    scores = (*columns("number", "Before", "Now"), Column("Change", "difference"), Column("95 % interval", "change"))
     rows: list[tuple[Value, ...]] = []
     for system in changes.units:
         totals = [one for one in system.changes if one.what == TOTAL]
@@ -50,7 +49,7 @@ def changes_table(changes: RunChanges) -> Table:
         for one in (*totals, *abilities[:LARGEST_FALLS], *dimensions[:LARGEST_FALLS]):
             between = Interval.of(one.ci_low, one.ci_high)
             rows.append((label_of(system), one.label, one.before, one.after, one.change, between))
-    return Table((*columns, *ends), rows, "Changes since the previous run")
+    return Table((*columns("name", "Model", "Score"), *scores), rows, "Changes since the previous run")
 
 
 def change_notes(changes: RunChanges) -> Iterator[str]:

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import NamedTuple
 from unicodedata import east_asian_width
 
-from schemas.table import Cell, Column, Interval, Table, Value
+from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.runs.run_tables import Row
 
 AROUND = 300
@@ -51,13 +51,13 @@ def make_needle_excerpt(text: str, context: Row) -> NeedleExcerpt | None:
 def ratings_table(judgements: Sequence[Row]) -> Table:
     """Return ratings of one answer by dimension, in the order in which they were first given, a column per judge."""
     judges = sorted({row["judge"] for row in judgements})
-    columns = (Column("Dimension", "name"), Column("Scale", "interval", 0), *(Column(judge, "number", 1) for judge in judges))
+    heads = (Column("Dimension", "name"), Column("Scale", "interval", 0), *columns("number", *judges, digits=1))
     rows = []
     for dimension in list(dict.fromkeys(row["dimension"] for row in judgements))[:MAX_RATINGS]:
         own = [row for row in judgements if row["dimension"] == dimension]
         given = ([row["rating"] for row in own if row["judge"] == judge] for judge in judges)
         rows.append((str(dimension).replace("_", " "), Interval(own[0]["lowest"], own[0]["highest"]), *map(_given, given)))
-    return Table(columns, rows, "Ratings of the reply")
+    return Table(heads, rows, "Ratings of the reply")
 
 
 def _given(ratings: list[int | None]) -> Value:

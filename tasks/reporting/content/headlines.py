@@ -7,7 +7,7 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.metrics import Metric
-from schemas.table import Column, Table
+from schemas.table import Column, Table, columns
 from tasks.explain.groups import metric_scores
 from tasks.reporting.content.score_tables import score_cell
 from tasks.runs.run_tables import Row, System
@@ -32,15 +32,14 @@ class Headlines:
         """Return the scores, a row per system."""
         scores = {(System(row["model"], row["setting"]), row["headline"]): score_cell(row) for row in self.scores}
         rows = [(system.label, *(scores.get((system, name)) for name in self.metrics)) for system in systems]
-        columns = (Column("Model", "name"), *(Column(name, "score") for name in self.metrics))
-        return Table(columns, rows, f"Scores: {self.dataset}")
+        return Table((Column("Model", "name"), *columns("score", *self.metrics)), rows, f"Scores: {self.dataset}")
 
     @property
     def correlation_tables(self) -> tuple[Table, ...]:
         """Rank correlations of each setting, a row and a column per headline."""
         return tuple(
             Table(
-                (Column(setting_title(setting), "name"), *(Column(name, "number") for name in matrix)),
+                (Column(setting_title(setting), "name"), *columns("number", *matrix)),
                 [(name, *("" if other == name else rho[other] for other in matrix)) for name, rho in matrix.items()],
                 "Rank correlations",
             )

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from schemas.table import Cell, Column, Interval, Part, Table
+from schemas.table import Cell, Column, Interval, Part, Table, columns
 from tasks.runs.run_tables import ReportData, Row, System
 from tasks.solvers.registry import setting_order
 from tasks.text.number_format import counted, listed, number, signed
@@ -47,7 +47,7 @@ def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[Row]:
 
 
 def _dimensions_table(rows: Iterable[Row]) -> Table:
-    place = (Column(title, "name") for title in ("Dataset", "Model", "Dimension", "Judge"))
+    place = columns("name", "Dataset", "Model", "Dimension", "Judge")
     means = (Column("Scale", "interval", 0), Column("Mean", "number"), Column("95 % interval", "interval"))
     cells = [
         (
@@ -66,8 +66,7 @@ def _dimensions_table(rows: Iterable[Row]) -> Table:
 
 
 def _agreement_table(rows: Iterable[Row]) -> Table:
-    place = (Column(title, "name") for title in ("Dataset", "Model", "Dimension", "Judges"))
-    counts = (Column("Answers", "count"), Column("Ratings", "count"), Column("Alpha", "number"))
+    numbers = (*columns("count", "Answers", "Ratings"), Column("Alpha", "number"), *columns("difference", "Length", "Place"))
     cells = [
         (
             *(row["title"], row["system"]),
@@ -77,8 +76,7 @@ def _agreement_table(rows: Iterable[Row]) -> Table:
         )
         for row in rows
     ]
-    columns = (*place, *counts, Column("Length", "difference"), Column("Place", "difference"))
-    return Table(columns, cells, "Agreement of judges")
+    return Table((*columns("name", "Dataset", "Model", "Dimension", "Judges"), *numbers), cells, "Agreement of judges")
 
 
 def _doubts(alpha: float | None, correlation: float | None) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from schemas.comparability import Comparability
 from schemas.lineage import RunManifest
 from schemas.roles import JUDGE
-from schemas.table import Cell, Column, Table, Value
+from schemas.table import Cell, Column, Table, Value, columns
 from tasks.lake.manifest import run_order
 from tasks.leaderboard.across_models import compare_helpers
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
@@ -69,11 +69,11 @@ class Leaderboard:
     def ranking(self) -> Table:
         """The models by rank; of a paper's those near the best are marked."""
         groups = (Column("Group", "count"),) if self.is_grouped else ()
-        columns = (*groups, Column("Rank", "count"), Column("Model", "name"), Column("Setting", "name"), *TOTAL)
-        scores = (*(Column(title, "score", 1) for title in self.titles), Column("Coverage", "share"))
+        heads = (*groups, Column("Rank", "count"), *columns("name", "Model", "Setting"), *TOTAL)
+        scores = (*columns("score", *self.titles, digits=1), Column("Coverage", "share"))
         items = () if self.paper else (Column("Items", "count"),)
         rows = [(*self._row(entry), entry.coverage, *((entry.n,) if items else ())) for entry in self.entries]
-        return Table((*columns, *scores, *items), rows, f"{self.data.blueprint.title}: ranking")
+        return Table((*heads, *scores, *items), rows, f"{self.data.blueprint.title}: ranking")
 
     @property
     def is_grouped(self) -> bool:
@@ -96,7 +96,7 @@ class Leaderboard:
     @property
     def history(self) -> Table:
         """The totals of all runs, oldest first."""
-        columns = (Column("Model", "name"), Column("Start", "name"), *TOTAL, Column("Coverage", "share"), Column("Run", "code"))
+        heads = (*columns("name", "Model", "Start"), *TOTAL, Column("Coverage", "share"), Column("Run", "code"))
         rows = [
             (
                 *(moment.system.label, moment.started_at, moment.total_cell, moment.interval_cell),
@@ -105,15 +105,14 @@ class Leaderboard:
             for history in self.histories
             for moment in history
         ]
-        return Table(columns, rows, "Totals of all runs")
+        return Table(heads, rows, "Totals of all runs")
 
     @property
     def sources(self) -> Table:
         """The runs behind the ranking."""
-        names = (Column(title, "name") for title in ("Models", "Settings", "Judge"))
-        counts = (Column("Items per dataset", "count"), Column("Seed", "count"))
-        columns = (Column("Run and report", "code"), *names, *counts, Column("Made by", "name"), Column("Blueprint", "code"))
-        return Table(columns, [tuple(self._source(run)) for run in self.runs], "Runs behind the ranking")
+        asked = (*columns("name", "Models", "Settings", "Judge"), *columns("count", "Items per dataset", "Seed"))
+        heads = (Column("Run and report", "code"), *asked, Column("Made by", "name"), Column("Blueprint", "code"))
+        return Table(heads, [tuple(self._source(run)) for run in self.runs], "Runs behind the ranking")
 
     def _source(self, run: RunManifest) -> Iterator[Value]:
         yield self._run_cell(run.run)._replace(note=run.started_at)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import polars as pl
 
 from schemas.lineage import PartitionRef
-from schemas.table import Cell, Column, Table, Value
+from schemas.table import Cell, Column, Table, Value, columns
 from schemas.usage import TESTED, Amounts, Usage, by_model, total
 from tasks.models.http.failures import FAILURE_KINDS
 from tasks.runs.failures import NOT_SENT
@@ -16,7 +16,6 @@ from tasks.text.number_format import count, counted, listed, shorten
 
 def failures_table(data: ReportData) -> Table:
     """Return failed calls by system, whoever was asked for it, and kind, the most frequent first within each system."""
-    columns = (Column("Model", "name"), Column("Kind", "code"), Column("Calls", "count"), Column("Datasets", "count"))
     grouped = (
         data.responses.filter(pl.col("status") == "failed", pl.col("failure") != NOT_SENT)
         .group_by("model", "setting", "role", "asked_model", "failure")
@@ -30,12 +29,12 @@ def failures_table(data: ReportData) -> Table:
         whose = label if role == TESTED else f"{asked} as {role} of {label}"
         error = None if example is None else shorten(example, 160)
         rows.append((whose, failure, calls, datasets, error, FAILURE_KINDS[failure].remedy))
-    return Table((*columns, Column("One of the errors"), Column("What to do")), rows, "Failed calls by kind")
+    heads = (Column("Model", "name"), Column("Kind", "code"), *columns("count", "Calls", "Datasets"))
+    return Table((*heads, *columns("text", "One of the errors", "What to do")), rows, "Failed calls by kind")
 
 
 def judge_failures_table(data: ReportData) -> Table:
     """Return items without a usable judgement, by system and dataset."""
-    columns = (Column("Model", "name"), Column("Dataset", "name"), Column("Items", "count"))
     grouped = (
         data.item_scores.filter(pl.col("status") == "judge_failed")
         .group_by("model", "setting", "dataset")
@@ -43,7 +42,7 @@ def judge_failures_table(data: ReportData) -> Table:
         .sort("model", "setting", "dataset")
     )
     rows = [(System(model, setting).label, data.title_of(dataset), n) for model, setting, dataset, n in grouped.iter_rows()]
-    return Table(columns, rows, "Judge failures")
+    return Table((*columns("name", "Model", "Dataset"), Column("Items", "count")), rows, "Judge failures")
 
 
 def latency_table(data: ReportData) -> Table:
@@ -65,28 +64,29 @@ def latency_table(data: ReportData) -> Table:
         "Median latency": latency.quantile(0.5, "linear"),
         "95th percentile": latency.quantile(0.95, "linear"),
     }
-    columns = (Column(name, "time" if name in {"Median latency", "95th percentile"} else "count") for name in amounts)
+    *counts, median, most = amounts
     of_tested = data.responses.filter(pl.col("role") == TESTED)
     rows = [(system.label, *system.of(of_tested).select(**amounts).row(0)) for system in data.systems]
-    return Table((Column("Model", "name"), *columns), rows, "Tokens and latency")
+    return Table(
+        (Column("Model", "name"), *columns("count", *counts), *columns("time", median, most)), rows, "Tokens and latency"
+    )
 
 
 def missing_table(data: ReportData) -> Table:
     """Return datasets that have no score, or not over all their rows."""
-    columns = (*(Column(title, "name") for title in ("Dataset", "Model", "Setting")), Column("Reason"), Column("Next step"))
+    heads = (*columns("name", "Dataset", "Model", "Setting"), *columns("text", "Reason", "Next step"))
     rows = [
         (data.title_of(gap.dataset), gap.model or "all", setting_title(gap.setting or "all"), gap.reason, gap.next_step)
         for gap in data.manifest.missing
     ]
-    return Table(columns, rows, "Datasets without a score, or not over all their rows")
+    return Table(heads, rows, "Datasets without a score, or not over all their rows")
 
 
 def amount_columns(currency: str | None) -> tuple[Column, ...]:
     """Return the columns of `amount_values`."""
-    behind = (Column("Prompt tokens", "count"), Column("Reply tokens", "count"), Column("Cost", "money", currency=currency))
-    now = (Column("Prompt tokens sent now", "count"), Column("Reply tokens received now", "count"))
-    calls = (Column(title, "count") for title in ("Replies", "Sent", "From the journal"))
-    return (*calls, *behind, *now, Column("Paid now", "money", currency=currency))
+    behind = columns("count", "Replies", "Sent", "From the journal", "Prompt tokens", "Reply tokens")
+    now = columns("count", "Prompt tokens sent now", "Reply tokens received now")
+    return (*behind, Column("Cost", "money", currency=currency), *now, Column("Paid now", "money", currency=currency))
 
 
 def amount_values(row: Amounts) -> tuple[Value, ...]:
@@ -101,14 +101,13 @@ def model_costs_table(usage: Sequence[Usage], currency: str | None) -> Table:
     """Return tokens and cost by model, and of all."""
     rows = [(row.model, row.role, *amount_values(row)) for row in by_model(usage)]
     whole = [("All models", "", *amount_values(total(usage)))] if len(rows) > 1 else []
-    columns = (Column("Model", "name"), Column("Role", "name"), *amount_columns(currency))
-    return Table(columns, [*rows, *whole], "Tokens and cost by model")
+    return Table((*columns("name", "Model", "Role"), *amount_columns(currency)), [*rows, *whole], "Tokens and cost by model")
 
 
 def dataset_costs_table(data: ReportData) -> Table:
     """Return tokens and cost by dataset, model and role."""
     rows = [(data.title_of(row.dataset), row.model, row.role, *amount_values(row)) for row in data.manifest.usage]
-    place = (Column(title, "name") for title in ("Dataset", "Model", "Role"))
+    place = columns("name", "Dataset", "Model", "Role")
     return Table((*place, *amount_columns(data.manifest.currency)), rows, "Tokens and cost by dataset")
 
 

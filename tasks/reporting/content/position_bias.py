@@ -11,7 +11,7 @@ import polars as pl
 from schemas.letters import option_letters
 from schemas.metrics import sort_keys
 from schemas.question_types import answered_by
-from schemas.table import Cell, Column, Table
+from schemas.table import Cell, Column, Table, columns
 from tasks.runs.run_tables import ReportData, System
 from tasks.text.number_format import count, counted, number, percent, share_of
 
@@ -101,8 +101,8 @@ class Positions:
     @property
     def table(self) -> Table:
         """Accuracy and choices by place."""
-        shares = (Column("Chosen, share of readable replies", "share"), Column("Right, share of the same", "share"))
-        columns = (Column("Right option at", "name"), Column("Replies", "count"), Column("Accuracy", "number", 3), *shares)
+        heads = (Column("Right option at", "name"), Column("Replies", "count"), Column("Accuracy", "number", 3))
+        shares = columns("share", "Chosen, share of readable replies", "Right, share of the same")
         rows = [
             (
                 *(row.letter, row.golds, row.accuracy),
@@ -111,13 +111,13 @@ class Positions:
             )
             for row in self.places
         ]
-        return Table(columns, rows, "Accuracy and choices by place")
+        return Table((*heads, *shares), rows, "Accuracy and choices by place")
 
     @property
     def dataset_table(self) -> Table:
         """Accuracy by place in each dataset, and what its choices followed where any item was asked in several orders."""
         letters = [row.letter for row in self.places]
-        places = (Column(f"Accuracy at {letter}", "number") for letter in letters)
+        places = columns("number", *(f"Accuracy at {letter}" for letter in letters))
         heads = ("Items in several orders", "Followed the content", "Followed the letter", "Neither") if self.stability else ()
         rows = []
         for part in self.datasets:
@@ -125,8 +125,7 @@ class Positions:
             moved = part.stability
             counts = (moved.items, moved.content, moved.letter, moved.mixed) if moved else [None] * len(heads)
             rows.append((part.title, *map(cells.get, letters), *counts))
-        columns = (Column("Dataset", "name"), *places, *(Column(head, "count") for head in heads))
-        return Table(columns, rows, "Places by dataset")
+        return Table((Column("Dataset", "name"), *places, *columns("count", *heads)), rows, "Places by dataset")
 
 
 def describe_positions(data: ReportData, system: System) -> Positions | None:

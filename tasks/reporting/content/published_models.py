@@ -3,16 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from operator import attrgetter
-from statistics import mean, median, quantiles
-from typing import NamedTuple
+from statistics import mean, quantiles
 
 import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.table import Cell, Column, Table
+from schemas.table import Cell, Column, Table, columns
 from tasks.scoring.published import BASE_SETTING, TOTAL, PublishedTable
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import number, weight
@@ -50,115 +47,75 @@ class Fit:
         return f"y = {number(constant, 2)} {_term(linear, 3)} x {_term(square, 4)} x²"
 
 
-class Averages(NamedTuple):
-    """Scores from the lowest, their mean and their median; null where there are none."""
-
-    scores: tuple[float, ...]
-    mean: float | None
-    middle: float | None
-
-
-class OpennessRow(NamedTuple):
-    """An ability of one kind of model: of all of them, and of the ranked ones."""
-
-    title: str
-    kind: str
-    every: Averages
-    ranked: Averages
-
-
-class SizedModel(NamedTuple):
-    """A model whose size is known or `estimated`, in billions of parameters of all its experts; `low` and `high` of a range."""
-
-    model: str
-    family: str
-    billions: float
-    low: float
-    high: float
-    estimated: bool
-    total: float
-
-
-class CorePoint(NamedTuple):
-    """Foundational ability of a model against the weighted mean of the core abilities."""
-
-    model: str
-    foundational: float
-    ranked: bool
-    core: float
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PublishedModels:
     """What the page of a published leaderboard shows besides the ranking.
 
-    `settings`: of each rows of title and quartiles, from lowest. `gains`: over base by model, setting and ability. `unsized`:
-    models without a size. `fits`: over `all` models and over the `ranked` ones; null with too few. `vetoed`: models without a
-    rank; totals are those before the veto, theirs too.
+    `settings`: of each rows of title and quartiles, from lowest. `gains`: over base by model, setting and ability. `openness`:
+    scores as `openness_scores` returns them. `sizes`: models as `sized_models` does; `unsized`: names of the others. `core`:
+    foundational ability against the core ones. `fits`: over `all` models and over the `ranked` ones; null with too few. `vetoed`:
+    models without a rank; totals are those before the veto, theirs too.
     """
 
     settings: Mapping[str, list[tuple[str, tuple[float, ...]]]]
     gains: Table
-    openness: list[OpennessRow]
-    sizes: list[SizedModel]
+    openness: pl.DataFrame
+    sizes: pl.DataFrame
     unsized: list[str]
-    core: list[CorePoint]
+    core: pl.DataFrame
     fits: Mapping[str, Fit | None]
     vetoed: int
 
     def quartiles_table(self, setting: str) -> Table:
         """Scores per ability in a setting."""
-        heads = ("Lowest", "Quarter", "Median", "Three quarters", "Highest")
-        columns = (Column("Score", "name"), *(Column(head, "score", 1) for head in heads))
-        return Table(columns, [(title, *scores) for title, scores in self.settings[setting]], "Published scores per ability")
+        scores = columns("score", "Lowest", "Quarter", "Median", "Three quarters", "Highest", digits=1)
+        rows = [(title, *quartiles) for title, quartiles in self.settings[setting]]
+        return Table((Column("Score", "name"), *scores), rows, "Published scores per ability")
 
     @property
     def openness_table(self) -> Table:
         """Number, mean and median of open and closed models by ability."""
-        of_each = (
-            (Column(head, "count"), Column(f"Mean of {head.lower()}", "score"), Column(f"Median of {head.lower()}", "score"))
-            for head in ("All", "Ranked")
-        )
-        rows = [
-            (
-                Cell(row.title, row.kind),
-                *(value for of in (row.every, row.ranked) for value in (len(of.scores), of.mean, of.middle)),
-            )
-            for row in self.openness
-        ]
-        return Table((Column("Score", "name"), *chain(*of_each)), rows, "Open and closed models")
+        heads = (*columns("count", "All"), *columns("score", "Mean of all", "Median of all"))
+        heads += (*columns("count", "Ranked"), *columns("score", "Mean of ranked", "Median of ranked"))
+        scores = (pl.col("score"), pl.col("score").filter("ranked"))
+        values = [value for of in scores for value in (of.len(), of.mean(), of.median())]
+        named = [value.alias(head.title) for head, value in zip(heads, values, strict=True)]
+        grouped = self.openness.group_by("title", "kind", maintain_order=True).agg(named)
+        rows = [(Cell(title, kind), *row) for title, kind, *row in grouped.iter_rows()]
+        return Table((Column("Score", "name"), *heads), rows, "Open and closed models")
 
     @property
     def sizes_table(self) -> Table:
         """Totals and sizes."""
-        columns = (Column("Model", "name"), Column("Family", "name"), Column("Parameters, billions", "number", 1))
         rows = []
-        for row in self.sizes:
-            between = f"{weight(row.low)} to {weight(row.high)}" if row.low < row.high else ""
-            size = Cell(row.billions, "; ".join(filter(None, (between, "estimated" if row.estimated else ""))))
-            rows.append((row.model, row.family, size, row.total))
-        return Table((*columns, Column("Total", "score")), rows, "Totals and sizes")
+        for model, family, billions, low, high, estimated, total in self.sizes.iter_rows():
+            between = f"{weight(low)} to {weight(high)}" if low < high else ""
+            notes = (between, "estimated" if estimated else "")
+            rows.append((model, family, Cell(billions, "; ".join(filter(None, notes))), total))
+        numbers = (Column("Parameters, billions", "number", 1), Column("Total", "score"))
+        return Table((*columns("name", "Model", "Family"), *numbers), rows, "Totals and sizes")
 
     @property
     def core_table(self) -> Table:
         """Core and foundational ability."""
-        columns = (Column("Model", "name"), Column("Foundational", "score", 1), Column("Core", "score", 1))
-        return Table(columns, [(row.model, row.foundational, row.core) for row in self.core], "Core and foundational ability")
+        scores = columns("score", "Foundational", "Core", digits=1)
+        rows = self.core.select("model", FOUNDATIONAL, "core").rows()
+        return Table((Column("Model", "name"), *scores), rows, "Core and foundational ability")
 
 
 def describe_published_models(paper: PublishedTable, blueprint: Blueprint) -> PublishedModels:
     """Describe the models of a paper's table; the blueprint names the abilities, and weighs the core ones."""
     sizes, core = sized_models(paper.wide), core_points(paper.wide, blueprint)
-    titles, sized = titled_scores(paper, blueprint), {row.model for row in sizes}
-    chosen = {"all": core, "ranked": [point for point in core if point.ranked]} if core else {}
+    titles = titled_scores(paper, blueprint)
+    chosen = {"all": core, "ranked": core.filter("ranked")} if core.height else {}
     return PublishedModels(
         settings={setting: list(_quartiles(paper, titles, setting)) for setting in paper.settings},
         gains=gains_table(paper.wide, titles),
-        openness=openness_rows(paper.wide, titles),
+        openness=openness_scores(paper.wide, titles),
         sizes=sizes,
-        unsized=[model for model in paper.wide["model"] if sized and model not in sized],
+        unsized=[model for model in paper.wide["model"] if sizes.height and model not in sizes["model"]],
         core=core,
-        fits={name: fit_parabola([(point.foundational, point.core) for point in points]) for name, points in chosen.items()},
+        fits={name: fit_parabola(points.select(FOUNDATIONAL, "core").rows()) for name, points in chosen.items()},
         vetoed=paper.vetoed,
     )
 
@@ -183,25 +140,18 @@ def gains_table(published: pl.DataFrame, titles: Mapping[str, str]) -> Table:
     differences = (pl.col(name) - pl.col(f"{name}_right") for name in titles)
     joined = others.join(base, on="model", maintain_order="left")
     setting = pl.col("setting").map_elements(setting_title, pl.String)
-    columns = (Column("Model", "name"), Column("Setting", "name"), *(Column(title, "difference") for title in titles.values()))
-    return Table(columns, joined.select("model", setting, *differences).rows(), "Published gains over base")
+    heads = (*columns("name", "Model", "Setting"), *columns("difference", *titles.values()))
+    return Table(heads, joined.select("model", setting, *differences).rows(), "Published gains over base")
 
 
-def openness_rows(published: pl.DataFrame, titles: Mapping[str, str]) -> list[OpennessRow]:
-    """Return scores of open and closed models by ability."""
+def openness_scores(published: pl.DataFrame, titles: Mapping[str, str]) -> pl.DataFrame:
+    """Return title, kind (open or closed), score and whether it is ranked, of every model and ability."""
     if "type" not in published.columns:
-        return []
-    rows = []
-    for name, title in titles.items():
-        kinds = published.drop_nulls(["type", name]).sort("type", name).partition_by("type", as_dict=True, maintain_order=True)
-        for (kind,), models in kinds.items():
-            rows.append(OpennessRow(title, kind, _averages(models[name]), _averages(models.filter("ranked")[name])))
-    return rows
-
-
-def _averages(scores: pl.Series) -> Averages:
-    values = tuple(scores)
-    return Averages(values, mean(values) if values else None, median(values) if values else None)
+        return pl.DataFrame(schema=["title", "kind", "score", "ranked"])
+    places = {name: place for place, name in enumerate(titles)}
+    long = published.unpivot(list(titles), index=["type", "ranked"], variable_name="name", value_name="score").drop_nulls()
+    ordered = long.sort(pl.col("name").replace_strict(places), "type", "score")
+    return ordered.select(pl.col("name").replace_strict(titles).alias("title"), pl.col("type").alias("kind"), "score", "ranked")
 
 
 def parse_size(text: str) -> tuple[float, float] | None:
@@ -217,27 +167,29 @@ def parse_size(text: str) -> tuple[float, float] | None:
     return (float(low) * _BILLIONS[unit], float(high or low) * _BILLIONS[last_unit]) if unit else None
 
 
-def sized_models(published: pl.DataFrame) -> list[SizedModel]:
-    """Return published models with a size, by family and size; a range stands at its middle."""
-    if not {"parameters", "series", TOTAL} <= set(published.columns):
-        return []
-    rows = published.drop_nulls("parameters").select("model", "series", "parameters", TOTAL).iter_rows()
+def sized_models(published: pl.DataFrame) -> pl.DataFrame:
+    """Return published models with a size, by family and size, in billions of parameters, those of all experts.
+
+    A range from `low` to `high` stands at its middle.
+    """
+    has_sizes = {"parameters", "series", TOTAL} <= set(published.columns)
+    printed = published.drop_nulls("parameters").select("model", "series", "parameters", TOTAL) if has_sizes else pl.DataFrame()
     sized = [
-        SizedModel(model, family, mean(size), *size, estimated="Estimated" in text, total=total)
-        for model, family, text, total in rows
+        (model, family, mean(size), *size, "Estimated" in text, total)
+        for model, family, text, total in printed.iter_rows()
         if (size := parse_size(text)) is not None
     ]
-    return sorted(sized, key=attrgetter("family", "billions", "model"))
+    names = ["model", "family", "billions", "low", "high", "estimated", "total"]
+    return pl.DataFrame(sized, schema=names, orient="row").sort("family", "billions", "model")
 
 
-def core_points(published: pl.DataFrame, blueprint: Blueprint) -> list[CorePoint]:
+def core_points(published: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
     """Return foundational against core ability of the published models that have both, with the blueprint's weights."""
     weights = {ability.id: ability.weight for ability in blueprint.abilities if ability.id in CORE}
     if not weights or not {FOUNDATIONAL, *weights} <= set(published.columns):
-        return []
+        return pl.DataFrame(schema=["model", FOUNDATIONAL, "ranked", "core"])
     weighted = sum(pl.col(name) * weight for name, weight in weights.items()) / sum(weights.values())
-    points = published.select("model", FOUNDATIONAL, "ranked", core=weighted).drop_nulls()
-    return [CorePoint(*point) for point in points.iter_rows()]
+    return published.select("model", FOUNDATIONAL, "ranked", core=weighted).drop_nulls()
 
 
 def fit_parabola(points: Sequence[tuple[float, float]]) -> Fit | None:

@@ -11,7 +11,7 @@ from schemas.context import ContextOptions
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.retrieval import RetrievalOptions
 from schemas.roles import JUDGE, PANEL
-from schemas.table import Cell, Column, Table
+from schemas.table import Cell, Column, Table, columns
 from tasks.lake.fingerprint import canonical_json
 from tasks.runs.mean_lengths import mean_lengths
 from tasks.runs.redaction import restricted_notices
@@ -62,8 +62,7 @@ def describe_request(data: ReportData) -> Request | None:
 
 def _roles_table(manifest: RunManifest, settings: list[str]) -> Table:
     """Return each role, who had it and what it does."""
-    columns = (Column("Role", "name"), Column("Model", "name"), Column("What it does"))
-    return Table(columns, list(_roles(manifest, settings)), "Roles")
+    return Table((*columns("name", "Role", "Model"), Column("What it does")), list(_roles(manifest, settings)), "Roles")
 
 
 def _roles(manifest: RunManifest, settings: list[str]) -> Iterator[tuple[str, str, str]]:
@@ -184,7 +183,6 @@ def describe_provenance(data: ReportData) -> Provenance:
 
 
 def _notices_table(notices: Iterable[DatasetNotice]) -> Table:
-    columns = (Column("Dataset", "name"), Column("Licence", "name"), Column("Texts may be passed on", "name"), Column("Source"))
     rows = [
         (
             *(Cell(notice.title, notice.id), notice.licence, notice.redistributable, "\n".join(notice.sources)),
@@ -192,15 +190,16 @@ def _notices_table(notices: Iterable[DatasetNotice]) -> Table:
         )
         for notice in notices
     ]
-    return Table((*columns, Column("Evaluation version", "name")), rows, "Datasets of the run")
+    heads = (*columns("name", "Dataset", "Licence", "Texts may be passed on"), Column("Source"))
+    return Table((*heads, Column("Evaluation version", "name")), rows, "Datasets of the run")
 
 
 def _lengths_table(data: ReportData) -> Table:
     """Return mean lengths by dataset; of contexts only where there are any."""
     lengths = mean_lengths(data.items, data.contexts, data.blueprint)
     contexts = (Column("Tokens of the context", "number", 0), Column("Tokens in the paper", "count"))
-    columns = (Column("Dataset", "name"), Column("Items", "count"), Column("Characters of context and question", "number", 0))
+    heads = (Column("Dataset", "name"), Column("Items", "count"), Column("Characters of context and question", "number", 0))
     rows = [(data.title_of(dataset), *values) for dataset, *values in lengths]
     if any(length.tokens for length in lengths):
-        return Table((*columns, *contexts), rows, "Mean length of the items")
-    return Table(columns, [row[: len(columns)] for row in rows], "Mean length of the items")
+        return Table((*heads, *contexts), rows, "Mean length of the items")
+    return Table(heads, [row[: len(heads)] for row in rows], "Mean length of the items")

@@ -1,69 +1,54 @@
 """Describe retrieval and needles: how often the needle is found, and scores by its depth and the context's length."""
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import groupby
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from schemas.table import Cell, Column, Table
-from tasks.runs.run_tables import ASKED, STAGES, ReportData, Row, System, from_row, last_stage
+from schemas.table import Cell, Column, Table, columns
+from tasks.runs.run_tables import ASKED, STAGES, ReportData, Row, System, last_stage
 from tasks.solvers.registry import setting_order, setting_title
 from tasks.text.number_format import counted
 
 CUTOFFS = (1, 4, 8, 16)
+PLACE = {"title": "Dataset", "setting": "Setting", "stage": "Ranking", "model": "Model"}
 ALL_MODELS = "all"
 STAGE_TITLES = {"initial": "first ranking", "reranked": "second ranking", "search": "searches"}
-
-
-@dataclass(frozen=True)
-class Recall:
-    """Share of the items whose needle's chunk is among the first k, by k of CUTOFFS; of several searches the best counts.
-
-    `model`: ALL_MODELS where a ranking is the same for all. `n_items`: with a needle, once per repetition. `chunks`: ranked,
-    their median.
-    """
-
-    dataset: str
-    title: str
-    setting: str
-    stage: str
-    model: str
-    recall: tuple[float, ...]
-    n_items: int
-    chunks: float
 
 
 @dataclass(frozen=True)
 class RetrievalReport:
     """Everything about retrieval.
 
+    `recall`: by dataset, setting, stage and model the share of items whose needle's chunk is among the first k, by k of CUTOFFS.
+    Of several searches the best counts. `model` is ALL_MODELS where a ranking is the same for all models, `n_items` counts items
+    with a needle, once per repetition, `chunks` is the median number of chunks ranked.
     `kept`: mean scores of the items whose needle's chunk went into the prompt, and of those whose did not; no rows where no item
     with a needle has a score.
     """
 
-    recall: tuple[Recall, ...]
+    recall: list[Row]
     kept: Table
-
-    @property
-    def by_dataset(self) -> dict[str, list[Recall]]:
-        """Rows of each dataset."""
-        return {name: list(rows) for name, rows in groupby(self.recall, key=attrgetter("dataset"))}
 
     @property
     def table(self) -> Table:
         """Recall by dataset, setting, stage and model."""
-        place = (Column(title, "name") for title in ("Dataset", "Setting", "Ranking", "Model"))
-        shares = (Column(f"Recall at {k}, %", "score", 0) for k in CUTOFFS)
+        shares = columns("score", *(f"Recall at {k}, %" for k in CUTOFFS), digits=0)
         counts = (Column("Items with a needle", "count"), Column("Chunks ranked, median", "number", 0))
         rows = [
-            (row.title, row.setting, row.stage, row.model, *(100 * share for share in row.recall), row.n_items, row.chunks)
+            (*(row[name] for name in PLACE), *(100 * share for share in row["recall"]), row["n_items"], row["chunks"])
             for row in self.recall
         ]
-        return Table((*place, *shares, *counts), rows, "Recall of the needle")
+        return Table((*columns("name", *PLACE.values()), *shares, *counts), rows, "Recall of the needle")
+
+    @property
+    def by_dataset(self) -> dict[str, list[Row]]:
+        """Rows of each dataset."""
+        return {name: list(rows) for name, rows in groupby(self.recall, key=itemgetter("dataset"))}
 
 
 def describe_retrieval(data: ReportData) -> RetrievalReport | None:
@@ -71,10 +56,10 @@ def describe_retrieval(data: ReportData) -> RetrievalReport | None:
     ranked = data.retrievals.filter(pl.col("holds_needle").is_not_null())
     if ranked.is_empty():
         return None
-    return RetrievalReport(tuple(_merge_models(_recall_rows(ranked, data))), _kept_table(ranked, data))
+    return RetrievalReport(_merge_models(_recall_rows(ranked, data)), _kept_table(ranked, data))
 
 
-def _recall_rows(ranked: pl.DataFrame, data: ReportData) -> list[Recall]:
+def _recall_rows(ranked: pl.DataFrame, data: ReportData) -> list[Row]:
     at = [(pl.col("best") < k).fill_null(value=False).mean().alias(f"recall_{k}") for k in CUTOFFS]
     # Per item, repetition and stage: best rank of the needle's chunk from 0 (null = not among the ranked), and chunks ranked.
     rank = pl.col("rank")
@@ -82,14 +67,9 @@ def _recall_rows(ranked: pl.DataFrame, data: ReportData) -> list[Recall]:
     grouped = places.group_by("dataset", "setting", "stage", "model").agg(*at, n_items=pl.len(), chunks=pl.col("chunks").median())
     rows = sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), STAGES.index(row["stage"]), row["model"]))
     return [
-        from_row(
-            Recall,
-            row,
-            title=data.title_of(row["dataset"]),
-            setting=setting_title(row["setting"]),
-            stage=STAGE_TITLES[row["stage"]],
-            recall=tuple(row[f"recall_{k}"] for k in CUTOFFS),
-        )
+        row
+        | {"title": data.title_of(row["dataset"]), "setting": setting_title(row["setting"])}
+        | {"stage": STAGE_TITLES[row["stage"]], "recall": tuple(row[f"recall_{k}"] for k in CUTOFFS)}
         for row in rows
     ]
 
@@ -98,12 +78,14 @@ def _order(data: ReportData, row: Row) -> tuple[Any, ...]:
     return data.dataset_order(row["dataset"]), setting_order(row["setting"])
 
 
-def _merge_models(rows: list[Recall]) -> Iterator[Recall]:
-    """Yield one row in place of several that differ in nothing but the model."""
-    for _, rows_of_all in groupby(rows, key=attrgetter("dataset", "setting", "stage")):
+def _merge_models(rows: list[Row]) -> list[Row]:
+    """Return one row in place of several that differ in nothing but the model."""
+    merged: list[Row] = []
+    for _, rows_of_all in groupby(rows, key=itemgetter("dataset", "setting", "stage")):
         group = list(rows_of_all)
-        same = len({replace(row, model=ALL_MODELS) for row in group}) == 1
-        yield from [replace(group[0], model=ALL_MODELS)] if same and len(group) > 1 else group
+        same = len(set(map(itemgetter("recall", "n_items", "chunks"), group))) == 1
+        merged += [group[0] | {"model": ALL_MODELS}] if same and len(group) > 1 else group
+    return merged
 
 
 def _kept_table(ranked: pl.DataFrame, data: ReportData) -> Table:
@@ -123,9 +105,8 @@ def _kept_table(ranked: pl.DataFrame, data: ReportData) -> Table:
         )
         for row in sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), row["model"]))
     ]
-    place = (Column(title, "name") for title in ("Dataset", "Model", "Setting"))
-    columns = (*place, Column("Shown", "score", 1), Column("Not shown", "score", 1))
-    return Table(columns, rows, "Scores by whether the needle was shown")
+    heads = (*columns("name", "Dataset", "Model", "Setting"), *columns("score", "Shown", "Not shown", digits=1))
+    return Table(heads, rows, "Scores by whether the needle was shown")
 
 
 def _main_metrics(data: ReportData) -> pl.DataFrame:
@@ -157,9 +138,9 @@ class NeedleGrid:
     @property
     def table(self) -> Table:
         """A row per depth with a cell per length, null where there is no item."""
-        columns = (Column("Depth", "name"), *(Column(f"{length} tokens", "score", 1) for length in self.lengths))
+        lengths = columns("score", *(f"{length} tokens" for length in self.lengths), digits=1)
         rows = [(depth, *(self._cell(length, depth) for length in self.lengths)) for depth in self.depths]
-        return Table(columns, rows, f"Scores by length and depth of {self.system} in {self.title}")
+        return Table((Column("Depth", "name"), *lengths), rows, f"Scores by length and depth of {self.system} in {self.title}")
 
     def _cell(self, length: str, depth: str) -> Cell | None:
         cell = self.cells.get((length, depth))

@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import itemgetter
 from statistics import fmean
 
-from schemas.table import Cell, Column, Interval, Table, Value
+from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.explain.groups import score_groups
 from tasks.judging.gold import GOLD
 from tasks.judging.rubrics import order_dimensions
@@ -46,8 +46,8 @@ def describe_dimensions(data: LeaderboardData) -> tuple[Table, ...]:
             found = {(_system(row), row["dimension"]): row for row in of}
             shown = [one for one in ranked if any((one, each) in found for each in order)]
             rows = [(_name(ranked[one], data), *_dimension_cells([found.get((one, each)) for each in order])) for one in shown]
-            columns = (Column(each.replace("_", " "), "score") for each in (*order, AVERAGE))
-            tables += [Table((Column("Model", "name"), *columns), rows, dataset.title)] if rows else []
+            scores = columns("score", *(each.replace("_", " ") for each in (*order, AVERAGE)))
+            tables += [Table((Column("Model", "name"), *scores), rows, dataset.title)] if rows else []
     return tuple(tables)
 
 
@@ -77,11 +77,9 @@ def _group_table(data: ReportData, rows: list[Row]) -> Table:
     measures = dict.fromkeys(row["measure"] for row in rows)
     cells = {(row["group"], row["value"], row["measure"]): score_cell(row) for row in rows}
     values = dict.fromkeys((row["group"], row["value"]) for row in rows)
+    scores = columns("score", *(measure.replace("_", " ") for measure in measures))
     return Table(
-        (
-            *(Column("Group", "name"), Column("Value", "name")),
-            *(Column(measure.replace("_", " "), "score") for measure in measures),
-        ),
+        (*columns("name", "Group", "Value"), *scores),
         [
             (*(name.replace("_", " ") for name in value), *(cells.get((*value, measure)) for measure in measures))
             for value in values

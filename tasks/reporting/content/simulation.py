@@ -1,6 +1,6 @@
 """Lay out what the persons did whom another model played."""
 
-from schemas.table import Cell, Column, Interval, Table
+from schemas.table import Cell, Column, Interval, Table, columns
 from tasks.reporting.content.annotations import counts_said
 from tasks.runs.run_tables import ReportData, Row
 from tasks.solvers.registry import setting_title
@@ -9,7 +9,6 @@ from tasks.text.number_format import count, counted
 
 def faults_table(checks: tuple[Row, ...]) -> Table:
     """Return faults of simulated persons, and the totals with and without the dialogues that have one."""
-    columns = (Column("Model", "name"), Column("Tainted dialogues", "share"), Column("By kind"), Column("By severity"))
     rows = []
     for check in checks:
         model = Cell(check["model"], setting_title(check["setting"]))
@@ -17,8 +16,8 @@ def faults_table(checks: tuple[Row, ...]) -> Table:
         counts = map(counts_said, (check["kinds"], check["severities"]))
         rest = _total_cell(check["untainted"]) if check["untainted"] else "nothing is left"
         rows.append((model, share, *counts, _total_cell(check["all"]), rest))
-    scores = (Column("Score over all", "score"), Column("Without tainted dialogues", "score"))
-    return Table((*columns, *scores), rows, "Faults of simulated persons")
+    heads = (Column("Model", "name"), Column("Tainted dialogues", "share"), *columns("text", "By kind", "By severity"))
+    return Table((*heads, *columns("score", "Score over all", "Without tainted dialogues")), rows, "Faults of simulated persons")
 
 
 def _total_cell(row: Row) -> Cell:
@@ -29,6 +28,6 @@ def _total_cell(row: Row) -> Cell:
 def criteria_table(data: ReportData, check: Row) -> Table:
     """Return mean ratings of the persons that a model talked with, by dataset."""
     criteria = next(iter(check["criteria"].values()))
-    columns = (Column(check["model"], "name"), *(Column(name, "number", 1) for name in criteria))
+    heads = (Column(check["model"], "name"), *columns("number", *criteria, digits=1))
     rows = [(data.title_of(dataset), *means.values()) for dataset, means in check["criteria"].items()]
-    return Table(columns, rows, "Ratings of simulated persons, from 0 to 10")
+    return Table(heads, rows, "Ratings of simulated persons, from 0 to 10")

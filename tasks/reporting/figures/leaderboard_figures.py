@@ -2,14 +2,16 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import altair as alt
+import polars as pl
 
 from tasks.reporting.content.leaderboard import LeaderboardEntry
-from tasks.reporting.content.published_models import OpennessRow, PublishedModels, SizedModel
+from tasks.reporting.content.published_models import PublishedModels
 from tasks.reporting.figures.drawing import Values, chart, draw, row_names, score_axis
 from tasks.reporting.figures.palette import GATE, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL, KeyedFigure
+from tasks.runs.run_tables import Row
 
 _WIDE_HISTORY, _TALL_HISTORY = 520, 240
 _WIDE, _TALL = 380, 260
@@ -67,13 +69,12 @@ def draw_boxes(scores: Sequence[tuple[str, Sequence[float]]]) -> str:
     return draw(layers, alt.Step(ROW))
 
 
-def draw_openness(openness: Sequence[OpennessRow]) -> str:
+def draw_openness(openness: pl.DataFrame) -> str:
     """Draw scores of open and closed models as lines, medians thicker, means as dots."""
-    rows = {f"{row.title}: {row.kind}": row.every for row in openness}
-    scores: Values = [{"row": name, "score": score} for name, row in rows.items() for score in row.scores]
-    averages: Values = [{"row": name, "middle": row.middle, "mean": row.mean} for name, row in rows.items()]
+    rows = openness.select("score", row=pl.format("{}: {}", "title", "kind"))
+    grouped = rows.group_by("row", maintain_order=True).agg(mean=pl.mean("score"), middle=pl.median("score"))
+    names, scores, averages = grouped["row"].to_list(), rows.to_dicts(), grouped.to_dicts()
     x = score_axis("score:Q")
-    names = list(rows)
     y = alt.Y("row:N", sort=names, axis=None)
     layers = [
         row_names(names, y),
@@ -84,49 +85,45 @@ def draw_openness(openness: Sequence[OpennessRow]) -> str:
     return draw(layers, alt.Step(ROW))
 
 
-def draw_sizes(models: Sequence[SizedModel]) -> str:
+def draw_sizes(models: pl.DataFrame) -> str:
     """Draw the total over the number of parameters. Lines join families; hollow: estimates; bars: ranges."""
+    sized = models.to_dicts()
     ticks = alt.Axis(title="parameters, billions (log scale)", values=[1, 10, 100, 1000], grid=False, format="~r")
     x = alt.X("billions:Q", scale=alt.Scale(type="log", domain=[0.1, 9000]), axis=ticks)
     y = alt.Y("total:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="total, before the veto", tickCount=6))
-    families = [family for family, times in Counter(model.family for model in models).items() if times > 1]
-    first, last = map(_values, _label_families(families, models))
-    joined = _values(model for model in models if model.family in families)
-    ranges = _values(model for model in models if model.low < model.high)
-    estimated, stated = (_values(model for model in models if model.estimated == guess) for guess in (True, False))
+    families = [family for family, times in Counter(value["family"] for value in sized).items() if times > 1]
+    first, last = _label_families(families, sized)
+    joined = [value for value in sized if value["family"] in families]
+    ranges = [value for value in sized if value["low"] < value["high"]]
     layers = [
         chart(ranges).mark_rule(color=MUTED).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y),
         chart(joined).mark_line(color=PUBLISHED, strokeWidth=2).encode(x=x, y=y, detail=alt.Detail("family:N")),
-        chart(estimated).mark_point(color=MUTED, size=45, opacity=1).encode(x=x, y=y),
-        chart(stated).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),
+        chart([v for v in sized if v["estimated"]]).mark_point(color=MUTED, size=45, opacity=1).encode(x=x, y=y),
+        chart([v for v in sized if not v["estimated"]]).mark_point(color=MUTED, filled=True, size=45, opacity=1).encode(x=x, y=y),
         chart(first).mark_text(color=INK, fontSize=SMALL, align="right", dx=-7).encode(x=x, y=y, text=alt.Text("family:N")),
         chart(last).mark_text(color=INK, fontSize=SMALL, align="left", dx=7).encode(x=x, y=y, text=alt.Text("family:N")),
     ]
     return draw(layers, _TALL, _WIDE)
 
 
-def _values(models: Iterable[SizedModel]) -> Values:
-    return [model._asdict() for model in models]
-
-
-def _label_families(families: list[str], models: Sequence[SizedModel]) -> tuple[list[SizedModel], list[SizedModel]]:
+def _label_families(families: list[str], sized: Values) -> tuple[Values, Values]:
     """Return where family names have room, left of the smallest member and right of the largest."""
-    first: list[SizedModel] = []
-    last: list[SizedModel] = []
+    first: Values = []
+    last: Values = []
     for family in families:
-        members = [model for model in models if model.family == family]
+        members = [value for value in sized if value["family"] == family]
         for member, names, direction in ((members[0], first, -1), (members[-1], last, 1)):
-            if not any(_overlaps_label(other, member, direction) for other in models) and not any(
-                abs(member.total - other.total) < _LABEL_GAP for other in names
+            if not any(_overlaps_label(other, member, direction) for other in sized) and not any(
+                abs(member["total"] - other["total"]) < _LABEL_GAP for other in names
             ):
                 names.append(member)
                 break
     return first, last
 
 
-def _overlaps_label(other: SizedModel, labelled: SizedModel, direction: int) -> bool:
-    decades = direction * math.log10(other.billions / labelled.billions)
-    return 0 < decades < _LABEL_DECADES and abs(other.total - labelled.total) < _LABEL_GAP / 2
+def _overlaps_label(other: Row, labelled: Row, direction: int) -> bool:
+    decades = direction * math.log10(other["billions"] / labelled["billions"])
+    return 0 < decades < _LABEL_DECADES and abs(other["total"] - labelled["total"]) < _LABEL_GAP / 2
 
 
 def draw_core(models: PublishedModels) -> str:
@@ -142,7 +139,7 @@ def draw_core(models: PublishedModels) -> str:
             for fit, colour in curves
         ),
         *(
-            chart([point._asdict() for point in models.core if point.ranked == ranked])
+            chart(models.core.filter(ranked=ranked).to_dicts())
             .mark_point(color=MUTED, filled=ranked, size=45, opacity=1)
             .encode(x=x, y=y)
             for ranked in (True, False)

@@ -1,13 +1,12 @@
 """Draw a run's figures as inline SVG: a system's abilities over those of the published models; settings, retrieval, needles."""
 
-from collections.abc import Sequence
-
 import altair as alt
 
 from tasks.reporting.content.gains import ModelGains
-from tasks.reporting.content.retrieval import CUTOFFS, NeedleGrid, Recall
+from tasks.reporting.content.retrieval import CUTOFFS, NeedleGrid
 from tasks.reporting.figures.drawing import Values, at_pixel, chart, draw
 from tasks.reporting.figures.palette import HEAT, INK, MUTED, SERIES
+from tasks.runs.run_tables import Row
 from tasks.text.number_format import heat_step, number, shorten
 
 MAX_SERIES = len(SERIES)
@@ -25,16 +24,16 @@ _TALL = 220
 
 def draw_gains(gains: ModelGains) -> str:
     """Draw one row per dataset, the total on top: what each setting gains over base, as a dot with its 95 % interval."""
-    settings, scopes = (list(dict.fromkeys(getattr(row, name) for row in gains.rows)) for name in ("setting", "title"))
+    settings, scopes = (list(dict.fromkeys(row[name] for row in gains.rows)) for name in ("setting", "title"))
     tall = _NAME_TALL + _LINE * len(settings) + _LINE / 2
     values: Values = [
-        {"setting": row.setting, "gain": row.gain, "low": row.ci_low, "high": row.ci_high}
-        | {"y": tall * scopes.index(row.title) + _NAME_TALL + _LINE * settings.index(row.setting)}
+        {"setting": row["setting"], "gain": row["gain"], "low": row["ci_low"], "high": row["ci_high"]}
+        | {"y": tall * scopes.index(row["title"]) + _NAME_TALL + _LINE * settings.index(row["setting"])}
         for row in gains.rows
     ]
     height = round(tall * len(scopes))
     y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None)
-    ends = [end for row in gains.rows for end in (row.gain, row.ci_low, row.ci_high) if end is not None]
+    ends = [end for row in gains.rows for end in (row["gain"], row["ci_low"], row["ci_high"]) if end is not None]
     reach = 1.05 * max(abs(end) for end in ends) or 1.0
     digits = 0 if reach > _WHOLE_POINTS else 1
     axis = alt.Axis(title="points gained over Base", domain=False, ticks=False, tickCount=5, format=f"+.{digits}f")
@@ -51,14 +50,14 @@ def draw_gains(gains: ModelGains) -> str:
     return draw(layers, height)
 
 
-def draw_recall(rows: Sequence[Recall]) -> str:
+def draw_recall(rows: Values) -> str:
     """Draw recall over k of one dataset, a line per setting, stage and model."""
-    several = len({row.model for row in rows}) > 1
+    several = len({row["model"] for row in rows}) > 1
     shown = [(_recall_name(row, several=several), row) for row in rows][:MAX_SERIES]
     values = [
         {"name": name, "k": str(k), "recall": 100 * share}
         for name, row in shown
-        for k, share in zip(CUTOFFS, row.recall, strict=True)
+        for k, share in zip(CUTOFFS, row["recall"], strict=True)
     ]
     x = alt.X("k:O", sort=[str(k) for k in CUTOFFS], axis=alt.Axis(title="among the first k chunks", labelAngle=0, grid=False))
     axis = alt.Axis(title="needle found, % of items", values=[0, 25, 50, 75, 100])
@@ -71,9 +70,9 @@ def draw_recall(rows: Sequence[Recall]) -> str:
     return draw(layers, _TALL)
 
 
-def _recall_name(row: Recall, *, several: bool) -> str:
-    name = f"{row.setting}, {row.stage}"
-    return shorten(f"{name}, {row.model}" if several else name, _NAME)
+def _recall_name(row: Row, *, several: bool) -> str:
+    name = f"{row['setting']}, {row['stage']}"
+    return shorten(f"{name}, {row['model']}" if several else name, _NAME)
 
 
 def draw_needles(grid: NeedleGrid) -> str:

@@ -176,8 +176,8 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, groups: S
             "overlay": radar.draw_overlay(leaderboard.titles, shapes, band),
             "history": leaderboard_figures.draw_histories(leaderboard.histories) if leaderboard.histories else None,
             "boxes": {name: draw_boxes(rows) for name, rows in models.settings.items()} if models else {},
-            "openness": leaderboard_figures.draw_openness(models.openness) if models and models.openness else None,
-            "sizes": leaderboard_figures.draw_sizes(models.sizes) if models and models.sizes else None,
-            "core": leaderboard_figures.draw_core(models) if models and models.core else None,
+            "openness": leaderboard_figures.draw_openness(models.openness) if models and models.openness.height else None,
+            "sizes": leaderboard_figures.draw_sizes(models.sizes) if models and models.sizes.height else None,
+            "core": leaderboard_figures.draw_core(models) if models and models.core.height else None,
             "tasks": [draw_boxes([(task.title, task.quartiles) for task in one.tasks]) if one.tasks else None for one in groups],
         }

@@ -24,12 +24,12 @@ def test_gains_stand_in_order_and_are_judged() -> None:
     found = model_gains(long_data())
     assert [entry.model for entry in found] == ["beta", "alpha"]
     rows = found[1].rows
-    assert [(row.title, row.setting) for row in rows[:3]] == [
+    assert [(row["title"], row["setting"]) for row in rows[:3]] == [
         ("Total", "RAG"),
         ("Total", "CoEM"),
         ("Emotion Classification, persons (EC-E)", "RAG"),
     ]
-    assert [row.cell.mark for row in rows[:2]] == [None, "clear"]
+    assert [as_cell(row[4]).mark for row in found[1].table.rows[:2]] == [None, "clear"]
 
 
 def test_a_gain_without_interval_is_a_dot() -> None:
@@ -63,9 +63,9 @@ def described(needle: pl.Expr | None = None, **changes: Any) -> RetrievalReport:
 
 
 def test_recall_is_the_share_of_needles_found() -> None:
-    rows = [row for row in described().recall if row.dataset == EMOBENCH]
+    rows = [row for row in described().recall if row["dataset"] == EMOBENCH]
     # First ranking: place 3, so found among 4 and not among 1. Second ranking: place 1. The same for both models.
-    assert [(row.setting, row.stage, row.model, row.recall, row.n_items, row.chunks) for row in rows] == [
+    assert [(row["setting"], row["stage"], row["model"], row["recall"], row["n_items"], row["chunks"]) for row in rows] == [
         ("RAG", "first ranking", "all", (0.0, 1.0, 1.0, 1.0), 2, 8.0),
         ("CoEM", "first ranking", "all", (0.0, 1.0, 1.0, 1.0), 2, 8.0),
         ("CoEM", "second ranking", "all", (1.0, 1.0, 1.0, 1.0), 2, 8.0),
@@ -77,8 +77,8 @@ def test_models_that_rank_otherwise_have_own_rows() -> None:
     # A needle that is lost is not found among any k.
     lost = (pl.col("model") == "alpha") & (pl.col("item_id") == "ec_emobench-0") & (pl.col("setting") == "rag")
     found = described(pl.when(lost).then(pl.lit(value=False)).otherwise("holds_needle"))
-    rows = [row for row in found.recall if (row.dataset, row.setting) == (EMOBENCH, "RAG")]
-    assert [(row.model, row.recall) for row in rows] == [("alpha", (0.0, 0.5, 0.5, 0.5)), ("beta", (0.0, 1.0, 1.0, 1.0))]
+    rows = [row for row in found.recall if (row["dataset"], row["setting"]) == (EMOBENCH, "RAG")]
+    assert [(row["model"], row["recall"]) for row in rows] == [("alpha", (0.0, 0.5, 0.5, 0.5)), ("beta", (0.0, 1.0, 1.0, 1.0))]
 
 
 def test_scores_with_and_without_the_needle_differ() -> None:
@@ -101,7 +101,7 @@ def test_of_several_searches_the_best_counts() -> None:
     ]
     found = described(retrievals=make_table(Retrievals, searches))
     (entry,) = found.recall
-    assert (entry.stage, entry.recall, entry.n_items) == ("searches", (0.0, 1.0, 1.0, 1.0), 1)
+    assert (entry["stage"], entry["recall"], entry["n_items"]) == ("searches", (0.0, 1.0, 1.0, 1.0), 1)
     assert as_cell(found.kept.rows[0][3]).note == "1 item"
 
 
