@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-Kind = Literal[
-    *("name", "code", "text", "score", "number", "difference", "interval", "change"),
-    *("share", "count", "part", "money", "time", "verdict"),
-]
+Kind = (
+    Literal["name", "code", "text", "score", "number", "difference", "interval", "change"]
+    | Literal["share", "count", "part", "money", "time", "verdict"]
+)
 """What a column holds.
 
 name: what something is called, in one line; the first such column says what a row is about. code: what a program calls it.

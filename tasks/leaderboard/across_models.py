@@ -7,7 +7,6 @@ have scored, as tasks.compare.scores pairs two runs. Of pairs that do not differ
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal
 
@@ -103,11 +102,6 @@ class AcrossModels:
     told_apart: float | None = None
     published_models: tuple[str, ...] = ()
     published_correlation: float | None = None
-
-    @cached_property
-    def by_names(self) -> dict[tuple[str, str], PairDifference]:
-        """The pairs by their models."""
-        return {(pair.first, pair.second): pair for pair in self.pairs}
 
 
 def compare_models(data: LeaderboardData, folder: Folder) -> tuple[AcrossModels, ...]:

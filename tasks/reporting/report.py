@@ -12,7 +12,6 @@ from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.gains import ModelGains, model_gains
 from tasks.reporting.content.headlines import Headlines, describe_headlines
 from tasks.reporting.content.judges import JudgeReport, describe_judges
-from tasks.reporting.content.operations import failures_table, judge_failures_table, latency_table, missing_table
 from tasks.reporting.content.position_bias import Positions, describe_positions
 from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
 from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
@@ -81,10 +80,6 @@ class Report:
 
     data: ReportData
     systems: tuple[SystemReport, ...]
-    missing: Table
-    failures: Table
-    judge_failures: Table
-    latency: Table
     provenance: Provenance
     request: Request | None
     gains: tuple[ModelGains, ...]
@@ -130,10 +125,6 @@ def build_report(data: ReportData) -> Report:
         systems=tuple(
             _describe(data, verdict, gaps, f"m{number}") for number, verdict in enumerate(judge_systems(data), start=1)
         ),
-        missing=missing_table(data),
-        failures=failures_table(data),
-        judge_failures=judge_failures_table(data),
-        latency=latency_table(data),
         provenance=describe_provenance(data),
         request=describe_request(data),
         gains=model_gains(data),

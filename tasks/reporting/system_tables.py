@@ -78,7 +78,7 @@ def levels_table(entry: SystemReport, *, has_levels: bool) -> Table:
     """Return the scores of a system's sub-abilities, at each level where there are several."""
     levels = LEVELS if has_levels else ()
     titles = (*(level.capitalize() for level in levels), "All levels" if levels else "Score")
-    rows = []
+    rows: list[tuple[Value, ...]] = []
     for main, node in entry.levels:
         name = Cell(node.title, main.title if main.title != node.title else "", href=f"#{node.anchor}")
         gaps = dict.fromkeys(each.reason for each in (node.children if levels else (node,)) if each.reason)

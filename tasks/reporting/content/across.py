@@ -1,6 +1,6 @@
 """Lay out models of a leaderboard that are ranked together, side by side."""
 
-from schemas.table import Cell, Column, Interval, Table, columns
+from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.leaderboard.across_models import AcrossModels, ModelScore, PairDifference
 
 MOST_COMPARED = 10
@@ -12,7 +12,9 @@ FIRST = slice(MOST_COMPARED)
 def tasks_table(across: AcrossModels, models: slice) -> Table:
     """Return the tasks, a column for each of these models."""
     scores = columns("score", *across.models[models], digits=1)
-    rows = [(task.title, *map(_task_cell, task.scores[models]), task.weakest_of) for task in across.tasks]
+    rows: list[tuple[Value, ...]] = [
+        (task.title, *map(_task_cell, task.scores[models]), task.weakest_of) for task in across.tasks
+    ]
     return Table((Column("Task", "name"), *scores, Column("Weakest of", "count")), rows, "Tasks by model")
 
 
@@ -50,5 +52,6 @@ def ranks_table(across: AcrossModels) -> Table:
     ways = across.variations
     heads = (Column("Model", "name"), *columns("number", *(way.title for way in ways)))
     ranks = zip(across.models, *(way.ranks for way in ways), strict=True)
-    ends = (("Moved", *(way.moved for way in ways)), ("Spearman's rho", *(way.rank_correlation for way in ways)))
-    return Table(heads, [*ranks, *ends], "Ranks by other weights and thresholds")
+    moved, correlations = (way.moved for way in ways), (way.rank_correlation for way in ways)
+    rows: list[tuple[Value, ...]] = [*ranks, ("Moved", *moved), ("Spearman's rho", *correlations)]
+    return Table(heads, rows, "Ranks by other weights and thresholds")

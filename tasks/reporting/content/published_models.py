@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.table import Cell, Column, Table, columns
+from schemas.table import Cell, Column, Table, Value, columns
 from tasks.scoring.published import BASE_SETTING, TOTAL, PublishedTable
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import number, weight
@@ -69,7 +69,7 @@ class PublishedModels:
     def quartiles_table(self, setting: str) -> Table:
         """Scores per ability in a setting."""
         scores = columns("score", "Lowest", "Quarter", "Median", "Three quarters", "Highest", digits=1)
-        rows = [(title, *quartiles) for title, quartiles in self.settings[setting]]
+        rows: list[tuple[Value, ...]] = [(title, *quartiles) for title, quartiles in self.settings[setting]]
         return Table((Column("Score", "name"), *scores), rows, "Published scores per ability")
 
     @property

@@ -63,7 +63,7 @@ def _name(row: Row, data: LeaderboardData) -> str:
 def _dimension_cells(rows: Sequence[Row | None]) -> Iterator[Value]:
     """Yield scores by dimension and their mean: it has no interval of its own, and none is told unless each has a score."""
     scores = [row["score"] for row in rows if row and row["score"] is not None]
-    yield from (row and score_cell(row) for row in rows)
+    yield from (score_cell(row) if row else None for row in rows)
     yield fmean(scores) if len(scores) == len(rows) else None
 
 

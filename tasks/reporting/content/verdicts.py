@@ -11,7 +11,7 @@ from schemas.table import Cell, Column, Interval
 from tasks.reporting.content.caveats import Caveat, find_caveats
 from tasks.reporting.content.tables import task_paths
 from tasks.runs.comparability import compare_with_paper
-from tasks.runs.run_tables import ReportData, System, from_row
+from tasks.runs.run_tables import ReportData, Row, System, from_row
 from tasks.runs.verdict import WITH_TOTAL, Verdict, judge_row, judge_run
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, number, percent
@@ -55,7 +55,7 @@ class SystemTotal:
         return Cell(both, "before the veto" if both and self.verdict == "vetoed" else "")
 
     @classmethod
-    def of_row(cls, row: dict[str, Any], **others: Any) -> Self:
+    def of_row(cls, row: Row, **others: Any) -> Self:
         """Return it from a judged row of `totals`; `others`: the fields that the row does not have."""
         system = System(row["model"], row["setting"])
         return from_row(cls, row, system=system, **others)
@@ -107,13 +107,13 @@ def _judge(data: ReportData, system: System, totals: pl.DataFrame, ranked: int, 
     )
 
 
-def _no_totals(data: ReportData, system: System) -> dict[str, Any]:
+def _no_totals(data: ReportData, system: System) -> Row:
     counts = {"datasets_scored": 0, "datasets_total": len(data.blueprint.datasets), "n_scored": 0, "n_total": 0, "coverage": 0.0}
     row = {**dict.fromkeys(data.totals.columns), **system._asdict(), **counts}
     return row | dict(zip(("verdict", "why", "headline"), judge_row(row, data.blueprint, None), strict=True))
 
 
-def _rank_note(row: dict[str, Any], data: ReportData, ranked: int) -> str:
+def _rank_note(row: Row, data: ReportData, ranked: int) -> str:
     if row["rank"] is not None:
         where = f" with {setting_title(row['setting'])}" if len(data.settings) > 1 else ""
         return f"{row['rank']} of {counted(ranked, 'ranked model')}{where} in this run"

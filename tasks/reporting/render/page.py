@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -72,14 +71,14 @@ def render_pages(report: Report) -> Iterator[tuple[str, str]]:
     yield REPORT, _render("page.html.jinja", figures, report=report, shown=shown, alone=False, beside=beside)
 
 
-def _render(template: str, figures: dict[str, Any], **content: object) -> str:
+def _render(template: str, figures: dict[str, object], **content: object) -> str:
     return make_environment().get_template(template).render(figures=figures, colours=COLOURS, **content)
 
 
-def _draw(report: Report) -> dict[str, Any]:
+def _draw(report: Report) -> dict[str, object]:
     """Draw the page's figures as SVG elements, by the anchor of what they show; of recall by dataset."""
     found = report.retrieval.by_dataset if report.retrieval else {}
-    figures: dict[str, Any] = {
+    figures: dict[str, object] = {
         "abilities": {entry.anchor: draw_abilities(entry) for entry in report.systems},
         "overlay": radar.overlay_systems(report.systems),
     }
@@ -110,7 +109,7 @@ def make_environment() -> Environment:
         "heat": lambda score: f" heat-{formats.heat_step(score)}" if isinstance(score, float | int) else "",
         "setting": setting_title,
     }
-    shared: dict[str, Any] = {
+    shared: dict[str, object] = {
         **{function.__name__: function for function in FUNCTIONS},
         "across_tables": across,
         "annotation_tables": annotations,
@@ -159,7 +158,7 @@ def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (
     return _render("leaderboard.html.jinja", figures, leaderboard=leaderboard, across=groups, of_paper=of_paper)
 
 
-def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, groups: Sequence[AcrossModels]) -> dict[str, Any]:
+def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, groups: Sequence[AcrossModels]) -> dict[str, object]:
     """Return the page's drawings as SVG elements; those it does not have are null."""
     from tasks.reporting.figures import drawing, leaderboard_figures  # noqa: PLC0415
 

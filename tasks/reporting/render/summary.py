@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from schemas.changes import RunChanges
 from schemas.table import Table
 from tasks.reporting.content.changes import change_notes, changes_table, label_of, state_said
+from tasks.reporting.content.operations import missing_table
 from tasks.reporting.report import Report
 from tasks.reporting.system_tables import results_table, scores_table, weakest_table
 from tasks.text.tables import escape, to_markdown
@@ -23,7 +24,7 @@ def write_summary(report: Report) -> str:
         *_results(report),
         *(_section("Abilities", scores_table(report.systems)) if report.systems and report.systems[0].abilities else ()),
         *_section("Weakest tasks", weakest_table(report.systems)),
-        *_section("What is missing", report.missing),
+        *_section("What is missing", missing_table(report.data)),
         FULL_REPORT,
     ]
     return "\n\n".join(blocks) + "\n"
