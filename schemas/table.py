@@ -84,3 +84,14 @@ class Table:
     def head(self) -> int | None:
         """Place of the column that says what a row is about."""
         return next((place for place, column in enumerate(self.columns) if column.kind == "name"), None)
+
+    def without_empty(self, *titles: str) -> "Table":
+        """Return the table without those of these columns that have nothing but nulls and empty texts."""
+        shown = [
+            place
+            for place, column in enumerate(self.columns)
+            if column.title not in titles or any(row[place] not in {None, ""} for row in self.rows)
+        ]
+        return Table(
+            tuple(self.columns[place] for place in shown), [[row[place] for place in shown] for row in self.rows], self.title
+        )

@@ -85,7 +85,8 @@ def levels_table(entry: SystemReport, *, has_levels: bool) -> Table:
         cells = (_level_cell(each) for each in (*map(node.level, levels), node))
         rows.append((name, *cells, shorten("; ".join(gaps), 240)))
     heads = (Column("Sub-ability", "name"), *columns("score", *titles, digits=1), MISSING)
-    return _without_empty(Table(heads, rows, "Scores per sub-ability" + (" and level" if levels else "")))
+    title = "Scores per sub-ability" + (" and level" if levels else "")
+    return Table(heads, rows, title).without_empty(MISSING.title)
 
 
 def _level_cell(node: Node | None) -> Cell:
@@ -95,25 +96,22 @@ def _level_cell(node: Node | None) -> Cell:
     return Cell(node.part.score, scored, href=f"#{node.anchor}")
 
 
-def _without_empty(table: Table) -> Table:
-    """Return a table without its last column if that has nothing but empty texts."""
-    if any(row[-1] for row in table.rows):
-        return table
-    return Table(table.columns[:-1], [row[:-1] for row in table.rows], table.title)
-
-
 def tasks_table(entry: SystemReport, *, has_levels: bool) -> Table:
     """Return all tasks of a system."""
-    scores = (Column("Score", "score", 1), *columns("part", "Datasets", "Items scored"), MISSING)
     rows: list[tuple[Value, ...]] = []
     for row in entry.tasks:
         part, path = row.part, row.path
         title = Cell(part.title, path.path if path.path != part.title else "", href=f"#{entry.anchor}-t-{part.id}")
         counts = (Part(part.datasets_scored, part.datasets_total), Part(part.n_scored, part.n_total))
-        level = (path.task.level,) if has_levels else ()
-        rows.append((title, *level, part.score, *counts, shorten(row.reason or "", 140)))
-    levels = (Column("Level", "name"),) if has_levels else ()
-    return _without_empty(Table((Column("Task", "name"), *levels, *scores), rows, "All tasks"))
+        level = path.task.level if has_levels else None
+        rows.append((title, level, part.score, *counts, shorten(row.reason or "", 140)))
+    heads = (
+        *columns("name", "Task", "Level"),
+        Column("Score", "score", 1),
+        *columns("part", "Datasets", "Items scored"),
+        MISSING,
+    )
+    return Table(heads, rows, "All tasks").without_empty("Level", MISSING.title)
 
 
 def raw_table(entry: SystemReport) -> Table:
@@ -123,7 +121,8 @@ def raw_table(entry: SystemReport) -> Table:
         place = row.path.path if row.path.path == row.path.task.title else f"{row.path.path} › {row.path.task.title}"
         title = Cell(row.path.title, place, href=f"#{entry.anchor}-d-{row.path.dataset}")
         rows.append((title, *_raw_cells(row), shorten(row.reason or "", 140)))
-    return _without_empty(Table((Column("Dataset", "name"), *RAW, Column("Why no value")), rows, "Raw scores"))
+    heads = (Column("Dataset", "name"), *RAW, Column("Why no value"))
+    return Table(heads, rows, "Raw scores").without_empty("Why no value")
 
 
 def numbers_table(node: Node) -> Table:

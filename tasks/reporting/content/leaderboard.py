@@ -68,12 +68,12 @@ class Leaderboard:
     @property
     def ranking(self) -> Table:
         """The models by rank; of a paper's those near the best are marked."""
-        groups = (Column("Group", "count"),) if self.is_grouped else ()
-        heads = (*groups, Column("Rank", "count"), *columns("name", "Model", "Setting"), *TOTAL)
-        scores = (*columns("score", *self.titles, digits=1), Column("Coverage", "share"))
-        items = () if self.paper else (Column("Items", "count"),)
-        rows = [(*self._row(entry), entry.coverage, *((entry.n,) if items else ())) for entry in self.entries]
-        return Table((*heads, *scores, *items), rows, f"{self.data.blueprint.title}: ranking")
+        heads = (*columns("count", "Group", "Rank"), *columns("name", "Model", "Setting"), *TOTAL)
+        scores = (*columns("score", *self.titles, digits=1), Column("Coverage", "share"), Column("Items", "count"))
+        table = Table(
+            (*heads, *scores), [tuple(self._row(entry)) for entry in self.entries], f"{self.data.blueprint.title}: ranking"
+        )
+        return table.without_empty("Group", "Items")
 
     @property
     def is_grouped(self) -> bool:
@@ -81,9 +81,7 @@ class Leaderboard:
         return len(self.data.groups) > 1
 
     def _row(self, entry: LeaderboardEntry) -> Iterator[Value]:
-        """Yield the cells of a model up to its last ability."""
-        if self.is_grouped:
-            yield entry.group
+        yield entry.group if self.is_grouped else None
         yield entry.rank
         yield Cell(entry.system.model, href=self.data.links.get(entry.run or "", ""))
         yield setting_title(entry.system.setting)
@@ -91,7 +89,7 @@ class Leaderboard:
             each._replace(mark="best" if self.paper and near else None)
             for each, near in zip((entry.total_cell, *map(Cell, entry.scores)), entry.near, strict=True)
         )
-        yield from (total, entry.interval_cell, entry.verdict_cell, *scores)
+        yield from (total, entry.interval_cell, entry.verdict_cell, *scores, entry.coverage, entry.n)
 
     @property
     def history(self) -> Table:

@@ -118,14 +118,15 @@ class Positions:
         """Accuracy by place in each dataset, and what its choices followed where any item was asked in several orders."""
         letters = [row.letter for row in self.places]
         places = columns("number", *(f"Accuracy at {letter}" for letter in letters))
-        heads = ("Items in several orders", "Followed the content", "Followed the letter", "Neither") if self.stability else ()
+        heads = ("Items in several orders", "Followed the content", "Followed the letter", "Neither")
         rows = []
         for part in self.datasets:
             cells = {row.letter: Cell(row.accuracy, counted(row.golds, "reply", "replies")) for row in part.places}
             moved = part.stability
-            counts = (moved.items, moved.content, moved.letter, moved.mixed) if moved else [None] * len(heads)
+            counts = (moved.items, moved.content, moved.letter, moved.mixed) if moved else [None] * 4
             rows.append((part.title, *map(cells.get, letters), *counts))
-        return Table((Column("Dataset", "name"), *places, *columns("count", *heads)), rows, "Places by dataset")
+        table = Table((Column("Dataset", "name"), *places, *columns("count", *heads)), rows, "Places by dataset")
+        return table.without_empty(*heads)
 
 
 def describe_positions(data: ReportData, system: System) -> Positions | None:

@@ -197,9 +197,7 @@ def _notices_table(notices: Iterable[DatasetNotice]) -> Table:
 def _lengths_table(data: ReportData) -> Table:
     """Return mean lengths by dataset; of contexts only where there are any."""
     lengths = mean_lengths(data.items, data.contexts, data.blueprint)
-    contexts = (Column("Tokens of the context", "number", 0), Column("Tokens in the paper", "count"))
+    contexts = columns("number", "Tokens of the context", "Tokens in the paper", digits=0)
     heads = (Column("Dataset", "name"), Column("Items", "count"), Column("Characters of context and question", "number", 0))
     rows = [(data.title_of(dataset), *values) for dataset, *values in lengths]
-    if any(length.tokens for length in lengths):
-        return Table((*heads, *contexts), rows, "Mean length of the items")
-    return Table(heads, [row[: len(heads)] for row in rows], "Mean length of the items")
+    return Table((*heads, *contexts), rows, "Mean length of the items").without_empty(*(column.title for column in contexts))

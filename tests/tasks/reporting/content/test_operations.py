@@ -12,23 +12,12 @@ from tasks.reporting.content.operations import (
     amount_columns,
     amount_values,
     cost_notes,
-    failures_table,
-    judge_failures_table,
     latency_table,
 )
 from tasks.text.number_format import money
 from tasks.text.tables import cell_words
 from tests.tasks.reporting.example_run import example_data, manifest
 from tests.tasks.reporting.pages import render_html, section
-
-
-def test_failed_calls_by_kind() -> None:
-    ((*row, _),) = failures_table(example_data()).rows
-    assert row == ["gamma", "timeout_total", 4, 1, "no answer within 9 s"]
-
-
-def test_judge_failures_by_dataset() -> None:
-    assert judge_failures_table(example_data()).rows == [("beta", "Tale", 1)]
 
 
 def test_tokens_and_latency() -> None:
