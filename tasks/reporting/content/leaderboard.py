@@ -89,7 +89,7 @@ class Leaderboard:
             each._replace(mark="best" if self.paper and near else None)
             for each, near in zip((entry.total_cell, *map(Cell, entry.scores)), entry.near, strict=True)
         )
-        yield from (total, entry.interval_cell, entry.verdict_cell, *scores, entry.coverage, entry.n)
+        yield from (total, entry.interval_cell, entry.verdict_cell, *scores, entry.coverage, None if self.paper else entry.n)
 
     @property
     def history(self) -> Table:
