@@ -39,8 +39,8 @@ class Part(NamedTuple):
 class Cell(NamedTuple):
     """A value with more than its column says.
 
-    `note`: in small print below it. `mark`: it is the best or the second of its row, or clearly no chance. `interval`: of the
-    value, written as its column is. `href`: where a page leads from it.
+    `note`: in small print below it. `mark`: it is the best or the second of its row, or a difference that chance hardly explains.
+    `interval`: of the value, written as its column is. `href`: where a page leads from it.
     """
 
     value: "Value"
@@ -82,16 +82,15 @@ class Table:
 
     @property
     def head(self) -> int | None:
-        """Place of the column that says what a row is about."""
-        return next((place for place, column in enumerate(self.columns) if column.kind == "name"), None)
+        """Index of the column that says what a row is about."""
+        return next((index for index, column in enumerate(self.columns) if column.kind == "name"), None)
 
     def without_empty(self, *titles: str) -> "Table":
         """Return the table without those of these columns that have nothing but nulls and empty texts."""
-        shown = [
-            place
-            for place, column in enumerate(self.columns)
-            if column.title not in titles or any(row[place] not in {None, ""} for row in self.rows)
+        kept = [
+            index
+            for index, column in enumerate(self.columns)
+            if column.title not in titles or any(row[index] not in {None, ""} for row in self.rows)
         ]
-        return Table(
-            tuple(self.columns[place] for place in shown), [[row[place] for place in shown] for row in self.rows], self.title
-        )
+        rows = [[row[index] for index in kept] for row in self.rows]
+        return Table(tuple(self.columns[index] for index in kept), rows, self.title)

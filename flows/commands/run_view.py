@@ -122,9 +122,10 @@ def usage_view(document: dict[str, Any]) -> list[RenderableType]:
     if not rows:
         return []
     table = model_costs_table(rows, document["cost"]["currency"])
-    shown = [place for place, column in enumerate(table.columns) if not column.title.endswith(("sent now", "received now"))]
-    columns, rows_shown = tuple(table.columns[place] for place in shown), [[row[place] for place in shown] for row in table.rows]
-    return [terminal_table(replace(table, columns=columns, rows=rows_shown)), *document["cost"]["notes"]]
+    kept = [n for n, column in enumerate(table.columns) if not column.title.endswith(("sent now", "received now"))]
+    columns = tuple(table.columns[n] for n in kept)
+    narrow = replace(table, columns=columns, rows=[[row[n] for n in kept] for row in table.rows])
+    return [terminal_table(narrow), *document["cost"]["notes"]]
 
 
 def leaderboard_table(title: str, rows: list[dict[str, Any]], regressed: frozenset[tuple[str, str, str]] = frozenset()) -> Table:

@@ -8,9 +8,9 @@ import polars as pl
 
 from schemas.changes import TOTAL, RunChanges
 from schemas.lineage import FROM_OUTSIDE, RunManifest
-from schemas.table import Column, Part, Table
+from schemas.table import Column, Part, Table, columns
 from schemas.tables.responses import Judgements, Responses
-from schemas.usage import TESTED, Amounts, by_model, total
+from schemas.usage import COSTS, TESTED, Amounts, by_model, total
 from tasks.lake.lake import Lake
 from tasks.models.http.client import BUDGET_SPENT
 from tasks.models.http.cut_prompts import WAS_CUT
@@ -20,7 +20,7 @@ from tasks.runs.run_tables import Row
 from tasks.runs.verdict import say_verdict
 
 JOB_KEY = ["dataset", "model", "setting"]
-JOB = tuple(Column(name, "name") for name in JOB_KEY)
+JOB = columns("name", *JOB_KEY)
 
 MAX_ROWS = 1000
 """Above that the UI gets slow; the description says what was left out."""
@@ -32,9 +32,8 @@ def leaderboard_table(models: Sequence[Row], changes: RunChanges | None) -> Tabl
     Interval and `change` are of the total before the veto.
     """
     moved = _moved(changes)
-    who = (Column("rank", "count"), Column("model", "name"), Column("setting", "name"))
-    total = (Column("total", "score"), Column("verdict", "verdict"), Column("before veto", "score"))
-    ends = (Column("95 % low", "score"), Column("95 % high", "score"), Column("change", "difference"))
+    total = (Column("total", "score"), Column("verdict", "verdict"))
+    ends = (*columns("score", "before veto", "95 % low", "95 % high"), Column("change", "difference"))
     rows = [
         (
             *(row["rank"], row["model"], row["setting"], row["total"], say_verdict(row), row["total_before_veto"]),
@@ -43,20 +42,20 @@ def leaderboard_table(models: Sequence[Row], changes: RunChanges | None) -> Tabl
         )
         for row in models
     ]
-    return Table((*who, *total, *ends, Column("coverage %", "share"), Column("beside published")), rows)
+    heads = (Column("rank", "count"), *columns("name", "model", "setting"), *total, *ends)
+    return Table((*heads, Column("coverage %", "share"), Column("beside published")), rows)
 
 
 def abilities_table(abilities: pl.DataFrame, changes: RunChanges | None) -> Table:
     """Return one row per system and main ability; `abilities`: rows of `ability_scores`."""
     moved = _moved(changes)
-    place = tuple(Column(name, "name") for name in ("model", "setting", "ability"))
-    scores = (Column("score", "score"), Column("change", "difference"), Column("datasets", "part"), Column("items", "part"))
+    scores = (Column("score", "score"), Column("change", "difference"), *columns("part", "datasets", "items"))
     of_each = ("model", "setting", "ability", "score_0_100", "datasets_scored", "datasets_total", "n_scored", "n_total")
     rows = [
         (*key, score, moved.get(tuple(key)), Part(scored, of), Part(n, total))
         for *key, score, scored, of, n, total in abilities.select(of_each).iter_rows()
     ]
-    return Table((*place, *scores), rows)
+    return Table((*columns("name", "model", "setting", "ability"), *scores), rows)
 
 
 def coverage_table(raw: pl.DataFrame) -> Table:
@@ -64,12 +63,12 @@ def coverage_table(raw: pl.DataFrame) -> Table:
 
     An item counts as scored if each of its metrics is. Datasets without a score are among the failures.
     """
-    counts = (Column("scored", "count"), Column("of", "count"), Column("scored %", "share"), Column("unreadable", "count"))
+    counts = (*columns("count", "scored", "of"), Column("scored %", "share"), Column("unreadable", "count"))
     jobs = raw.group_by(JOB_KEY).agg(
         *(pl.col("n_scored").min(), pl.col("n_total").max()),
         share=pl.col("n_scored").min() / pl.col("n_total").max(),
         unreadable=pl.col("n_unparsed").max(),
-        metrics=pl.col("metric").unique().sort().str.join(", "),
+        metrics=pl.col("metric").cast(pl.String).unique().sort().str.join(", "),
     )
     shares = pl.when(pl.col("n_total") > 0).then("share")
     return Table((*JOB, *counts, Column("metrics")), jobs.sort("share", *JOB_KEY).with_columns(share=shares).rows())
@@ -124,24 +123,16 @@ def _failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[tuple[str
 def costs_table(manifest: RunManifest) -> Table:
     """Return one row of the run, then one per model, then one per dataset, model and role; unknown costs stay empty."""
     if not manifest.usage:
-        return Table(
-            (Column("dataset", "name"), Column("model", "name"), Column("note")), [("", "all", "this run recorded no tokens")]
-        )
-    place, costs = ("dataset", "model", "role"), ("cost", "paid_cost")
-    counts = [name for name in Amounts.model_fields if name not in costs]
+        return Table((*columns("name", "dataset", "model"), Column("note")), [("", "all", "this run recorded no tokens")])
     rows = [
         {"dataset": "all", "model": "all", "role": "all", **total(manifest.usage).model_dump()},
         *({"dataset": "all", **row.model_dump()} for row in by_model(manifest.usage)),
         *(row.model_dump() for row in manifest.usage),
     ]
-    columns = (
-        *(Column(name, "name") for name in place),
-        *(Column(name, "money", digits=6) for name in costs),
-        Column("currency", "name"),
-        *(Column(name, "count") for name in counts),
-    )
-    whole = [{**row, "currency": manifest.currency} for row in rows]
-    return Table(columns, [[row[column.title] for column in columns] for row in whole])
+    counts = (name for name in Amounts.model_fields if name not in COSTS)
+    costs = (*columns("money", *COSTS, digits=6), Column("currency", "name"))
+    heads = (*columns("name", "dataset", "model", "role"), *costs, *columns("count", *counts))
+    return Table(heads, [[{**row, "currency": manifest.currency}[head.title] for head in heads] for row in rows])
 
 
 def _moved(changes: RunChanges | None) -> dict[tuple[str, str, str], float | None]:

@@ -189,8 +189,8 @@ def partitions_table(layer: str, partitions: Sequence[PartitionRef]) -> Table:
     """Return the partitions of a layer."""
     rows = []
     for ref in partitions:
-        place = ", ".join(f"{name}={value}" for name, value in ref.place)
+        key = ", ".join(f"{name}={value}" for name, value in ref.place)
         note = "" if ref.complete else "incomplete: failed calls are asked again"
-        rows.append((Cell(place, note), ref.rows, ref.fingerprint[:12], ref.content_sha256[:12]))
+        rows.append((Cell(key, note), ref.rows, ref.fingerprint[:12], ref.content_sha256[:12]))
     heads = (Column("Partition"), Column("Rows", "count"), *columns("code", "Fingerprint", "Content"))
     return Table(heads, rows, f"Partitions of {layer}")

@@ -50,7 +50,7 @@ def scores_table(systems: Sequence[SystemReport]) -> Table:
 
 def weakest_table(systems: Sequence[SystemReport]) -> Table:
     """Return the weakest tasks of each system."""
-    weak = ((entry.label, one.task) for entry in systems for one in entry.weak)
+    weak = ((entry.label, weakness.task) for entry in systems for weakness in entry.weak)
     rows = [(label, task.part.title, task.path.path, task.part.score) for label, task in weak]
     return Table((*columns("name", "Model", "Task", "Ability"), Column("Score", "score", 1)), rows, "Weakest tasks")
 
@@ -118,8 +118,8 @@ def raw_table(entry: SystemReport) -> Table:
     """Return every number of a system's datasets, in its own unit."""
     rows: list[tuple[Value, ...]] = []
     for row in entry.raw:
-        place = row.path.path if row.path.path == row.path.task.title else f"{row.path.path} › {row.path.task.title}"
-        title = Cell(row.path.title, place, href=f"#{entry.anchor}-d-{row.path.dataset}")
+        path = row.path.path if row.path.path == row.path.task.title else f"{row.path.path} › {row.path.task.title}"
+        title = Cell(row.path.title, path, href=f"#{entry.anchor}-d-{row.path.dataset}")
         rows.append((title, *_raw_cells(row), shorten(row.reason or "", 140)))
     heads = (Column("Dataset", "name"), *RAW, Column("Why no value"))
     return Table(heads, rows, "Raw scores").without_empty("Why no value")
@@ -152,7 +152,7 @@ def likeness_table(entry: SystemReport, *, titles: Mapping[str, str]) -> Table:
         (
             titles.get(each.dataset, each.dataset),
             each.verdict,
-            "\n".join(shorten(one.text, 200) for one in each.differences),
+            "\n".join(shorten(departure.text, 200) for departure in each.differences),
         )
         for each in datasets
     ]

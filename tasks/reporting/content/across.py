@@ -24,10 +24,10 @@ def _task_cell(score: ModelScore) -> Cell:
 
 def differences_table(across: AcrossModels) -> Table:
     """Return totals less totals of the first models, a row and a column for each."""
-    shown = across.models[FIRST]
+    models = across.models[FIRST]
     pairs = {(pair.first, pair.second): _difference(pair) for pair in across.pairs}
-    heads = (Column("Row less column", "name"), *columns("difference", *shown, digits=1))
-    return Table(heads, [(row, *(pairs.get((row, column), "") for column in shown)) for row in shown], "Differences of totals")
+    heads = (Column("Row less column", "name"), *columns("difference", *models, digits=1))
+    return Table(heads, [(row, *(pairs.get((row, column), "") for column in models)) for row in models], "Differences of totals")
 
 
 def pairs_table(across: AcrossModels) -> Table:
@@ -53,5 +53,5 @@ def ranks_table(across: AcrossModels) -> Table:
     heads = (Column("Model", "name"), *columns("number", *(way.title for way in ways)))
     ranks = zip(across.models, *(way.ranks for way in ways), strict=True)
     moved, correlations = (way.moved for way in ways), (way.rank_correlation for way in ways)
-    rows: list[tuple[Value, ...]] = [*ranks, ("Moved", *moved), ("Spearman's rho", *correlations)]
+    rows: list[tuple[Value, ...]] = [*ranks, ("Moved", *moved), ("Spearman's rho", *correlations)] if ways else []
     return Table(heads, rows, "Ranks by other weights and thresholds")

@@ -27,14 +27,14 @@ def name_reader(data: ReportData, read: Row) -> str:
 
 def perspective_table(data: ReportData, rows: tuple[Row, ...]) -> Table:
     """Return the same yes or no, asked of an observer and as if of the person."""
-    place = (*columns("name", "Model", "Judged", "Asked of"), Column("Judgements", "count"))
+    heads = (*columns("name", "Model", "Judged", "Asked of"), Column("Judgements", "count"))
     cells = [
         (name_reader(data, read), JUDGED[row["judged"]], title, row[side]["n"], *_ratios(row, side))
         for read in rows
         for row in read["judgements"]
         for side, title in SIDES.items()
     ]
-    return Table((*place, *columns("number", *RATIOS.values(), digits=3)), cells, "Perspective")
+    return Table((*heads, *columns("number", *RATIOS.values(), digits=3)), cells, "Perspective")
 
 
 def _ratios(row: Row, side: str) -> Iterator[Value]:

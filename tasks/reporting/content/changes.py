@@ -46,9 +46,9 @@ def changes_table(changes: RunChanges) -> Table:
         falls = [one for one in system.changes if one.what != TOTAL and (one.change or 0) < 0]
         falls.sort(key=lambda one: (one.change or 0) / (one.scale[1] - one.scale[0]))
         abilities, dimensions = ([one for one in falls if (one.rubric is not None) == rated] for rated in (False, True))
-        for one in (*totals, *abilities[:LARGEST_FALLS], *dimensions[:LARGEST_FALLS]):
-            between = Interval.of(one.ci_low, one.ci_high)
-            rows.append((label_of(system), one.label, one.before, one.after, one.change, between))
+        for score in (*totals, *abilities[:LARGEST_FALLS], *dimensions[:LARGEST_FALLS]):
+            ends = Interval.of(score.ci_low, score.ci_high)
+            rows.append((label_of(system), score.label, score.before, score.after, score.change, ends))
     return Table((*columns("name", "Model", "Score"), *scores), rows, "Changes since the previous run")
 
 

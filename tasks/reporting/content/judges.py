@@ -47,7 +47,7 @@ def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[Row]:
 
 
 def _dimensions_table(rows: Iterable[Row]) -> Table:
-    place = columns("name", "Dataset", "Model", "Dimension", "Judge")
+    heads = columns("name", "Dataset", "Model", "Dimension", "Judge")
     means = (Column("Scale", "interval", 0), Column("Mean", "number"), Column("95 % interval", "interval"))
     cells = [
         (
@@ -62,7 +62,7 @@ def _dimensions_table(rows: Iterable[Row]) -> Table:
         )
         for row in rows
     ]
-    return Table((*place, *means, Column("Answers rated", "part")), cells, "Ratings by dimension")
+    return Table((*heads, *means, Column("Answers rated", "part")), cells, "Ratings by dimension")
 
 
 def _agreement_table(rows: Iterable[Row]) -> Table:

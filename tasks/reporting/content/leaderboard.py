@@ -108,8 +108,8 @@ class Leaderboard:
     @property
     def sources(self) -> Table:
         """The runs behind the ranking."""
-        asked = (*columns("name", "Models", "Settings", "Judge"), *columns("count", "Items per dataset", "Seed"))
-        heads = (Column("Run and report", "code"), *asked, Column("Made by", "name"), Column("Blueprint", "code"))
+        plan = (*columns("name", "Models", "Settings", "Judge"), *columns("count", "Items per dataset", "Seed"))
+        heads = (Column("Run and report", "code"), *plan, Column("Made by", "name"), Column("Blueprint", "code"))
         return Table(heads, [tuple(self._source(run)) for run in self.runs], "Runs behind the ranking")
 
     def _source(self, run: RunManifest) -> Iterator[Value]:

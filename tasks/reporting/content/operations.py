@@ -24,11 +24,11 @@ def failures_table(data: ReportData) -> Table:
         .sort(["model", "setting", "role", "calls", "failure"], descending=[False, False, False, True, False])
     )
     rows = []
-    for model, setting, role, asked, failure, calls, datasets, example in grouped.iter_rows():
+    for model, setting, role, asked_model, failure, calls, datasets, example in grouped.iter_rows():
         label = System(model, setting).label
-        whose = label if role == TESTED else f"{asked} as {role} of {label}"
+        name = label if role == TESTED else f"{asked_model} as {role} of {label}"
         error = None if example is None else shorten(example, 160)
-        rows.append((whose, failure, calls, datasets, error, FAILURE_KINDS[failure].remedy))
+        rows.append((name, failure, calls, datasets, error, FAILURE_KINDS[failure].remedy))
     heads = (Column("Model", "name"), Column("Kind", "code"), *columns("count", "Calls", "Datasets"))
     return Table((*heads, *columns("text", "One of the errors", "What to do")), rows, "Failed calls by kind")
 
@@ -51,16 +51,16 @@ def latency_table(data: ReportData) -> Table:
     Token sums are null if the server never counted them; answers that it did not count are in none of them.
     """
     answered = pl.col("status") == "answered"
-    known = answered & pl.col("prompt_tokens").is_not_null() & pl.col("completion_tokens").is_not_null()
+    counted = answered & pl.col("prompt_tokens").is_not_null() & pl.col("completion_tokens").is_not_null()
     latency = pl.col("latency_s").filter(answered)
     amounts = {
         "Replies asked": pl.len(),
         "Answered": answered.sum(),
         "Failed": (~answered).sum(),
         "Cut off": (answered & (pl.col("finish_reason") == "length")).sum(),
-        "Prompt tokens": pl.when(known.any()).then(pl.col("prompt_tokens").filter(known).sum()),
-        "Reply tokens": pl.when(known.any()).then(pl.col("completion_tokens").filter(known).sum()),
-        "Not counted": (answered & ~known).sum(),
+        "Prompt tokens": pl.when(counted.any()).then(pl.col("prompt_tokens").filter(counted).sum()),
+        "Reply tokens": pl.when(counted.any()).then(pl.col("completion_tokens").filter(counted).sum()),
+        "Not counted": (answered & ~counted).sum(),
         "Median latency": latency.quantile(0.5, "linear"),
         "95th percentile": latency.quantile(0.95, "linear"),
     }
@@ -100,15 +100,15 @@ def amount_values(row: Amounts) -> tuple[Value, ...]:
 def model_costs_table(usage: Sequence[Usage], currency: str | None) -> Table:
     """Return tokens and cost by model, and of all."""
     rows = [(row.model, row.role, *amount_values(row)) for row in by_model(usage)]
-    whole = [("All models", "", *amount_values(total(usage)))] if len(rows) > 1 else []
-    return Table((*columns("name", "Model", "Role"), *amount_columns(currency)), [*rows, *whole], "Tokens and cost by model")
+    sums = [("All models", "", *amount_values(total(usage)))] if len(rows) > 1 else []
+    return Table((*columns("name", "Model", "Role"), *amount_columns(currency)), [*rows, *sums], "Tokens and cost by model")
 
 
 def dataset_costs_table(data: ReportData) -> Table:
     """Return tokens and cost by dataset, model and role."""
     rows = [(data.title_of(row.dataset), row.model, row.role, *amount_values(row)) for row in data.manifest.usage]
-    place = columns("name", "Dataset", "Model", "Role")
-    return Table((*place, *amount_columns(data.manifest.currency)), rows, "Tokens and cost by dataset")
+    heads = columns("name", "Dataset", "Model", "Role")
+    return Table((*heads, *amount_columns(data.manifest.currency)), rows, "Tokens and cost by dataset")
 
 
 def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iterator[str]:

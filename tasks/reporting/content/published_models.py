@@ -79,8 +79,8 @@ class PublishedModels:
         heads += (*columns("count", "Ranked"), *columns("score", "Mean of ranked", "Median of ranked"))
         scores = (pl.col("score"), pl.col("score").filter("ranked"))
         values = [value for of in scores for value in (of.len(), of.mean(), of.median())]
-        named = [value.alias(head.title) for head, value in zip(heads, values, strict=True)]
-        grouped = self.openness.group_by("title", "kind", maintain_order=True).agg(named)
+        averages = [value.alias(head.title) for head, value in zip(heads, values, strict=True)]
+        grouped = self.openness.group_by("title", "kind", maintain_order=True).agg(averages)
         rows = [(Cell(title, kind), *row) for title, kind, *row in grouped.iter_rows()]
         return Table((Column("Score", "name"), *heads), rows, "Open and closed models")
 
@@ -148,9 +148,9 @@ def openness_scores(published: pl.DataFrame, titles: Mapping[str, str]) -> pl.Da
     """Return title, kind (open or closed), score and whether it is ranked, of every model and ability."""
     if "type" not in published.columns:
         return pl.DataFrame(schema=["title", "kind", "score", "ranked"])
-    places = {name: place for place, name in enumerate(titles)}
+    order = {name: index for index, name in enumerate(titles)}
     long = published.unpivot(list(titles), index=["type", "ranked"], variable_name="name", value_name="score").drop_nulls()
-    ordered = long.sort(pl.col("name").replace_strict(places), "type", "score")
+    ordered = long.sort(pl.col("name").replace_strict(order), "type", "score")
     return ordered.select(pl.col("name").replace_strict(titles).alias("title"), pl.col("type").alias("kind"), "score", "ranked")
 
 

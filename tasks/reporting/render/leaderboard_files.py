@@ -14,7 +14,7 @@ from tasks.reporting.render.page import render_leaderboard, write_text
 from tasks.runs.run_tables import Row
 from tasks.text.tables import to_csv, to_latex
 
-LATEX_HEAD = "% Needs \\usepackage{booktabs}. Bold: best, underlined: second; \\approx: the best is not clearly better."
+LATEX_HEAD = "% Needs \\usepackage{booktabs}. Bold: best, or clear; underlined: second; \\approx: the best is not clearly better."
 _COLUMNS = 6
 """Models beside each other in a table of LaTeX."""
 
@@ -74,15 +74,12 @@ def _table(rows: Sequence[Row]) -> Table:
 
 def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[Table]:
     yield build_leaderboard(data).ranking
-    for one in across:
-        some = [slice(start, start + _COLUMNS) for start in range(0, len(one.models), _COLUMNS)]
-        named = f"{data.blueprint.title}, setting {one.setting}, group {one.group}" if one.group else data.blueprint.title
-        tables = [
-            *(tasks_table(one, models) for models in some if one.tasks),
-            *([pairs_table(one)] if one.pairs else []),
-            *([ranks_table(one)] if one.variations else []),
-        ]
-        yield from (replace(table, title=f"{named}: {table.title}") for table in tables)
+    for group in across:
+        chunks = [slice(start, start + _COLUMNS) for start in range(0, len(group.models), _COLUMNS)]
+        title = f"{data.blueprint.title}, setting {group.setting}, group {group.group}" if group.group else data.blueprint.title
+        for table in (*(tasks_table(group, models) for models in chunks), pairs_table(group), ranks_table(group)):
+            if table.rows:
+                yield replace(table, title=f"{title}: {table.title}")
 
 
 def _to_latex(table: Table) -> str:

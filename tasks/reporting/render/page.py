@@ -178,5 +178,7 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, groups: S
             "openness": leaderboard_figures.draw_openness(models.openness) if models and models.openness.height else None,
             "sizes": leaderboard_figures.draw_sizes(models.sizes) if models and models.sizes.height else None,
             "core": leaderboard_figures.draw_core(models) if models and models.core.height else None,
-            "tasks": [draw_boxes([(task.title, task.quartiles) for task in one.tasks]) if one.tasks else None for one in groups],
+            "tasks": [
+                draw_boxes([(task.title, task.quartiles) for task in group.tasks]) if group.tasks else None for group in groups
+            ],
         }
