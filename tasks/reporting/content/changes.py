@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, RunChanges, SystemChanges
 from schemas.table import Column, Interval, Table, Value, columns
 from tasks.runs.run_tables import System
@@ -37,9 +38,10 @@ def _state_said(changes: RunChanges) -> str:
     return f"regressed: {regressed}" if regressed else f"no regression against {changes.previous}"
 
 
-def changes_table(changes: RunChanges) -> Table:
+def changes_table(changes: RunChanges, blueprint: Blueprint) -> Table:
     """Return each system's total before the veto, then abilities and rated dimensions that fell most, the largest fall first."""
     scores = (*columns("number", "Before", "Now"), Column("Change", "difference"), Column("95 % interval", "change"))
+    titles = {TOTAL: "Total", **{main.id: main.title for main in blueprint.abilities}}
     rows: list[tuple[Value, ...]] = []
     for system in changes.units:
         totals = [one for one in system.changes if one.what == TOTAL]
@@ -48,7 +50,7 @@ def changes_table(changes: RunChanges) -> Table:
         abilities, dimensions = ([one for one in falls if (one.rubric is not None) == rated] for rated in (False, True))
         for score in (*totals, *abilities[:LARGEST_FALLS], *dimensions[:LARGEST_FALLS]):
             ends = Interval.of(score.ci_low, score.ci_high)
-            rows.append((label_of(system), score.label, score.before, score.after, score.change, ends))
+            rows.append((label_of(system), titles.get(score.what, score.label), score.before, score.after, score.change, ends))
     return Table((*columns("name", "Model", "Score"), *scores), rows, "Changes since the previous run")
 
 

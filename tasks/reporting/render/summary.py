@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
 from schemas.table import Table
 from tasks.reporting.content.changes import change_notes, changes_table, label_of, state_said
@@ -20,7 +21,7 @@ def write_summary(report: Report) -> str:
         f"Run `{report.data.manifest.run}`, {report.data.manifest.started_at} to {report.data.manifest.finished_at}.",
         *([escape(report.provenance.short_note)] if report.provenance.short_note else []),
         *_headlines(report),
-        *(_since(report.data.changes) if report.data.changes else ()),
+        *(_since(report.data.changes, report.data.blueprint) if report.data.changes else ()),
         *_results(report),
         *(_section("Abilities", scores_table(report.systems)) if report.systems and report.systems[0].abilities else ()),
         *_section("Weakest tasks", weakest_table(report.systems)),
@@ -34,13 +35,13 @@ def _section(title: str, table: Table) -> list[str]:
     return [f"## {title}", to_markdown(table)] if table.rows else []
 
 
-def _since(changes: RunChanges) -> Iterator[str]:
+def _since(changes: RunChanges, blueprint: Blueprint) -> Iterator[str]:
     yield "## Since the previous run"
     yield f"{changes.state}: {escape(state_said(changes))}."
     findings = [f"{label_of(system)}: {finding.message}" for system in changes.regressed for finding in system.findings]
     if noted := [*findings, *change_notes(changes)]:
         yield "\n".join(f"- {escape(note)}" for note in noted)
-    if (table := changes_table(changes)).rows:
+    if (table := changes_table(changes, blueprint)).rows:
         yield to_markdown(table)
         yield "Over the items scored in both runs: each total, before the veto, and the abilities that fell most."
 
