@@ -23,8 +23,9 @@ RAW = (
 def overview_table(systems: Sequence[SystemReport], *, beside: bool = False) -> Table:
     """Return totals and abilities, a row per system. `beside`: each of them has a page of its own."""
     results, scores = results_table(systems, beside=beside), scores_table(systems)
-    rows = [(*row, *own) for row, (_, *own) in zip(results.rows, scores.rows, strict=True)]
-    return Table((*results.columns, *scores.columns[1:]), rows, "Totals of all models")
+    rows = [(*row, *own, coverage) for (*row, coverage, _), (_, *own) in zip(results.rows, scores.rows, strict=True)]
+    *heads, coverage, _ = results.columns
+    return Table((*heads, *scores.columns[1:], coverage), rows, "Totals of all models")
 
 
 def results_table(systems: Sequence[SystemReport], *, beside: bool = False) -> Table:
