@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-Kind = Literal[
-    "name", "text", "score", "number", "difference", "interval", "change", "share", "count", "money", "time", "verdict"
-]
+Kind = (
+    Literal["name", "code", "text", "score", "number", "difference", "interval", "change"]
+    | Literal["share", "count", "part", "money", "time", "verdict"]
+)
 """What a column holds.
 
-name: what a row is about, in one line. text: words. score: on 0-100. number: in a unit of its own. difference: of two scores.
-interval: the ends of a score. change: the ends of a difference. share: 0 to 1. count: a whole number. money: in `currency`.
-time: seconds. verdict: one of few words. Null is a dash in all of them.
+name: what something is called, in one line; the first such column says what a row is about. code: what a program calls it.
+text: words. score: on 0-100. number: in a unit of its own; a whole one has no decimals. difference: of two scores. interval: the
+ends of a score. change: the ends of a difference. share: 0 to 1. count: a whole number. part: so many of so many. money: in
+`currency`. time: seconds. verdict: one of few words. Null is a dash in all of them.
 """
 
 
@@ -27,15 +29,28 @@ class Interval(NamedTuple):
         return None if low is None or high is None else cls(low, high)
 
 
+class Part(NamedTuple):
+    """So many of so many."""
+
+    n: int
+    of: int
+
+
 class Cell(NamedTuple):
-    """A value with more than its column says: a note in small print below it, or that it is the best or the second of its row."""
+    """A value with more than its column says.
+
+    `note`: in small print below it. `mark`: it is the best or the second of its row, or a difference that chance hardly explains.
+    `interval`: of the value, written as its column is. `href`: where a page leads from it.
+    """
 
     value: "Value"
     note: str = ""
-    mark: Literal["best", "second"] | None = None
+    mark: Literal["best", "second", "clear"] | None = None
+    interval: Interval | None = None
+    href: str = ""
 
 
-Value = str | bool | int | float | Interval | Cell | None
+Value = str | bool | int | float | Interval | Part | Cell | None
 
 
 class Column(NamedTuple):
@@ -49,7 +64,12 @@ class Column(NamedTuple):
     @property
     def is_numeric(self) -> bool:
         """Whether its cells end below each other."""
-        return self.kind not in {"name", "text", "verdict"}
+        return self.kind not in {"name", "code", "text", "verdict"}
+
+
+def columns(kind: Kind, *titles: str, digits: int = 2) -> tuple[Column, ...]:
+    """Return columns of one kind."""
+    return tuple(Column(title, kind, digits) for title in titles)
 
 
 @dataclass(frozen=True)
@@ -59,3 +79,18 @@ class Table:
     columns: tuple[Column, ...]
     rows: Sequence[Sequence[Value]]
     title: str | None = None
+
+    @property
+    def head(self) -> int | None:
+        """Index of the column that says what a row is about."""
+        return next((index for index, column in enumerate(self.columns) if column.kind == "name"), None)
+
+    def without_empty(self, *titles: str) -> "Table":
+        """Return the table without those of these columns that have nothing but nulls and empty texts."""
+        kept = [
+            index
+            for index, column in enumerate(self.columns)
+            if column.title not in titles or any(row[index] not in {None, ""} for row in self.rows)
+        ]
+        rows = [[row[index] for index in kept] for row in self.rows]
+        return Table(tuple(self.columns[index] for index in kept), rows, self.title)

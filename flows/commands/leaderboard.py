@@ -13,14 +13,15 @@ from flows.commands.run_view import leaderboard_table
 from schemas.documents.leaderboard import RankedSystems
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
-from schemas.table import Column, Table
+from schemas.table import Table
 from tasks.leaderboard import ranking as leaderboards
 from tasks.leaderboard.across_models import compare_models, describe_leaderboard
 from tasks.leaderboard.published_experiments import read_experiments
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.leaderboard import groups_said
-from tasks.reporting.content.score_tables import ScoreTable, describe_dimensions
+from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.render.leaderboard_files import write_leaderboard
+from tasks.text.tables import as_cell
 
 Runs = Annotated[list[str] | None, typer.Option("--run", help="one run, may be repeated; default: the newest of each model")]
 Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="also write a page with figures and history")]
@@ -84,13 +85,12 @@ def _view(benchmark: str, document: RankedSystems, ranked: LeaderboardData) -> l
     files = (("Page", document.html), ("Tables", document.csv), ("Tables", document.latex))
     return [
         *tables,
-        *(_dimensions(each) for each in rated if len(rated) == len(ranked.blueprint.datasets)),
+        *(_dimensions(table) for table in rated if len(rated) == len(ranked.blueprint.datasets)),
         *groups_said(ranked),
         *(f"{title}: {file}" for title, file in files if file),
     ]
 
 
-def _dimensions(rated: ScoreTable) -> RenderableType:
-    columns = (Column("Model", "name"), *(Column(title, "score") for title in rated.columns))
-    rows = [(*names, *(cell["score"] if cell else None for cell in cells)) for names, cells in rated.rows]
-    return terminal_table(Table(columns, rows, title=f"{rated.title}: dimensions on 0-100"))
+def _dimensions(rated: Table) -> RenderableType:
+    scores = [[as_cell(value).value for value in row] for row in rated.rows]
+    return terminal_table(Table(rated.columns, scores, f"{rated.title}: dimensions on 0-100"))

@@ -1,6 +1,7 @@
 """Lay out runs for a terminal: the leaderboard, calls, tokens and cost."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import rich.table
 from rich.console import RenderableType
@@ -9,11 +10,11 @@ from flows.commands.console import label_system, terminal_table
 from schemas.documents.run import Cost, RunDocument
 from schemas.documents.system import StoredRow, SystemRow
 from schemas.lineage import Missing, RunManifest
-from schemas.table import Cell, Column, Interval, Table, Value
+from schemas.table import Column, Interval, Table
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
-from schemas.usage import Amounts
 from tasks.lake.lake import Lake
+from tasks.reporting.content.operations import model_costs_table
 from tasks.runs.baselines import Baselines
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_tables import ReportData
@@ -48,18 +49,11 @@ def usage_view(cost: Cost) -> list[RenderableType]:
     """Return tokens and cost by model for a terminal, and what has to be known about them."""
     if not cost.models:
         return []
-    counts = ("Replies", "Sent", "From the journal", "Prompt tokens", "Reply tokens")
-    money = (Column(title, "money", currency=cost.currency) for title in ("Cost", "Paid now"))
-    rows = [(row.model, row.role, *_amounts(row)) for row in cost.models]
-    whole = [("all", "", *_amounts(cost.total))] if len(rows) > 1 else []
-    columns = (Column("Model"), Column("Role"), *(Column(title, "count") for title in counts), *money)
-    return [terminal_table(Table(columns, rows + whole, title="Tokens and cost")), *cost.notes]
-
-
-def _amounts(row: Amounts) -> tuple[Value, ...]:
-    least = "or more" if row.uncounted else ""
-    behind = (Cell(value, least if value is not None else "") for value in (row.prompt_tokens, row.completion_tokens, row.cost))
-    return (row.calls, row.sent, row.from_journal, *behind, row.paid_cost)
+    table = model_costs_table(cost.models, cost.currency)
+    kept = [n for n, column in enumerate(table.columns) if not column.title.endswith(("sent now", "received now"))]
+    columns = tuple(table.columns[n] for n in kept)
+    narrow = replace(table, columns=columns, rows=[[row[n] for n in kept] for row in table.rows])
+    return [terminal_table(narrow), *cost.notes]
 
 
 def leaderboard_table(

@@ -22,6 +22,7 @@ from tasks.lineage.graph import diagram_of_run
 from tasks.reporting.content.changes import label_of, state_said
 from tasks.runs.past_run import past_run
 from tasks.text.number_format import counted
+from tasks.text.tables import to_records
 
 RUN_SCORED = "moodflow.run.scored"
 """After every run. Resource `moodflow.run.<run>`; payload: run, benchmark, state, previous, models, regressed, calls_sent,
@@ -43,16 +44,16 @@ async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) ->
     about = f"{manifest.benchmark}, run `{manifest.run}`"
     since = f"{about}. Change since run `{changes.previous}`." if changes.previous else about
     found = {
-        "leaderboard": (tables.leaderboard_rows(run_rows(run), changes), since),
-        "abilities": (tables.ability_rows(run.layers["ability_scores"], changes), since),
-        "coverage": (tables.coverage_rows(run.layers["raw_scores"]), about),
-        "failures": (tables.failure_rows(manifest, lake), about),
-        "cost": (tables.cost_rows(manifest), about),
+        "leaderboard": (tables.leaderboard_table(run_rows(run), changes), since),
+        "abilities": (tables.abilities_table(run.layers["ability_scores"], changes), since),
+        "coverage": (tables.coverage_table(run.layers["raw_scores"]), about),
+        "failures": (tables.failures_table(manifest, lake), about),
+        "cost": (tables.costs_table(manifest), about),
     }
     made: dict[str, UUID] = {}
-    for key, (rows, description) in found.items():
-        shown, rest = tables.few(rows)
-        made[key] = await acreate_table_artifact(shown, key=key, description=f"{description}{rest}")
+    for key, (table, description) in found.items():
+        shown, rest = tables.few(table)
+        made[key] = await acreate_table_artifact(to_records(shown), key=key, description=f"{description}{rest}")
     pages = {key: page for key, artifact in made.items() if (page := ui_address("artifacts/artifact", artifact))}
     where, served = report_address(manifest, lake)
     report = (run_folder(lake.root, manifest.run) / "report.md").read_text(encoding="utf-8")

@@ -29,9 +29,7 @@ class InstrumentCount:
     setting: str
     instrument: Annotated[
         str,
-        Field(
-            description="simulated person, judge, a role that judges parts of an item, or reader: what takes an answer from a reply"
-        ),
+        Field(description="simulated person, judge, a role that judges parts of an item, or reader, which reads replies"),
     ]
     name: Annotated[
         str, Field(description="of its model; of the reader, of the gate, whose replies are counted apart; empty = none")

@@ -1,27 +1,26 @@
 """Build the content of a report, before it becomes a page: everything computed, nothing formatted."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
+from schemas.blueprint import Blueprint
 from schemas.lineage import DatasetNotice, PartitionRef
 from schemas.metrics import METRICS, Metric
+from schemas.table import Cell, Column, Table, columns
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.gains import ModelGains, model_gains
 from tasks.reporting.content.headlines import Headlines, describe_headlines
 from tasks.reporting.content.judges import JudgeReport, describe_judges
-from tasks.reporting.content.operations import failure_rows, judge_failure_rows, usage_rows
 from tasks.reporting.content.position_bias import Positions, describe_positions
 from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
 from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
-from tasks.reporting.content.score_tables import ScoreTable, describe_groups
+from tasks.reporting.content.score_tables import describe_groups
 from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
 from tasks.reporting.content.tables import RawRow, TaskRow, has_levels, metric_paths, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
 from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_tasks
-from tasks.runs.run_tables import ReportData, Row
+from tasks.runs.run_tables import ReportData
 from tasks.runs.score_tree import scores_of
 from tasks.scoring.published import PublishedRange, PublishedTable, as_table
 
@@ -61,15 +60,16 @@ class SystemReport:
 class MethodNotes:
     """What a reader must know to understand the numbers.
 
-    `metrics`: what is said of each. `reply_limits`: models whose replies the plan limits, with the limit in tokens.
-    `design_effects`: per metric whose items share sources, a row of raw scores, that of the greatest one. `own_samples`: sizes of
-    the samples that the blueprint states, by title. `deviations`: datasets that are asked or scored otherwise than in their
-    papers.
+    `metrics`: what is said of each. `reply_limits`: models whose replies the plan limits, with the limit in tokens. `design`:
+    tasks, datasets and methods of each ability. `design_effects`: the greatest one per metric whose items share sources.
+    `own_samples`: sizes of the samples that the blueprint states, by title. `deviations`: datasets that are asked or scored
+    otherwise than in their papers.
     """
 
     metrics: Mapping[Metric, str]
     reply_limits: list[str]
-    design_effects: list[Row]
+    design: Table
+    design_effects: Table
     own_samples: Mapping[str, int]
     deviations: tuple[DatasetNotice, ...]
 
@@ -80,16 +80,13 @@ class Report:
 
     data: ReportData
     systems: tuple[SystemReport, ...]
-    failures: list[Row]
-    judge_failures: list[Row]
-    usage: list[Row]
     provenance: Provenance
     request: Request | None
     gains: tuple[ModelGains, ...]
     retrieval: RetrievalReport | None
     needles: tuple[NeedleGrid, ...]
     judges: JudgeReport | None
-    groups: tuple[ScoreTable, ...]
+    groups: tuple[Table, ...]
     headlines: tuple[Headlines, ...]
     method: MethodNotes
 
@@ -122,15 +119,12 @@ class Report:
 
 def build_report(data: ReportData) -> Report:
     """Compute everything a report says about a run."""
-    missing = find_missing_scores(data)
+    gaps = find_missing_scores(data)
     return Report(
         data=data,
         systems=tuple(
-            _describe(data, verdict, missing, f"m{number}") for number, verdict in enumerate(judge_systems(data), start=1)
+            _describe(data, verdict, gaps, f"m{number}") for number, verdict in enumerate(judge_systems(data), start=1)
         ),
-        failures=failure_rows(data),
-        judge_failures=judge_failure_rows(data),
-        usage=usage_rows(data),
         provenance=describe_provenance(data),
         request=describe_request(data),
         gains=model_gains(data),
@@ -164,14 +158,39 @@ def _describe(data: ReportData, verdict: TotalVerdict, missing: MissingScores, a
 
 def describe_method(data: ReportData) -> MethodNotes:
     """Describe everything about the method that a reader of this run needs."""
-    effects = data.raw.filter(pl.col("design_effect").is_not_null()).sort("design_effect", descending=True)
-    greatest = effects.unique(["dataset", "metric"], keep="first", maintain_order=True)
     limits = {one["name"]: (one.get("sampling") or {}).get("max_tokens") for one in data.manifest.plan.get("models", ())}
     own = data.blueprint.datasets.values() if data.manifest.plan.get("sample") is None else ()
     return MethodNotes(
         metrics={path.spec.metric: METRICS[path.spec.metric].words for path in metric_paths(data.blueprint)},
         reply_limits=[f"{name} {limit:,d}" for name, limit in limits.items() if limit],
-        design_effects=greatest.to_dicts(),
+        design=_design_table(data.blueprint),
+        design_effects=_design_effects_table(data),
         own_samples={entry.title: entry.sample for entry in own if entry.sample},
         deviations=tuple(notice for notice in data.manifest.datasets if notice.differences),
     )
+
+
+def _design_table(blueprint: Blueprint) -> Table:
+    heads = (Column("Ability", "name"), *columns("count", "Tasks", "Datasets", "Methods"))
+    return Table(heads, [(node.title, *counts) for node, *counts in blueprint.design()], "Tasks, datasets and methods")
+
+
+def _design_effects_table(data: ReportData) -> Table:
+    heads = (Column("Dataset", "name"), Column("Metric", "code"), *columns("count", "Items", "Sources"))
+    effects = data.raw.drop_nulls("design_effect").sort("design_effect", descending=True)
+    greatest = effects.unique(["dataset", "metric"], keep="first", maintain_order=True)
+    rows = greatest.select("dataset", "metric", "n_scored", "n_clusters", "design_effect").iter_rows()
+    return Table(
+        (*heads, Column("Design effect", "number")), [(data.title_of(name), *row) for name, *row in rows], "Design effects"
+    )
+
+
+def partitions_table(layer: str, partitions: Sequence[PartitionRef]) -> Table:
+    """Return the partitions of a layer."""
+    rows = []
+    for ref in partitions:
+        key = ", ".join(f"{name}={value}" for name, value in ref.place)
+        note = "" if ref.complete else "incomplete: failed calls are asked again"
+        rows.append((Cell(key, note), ref.rows, ref.fingerprint[:12], ref.content_sha256[:12]))
+    heads = (Column("Partition"), Column("Rows", "count"), *columns("code", "Fingerprint", "Content"))
+    return Table(heads, rows, f"Partitions of {layer}")

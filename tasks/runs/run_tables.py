@@ -192,6 +192,10 @@ class ReportData:
         ids = [entry.id for _, task in self.blueprint.tasks() for entry in task.datasets]
         return {name: self.blueprint.datasets[name].title for name in ids}
 
+    def title_of(self, dataset: str) -> str:
+        """Return the title of a dataset, its id where the blueprint has none."""
+        return self.titles.get(dataset, dataset)
+
     def dataset_order(self, dataset: str) -> tuple[int, str]:
         """Return sort key: datasets in the blueprint's order, others last by name."""
         order = [*self.titles, dataset]

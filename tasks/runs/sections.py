@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schemas.benchmark import Rows
+from schemas.table import Table
 from tasks.runs.past_run import PastRun
-from tasks.runs.run_tables import Row
+from tasks.runs.run_tables import ReportData, Row
 from tasks.solvers.infer_job import InferJob
 
 
@@ -17,14 +18,25 @@ class RunSection:
     Attributes:
         name: the key, and the section's anchor in the report.
         read: returns its rows; none where the run has no such items.
-        template: Jinja file that renders them in the report, as `rows`; it may import the report's own macros. Null = none.
-        title: of the section, for the report's list of contents.
+        title: of the section in the report.
+        lay_out: returns the blocks of that section, from the rows; null = the report has none.
     """
 
     name: str
     read: Callable[[PastRun], tuple[Row, ...]]
-    template: Path | None = None
     title: str = ""
+    lay_out: "Callable[[ReportData, tuple[Row, ...]], Iterable[Block]] | None" = None
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of a section: a title, words, and tables; one that folds shows them on demand, unless it is open."""
+
+    title: str
+    words: str = ""
+    tables: tuple[Table, ...] = ()
+    folds: bool = False
+    is_open: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,3 +69,12 @@ EXCHANGES = Rows("exchanges", FileExchange, "setting")
 def read_sections(run: PastRun) -> dict[str, tuple[Row, ...]]:
     """Return what the benchmarks find out about a run, by the names of their sections."""
     return {name: section.read(run) for name, section in SECTIONS.items()}
+
+
+def lay_out_sections(data: ReportData) -> list[tuple[str, str, tuple[Block, ...], None]]:
+    """Return anchor, title and blocks of each section that a benchmark adds to the report of a run."""
+    return [
+        (name, section.title, tuple(section.lay_out(data, data.sections.get(name, ()))), None)
+        for name, section in SECTIONS.items()
+        if section.lay_out
+    ]

@@ -85,6 +85,11 @@ def counted(n: int, noun: str, plural: str | None = None) -> str:
     return f"{n:,d} {noun if n == 1 else plural or noun + 's'}"
 
 
+def list_counts(counts: Mapping[str, int]) -> str:
+    """Return names with their counts, such as `off topic 2, out of part 1`."""
+    return ", ".join(f"{name.replace('_', ' ')} {n:,d}" for name, n in counts.items())
+
+
 def listed(parts: list[str]) -> str:
     """Return `a`, `a and b`, `a, b and c`."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

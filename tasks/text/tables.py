@@ -1,4 +1,4 @@
-"""Write a table as Markdown, CSV or LaTeX. Its text comes from outside: no cell acts as markup, formula or command."""
+"""Write a table as Markdown, CSV, LaTeX or records. Its text comes from outside: no cell acts as markup, formula or command."""
 
 import csv
 import re
@@ -7,7 +7,7 @@ from io import StringIO
 from typing import Any
 
 from schemas.printing import printable
-from schemas.table import Cell, Column, Interval, Kind, Table, Value
+from schemas.table import Cell, Column, Interval, Kind, Part, Table, Value
 from tasks.text import number_format as formats
 
 _FORMULA = tuple("=+-@|\t\r\n＝＋－＠")
@@ -18,25 +18,30 @@ _LATEX = str.maketrans(
     | {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", '"': r"\textquotedbl{}"}
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", formats.NONE: "--", "−": "$-$", "≈": r"$\approx$"}
 )
-_MARKS = {"best": r"\textbf{%s}", "second": r"\underline{%s}", None: "%s"}
+_MARKS = {"best": r"\textbf{%s}", "clear": r"\textbf{%s}", "second": r"\underline{%s}", None: "%s"}
 
 _WORDS: Mapping[Kind, Callable[[Any, Column], str]] = {
     "score": lambda value, column: formats.number(value, column.digits),
-    "number": lambda value, column: formats.number(value, column.digits),
+    "number": lambda value, column: formats.number(value, 0 if isinstance(value, int) else column.digits),
     "difference": lambda value, column: formats.signed(value, column.digits),
     "interval": lambda ends, column: formats.interval(ends.low, ends.high, column.digits),
     "change": lambda ends, column: formats.signed_interval(ends.low, ends.high, column.digits),
     "share": lambda value, _: formats.percent(value),
     "count": lambda value, _: formats.count(value),
+    "part": lambda part, _: f"{formats.count(part.n)} of {formats.count(part.of)}",
     "money": lambda value, column: formats.money(value, column.currency),
     "time": lambda value, _: formats.seconds(value),
 }
 
 
+def as_cell(value: Value) -> Cell:
+    """Return a value as a cell, which most are not."""
+    return value if isinstance(value, Cell) else Cell(value)
+
+
 def value_words(value: Value, column: Column) -> str:
     """Return a value as people read it. A text in a column of numbers stays as it is, and null is a dash."""
-    if isinstance(value, Cell):
-        value = value.value
+    value = as_cell(value).value
     if value is None:
         return formats.NONE
     if isinstance(value, bool):
@@ -47,10 +52,17 @@ def value_words(value: Value, column: Column) -> str:
     return words(value, column) if words else str(value)
 
 
+def note_words(value: Value, column: Column) -> list[str]:
+    """Return what stands in small print below a value: its interval, then its note."""
+    cell = as_cell(value)
+    ends = column._replace(kind="change" if column.kind == "difference" else "interval")
+    return [*([value_words(cell.interval, ends)] if cell.interval else []), *([printable(cell.note)] if cell.note else [])]
+
+
 def cell_words(value: Value, column: Column) -> str:
-    """Return a value in one line, its note in brackets behind it."""
-    words = value_words(value, column)
-    return f"{words} ({printable(value.note)})" if isinstance(value, Cell) and value.note else words
+    """Return a value in one line, what is below it in brackets behind it."""
+    words, notes = value_words(value, column), note_words(value, column)
+    return f"{words} ({'; '.join(notes)})" if notes else words
 
 
 def to_markdown(table: Table) -> str:
@@ -74,22 +86,43 @@ def to_csv(table: Table) -> str:
     out = StringIO()
     writer = csv.writer(out)
     writer.writerow([name for column in table.columns for name in _csv_heads(column)])
-    writer.writerows([text for pair in zip(row, table.columns, strict=True) for text in _csv_values(*pair)] for row in table.rows)
+    for row in table.rows:
+        values = [value for pair in zip(row, table.columns, strict=True) for value in _plain_values(*pair)]
+        writer.writerow([f"'{value}" if _is_formula(value) else value for value in values])
     return out.getvalue()
 
 
+def _is_formula(value: object) -> bool:
+    return isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA)
+
+
 def _csv_heads(column: Column) -> tuple[str, ...]:
-    return (f"{column.title} low", f"{column.title} high") if column.kind in {"interval", "change"} else (column.title,)
+    endings = {"interval": (" low", " high"), "change": (" low", " high"), "part": ("", " of")}.get(column.kind, ("",))
+    return tuple(f"{column.title}{ending}" for ending in endings)
 
 
-def _csv_values(value: Value, column: Column) -> Iterator[object]:
-    plain = value.value if isinstance(value, Cell) else value
-    if column.kind in {"interval", "change"}:
-        yield from plain if isinstance(plain, Interval) else (None, None)
-    elif isinstance(plain, str):
-        yield f"'{plain}" if plain.lstrip(" ").startswith(_FORMULA) else plain
+def _plain_values(value: Value, column: Column) -> Iterator[object]:
+    """Yield a value for each head of its column."""
+    plain = as_cell(value).value
+    if column.kind in {"interval", "change", "part"}:
+        yield from plain if isinstance(plain, Interval | Part) else (None, None)
     else:
         yield plain
+
+
+def to_records(table: Table) -> list[dict[str, object]]:
+    """Return plain values by title: rounded numbers, shares in percent, both ends of an interval, and null."""
+    heads = [name for column in table.columns for name in _csv_heads(column)]
+    rows = ([value for pair in zip(row, table.columns, strict=True) for value in _records_values(*pair)] for row in table.rows)
+    return [dict(zip(heads, row, strict=True)) for row in rows]
+
+
+def _records_values(value: Value, column: Column) -> Iterator[object]:
+    for plain in _plain_values(value, column):
+        if isinstance(plain, float):
+            yield round(plain * 100 if column.kind == "share" else plain, column.digits) + 0.0  # no negative zero
+        else:
+            yield printable(plain) if isinstance(plain, str) else plain
 
 
 def to_latex(table: Table) -> str:
@@ -104,13 +137,10 @@ def to_latex(table: Table) -> str:
 
 
 def _latex_cell(value: Value, column: Column) -> str:
-    words, note = value_words(value, column), ""
-    mark = None
-    if isinstance(value, Cell):
-        value, note, mark = value
-    if not isinstance(value, str):
+    cell, words, notes = as_cell(value), value_words(value, column), note_words(value, column)
+    if not isinstance(cell.value, str):
         words = words.replace("-", "−")
-    return _MARKS[mark] % _latex(words) + (f" ({_latex(note)})" if note else "")
+    return _MARKS[cell.mark] % _latex(words) + (f" ({_latex('; '.join(notes))})" if notes else "")
 
 
 def _latex(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 
-from flows.runtime.artifact_tables import leaderboard_rows
+from flows.runtime.artifact_tables import leaderboard_table
 from schemas.blueprint import Gate
 from schemas.lineage import CodeVersion, DatasetNotice, PartitionRef
 from schemas.tables.layers import AGGREGATED, LAYERS
@@ -22,6 +22,7 @@ from tasks.lake.manifest import write_manifest
 from tasks.leaderboard.ranking import run_rows
 from tasks.runs.past_run import reopen
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
+from tasks.text.tables import to_records
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
@@ -175,7 +176,9 @@ def row_of_csv(lake: Path, name: str) -> dict[str, str]:
 
 
 def line_of_latex(lake: Path, name: str) -> str:
-    return plain(next(line for line in read(lake / "board.latex").splitlines() if f"& {MODELS[name]} &" in line))
+    return plain(next(line for line in read(lake / "board.latex").splitlines() if f"& {MODELS[name]} &" in line)).replace(
+        "--", "–"
+    )
 
 
 SURFACES: Mapping[str, Callable[[Path, str], str]] = {
@@ -189,7 +192,7 @@ SURFACES: Mapping[str, Callable[[Path, str], str]] = {
     "latex": line_of_latex,
     "csv": lambda lake, name: " | ".join(row_of_csv(lake, name).values()),
     "json": lambda lake, name: json.dumps(row_of_json(lake, name), ensure_ascii=False),
-    "artifact": lambda lake, name: str(leaderboard_rows(run_rows(reopen(lake, RUNS[name])), None)[0]),
+    "artifact": lambda lake, name: str(to_records(leaderboard_table(run_rows(reopen(lake, RUNS[name])), None))[0]),
 }
 """What each surface says of the run of a situation."""
 
@@ -224,7 +227,7 @@ def test_a_missing_total_is_null_for_programs(lake: Path) -> None:
     assert (totals["full"], totals["vetoed"], row_of_json(lake, "tainted")["total_before_veto"]) == (80, 0, 80)
     for name, total in totals.items():
         assert row_of_csv(lake, name)["total"] == ("" if total is None else str(total))
-        assert leaderboard_rows(run_rows(reopen(lake, RUNS[name])), None)[0]["total"] == total
+        assert to_records(leaderboard_table(run_rows(reopen(lake, RUNS[name])), None))[0]["total"] == total
         shown = ended("runs", "show", RUNS[name], "--lake", lake, "--json").document
         assert shown["models"][0]["total"] == total
         (explained,) = ended("explain", RUNS[name], "--lake", lake, "--json").document["models"]

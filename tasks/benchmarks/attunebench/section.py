@@ -5,7 +5,6 @@ Source: AttuneBench 1.0 and the public port of its scorer for perspective and po
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -20,6 +19,7 @@ from tasks.benchmarks.attunebench.metrics.emotions import Values
 from tasks.benchmarks.attunebench.metrics.replies import read_tags
 from tasks.benchmarks.attunebench.metrics.rows import MEASURE
 from tasks.benchmarks.attunebench.metrics.rules import Rules, rules_of
+from tasks.benchmarks.attunebench.section_tables import lay_out_annotations
 from tasks.metrics.item_scores import wholes_of
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import Row
@@ -131,6 +131,4 @@ def _by_number(turns: Sequence[ReadTurn]) -> list[Row]:
     return found.group_by("turn").agg(n=pl.len(), **scores).sort("turn").to_dicts()
 
 
-SECTIONS = (
-    RunSection("annotations", read_annotations, Path(__file__).with_name("section.html.jinja"), "Annotated conversations"),
-)
+SECTIONS = (RunSection("annotations", read_annotations, "Annotated conversations", lay_out_annotations),)

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
@@ -14,7 +13,7 @@ from tasks.models.http.cut_prompts import LEAST_WINDOW
 from tasks.retrieval.embedding import BUNDLED, UNREAD_CHINESE
 from tasks.runs.failures import METRIC, NOT_SENT, find_failures, name_role
 from tasks.runs.redaction import restricted_notices
-from tasks.runs.run_tables import ReportData, System
+from tasks.runs.run_tables import ReportData, Row, System
 from tasks.solvers.answers import ANSWER, SAID
 from tasks.solvers.registry import SOLVERS
 from tasks.text.number_format import count, counted, listed, number, percent, share_of, shorten
@@ -44,7 +43,7 @@ def count_replies(item_scores: pl.DataFrame) -> dict[str, int]:
     return per_item.select(pl.col("read", "unparsed", "judge_failed").sum()).row(0, named=True)
 
 
-def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tuple[Caveat, ...]:
+def find_caveats(data: ReportData, system: System, totals: Row) -> tuple[Caveat, ...]:
     """Find everything that lowers the trust, the gravest kinds first; `totals`: the row of the system."""
     return (
         *_about_coverage(totals),
@@ -58,7 +57,7 @@ def find_caveats(data: ReportData, system: System, totals: dict[str, Any]) -> tu
     )
 
 
-def _about_coverage(totals: dict[str, Any]) -> Iterator[Caveat]:
+def _about_coverage(totals: Row) -> Iterator[Caveat]:
     scored, of = totals["datasets_scored"], totals["datasets_total"]
     if not scored:
         yield Caveat("nothing scored", f"None of the {counted(of, 'dataset')} gave a score.")
@@ -79,7 +78,7 @@ def _about_rows(missing: tuple[Missing, ...]) -> Iterator[Caveat]:
             yield Caveat(f"{counted(gap.rows, 'broken row')} of {gap.dataset}", text)
 
 
-def _about_replies(data: ReportData, system: System, totals: dict[str, Any]) -> Iterator[Caveat]:
+def _about_replies(data: ReportData, system: System, totals: Row) -> Iterator[Caveat]:
     read, unparsed, judge_failed = count_replies(system.of(data.item_scores)).values()
     if unparsed:
         share = percent(share_of(unparsed, read))
@@ -199,7 +198,7 @@ def _about_the_judge(data: ReportData, system: System) -> Iterator[Caveat]:
         )
 
 
-def _about_precision(totals: dict[str, Any]) -> Iterator[Caveat]:
+def _about_precision(totals: Row) -> Iterator[Caveat]:
     low, high = totals["ci_low"], totals["ci_high"]
     if totals["total_before_veto"] is None:
         return

@@ -1,20 +1,14 @@
 """Say what changed since the previous run: totals, the largest falls, regressions, and what else has to be known."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from schemas.changes import TOTAL, RunChanges, ScoreDifference, SystemChanges
+from schemas.blueprint import Blueprint
+from schemas.changes import TOTAL, RunChanges, SystemChanges
+from schemas.table import Column, Interval, Table, Value, columns
 from tasks.runs.run_tables import System
 
 LARGEST_FALLS = 3
 """Abilities, and dimensions, of a system that are named; the leaderboard and `moodflow compare` have the others."""
-
-
-class ChangedScore(NamedTuple):
-    """A score of a system that is listed."""
-
-    system: str
-    score: ScoreDifference
 
 
 def label_of(changes: SystemChanges) -> str:
@@ -44,17 +38,20 @@ def _state_said(changes: RunChanges) -> str:
     return f"regressed: {regressed}" if regressed else f"no regression against {changes.previous}"
 
 
-def changed_scores(changes: RunChanges) -> list[ChangedScore]:
+def changes_table(changes: RunChanges, blueprint: Blueprint) -> Table:
     """Return each system's total before the veto, then abilities and rated dimensions that fell most, the largest fall first."""
-    listed = []
+    scores = (*columns("number", "Before", "Now"), Column("Change", "difference"), Column("95 % interval", "change"))
+    titles = {TOTAL: "Total", **{main.id: main.title for main in blueprint.abilities}}
+    rows: list[tuple[Value, ...]] = []
     for system in changes.units:
-        label = label_of(system)
         totals = [one for one in system.changes if one.what == TOTAL]
         falls = [one for one in system.changes if one.what != TOTAL and (one.change or 0) < 0]
         falls.sort(key=lambda one: (one.change or 0) / (one.scale[1] - one.scale[0]))
         abilities, dimensions = ([one for one in falls if (one.rubric is not None) == rated] for rated in (False, True))
-        listed += [ChangedScore(label, one) for one in (*totals, *abilities[:LARGEST_FALLS], *dimensions[:LARGEST_FALLS])]
-    return listed
+        for score in (*totals, *abilities[:LARGEST_FALLS], *dimensions[:LARGEST_FALLS]):
+            ends = Interval.of(score.ci_low, score.ci_high)
+            rows.append((label_of(system), titles.get(score.what, score.label), score.before, score.after, score.change, ends))
+    return Table((*columns("name", "Model", "Score"), *scores), rows, "Changes since the previous run")
 
 
 def change_notes(changes: RunChanges) -> Iterator[str]:

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from statistics import fmean
-from typing import Any
+from typing import NamedTuple
 from unicodedata import east_asian_width
 
-from tasks.text.number_format import number
+from schemas.table import Cell, Column, Interval, Table, Value, columns
+from tasks.runs.run_tables import Row
 
 AROUND = 300
 """Width of the text shown on each side of a needle."""
@@ -31,16 +31,7 @@ class NeedleExcerpt:
     depth_percent: float | None
 
 
-@dataclass(frozen=True)
-class RatingRow:
-    """One dimension: its scale, and what each judge gave (a dash where it gave nothing that can be read)."""
-
-    dimension: str
-    scale: str
-    given: tuple[tuple[str, str], ...]
-
-
-def make_needle_excerpt(text: str, context: dict[str, Any]) -> NeedleExcerpt | None:
+def make_needle_excerpt(text: str, context: Row) -> NeedleExcerpt | None:
     """Make the needle with some text around it, from a row of `contexts`; null if it has no needle in a known place."""
     start, end = context["needle_start"], context["needle_end"]
     if start is None or end is None or end > len(text):
@@ -57,31 +48,39 @@ def make_needle_excerpt(text: str, context: dict[str, Any]) -> NeedleExcerpt | N
     )
 
 
-def rating_rows(judgements: Iterable[dict[str, Any]]) -> tuple[RatingRow, ...]:
-    """Return ratings by dimension, in the order in which they were first given, from rows of `judgements` about one answer."""
-    rows = list(judgements)
-    judges = sorted({row["judge"] for row in rows})
-    found = []
-    for dimension in dict.fromkeys(row["dimension"] for row in rows):
-        of_dimension = sorted((row for row in rows if row["dimension"] == dimension), key=itemgetter("judge"))
-        scale = f"{of_dimension[0]['lowest']} to {of_dimension[0]['highest']}"
-        given = tuple((judge, _given([row["rating"] for row in of_dimension if row["judge"] == judge])) for judge in judges)
-        found.append(RatingRow(str(dimension).replace("_", " "), scale, given))
-    return tuple(found[:MAX_RATINGS])
+def ratings_table(judgements: Sequence[Row]) -> Table:
+    """Return ratings of one answer by dimension, in the order in which they were first given, a column per judge."""
+    judges = sorted({row["judge"] for row in judgements})
+    heads = (Column("Dimension", "name"), Column("Scale", "interval", 0), *columns("number", *judges, digits=1))
+    rows = []
+    for dimension in list(dict.fromkeys(row["dimension"] for row in judgements))[:MAX_RATINGS]:
+        own = [row for row in judgements if row["dimension"] == dimension]
+        given = ([row["rating"] for row in own if row["judge"] == judge] for judge in judges)
+        rows.append((str(dimension).replace("_", " "), Interval(own[0]["lowest"], own[0]["highest"]), *map(_given, given)))
+    return Table(heads, rows, "Ratings of the reply")
 
 
-def _given(ratings: list[int | None]) -> str:
-    known = [rating for rating in ratings if rating is not None]
-    if not known:
-        return "–"
-    return str(known[0]) if len(ratings) == 1 else f"{number(fmean(known), 1)} (mean of {len(known)})"
+def _given(ratings: list[int | None]) -> Value:
+    given = [rating for rating in ratings if rating is not None]
+    if not given or len(ratings) == 1:
+        return given[0] if given else None
+    return Cell(fmean(given), f"mean of {len(given)}")
 
 
-def prompt_chunk_rows(chunks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the first chunks of a prompt (PROMPT_CHUNKS) by query and rank, each text once and shortened; ranks from 1."""
-    distinct: dict[str, dict[str, Any]] = {}
+class ShownChunk(NamedTuple):
+    """A retrieved chunk of a prompt, its text shortened; ranks are from 1."""
+
+    rank: int
+    text: str
+    holds_needle: bool | None
+
+
+def prompt_chunks(chunks: Iterable[Row]) -> list[ShownChunk]:
+    """Return the first chunks of a prompt (PROMPT_CHUNKS) by query and rank, each text once."""
+    distinct: dict[str, ShownChunk] = {}
     for row in sorted(chunks, key=lambda row: (row["query_number"], row["rank"])):
-        distinct.setdefault(row["text"], {**row, "rank": row["rank"] + 1, "text": make_excerpt(row["text"], 0).short})
+        chunk = ShownChunk(row["rank"] + 1, make_excerpt(row["text"], 0).short, row["holds_needle"])
+        distinct.setdefault(row["text"], chunk)
     return list(distinct.values())[:MAX_CHUNKS]
 
 
@@ -114,7 +113,7 @@ class DialogueLine:
     faults: str
 
 
-def dialogue_lines(turns: Sequence[dict[str, Any]], faults: Sequence[dict[str, Any]], limit: int) -> Iterator[DialogueLine]:
+def dialogue_lines(turns: Sequence[Row], faults: Sequence[Row], limit: int) -> Iterator[DialogueLine]:
     """Yield a line per turn of a dialogue, shortened to fit together; their full texts have `limit` characters at most."""
     width, said = min(SHORT_WIDTH, DIALOGUE_WIDTH // max(1, len(turns))), Counter[str]()
     for turn in turns:

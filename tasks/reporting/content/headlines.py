@@ -7,10 +7,12 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.metrics import Metric
+from schemas.table import Column, Table, columns
 from tasks.explain.groups import metric_scores
-from tasks.reporting.content.score_tables import ScoreTable
+from tasks.reporting.content.score_tables import score_cell
 from tasks.runs.run_tables import Row, System
 from tasks.scoring.sensitivity import rank_correlation
+from tasks.solvers.registry import setting_title
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,23 @@ class Headlines:
     scores: list[Row]
     correlations: Mapping[str, Mapping[str, Mapping[str, float | None]]]
 
-    def table(self, systems: Iterable[System]) -> ScoreTable:
+    def table(self, systems: Iterable[System]) -> Table:
         """Return the scores, a row per system."""
-        found = {(System(row["model"], row["setting"]), row["headline"]): row for row in self.scores}
-        rows = (((system.label,), tuple(found.get((system, name)) for name in self.metrics)) for system in systems)
-        return ScoreTable(self.dataset, tuple(self.metrics), tuple(rows))
+        scores = {(System(row["model"], row["setting"]), row["headline"]): score_cell(row) for row in self.scores}
+        rows = [(system.label, *(scores.get((system, name)) for name in self.metrics)) for system in systems]
+        return Table((Column("Model", "name"), *columns("score", *self.metrics)), rows, f"Scores: {self.dataset}")
+
+    @property
+    def correlation_tables(self) -> tuple[Table, ...]:
+        """Rank correlations of each setting, a row and a column per headline."""
+        return tuple(
+            Table(
+                (Column(setting_title(setting), "name"), *columns("number", *matrix)),
+                [(name, *("" if other == name else rho[other] for other in matrix)) for name, rho in matrix.items()],
+                "Rank correlations",
+            )
+            for setting, matrix in self.correlations.items()
+        )
 
 
 def describe_headlines(blueprint: Blueprint, layers: Mapping[str, pl.DataFrame]) -> Iterator[Headlines]:

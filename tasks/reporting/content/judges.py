@@ -1,14 +1,15 @@
 """Describe what judges gave by dimension, and how far they can be trusted: agreement, and what else moves their ratings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
+from schemas.table import Cell, Column, Interval, Part, Table, columns
 from tasks.runs.run_tables import ReportData, Row, System
 from tasks.solvers.registry import setting_order
-from tasks.text.number_format import listed, number, signed
+from tasks.text.number_format import counted, listed, number, signed
 
 LEAST_ALPHA = 0.67
 """Krippendorff (2004): below .667 not even tentative conclusions."""
@@ -19,14 +20,10 @@ MAX_NAMED = 4
 
 @dataclass(frozen=True)
 class JudgeReport:
-    """Means and agreement by dimension, and one warning per dataset and system with a doubtful one.
+    """Means and agreement by dimension, and one warning per dataset and system with a doubtful one."""
 
-    `dimensions`: rows of `dimension_scores` with a `scale`, `rows`: of `agreements` with `doubts`, what speaks against them; both
-    with the dataset's `title` and the `system`.
-    """
-
-    dimensions: list[Row]
-    rows: list[Row]
+    dimensions: Table
+    agreement: Table
     warnings: tuple[str, ...]
 
 
@@ -34,10 +31,8 @@ def describe_judges(data: ReportData) -> JudgeReport | None:
     """Describe what is known about the judges; null if nothing is."""
     if data.agreements.is_empty() and data.dimensions.is_empty():
         return None
-    dimensions = [{**row, "scale": f"{row['scale_min']} to {row['scale_max']}"} for row in _named(data, data.dimensions)]
-    agreements = data.agreements.with_columns(pl.col("judges").list.sort())
-    rows = [{**row, "doubts": _doubts(row["alpha"], row["length_correlation"])} for row in _named(data, agreements)]
-    return JudgeReport(dimensions, rows, _warnings(rows))
+    agreements = [{**row, "doubts": _doubts(row["alpha"], row["length_correlation"])} for row in _named(data, data.agreements)]
+    return JudgeReport(_dimensions_table(_named(data, data.dimensions)), _agreement_table(agreements), _warnings(agreements))
 
 
 def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[Row]:
@@ -47,8 +42,41 @@ def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[Row]:
         return data.dataset_order(row["dataset"]), row["model"], setting_order(row["setting"])
 
     for row in sorted(frame.to_dicts(), key=order):
-        title, system = data.titles.get(row["dataset"], row["dataset"]), System(row["model"], row["setting"]).label
+        title, system = data.title_of(row["dataset"]), System(row["model"], row["setting"]).label
         yield row | {"title": title, "system": system, "dimension": row["dimension"].replace("_", " ")}
+
+
+def _dimensions_table(rows: Iterable[Row]) -> Table:
+    heads = columns("name", "Dataset", "Model", "Dimension", "Judge")
+    means = (Column("Scale", "interval", 0), Column("Mean", "number"), Column("95 % interval", "interval"))
+    cells = [
+        (
+            *(row["title"], row["system"], row["dimension"], row["judge"]),
+            Interval(row["scale_min"], row["scale_max"]),
+            row["mean"],
+            Interval.of(row["ci_low"], row["ci_high"]),
+            Cell(
+                Part(row["n_answers"], row["n_total"]),
+                counted(row["n_clusters"], "cluster") if row["n_clusters"] < row["n_answers"] else "",
+            ),
+        )
+        for row in rows
+    ]
+    return Table((*heads, *means, Column("Answers rated", "part")), cells, "Ratings by dimension")
+
+
+def _agreement_table(rows: Iterable[Row]) -> Table:
+    numbers = (*columns("count", "Answers", "Ratings"), Column("Alpha", "number"), *columns("difference", "Length", "Place"))
+    cells = [
+        (
+            *(row["title"], row["system"]),
+            Cell(row["dimension"], f"doubtful: {', '.join(row['doubts'])}" if row["doubts"] else ""),
+            ", ".join(sorted(row["judges"])),
+            *(row[name] for name in ("n_answers", "n_ratings", "alpha", "length_correlation", "place_effect")),
+        )
+        for row in rows
+    ]
+    return Table((*columns("name", "Dataset", "Model", "Dimension", "Judges"), *numbers), cells, "Agreement of judges")
 
 
 def _doubts(alpha: float | None, correlation: float | None) -> tuple[str, ...]:

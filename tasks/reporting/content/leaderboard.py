@@ -2,24 +2,26 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from schemas.comparability import Comparability
 from schemas.documents.leaderboard import HelperRanks
 from schemas.documents.system import PublishedRow, StoredRow
 from schemas.lineage import RunManifest
+from schemas.roles import JUDGE
+from schemas.table import Cell, Column, Table, Value, columns
 from tasks.lake.manifest import run_order
 from tasks.leaderboard.across_models import compare_helpers
 from tasks.leaderboard.ranking import RUN, LeaderboardData
 from tasks.reporting.content.published_models import NEAR, PublishedModels, describe_published_models
-from tasks.reporting.content.score_tables import ScoreTable, describe_dimensions
-from tasks.reporting.content.verdicts import SystemTotal
-from tasks.runs.run_tables import System
-from tasks.scoring.published import TOTAL, paper_of
+from tasks.reporting.content.score_tables import describe_dimensions
+from tasks.reporting.content.verdicts import TOTAL, SystemTotal
+from tasks.runs.run_tables import Row, System
+from tasks.scoring.published import BASE_SETTING, paper_of
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, interval, listed, number
 
-Row = StoredRow | PublishedRow
+Ranked = StoredRow | PublishedRow
+REGRESSED = "▼ regressed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +39,14 @@ class LeaderboardEntry(SystemTotal):
     comparability: Comparability | None = None
     regressed: bool = False
     started_at: str | None = None
+
+    @property
+    def verdict_cell(self) -> Cell:
+        """The verdict with what it rests on, and how far the numbers may stand beside published ones."""
+        unranked = "not ranked" if self.rank is None and self.verdict == "scored" else ""
+        likeness = f"beside published: {self.comparability.verdict}" if self.comparability else ""
+        notes = (REGRESSED if self.regressed else "", self.why or unranked, likeness)
+        return Cell(self.verdict, "; ".join(filter(None, notes)))
 
 
 @dataclass(frozen=True)
@@ -56,12 +66,73 @@ class Leaderboard:
     paper: str | None
     """Title of the paper whose printed scores these are; null for runs."""
 
-    dimensions: tuple[ScoreTable, ...] = ()
+    dimensions: tuple[Table, ...] = ()
 
     @property
-    def has_settings(self) -> bool:
-        """Whether rows differ in more than the model."""
-        return len({entry.system.setting for entry in self.entries}) > 1
+    def ranking(self) -> Table:
+        """The models by rank; of a paper's those near the best are marked."""
+        heads = (*columns("count", "Group", "Rank"), *columns("name", "Model", "Setting"), *TOTAL)
+        scores = (*columns("score", *self.titles, digits=1), Column("Coverage", "share"), Column("Items", "count"))
+        table = Table(
+            (*heads, *scores), [tuple(self._row(entry)) for entry in self.entries], f"{self.data.blueprint.title}: ranking"
+        )
+        return table.without_empty("Group", "Items")
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether not all models are ranked together."""
+        return len(self.data.groups) > 1
+
+    def _row(self, entry: LeaderboardEntry) -> Iterator[Value]:
+        yield entry.group if self.is_grouped else None
+        yield entry.rank
+        yield Cell(entry.system.model, href=self.data.links.get(entry.run or "", ""))
+        yield setting_title(entry.system.setting)
+        total, *scores = (
+            each._replace(mark="best" if self.paper and near else None)
+            for each, near in zip((entry.total_cell, *map(Cell, entry.scores)), entry.near, strict=True)
+        )
+        yield from (
+            total,
+            entry.interval_cell,
+            entry.verdict_cell,
+            *scores,
+            entry.coverage,
+            None if self.paper else entry.n_scored,
+        )
+
+    @property
+    def history(self) -> Table:
+        """The totals of all runs, oldest first."""
+        heads = (*columns("name", "Model", "Start"), *TOTAL, Column("Coverage", "share"), Column("Run", "code"))
+        rows = [
+            (
+                *(moment.system.label, moment.started_at, moment.total_cell, moment.interval_cell),
+                *(Cell(moment.verdict, REGRESSED if moment.regressed else ""), moment.coverage, self._run_cell(moment.run or "")),
+            )
+            for history in self.histories
+            for moment in history
+        ]
+        return Table(heads, rows, "Totals of all runs")
+
+    @property
+    def sources(self) -> Table:
+        """The runs behind the ranking."""
+        plan = (*columns("name", "Models", "Settings", "Judge"), *columns("count", "Items per dataset", "Seed"))
+        heads = (Column("Run and report", "code"), *plan, Column("Made by", "name"), Column("Blueprint", "code"))
+        return Table(heads, [tuple(self._source(run)) for run in self.runs], "Runs behind the ranking")
+
+    def _source(self, run: RunManifest) -> Iterator[Value]:
+        yield self._run_cell(run.run)._replace(note=run.started_at)
+        yield ", ".join(model["name"] for model in run.plan.get("models", ()))
+        yield ", ".join(map(setting_title, run.plan.get("settings", (BASE_SETTING,))))
+        yield ", ".join(run.names_in(JUDGE)) or "none"
+        yield from (run.plan.get("sample"), run.plan.get("seed"))
+        yield Cell(f"moodflow {run.package_version}", (run.git_commit or "")[:12])
+        yield run.blueprint_sha256[:12]
+
+    def _run_cell(self, run: str) -> Cell:
+        return Cell(run, href=self.data.links.get(run, ""))
 
 
 def build_leaderboard(data: LeaderboardData) -> Leaderboard:
@@ -84,24 +155,22 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
     )
 
 
-def _scores(row: Row, rows: Sequence[Row], measured: list[str]) -> dict[str, Any]:
+def _scores(row: Ranked, rows: Sequence[Ranked], measured: list[str]) -> Row:
     """Return the fields `scores` and `near` of an entry."""
-    names = [TOTAL, *measured]
     beside = [other for other in rows if (other.setting, other.group) == (row.setting, row.group)]
-    of_setting = [other.abilities | {TOTAL: other.total} for other in beside]
-    scored = {name: [score for one in of_setting if (score := one.get(name)) is not None] for name in names}
-    own = row.abilities | {TOTAL: row.total}
-    near = ((score := own.get(name)) is not None and round(max(scored[name]) - score, 2) <= NEAR for name in names)
-    return {"scores": tuple(own.get(name) for name in measured), "near": tuple(near)}
+    own, *others = ((each.total, *map(each.abilities.get, measured)) for each in (row, *beside))
+    best = [max((score for score in scores if score is not None), default=0.0) for scores in zip(*others, strict=True)]
+    near = (score is not None and round(top - score, 2) <= NEAR for top, score in zip(best, own, strict=True))
+    return {"scores": own[1:], "near": tuple(near)}
 
 
-def _entry(row: dict[str, Any], data: LeaderboardData, **more: object) -> LeaderboardEntry:
+def _entry(row: Row, data: LeaderboardData, **more: object) -> LeaderboardEntry:
     system = System(row["model"], row["setting"])
     record, regressed = data.records.get(row.get(RUN), {}).get(system), (row.get(RUN), *system) in data.regressed
     return LeaderboardEntry.of_row(row, comparability=record, regressed=regressed, **more)
 
 
-def _histories(data: LeaderboardData, rows: Sequence[Row]) -> Iterator[tuple[LeaderboardEntry, ...]]:
+def _histories(data: LeaderboardData, rows: Sequence[Ranked]) -> Iterator[tuple[LeaderboardEntry, ...]]:
     """Yield the history of each model with two runs or more."""
     started = {manifest.run: manifest.started_at for manifest in data.manifests}
     for system in dict.fromkeys(System(row.model, row.setting) for row in rows):

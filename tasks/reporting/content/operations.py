@@ -5,18 +5,17 @@ from collections.abc import Iterable, Iterator, Sequence
 import polars as pl
 
 from schemas.lineage import PartitionRef
-from schemas.usage import TESTED, Amounts, Usage, by_model
+from schemas.table import Cell, Column, Table, Value, columns
+from schemas.usage import TESTED, Amounts, ModelUsage, Usage, by_model, total
 from tasks.models.http.failures import FAILURE_KINDS
 from tasks.runs.failures import NOT_SENT
-from tasks.runs.run_tables import ReportData, Row, System
-from tasks.text.number_format import NONE, count, counted, listed, money
+from tasks.runs.run_tables import ReportData, System
+from tasks.solvers.registry import setting_title
+from tasks.text.number_format import count, counted, listed, shorten
 
 
-def failure_rows(data: ReportData) -> list[Row]:
-    """Return failed calls by system, whoever was asked for it, and kind, the most frequent first within each system.
-
-    A row has system, failure, calls, datasets, example (the error of one of them) and remedy.
-    """
+def failures_table(data: ReportData) -> Table:
+    """Return failed calls by system, whoever was asked for it, and kind, the most frequent first within each system."""
     grouped = (
         data.responses.filter(pl.col("status") == "failed", pl.col("failure") != NOT_SENT)
         .group_by("model", "setting", "role", "asked_model", "failure")
@@ -24,57 +23,92 @@ def failure_rows(data: ReportData) -> list[Row]:
         .with_columns(pl.col("failure").cast(pl.String))
         .sort(["model", "setting", "role", "calls", "failure"], descending=[False, False, False, True, False])
     )
-    return [
-        {**row, "system": _whose(row), "remedy": FAILURE_KINDS[row["failure"]].remedy} for row in grouped.iter_rows(named=True)
-    ]
+    rows = []
+    for model, setting, role, asked_model, failure, calls, datasets, example in grouped.iter_rows():
+        label = System(model, setting).label
+        name = label if role == TESTED else f"{asked_model} as {role} of {label}"
+        error = None if example is None else shorten(example, 160)
+        rows.append((name, failure, calls, datasets, error, FAILURE_KINDS[failure].remedy))
+    heads = (Column("Model", "name"), Column("Kind", "code"), *columns("count", "Calls", "Datasets"))
+    return Table((*heads, *columns("text", "One of the errors", "What to do")), rows, "Failed calls by kind")
 
 
-def _whose(row: Row) -> str:
-    label = System(row["model"], row["setting"]).label
-    return label if row["role"] == TESTED else f"{row['asked_model']} as {row['role']} of {label}"
-
-
-def judge_failure_rows(data: ReportData) -> list[Row]:
-    """Return items without a usable judgement, by system and dataset: rows with system, dataset and n_items."""
+def judge_failures_table(data: ReportData) -> Table:
+    """Return items without a usable judgement, by system and dataset."""
     grouped = (
         data.item_scores.filter(pl.col("status") == "judge_failed")
         .group_by("model", "setting", "dataset")
-        .agg(n_items=pl.struct("item_id", "repetition").n_unique())
+        .agg(pl.struct("item_id", "repetition").n_unique())
         .sort("model", "setting", "dataset")
     )
-    return [{**row, "system": System(row["model"], row["setting"]).label} for row in grouped.iter_rows(named=True)]
+    rows = [(System(model, setting).label, data.title_of(dataset), n) for model, setting, dataset, n in grouped.iter_rows()]
+    return Table((*columns("name", "Model", "Dataset"), Column("Items", "count")), rows, "Judge failures")
 
 
-def usage_rows(data: ReportData) -> list[Row]:
+def latency_table(data: ReportData) -> Table:
     """Return calls, tokens and latency of answered calls, of the model under test of each system.
 
-    Token sums are null if the server never counted them; `uncounted` answers are in none of them.
+    Token sums are null if the server never counted them; answers that it did not count are in none of them.
     """
     answered = pl.col("status") == "answered"
     counted = answered & pl.col("prompt_tokens").is_not_null() & pl.col("completion_tokens").is_not_null()
     latency = pl.col("latency_s").filter(answered)
     amounts = {
-        "calls": pl.len(),
-        "answered": answered.sum(),
-        "failed": (~answered).sum(),
-        "cut_off": (answered & (pl.col("finish_reason") == "length")).sum(),
-        **{
-            name: pl.when(counted.any()).then(pl.col(name).filter(counted).sum())
-            for name in ("prompt_tokens", "completion_tokens")
-        },
-        "uncounted": (answered & ~counted).sum(),
-        "latency_median_s": latency.quantile(0.5, "linear"),
-        "latency_p95_s": latency.quantile(0.95, "linear"),
+        "Replies asked": pl.len(),
+        "Answered": answered.sum(),
+        "Failed": (~answered).sum(),
+        "Cut off": (answered & (pl.col("finish_reason") == "length")).sum(),
+        "Prompt tokens": pl.when(counted.any()).then(pl.col("prompt_tokens").filter(counted).sum()),
+        "Reply tokens": pl.when(counted.any()).then(pl.col("completion_tokens").filter(counted).sum()),
+        "Not counted": (answered & ~counted).sum(),
+        "Median latency": latency.quantile(0.5, "linear"),
+        "95th percentile": latency.quantile(0.95, "linear"),
     }
+    *counts, median, most = amounts
     of_tested = data.responses.filter(pl.col("role") == TESTED)
-    return [{"system": system.label, **system.of(of_tested).select(**amounts).row(0, named=True)} for system in data.systems]
+    rows = [(system.label, *system.of(of_tested).select(**amounts).row(0)) for system in data.systems]
+    return Table(
+        (Column("Model", "name"), *columns("count", *counts), *columns("time", median, most)), rows, "Tokens and latency"
+    )
 
 
-HEADS = (
-    *("Replies", "Sent", "From the journal", "Prompt tokens", "Reply tokens", "Cost"),
-    *("Prompt tokens sent now", "Reply tokens received now", "Paid now"),
-)
-_SPACE = "\u00a0"
+def missing_table(data: ReportData) -> Table:
+    """Return datasets that have no score, or not over all their rows."""
+    heads = (*columns("name", "Dataset", "Model", "Setting"), *columns("text", "Reason", "Next step"))
+    rows = [
+        (data.title_of(gap.dataset), gap.model or "all", setting_title(gap.setting or "all"), gap.reason, gap.next_step)
+        for gap in data.manifest.missing
+    ]
+    return Table(heads, rows, "Datasets without a score, or not over all their rows")
+
+
+def amount_columns(currency: str | None) -> tuple[Column, ...]:
+    """Return the columns of `amount_values`."""
+    behind = columns("count", "Replies", "Sent", "From the journal", "Prompt tokens", "Reply tokens")
+    now = columns("count", "Prompt tokens sent now", "Reply tokens received now")
+    return (*behind, Column("Cost", "money", currency=currency), *now, Column("Paid now", "money", currency=currency))
+
+
+def amount_values(row: Amounts) -> tuple[Value, ...]:
+    """Return the values of one row of amounts; a lower bound says so."""
+    least = "or more" if row.uncounted else ""
+    behind = (Cell(value, least if value is not None else "") for value in (row.prompt_tokens, row.completion_tokens, row.cost))
+    paid = (row.paid_prompt_tokens, row.paid_completion_tokens, row.paid_cost)
+    return (row.calls, row.sent, row.from_journal, *behind, *paid)
+
+
+def model_costs_table(models: Sequence[ModelUsage], currency: str | None) -> Table:
+    """Return tokens and cost by model, and of all."""
+    rows = [(row.model, row.role, *amount_values(row)) for row in models]
+    sums = [("All models", "", *amount_values(total(models)))] if len(rows) > 1 else []
+    return Table((*columns("name", "Model", "Role"), *amount_columns(currency)), [*rows, *sums], "Tokens and cost by model")
+
+
+def dataset_costs_table(data: ReportData) -> Table:
+    """Return tokens and cost by dataset, model and role."""
+    rows = [(data.title_of(row.dataset), row.model, row.role, *amount_values(row)) for row in data.manifest.usage]
+    heads = columns("name", "Dataset", "Model", "Role")
+    return Table((*heads, *amount_columns(data.manifest.currency)), rows, "Tokens and cost by dataset")
 
 
 def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iterator[str]:
@@ -99,12 +133,3 @@ def no_price(models: Iterable[str]) -> str:
     return (
         f"No price is known of {listed(list(models))}, so neither is any cost with a share of it; --set prices=FILE names prices."
     )
-
-
-def amount_cells(row: Amounts, currency: str | None) -> list[str]:
-    """Return one row of amounts under HEADS; a lower bound says so."""
-    least = "≥" + _SPACE if row.uncounted else ""
-    prompt, completion, cost = count(row.prompt_tokens), count(row.completion_tokens), money(row.cost, currency)
-    behind = [text if text == NONE else least + text for text in (prompt, completion, cost)]
-    paid = [count(row.paid_prompt_tokens), count(row.paid_completion_tokens), money(row.paid_cost, currency)]
-    return [count(row.calls), count(row.sent), count(row.from_journal), *behind, *paid]

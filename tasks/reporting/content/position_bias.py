@@ -11,6 +11,7 @@ import polars as pl
 from schemas.letters import option_letters
 from schemas.metrics import sort_keys
 from schemas.question_types import answered_by
+from schemas.table import Cell, Column, Table, columns
 from tasks.runs.run_tables import ReportData, System
 from tasks.text.number_format import count, counted, number, percent, share_of
 
@@ -96,6 +97,36 @@ class Positions:
     def sentences(self) -> tuple[str, ...]:
         """What a reader should know, most telling first."""
         return (self.stability.sentence if self.stability else HOW_TO_TELL, *_spoken_places(self.places, self.shared))
+
+    @property
+    def table(self) -> Table:
+        """Accuracy and choices by place."""
+        heads = (Column("Right option at", "name"), Column("Replies", "count"), Column("Accuracy", "number", 3))
+        shares = columns("share", "Chosen, share of readable replies", "Right, share of the same")
+        rows = [
+            (
+                *(row.letter, row.golds, row.accuracy),
+                Cell(row.chosen_share, counted(row.chosen, "reply", "replies")),
+                Cell(row.gold_share, counted(row.golds_read, "reply", "replies")),
+            )
+            for row in self.places
+        ]
+        return Table((*heads, *shares), rows, "Accuracy and choices by place")
+
+    @property
+    def dataset_table(self) -> Table:
+        """Accuracy by place in each dataset, and what its choices followed where any item was asked in several orders."""
+        letters = [row.letter for row in self.places]
+        places = columns("number", *(f"Accuracy at {letter}" for letter in letters))
+        heads = ("Items in several orders", "Followed the content", "Followed the letter", "Neither")
+        rows = []
+        for part in self.datasets:
+            cells = {row.letter: Cell(row.accuracy, counted(row.golds, "reply", "replies")) for row in part.places}
+            moved = part.stability
+            counts = (moved.items, moved.content, moved.letter, moved.mixed) if moved else [None] * 4
+            rows.append((part.title, *map(cells.get, letters), *counts))
+        table = Table((Column("Dataset", "name"), *places, *columns("count", *heads)), rows, "Places by dataset")
+        return table.without_empty(*heads)
 
 
 def describe_positions(data: ReportData, system: System) -> Positions | None:

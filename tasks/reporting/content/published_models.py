@@ -1,18 +1,18 @@
 """Describe the published models of a paper: scores per ability, openness, size, and core against foundational ability."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
-from statistics import mean, median, quantiles
+from statistics import mean, quantiles
 
 import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from tasks.runs.run_tables import Row
+from schemas.table import Cell, Column, Table, Value, columns
 from tasks.scoring.published import BASE_SETTING, TOTAL, PublishedTable
-from tasks.text.number_format import number
+from tasks.solvers.registry import setting_title
+from tasks.text.number_format import number, weight
 
 FOUNDATIONAL = "foundational"
 CORE = ("emotional", "companionship")
@@ -47,45 +47,75 @@ class Fit:
         return f"y = {number(constant, 2)} {_term(linear, 3)} x {_term(square, 4)} x²"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PublishedModels:
     """What the page of a published leaderboard shows besides the ranking.
 
-    `titles`: of the table's abilities, the total's last, by column. `settings`: of each rows of title and quartiles, from lowest.
-    `gains`: a row per model and setting but base, with its gain over base by column. `openness`: a row per ability and kind of
-    model, `scores` ascending. `sizes`: models whose size is known or `estimated`, in `billions` of parameters, those of all
-    experts, with `low` and `high` of a range; `unsized`: names of the others. `core`: foundational ability against the weighted
-    mean of the core abilities. `fits`: over `all` models and over the `ranked` ones; null with too few. `vetoed`: models without
-    a rank; totals are those before the veto, theirs too.
+    `settings`: of each rows of title and quartiles, from lowest. `gains`: over base by model, setting and ability. `openness`:
+    scores as `openness_scores` returns them. `sizes`: models as `sized_models` does; `unsized`: names of the others. `core`:
+    foundational ability against the core ones. `fits`: over `all` models and over the `ranked` ones; null with too few. `vetoed`:
+    models without a rank; totals are those before the veto, theirs too.
     """
 
-    titles: Mapping[str, str]
     settings: Mapping[str, list[tuple[str, tuple[float, ...]]]]
-    gains: list[Row]
-    openness: list[Row]
-    sizes: list[Row]
+    gains: Table
+    openness: pl.DataFrame
+    sizes: pl.DataFrame
     unsized: list[str]
-    core: list[Row]
+    core: pl.DataFrame
     fits: Mapping[str, Fit | None]
     vetoed: int
+
+    def quartiles_table(self, setting: str) -> Table:
+        """Scores per ability in a setting."""
+        scores = columns("score", "Lowest", "Quarter", "Median", "Three quarters", "Highest", digits=1)
+        rows: list[tuple[Value, ...]] = [(title, *quartiles) for title, quartiles in self.settings[setting]]
+        return Table((Column("Score", "name"), *scores), rows, "Published scores per ability")
+
+    @property
+    def openness_table(self) -> Table:
+        """Number, mean and median of open and closed models by ability."""
+        heads = (*columns("count", "All"), *columns("score", "Mean of all", "Median of all"))
+        heads += (*columns("count", "Ranked"), *columns("score", "Mean of ranked", "Median of ranked"))
+        scores = (pl.col("score"), pl.col("score").filter("ranked"))
+        values = [value for of in scores for value in (of.len(), of.mean(), of.median())]
+        averages = [value.alias(head.title) for head, value in zip(heads, values, strict=True)]
+        grouped = self.openness.group_by("title", "kind", maintain_order=True).agg(averages)
+        rows = [(Cell(title, kind), *row) for title, kind, *row in grouped.iter_rows()]
+        return Table((Column("Score", "name"), *heads), rows, "Open and closed models")
+
+    @property
+    def sizes_table(self) -> Table:
+        """Totals and sizes."""
+        rows = []
+        for model, family, billions, low, high, estimated, total in self.sizes.iter_rows():
+            between = f"{weight(low)} to {weight(high)}" if low < high else ""
+            notes = (between, "estimated" if estimated else "")
+            rows.append((model, family, Cell(billions, "; ".join(filter(None, notes))), total))
+        numbers = (Column("Parameters, billions", "number", 1), Column("Total", "score"))
+        return Table((*columns("name", "Model", "Family"), *numbers), rows, "Totals and sizes")
+
+    @property
+    def core_table(self) -> Table:
+        """Core and foundational ability."""
+        scores = columns("score", "Foundational", "Core", digits=1)
+        rows = self.core.select("model", FOUNDATIONAL, "core").rows()
+        return Table((Column("Model", "name"), *scores), rows, "Core and foundational ability")
 
 
 def describe_published_models(paper: PublishedTable, blueprint: Blueprint) -> PublishedModels:
     """Describe the models of a paper's table; the blueprint names the abilities, and weighs the core ones."""
     sizes, core = sized_models(paper.wide), core_points(paper.wide, blueprint)
-    titles, sized = titled_scores(paper, blueprint), {row["model"] for row in sizes}
-    chosen = {"all": core, "ranked": [point for point in core if point["ranked"]]} if core else {}
+    titles = titled_scores(paper, blueprint)
+    chosen = {"all": core, "ranked": core.filter("ranked")} if core.height else {}
     return PublishedModels(
-        titles=titles,
         settings={setting: list(_quartiles(paper, titles, setting)) for setting in paper.settings},
-        gains=published_gains(paper.wide, titles),
-        openness=openness_rows(paper.wide, titles),
+        gains=gains_table(paper.wide, titles),
+        openness=openness_scores(paper.wide, titles),
         sizes=sizes,
-        unsized=[model for model in paper.wide["model"] if sized and model not in sized],
+        unsized=[model for model in paper.wide["model"] if sizes.height and model not in sizes["model"]],
         core=core,
-        fits={
-            name: fit_parabola([(point["foundational"], point["core"]) for point in points]) for name, points in chosen.items()
-        },
+        fits={name: fit_parabola(points.select(FOUNDATIONAL, "core").rows()) for name, points in chosen.items()},
         vetoed=paper.vetoed,
     )
 
@@ -104,30 +134,24 @@ def _quartiles(paper: PublishedTable, titles: Mapping[str, str], setting: str) -
             yield title, (min(values), *inner, max(values))
 
 
-def published_gains(published: pl.DataFrame, names: Iterable[str]) -> list[Row]:
+def gains_table(published: pl.DataFrame, titles: Mapping[str, str]) -> Table:
     """Return what a model gains in a setting over base: differences of printed scores, null where one of them is."""
     base, others = (published.filter((pl.col("setting") == BASE_SETTING) == is_base) for is_base in (True, False))
-    if others.is_empty():
-        return []
-    gains = {name: pl.col(name) - pl.col(f"{name}_right") for name in names}
-    return others.join(base, on="model", maintain_order="left").select("model", "setting", **gains).to_dicts()
+    differences = (pl.col(name) - pl.col(f"{name}_right") for name in titles)
+    joined = others.join(base, on="model", maintain_order="left")
+    setting = pl.col("setting").map_elements(setting_title, pl.String)
+    heads = (*columns("name", "Model", "Setting"), *columns("difference", *titles.values()))
+    return Table(heads, joined.select("model", setting, *differences).rows(), "Published gains over base")
 
 
-def openness_rows(published: pl.DataFrame, titles: Mapping[str, str]) -> list[Row]:
-    """Return number, mean and median of open and closed models by ability, over all of them and over the `ranked` ones."""
+def openness_scores(published: pl.DataFrame, titles: Mapping[str, str]) -> pl.DataFrame:
+    """Return title, kind (open or closed), score and whether it is ranked, of every model and ability."""
     if "type" not in published.columns:
-        return []
-    rows = []
-    for name, title in titles.items():
-        kinds = published.drop_nulls(["type", name]).sort("type", name).partition_by("type", as_dict=True, maintain_order=True)
-        for (kind,), models in kinds.items():
-            ranked = _averages(models.filter("ranked")[name].to_list())
-            rows.append({"title": title, "kind": kind, **_averages(models[name].to_list()), "ranked": ranked})
-    return rows
-
-
-def _averages(scores: list[float]) -> Row:
-    return {"scores": scores, "mean": mean(scores) if scores else None, "middle": median(scores) if scores else None}
+        return pl.DataFrame(schema=["title", "kind", "score", "ranked"])
+    order = {name: index for index, name in enumerate(titles)}
+    long = published.unpivot(list(titles), index=["type", "ranked"], variable_name="name", value_name="score").drop_nulls()
+    ordered = long.sort(pl.col("name").replace_strict(order), "type", "score")
+    return ordered.select(pl.col("name").replace_strict(titles).alias("title"), pl.col("type").alias("kind"), "score", "ranked")
 
 
 def parse_size(text: str) -> tuple[float, float] | None:
@@ -143,33 +167,29 @@ def parse_size(text: str) -> tuple[float, float] | None:
     return (float(low) * _BILLIONS[unit], float(high or low) * _BILLIONS[last_unit]) if unit else None
 
 
-def sized_models(published: pl.DataFrame) -> list[Row]:
-    """Return published models with a size, by family and size; a range stands at its middle."""
-    if not {"parameters", "series", TOTAL} <= set(published.columns):
-        return []
-    found = [
-        {
-            "model": model,
-            "family": family,
-            "billions": mean(size),
-            "low": size[0],
-            "high": size[1],
-            "estimated": "Estimated" in text,
-            "total": total,
-        }
-        for model, family, text, total in published.select("model", "series", "parameters", TOTAL).iter_rows()
-        if text is not None and (size := parse_size(text)) is not None
+def sized_models(published: pl.DataFrame) -> pl.DataFrame:
+    """Return published models with a size, by family and size, in billions of parameters, those of all experts.
+
+    A range from `low` to `high` stands at its middle.
+    """
+    has_sizes = {"parameters", "series", TOTAL} <= set(published.columns)
+    printed = published.drop_nulls("parameters").select("model", "series", "parameters", TOTAL) if has_sizes else pl.DataFrame()
+    sized = [
+        (model, family, mean(size), *size, "Estimated" in text, total)
+        for model, family, text, total in printed.iter_rows()
+        if (size := parse_size(text)) is not None
     ]
-    return sorted(found, key=itemgetter("family", "billions", "model"))
+    names = ["model", "family", "billions", "low", "high", "estimated", "total"]
+    return pl.DataFrame(sized, schema=names, orient="row").sort("family", "billions", "model")
 
 
-def core_points(published: pl.DataFrame, blueprint: Blueprint) -> list[Row]:
+def core_points(published: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
     """Return foundational against core ability of the published models that have both, with the blueprint's weights."""
     weights = {ability.id: ability.weight for ability in blueprint.abilities if ability.id in CORE}
     if not weights or not {FOUNDATIONAL, *weights} <= set(published.columns):
-        return []
+        return pl.DataFrame(schema=["model", FOUNDATIONAL, "ranked", "core"])
     weighted = sum(pl.col(name) * weight for name, weight in weights.items()) / sum(weights.values())
-    return published.select("model", FOUNDATIONAL, "ranked", core=weighted).drop_nulls().to_dicts()
+    return published.select("model", FOUNDATIONAL, "ranked", core=weighted).drop_nulls()
 
 
 def fit_parabola(points: Sequence[tuple[float, float]]) -> Fit | None:

@@ -1,6 +1,6 @@
 """Describe what was asked of whom: roles, parameters, datasets and their licences."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,14 +8,14 @@ import polars as pl
 
 from schemas.base import Frozen
 from schemas.context import ContextOptions
-from schemas.documents.run import MeanLength
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.retrieval import RetrievalOptions
 from schemas.roles import JUDGE, PANEL
+from schemas.table import Cell, Column, Table, columns
 from tasks.lake.fingerprint import canonical_json
 from tasks.runs.mean_lengths import mean_lengths
 from tasks.runs.redaction import restricted_notices
-from tasks.runs.run_tables import ReportData
+from tasks.runs.run_tables import ReportData, Row
 from tasks.scoring.published import BASE_SETTING
 from tasks.solvers.plain import CONTEXT_SOLVERS
 from tasks.solvers.registry import SOLVERS, helper_roles, is_optional, setting_order, setting_title
@@ -31,21 +31,12 @@ QUOTED = (
 
 
 @dataclass(frozen=True)
-class RoleRow:
-    """A role, who had it, and what it does."""
-
-    role: str
-    models: str
-    does: str
-
-
-@dataclass(frozen=True)
 class Request:
     """Roles and settings. `changed`: set otherwise than usual, and all options of a setting. `notes`: models with two roles."""
 
     settings: str
     preset: str | None
-    roles: tuple[RoleRow, ...]
+    roles: Table
     changed: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -60,7 +51,7 @@ def describe_request(data: ReportData) -> Request | None:
     return Request(
         settings=listed([setting_title(setting) for setting in settings]),
         preset=plan.get("retrieval", {}).get("preset", "paper") if _retrieves(settings) else None,
-        roles=tuple(_roles(manifest, settings)),
+        roles=_roles_table(manifest, settings),
         changed=(
             *_changed("retrieval", plan, RetrievalOptions),
             *_changed("contexts", plan, ContextOptions),
@@ -70,19 +61,24 @@ def describe_request(data: ReportData) -> Request | None:
     )
 
 
-def _roles(manifest: RunManifest, settings: list[str]) -> Iterator[RoleRow]:
+def _roles_table(manifest: RunManifest, settings: list[str]) -> Table:
+    """Return each role, who had it and what it does."""
+    return Table((*columns("name", "Role", "Model"), Column("What it does")), list(_roles(manifest, settings)), "Roles")
+
+
+def _roles(manifest: RunManifest, settings: list[str]) -> Iterator[tuple[str, str, str]]:
     plan = manifest.plan
-    yield RoleRow("Core", _names(plan.get("models", ())), "models under test: they read, write and answer")
+    yield ("Core", _names(plan.get("models", ())), "models under test: they read, write and answer")
     for role, does in helper_roles(settings).items():
         unnamed = "nobody" if is_optional(role) else SELF
-        yield RoleRow(role.replace("_", " ").capitalize(), _who(manifest, role, unnamed=unnamed), does)
+        yield (role.replace("_", " ").capitalize(), _who(manifest, role, unnamed=unnamed), does)
     if _retrieves(settings):
-        yield RoleRow("Rank", _embedder(plan.get("retrieval", {})), "orders chunks")
+        yield ("Rank", _embedder(plan.get("retrieval", {})), "orders chunks")
     if judge := _who(manifest, JUDGE):
         times = plan.get("judge_repeat", 1)
-        yield RoleRow("Judge", judge, f"rates free-text answers, each {counted(times, 'time')}; this is the score")
+        yield ("Judge", judge, f"rates free-text answers, each {counted(times, 'time')}; this is the score")
     if panel := _who(manifest, PANEL):
-        yield RoleRow("Panel", panel, "rates the same answers, to see whether judges agree; enters no score")
+        yield ("Panel", panel, "rates the same answers, to see whether judges agree; enters no score")
 
 
 def _names(models: Any) -> str:
@@ -98,14 +94,14 @@ def _who(manifest: RunManifest, role: str, unnamed: str = "") -> str:
     return "; ".join(filter(None, (usual, *differing)))
 
 
-def _embedder(retrieval: dict[str, Any]) -> str:
+def _embedder(retrieval: Row) -> str:
     ranking, embedder = retrieval.get("ranking", "dense"), retrieval.get("embedder", "auto")
     by = AUTO_EMBEDDER if embedder == "auto" else embedder
     words = {"bm25": "BM25, by words", "fused": f"{by}, fused with BM25"}
     return words.get(ranking, by)
 
 
-def _changed(part: str, plan: dict[str, Any], options: type[Frozen]) -> Iterator[str]:
+def _changed(part: str, plan: Row, options: type[Frozen]) -> Iterator[str]:
     """Yield what a part of the plan sets otherwise than usual, as `--set` takes it."""
     for name, value in plan.get(part, {}).items():
         usual = options.model_fields[name].get_default() if name in options.model_fields else None
@@ -117,7 +113,7 @@ def _retrieves(settings: list[str]) -> bool:
     return any(SOLVERS[setting].retrieves for setting in settings if setting in SOLVERS)
 
 
-def _own(plan: dict[str, Any], settings: list[str]) -> Iterator[str]:
+def _own(plan: Row, settings: list[str]) -> Iterator[str]:
     """Yield every option of the settings' own: no number can be read without them."""
     for setting in settings:
         fields = SOLVERS[setting].options.model_fields if setting in SOLVERS else {}
@@ -149,7 +145,7 @@ def _notes(manifest: RunManifest, settings: list[str]) -> Iterator[str]:
         yield f"The panel holds the judge itself, {_names(own)}: what it agrees with there is only itself."
 
 
-def _common(models: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _common(models: list[Row], others: list[Row]) -> list[Row]:
     """Return those of the models that are among the others, too: the same name at the same place."""
     known = {(other["name"], other.get("identity")) for other in others}
     return [model for model in models if (model["name"], model.get("identity")) in known]
@@ -157,27 +153,48 @@ def _common(models: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[
 
 @dataclass(frozen=True)
 class Provenance:
-    """The datasets of the run with their licences.
+    """The datasets of the run with their licences and the mean lengths of their items.
 
-    `note` names those whose texts may not be passed on, `short_note` counts them; null if all may be.
+    `note` names those whose texts may not be passed on, `short_note` counts them; null if all may be. `canaries`: strings the
+    authors ask to be kept with the data, each once.
     """
 
-    notices: tuple[DatasetNotice, ...]
+    notices: Table
     note: str | None
     short_note: str | None
-    lengths: tuple[MeanLength, ...]
-
-    @property
-    def canaries(self) -> tuple[str, ...]:
-        """Strings the authors ask to be kept with the data, each once."""
-        return tuple(dict.fromkeys(notice.canary for notice in self.notices if notice.canary))
+    lengths: Table
+    canaries: tuple[str, ...]
 
 
 def describe_provenance(data: ReportData) -> Provenance:
     """Describe what the manifest says about the datasets, and what follows for passing the report on."""
+    notices, restricted = data.manifest.datasets, [notice.title for notice in restricted_notices(data)]
+    note, number = WITHHELD if data.manifest.redacted else QUOTED, counted(len(restricted), "dataset")
+    return Provenance(
+        notices=_notices_table(notices),
+        note=note.format(listed(restricted)) if restricted else None,
+        short_note=note.format(number) if restricted else None,
+        lengths=_lengths_table(data),
+        canaries=tuple(dict.fromkeys(notice.canary for notice in notices if notice.canary)),
+    )
+
+
+def _notices_table(notices: Iterable[DatasetNotice]) -> Table:
+    rows = [
+        (
+            *(Cell(notice.title, notice.id), notice.licence, notice.redistributable, "\n".join(notice.sources)),
+            Cell(notice.evaluation_version, "; ".join(notice.ambiguous)),
+        )
+        for notice in notices
+    ]
+    heads = (*columns("name", "Dataset", "Licence", "Texts may be passed on"), Column("Source"))
+    return Table((*heads, Column("Evaluation version", "name")), rows, "Datasets of the run")
+
+
+def _lengths_table(data: ReportData) -> Table:
+    """Return mean lengths by dataset; of contexts only where there are any."""
     lengths = mean_lengths(data.items, data.contexts, data.blueprint)
-    restricted, redacted = [notice.title for notice in restricted_notices(data)], data.manifest.redacted
-    if not restricted:
-        return Provenance(data.manifest.datasets, None, None, lengths)
-    note, number = WITHHELD if redacted else QUOTED, counted(len(restricted), "dataset")
-    return Provenance(data.manifest.datasets, note.format(listed(restricted)), note.format(number), lengths)
+    contexts = columns("number", "Tokens of the context", "Tokens in the paper", digits=0)
+    heads = (Column("Dataset", "name"), Column("Items", "count"), Column("Characters of context and question", "number", 0))
+    rows = [(data.title_of(row.dataset), row.items, row.characters, row.tokens, row.of_paper) for row in lengths]
+    return Table((*heads, *contexts), rows, "Mean length of the items").without_empty(*(column.title for column in contexts))

@@ -1,17 +1,21 @@
 """Describe retrieval and needles: how often the needle is found, and scores by its depth and the context's length."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
+from schemas.table import Cell, Column, Table, columns
 from tasks.runs.run_tables import ASKED, STAGES, ReportData, Row, System, last_stage
 from tasks.solvers.registry import setting_order, setting_title
+from tasks.text.number_format import counted
 
 CUTOFFS = (1, 4, 8, 16)
+PLACE = {"title": "Dataset", "setting": "Setting", "stage": "Ranking", "model": "Model"}
 ALL_MODELS = "all"
 STAGE_TITLES = {"initial": "first ranking", "reranked": "second ranking", "search": "searches"}
 
@@ -23,12 +27,23 @@ class RetrievalReport:
     `recall`: by dataset, setting, stage and model the share of items whose needle's chunk is among the first k, by k of CUTOFFS.
     Of several searches the best counts. `model` is ALL_MODELS where a ranking is the same for all models, `n_items` counts items
     with a needle, once per repetition, `chunks` is the median number of chunks ranked.
-    `kept`: by dataset, model and setting the mean score on 0-100 of the items whose needle's chunk went into the prompt (`kept`,
-    `n_kept`), and of those whose did not (`lost`, `n_lost`); empty where no item with a needle has a score.
+    `kept`: mean scores of the items whose needle's chunk went into the prompt, and of those whose did not; no rows where no item
+    with a needle has a score.
     """
 
     recall: list[Row]
-    kept: list[Row]
+    kept: Table
+
+    @property
+    def table(self) -> Table:
+        """Recall by dataset, setting, stage and model."""
+        shares = columns("score", *(f"Recall at {k}, %" for k in CUTOFFS), digits=0)
+        counts = (Column("Items with a needle", "count"), Column("Chunks ranked, median", "number", 0))
+        rows = [
+            (*(row[name] for name in PLACE), *(100 * share for share in row["recall"]), row["n_items"], row["chunks"])
+            for row in self.recall
+        ]
+        return Table((*columns("name", *PLACE.values()), *shares, *counts), rows, "Recall of the needle")
 
     @property
     def by_dataset(self) -> dict[str, list[Row]]:
@@ -41,7 +56,7 @@ def describe_retrieval(data: ReportData) -> RetrievalReport | None:
     ranked = data.retrievals.filter(pl.col("holds_needle").is_not_null())
     if ranked.is_empty():
         return None
-    return RetrievalReport(_merge_models(_recall_rows(ranked, data)), _kept_rows(ranked, data))
+    return RetrievalReport(_merge_models(_recall_rows(ranked, data)), _kept_table(ranked, data))
 
 
 def _recall_rows(ranked: pl.DataFrame, data: ReportData) -> list[Row]:
@@ -53,7 +68,7 @@ def _recall_rows(ranked: pl.DataFrame, data: ReportData) -> list[Row]:
     rows = sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), STAGES.index(row["stage"]), row["model"]))
     return [
         row
-        | {"title": data.titles.get(row["dataset"], row["dataset"]), "setting": setting_title(row["setting"])}
+        | {"title": data.title_of(row["dataset"]), "setting": setting_title(row["setting"])}
         | {"stage": STAGE_TITLES[row["stage"]], "recall": tuple(row[f"recall_{k}"] for k in CUTOFFS)}
         for row in rows
     ]
@@ -73,7 +88,7 @@ def _merge_models(rows: list[Row]) -> list[Row]:
     return merged
 
 
-def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> list[Row]:
+def _kept_table(ranked: pl.DataFrame, data: ReportData) -> Table:
     kept = last_stage(ranked).group_by(ASKED).agg(kept=(pl.col("kept") & pl.col("holds_needle")).any())
     main = data.item_scores.drop_nulls("value").join(_main_metrics(data), on=["dataset", "method", "metric"], how="semi")
     joined = main.select(*ASKED, "value").join(kept, on=ASKED, how="inner")
@@ -83,7 +98,15 @@ def _kept_rows(ranked: pl.DataFrame, data: ReportData) -> list[Row]:
         lost=pl.col("value").filter(~pl.col("kept")).mean() * 100,
         n_lost=(~pl.col("kept")).sum(),
     )
-    return sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), row["model"]))
+    rows = [
+        (
+            *(data.title_of(row["dataset"]), row["model"], setting_title(row["setting"])),
+            *(Cell(row[name], counted(row[f"n_{name}"], "item")) for name in ("kept", "lost")),
+        )
+        for row in sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), row["model"]))
+    ]
+    heads = (*columns("name", "Dataset", "Model", "Setting"), *columns("score", "Shown", "Not shown", digits=1))
+    return Table(heads, rows, "Scores by whether the needle was shown")
 
 
 def _main_metrics(data: ReportData) -> pl.DataFrame:
@@ -94,25 +117,34 @@ def _main_metrics(data: ReportData) -> pl.DataFrame:
 _THOUSANDS = re.compile(r"(\d+)000\b")
 
 
+class NeedleScore(NamedTuple):
+    """Mean score on 0-100 of `n` items at a length and depth; null where none was scored."""
+
+    score: float | None
+    n: int
+
+
 @dataclass(frozen=True)
 class NeedleGrid:
-    """One system and dataset: lengths in tokens and depths as they are called, in order; cells where there are items.
-
-    A cell has `length`, `depth`, the mean `score` on 0-100 (null where none was scored) and `n`.
-    """
+    """One system and dataset: lengths in tokens and depths as they are called, in order; cells by both, where there are items."""
 
     anchor: str
     system: str
     title: str
     lengths: tuple[str, ...]
     depths: tuple[str, ...]
-    cells: list[Row]
+    cells: Mapping[tuple[str, str], NeedleScore]
 
     @property
-    def by_depth(self) -> tuple[tuple[str, tuple[Row | None, ...]], ...]:
+    def table(self) -> Table:
         """A row per depth with a cell per length, null where there is no item."""
-        found = {(cell["length"], cell["depth"]): cell for cell in self.cells}
-        return tuple((depth, tuple(found.get((length, depth)) for length in self.lengths)) for depth in self.depths)
+        lengths = columns("score", *(f"{length} tokens" for length in self.lengths), digits=1)
+        rows = [(depth, *(self._cell(length, depth) for length in self.lengths)) for depth in self.depths]
+        return Table((Column("Depth", "name"), *lengths), rows, f"Scores by length and depth of {self.system} in {self.title}")
+
+    def _cell(self, length: str, depth: str) -> Cell | None:
+        cell = self.cells.get((length, depth))
+        return Cell(cell.score, counted(cell.n, "item")) if cell else None
 
 
 def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:
@@ -127,10 +159,9 @@ def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:
 
 
 def _grid(anchor: str, title: str, system: System, rows: list[Row]) -> NeedleGrid:
-    cells = [  # thousands as k, so that labels fit above the columns
-        {"length": _THOUSANDS.sub(r"\1k", row["length_bin"]), "depth": row["depth_bin"], "n": row["n"]}
-        | {"score": None if row["value"] is None else 100 * row["value"]}
+    cells = {  # thousands as k, so that labels fit above the columns
+        (_THOUSANDS.sub(r"\1k", row["length_bin"]), row["depth_bin"]): NeedleScore(row["value"] and 100 * row["value"], row["n"])
         for row in rows
-    ]
+    }
     depths = dict.fromkeys(row["depth_bin"] for row in sorted(rows, key=itemgetter("depth_percent")))
-    return NeedleGrid(anchor, system.label, title, tuple(dict.fromkeys(cell["length"] for cell in cells)), tuple(depths), cells)
+    return NeedleGrid(anchor, system.label, title, tuple(dict.fromkeys(length for length, _ in cells)), tuple(depths), cells)

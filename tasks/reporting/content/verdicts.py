@@ -8,13 +8,17 @@ import polars as pl
 
 from schemas.comparability import Comparability
 from schemas.documents.system import Verdict
+from schemas.table import Cell, Column, Interval
 from tasks.reporting.content.caveats import Caveat, find_caveats
 from tasks.reporting.content.tables import task_paths
 from tasks.runs.comparability import compare_with_paper
-from tasks.runs.run_tables import ReportData, System, from_row
-from tasks.runs.verdict import WITH_TOTAL, judge_row, judge_run, say_interval, say_total, total_of
+from tasks.runs.run_tables import ReportData, Row, System, from_row
+from tasks.runs.verdict import WITH_TOTAL, judge_row, judge_run
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, number, percent
+
+TOTAL = (Column("Total", "score"), Column("95 % interval", "interval"), Column("Verdict", "verdict"))
+"""Columns that say of a system what comes out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +29,6 @@ class SystemTotal:
     verdict: Verdict
     why: str | None
     headline: str
-    total_words: str
-    interval_words: str
     total: float | None
     total_before_veto: float | None
     ci_low: float | None
@@ -39,11 +41,25 @@ class SystemTotal:
         """Whether there is a total, which may stand among published ones."""
         return self.verdict in WITH_TOTAL
 
+    @property
+    def total_cell(self) -> Cell:
+        """The total, and what was scored where that is another number."""
+        before = number(self.total_before_veto, 2)
+        if self.verdict == "vetoed":
+            return Cell(self.total, f"{before} before the veto")
+        return Cell(self.total, "" if self.has_total or self.total_before_veto is None else f"what was scored: {before}")
+
+    @property
+    def interval_cell(self) -> Cell:
+        """The interval of the total; after a veto that of the total before."""
+        both = Interval.of(self.ci_low, self.ci_high) if self.has_total else None
+        return Cell(both, "before the veto" if both and self.verdict == "vetoed" else "")
+
     @classmethod
-    def of_row(cls, row: dict[str, Any], **others: Any) -> Self:
+    def of_row(cls, row: Row, **others: Any) -> Self:
         """Return it from a judged row of `totals`; `others`: the fields that the row does not have."""
-        system, total = System(row["model"], row["setting"]), total_of(row)
-        return from_row(cls, row, system=system, total_words=say_total(total), interval_words=say_interval(total), **others)
+        system = System(row["model"], row["setting"])
+        return from_row(cls, row, system=system, **others)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,13 +108,13 @@ def _judge(data: ReportData, system: System, totals: pl.DataFrame, ranked: int, 
     )
 
 
-def _no_totals(data: ReportData, system: System) -> dict[str, Any]:
+def _no_totals(data: ReportData, system: System) -> Row:
     counts = {"datasets_scored": 0, "datasets_total": len(data.blueprint.datasets), "n_scored": 0, "n_total": 0, "coverage": 0.0}
     row = {**dict.fromkeys(data.totals.columns), **system._asdict(), **counts}
     return row | dict(zip(("verdict", "why", "headline"), judge_row(row, data.blueprint, None), strict=True))
 
 
-def _rank_note(row: dict[str, Any], data: ReportData, ranked: int) -> str:
+def _rank_note(row: Row, data: ReportData, ranked: int) -> str:
     if row["rank"] is not None:
         where = f" with {setting_title(row['setting'])}" if len(data.settings) > 1 else ""
         return f"{row['rank']} of {counted(ranked, 'ranked model')}{where} in this run"

@@ -4,25 +4,25 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 from operator import attrgetter
-from typing import Any
 
 from schemas.documents.answered_item import ShownOption
 from schemas.question_types import QUESTION_TYPES
+from schemas.table import Table
 from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.evidence import (
     DialogueLine,
     Excerpt,
     NeedleExcerpt,
-    RatingRow,
+    ShownChunk,
     dialogue_lines,
     make_excerpt,
     make_needle_excerpt,
-    prompt_chunk_rows,
-    rating_rows,
+    prompt_chunks,
+    ratings_table,
 )
 from tasks.reporting.content.tables import RawRow, TaskRow, has_levels
 from tasks.runs.answers import ScoredItem, collect_answers, explain_answer, shown_options
-from tasks.runs.run_tables import ReportData, System
+from tasks.runs.run_tables import ReportData, Row, System
 
 PER_TASK = 3
 MAX_REFERENCES = 3
@@ -50,8 +50,8 @@ class Example:
     why: str
     excerpt: NeedleExcerpt | None = None
     left_out_options: int = 0
-    ratings: tuple[RatingRow, ...] = ()
-    retrieved: Sequence[dict[str, Any]] = ()
+    ratings: Table | None = None
+    retrieved: Sequence[ShownChunk] = ()
     dialogue: tuple[DialogueLine, ...] = ()
 
 
@@ -105,13 +105,13 @@ def _example(answer: ScoredItem, text_limit: int) -> Example:
         why=explain_answer(answer),
         excerpt=excerpt,
         left_out_options=len(item["options"] or ()) - len(options) if answer.form == "index" else 0,
-        ratings=rating_rows(answer.ratings),
-        retrieved=prompt_chunk_rows(answer.retrieved),
+        ratings=ratings_table(answer.ratings) if answer.ratings else None,
+        retrieved=prompt_chunks(answer.retrieved),
         dialogue=tuple(dialogue_lines(said.get("turns") or (), answer.faults, text_limit)),
     )
 
 
-def _references(item: dict[str, Any]) -> list[str]:
+def _references(item: Row) -> list[str]:
     texts, names = item["references"] or [], QUESTION_TYPES[item["question_type"]].reference_names
     if names and len(texts) == len(names):
         return [f"{name.replace('_', ' ').capitalize()}: {text}" for name, text in zip(names, texts, strict=True)]

@@ -4,7 +4,7 @@ The drawing libraries take a second to load: pages without charts import nothing
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -16,7 +16,7 @@ from tasks.reporting.figures.palette import FONT, GRID, INK, MUTED, WIDTH
 
 Values = list[dict[str, Any]]
 _LABELS = {"labelColor": INK, "titleColor": MUTED, "labelFontSize": FONT, "titleFontSize": FONT, "titleFontWeight": "normal"}
-CONFIG: dict[str, Any] = {
+CONFIG: Mapping[str, object] = {
     "background": "transparent",
     "font": "sans-serif",
     # Marks without an ARIA label each: the figure as a whole has one, and hundreds of them make the page heavy.

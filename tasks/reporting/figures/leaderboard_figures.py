@@ -3,14 +3,15 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
+import polars as pl
 
 from tasks.reporting.content.leaderboard import LeaderboardEntry
 from tasks.reporting.content.published_models import PublishedModels
 from tasks.reporting.figures.drawing import Values, chart, draw, row_names, score_axis
 from tasks.reporting.figures.palette import GATE, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL, KeyedFigure
+from tasks.runs.run_tables import Row
 
 _WIDE_HISTORY, _TALL_HISTORY = 520, 240
 _WIDE, _TALL = 380, 260
@@ -68,13 +69,12 @@ def draw_boxes(scores: Sequence[tuple[str, Sequence[float]]]) -> str:
     return draw(layers, alt.Step(ROW))
 
 
-def draw_openness(openness: Values) -> str:
+def draw_openness(openness: pl.DataFrame) -> str:
     """Draw scores of open and closed models as lines, medians thicker, means as dots."""
-    rows = [row | {"row": f"{row['title']}: {row['kind']}"} for row in openness]
-    scores = [{"row": row["row"], "score": score} for row in rows for score in row["scores"]]
-    averages = [{name: row[name] for name in ("row", "middle", "mean")} for row in rows]
+    rows = openness.select("score", row=pl.format("{}: {}", "title", "kind"))
+    grouped = rows.group_by("row", maintain_order=True).agg(mean=pl.mean("score"), middle=pl.median("score"))
+    names, scores, averages = grouped["row"].to_list(), rows.to_dicts(), grouped.to_dicts()
     x = score_axis("score:Q")
-    names = [row["row"] for row in rows]
     y = alt.Y("row:N", sort=names, axis=None)
     layers = [
         row_names(names, y),
@@ -85,8 +85,9 @@ def draw_openness(openness: Values) -> str:
     return draw(layers, alt.Step(ROW))
 
 
-def draw_sizes(sized: Values) -> str:
+def draw_sizes(models: pl.DataFrame) -> str:
     """Draw the total over the number of parameters. Lines join families; hollow: estimates; bars: ranges."""
+    sized = models.to_dicts()
     ticks = alt.Axis(title="parameters, billions (log scale)", values=[1, 10, 100, 1000], grid=False, format="~r")
     x = alt.X("billions:Q", scale=alt.Scale(type="log", domain=[0.1, 9000]), axis=ticks)
     y = alt.Y("total:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title="total, before the veto", tickCount=6))
@@ -120,7 +121,7 @@ def _label_families(families: list[str], sized: Values) -> tuple[Values, Values]
     return first, last
 
 
-def _overlaps_label(other: dict[str, Any], labelled: dict[str, Any], direction: int) -> bool:
+def _overlaps_label(other: Row, labelled: Row, direction: int) -> bool:
     decades = direction * math.log10(other["billions"] / labelled["billions"])
     return 0 < decades < _LABEL_DECADES and abs(other["total"] - labelled["total"]) < _LABEL_GAP / 2
 
@@ -138,7 +139,7 @@ def draw_core(models: PublishedModels) -> str:
             for fit, colour in curves
         ),
         *(
-            chart([point for point in models.core if point["ranked"] == ranked])
+            chart(models.core.filter(ranked=ranked).to_dicts())
             .mark_point(color=MUTED, filled=ranked, size=45, opacity=1)
             .encode(x=x, y=y)
             for ranked in (True, False)

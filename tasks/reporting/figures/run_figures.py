@@ -1,13 +1,12 @@
 """Draw a run's figures as inline SVG: a system's abilities over those of the published models; settings, retrieval, needles."""
 
-from typing import Any
-
 import altair as alt
 
 from tasks.reporting.content.gains import ModelGains
 from tasks.reporting.content.retrieval import CUTOFFS, NeedleGrid
 from tasks.reporting.figures.drawing import Values, at_pixel, chart, draw
 from tasks.reporting.figures.palette import HEAT, INK, MUTED, SERIES
+from tasks.runs.run_tables import Row
 from tasks.text.number_format import heat_step, number, shorten
 
 MAX_SERIES = len(SERIES)
@@ -71,14 +70,14 @@ def draw_recall(rows: Values) -> str:
     return draw(layers, _TALL)
 
 
-def _recall_name(row: dict[str, Any], *, several: bool) -> str:
+def _recall_name(row: Row, *, several: bool) -> str:
     name = f"{row['setting']}, {row['stage']}"
     return shorten(f"{name}, {row['model']}" if several else name, _NAME)
 
 
 def draw_needles(grid: NeedleGrid) -> str:
     """Draw heat map: depth of the needle down, length of the context across, mean score in each cell."""
-    cells: Values = [{"x": cell["length"], "y": cell["depth"], "score": cell["score"]} for cell in grid.cells]
+    cells: Values = [{"x": length, "y": depth, "score": cell.score} for (length, depth), cell in grid.cells.items()]
     # Titles of the axes would be wider than few columns, higher than few rows: the page names them beside the figure.
     x = alt.X("x:O", sort=list(grid.lengths), axis=alt.Axis(title=None, labelAngle=0, ticks=False, domain=False))
     y = alt.Y("y:O", sort=list(grid.depths), axis=alt.Axis(title=None, ticks=False, domain=False))

@@ -87,7 +87,7 @@ def assert_shown_everywhere(made: dict[str, Any], lake: Path) -> None:
     report = table_rows(made["report"])
     assert "| scripted | tested | 16 | 16 | 0 | 176 | 32 | 0.000760 EUR | 176 | 32 | 0.000760 EUR |" in report
     assert "| All models |  | 24 | 24 | 0 | 264 | 48 | 0.000864 EUR | 264 | 48 | 0.000864 EUR |" in report
-    assert "| mini_summarization | rater | judge | 8 | 8 | 0 | 88 | 16 | 0.000104 EUR |" in report
+    assert "| Summarization, bundled items | rater | judge | 8 | 8 | 0 | 88 | 16 | 0.000104 EUR |" in report
     shown = ended("runs", "show", made["run"], "--lake", lake, "--json").document
     assert (shown["usage"], shown["cost"]) == (made["usage"], made["cost"])
     assert "0.000864" in ended("runs", "show", made["run"], "--lake", lake).out

@@ -11,14 +11,16 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey, FlowRunFilter, FlowRunFilterName
 from prefect.settings import PREFECT_UI_URL, temporary_settings
 
-from flows.runtime.artifact_tables import MAX_ROWS, coverage_rows, failure_rows, few, leaderboard_rows
+from flows.runtime.artifact_tables import MAX_ROWS, coverage_table, failures_table, few, leaderboard_table
 from flows.runtime.artifacts import RUN_KEYS, addresses_of, report_address, summarise
 from schemas.addresses import REPORTS_URL
 from schemas.changes import Regression, RunChanges, RunState, ScoreDifference, SystemChanges
 from schemas.lineage import CodeVersion, Missing, PartitionKey, RunManifest
 from schemas.plan import Plan
+from schemas.table import Column, Table
 from schemas.tables.responses import Judgements
 from tasks.lake.lake import Lake
+from tasks.text.tables import to_records
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.loopback import LoopbackServer
@@ -65,12 +67,12 @@ def test_the_leaderboard_has_plain_round_cells_and_blanks() -> None:
         comparability=alike | {"model": "b", "setting": "base"},
     )
     rows = [ranked, system_row(model="m|1", total=0.0, total_before_veto=60.0001, verdict="vetoed", vetoed=True, rank=None)]
-    first, second = leaderboard_rows(rows, changes(SYSTEM))
+    first, second = to_records(leaderboard_table(rows, changes(SYSTEM)))
     shown = {"rank": 1, "model": "b", "setting": "base", "total": 70.0, "verdict": "scored", "before veto": 70.0}
     shown |= {"95 % low": 51.24, "95 % high": None, "change": None, "coverage %": 97.5, "beside published": "close"}
     assert first == shown
     assert (second["rank"], second["total"], second["verdict"], second["change"]) == (None, 0.0, "vetoed", -20.0)
-    assert leaderboard_rows(rows, None)[1]["change"] is None
+    assert to_records(leaderboard_table(rows, None))[1]["change"] is None
 
 
 def test_coverage_lists_the_least_covered_first() -> None:
@@ -79,7 +81,7 @@ def test_coverage_lists_the_least_covered_first() -> None:
         return {"dataset": dataset, "model": "m", "setting": "base", "metric": metric, **counts}
 
     raw = pl.DataFrame([row("whole", "accuracy", 8), row("part", "bleu", 6), row("part", "accuracy", 7)])
-    part, whole = coverage_rows(raw)
+    part, whole = to_records(coverage_table(raw))
     counts = {"scored": 6, "of": 8, "scored %": 75.0, "unreadable": 1, "metrics": "accuracy, bleu"}
     assert part.items() >= counts.items()
     assert (whole["dataset"], whole["scored %"]) == ("whole", 100.0)
@@ -87,8 +89,8 @@ def test_coverage_lists_the_least_covered_first() -> None:
 
 def test_nothing_that_failed_is_said(tmp_path: Path) -> None:
     lake = Lake(tmp_path, CodeVersion("1", None))
-    assert [row["what"] for row in failure_rows(manifest(), lake)] == ["nothing failed"]
-    (row,) = failure_rows(manifest(missing=(GAP,)), lake)
+    assert [row["what"] for row in to_records(failures_table(manifest(), lake))] == ["nothing failed"]
+    (row,) = to_records(failures_table(manifest(missing=(GAP,)), lake))
     assert (row["what"], row["next step"]) == ("has no file", "fetch it")
 
 
@@ -108,7 +110,7 @@ def test_unread_ratings_are_counted_by_reason(tmp_path: Path) -> None:
         )
         for mark, some, done in (("1", rows, True), ("2", lost, False))
     )
-    told = failure_rows(manifest(partitions=(whole, part)), lake)
+    told = to_records(failures_table(manifest(partitions=(whole, part)), lake))
     assert [(row["what"], row["calls"], row["next step"]) for row in told] == [
         ("no readable rating of m's answers: no JSON object", 2, "see the replies: moodflow explain"),
         ("no readable rating of m's answers: fluency: Field required", 1, "see the replies: moodflow explain"),
@@ -117,10 +119,10 @@ def test_unread_ratings_are_counted_by_reason(tmp_path: Path) -> None:
 
 
 def test_long_tables_say_what_they_leave_out() -> None:
-    rows = [{"n": number} for number in range(MAX_ROWS + 5)]
-    shown, rest = few(rows)
-    assert (len(shown), rest) == (1000, " The first 1,000 of 1,005 rows; all of them are in the report.")
-    assert few(rows[:MAX_ROWS]) == (rows[:MAX_ROWS], "")
+    table = Table((Column("n", "count"),), [(number,) for number in range(MAX_ROWS + 5)])
+    shown, rest = few(table)
+    assert (len(shown.rows), rest) == (1000, " The first 1,000 of 1,005 rows; all of them are in the report.")
+    assert few(shown) == (shown, "")
 
 
 def test_the_summary_says_whose_replies_were_scored() -> None:
@@ -201,8 +203,7 @@ def test_a_run_publishes_tables_with_its_outermost_flow(tmp_path: Path, monkeypa
     assert found["score-progress"] == 100
 
 
-def test_cells_and_titles_show_what_cannot_be_seen() -> None:
-    assert few([{"model": "a\u202eb\x1b", "rank": 1}]) == ([{"model": r"a\u202eb\u001b", "rank": 1}], "")
+def test_titles_show_what_cannot_be_seen() -> None:
     plan = plan_of("moodbench-mini", "a\u200bb")
     assert plan.title == r"moodbench-mini: a\u200bb (base)"
     assert r"a\u200bb" in plan.tags

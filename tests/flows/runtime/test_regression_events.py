@@ -105,7 +105,7 @@ def assert_marked(lake: Path, documents: list[dict[str, Any]]) -> None:
     page, markdown = (Path(documents[2]["report"]).with_suffix(suffix).read_text(encoding="utf-8") for suffix in (".html", ".md"))
     assert page.index("Since the previous run</h2>") < page.index('<section id="m1">')
     assert "total fell by 100.00 points, from 100.00 to 0.00" in page
-    assert "| core | total | 100.00 | 0.00 | −100.00 | −100.00 to −100.00 |" in markdown
+    assert "| core | Total | 100.00 | 0.00 | −100.00 | −100.00 to −100.00 |" in markdown
     ended("leaderboard", "moodbench-mini", "--lake", lake, "--html", lake / "board.html")
     board = (lake / "board.html").read_text(encoding="utf-8")
     # In the ranking and in the history, where the two runs before have no mark.

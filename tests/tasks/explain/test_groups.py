@@ -10,6 +10,7 @@ from schemas.tables.scores import ItemScores
 from tasks.explain.groups import ALL, score_groups
 from tasks.reporting.content.score_tables import describe_groups
 from tasks.runs.run_tables import ReportData
+from tasks.text.tables import as_cell
 from tests.tasks.reporting.example_run import manifest
 from tests.tasks.rows import SYSTEM, Row, frame, item, items, judgement, judgements
 from tests.tasks.scoring.samples import ability, blueprint, measured, task
@@ -84,11 +85,12 @@ def test_intervals_draw_clusters_and_one_item_has_none() -> None:
 
 def test_report_has_rows_of_values() -> None:
     (table,) = describe_groups(DATA)
-    assert (table.title, table.columns) == ("measured: m", ("judged rating", "asks", "warmth"))
+    assert table.title == "measured: m"
+    assert [column.title for column in table.columns] == ["Group", "Value", "judged rating", "asks", "warmth"]
     values = [(ALL, ALL), ("age", "old"), ("age", "young"), ("gender", "female"), ("gender", "male")]
-    assert [names for names, _ in table.rows] == values
+    assert [tuple(row[:2]) for row in table.rows] == values
     # Asks 2 and 1 of 4: 37.5.
-    assert [cell and cell["score"] for cell in table.rows[1][1]] == [50.0, 37.5, 62.5]
+    assert [as_cell(value).value for value in table.rows[1][2:]] == [50.0, 37.5, 62.5]
 
 
 def test_items_without_groups_or_ratings_are_left_out() -> None:

@@ -43,7 +43,7 @@ def test_differences_are_weighed_and_told_apart(tmp_path: Path) -> None:
     (found,) = across(tmp_path, model("best", 90, 80), model("near", 90, 79), model("low", 40, 20), bootstrap=400)
     # 0.3 x 90 + 0.7 x 80 = 83; 0.3 x 90 + 0.7 x 79 = 82.3; 0.3 x 40 + 0.7 x 20 = 26.
     assert found.models == ("best", "near", "low")
-    differences = {names: round(pair.difference, 6) for names, pair in found.by_names.items()}
+    differences = {(pair.first, pair.second): round(pair.difference, 6) for pair in found.pairs}
     assert differences == {("best", "near"): 0.7, ("best", "low"): 57, ("near", "low"): 56.3}
     # Best and near differ in one item of 200: a third of the resamples does not have it.
     assert [pair.is_clear for pair in found.pairs] == [False, True, True]

@@ -1,7 +1,7 @@
 """A table in Markdown, CSV and LaTeX."""
 
-from schemas.table import Cell, Column, Interval, Table
-from tasks.text.tables import to_csv, to_latex, to_markdown
+from schemas.table import Cell, Column, Interval, Part, Table
+from tasks.text.tables import to_csv, to_latex, to_markdown, to_records
 
 TABLE = Table(
     (
@@ -11,11 +11,12 @@ TABLE = Table(
         Column("Change", "difference"),
         Column("Coverage", "share"),
         Column("Items", "count"),
-        Column("Cost", "money", currency="USD"),
+        Column("Cost", "money", digits=6, currency="USD"),
+        Column("Read", "part"),
     ),
     (
-        ("=1+1", Cell(71.255, "of 300", "best"), Interval(60.0, 80.5), -1.5, 0.996, 1200, 0.0123),
-        ("a|b_c", None, None, None, None, None, None),
+        ("=1+1", Cell(71.255, "of 300", "best", Interval(60, 80.5)), Interval(60.0, 80.5), -1.5, 0.996, 1200, 0.0123, Part(1, 2)),
+        ("a|b_c", None, None, None, None, None, None, None),
     ),
     "Ranking",
 )
@@ -24,19 +25,19 @@ TABLE = Table(
 def test_markdown_escapes_text_and_aligns_numbers() -> None:
     """The kind decides decimals, signs and dashes; null is a dash in every column."""
     assert to_markdown(TABLE).split("\n") == [
-        "| Model | Score | 95 % interval | Change | Coverage | Items | Cost |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-        "| =1+1 | 71.25 (of 300) | 60.00 to 80.50 | −1.50 | over 99 % | 1,200 | 0.0123 USD |",
-        r"| a\|b\_c | – | – | – | – | – | – |",
+        "| Model | Score | 95 % interval | Change | Coverage | Items | Cost | Read |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| =1+1 | 71.25 (60.00 to 80.50; of 300) | 60.00 to 80.50 | −1.50 | over 99 % | 1,200 | 0.0123 USD | 1 of 2 |",
+        r"| a\|b\_c | – | – | – | – | – | – | – |",
     ]
 
 
 def test_csv_keeps_values_and_disarms_formulas() -> None:
     """Values are in full, an interval has two columns, null is empty."""
     assert to_csv(TABLE).split("\r\n") == [
-        "Model,Score,95 % interval low,95 % interval high,Change,Coverage,Items,Cost",
-        "'=1+1,71.255,60.0,80.5,-1.5,0.996,1200,0.0123",
-        "a|b_c,,,,,,,",
+        "Model,Score,95 % interval low,95 % interval high,Change,Coverage,Items,Cost,Read,Read of",
+        "'=1+1,71.255,60.0,80.5,-1.5,0.996,1200,0.0123,1,2",
+        "a|b_c,,,,,,,,,",
         "",
     ]
 
@@ -44,7 +45,25 @@ def test_csv_keeps_values_and_disarms_formulas() -> None:
 def test_latex_marks_best_and_escapes_commands() -> None:
     """Numbers are right-aligned, a minus is a minus, the best of a row is bold."""
     lines = to_latex(TABLE).split("\n")
-    assert lines[1:3] == [r"\caption{Ranking}", r"\begin{tabular}{lrrrrrr}"]
-    assert lines[4] == r"Model & Score & 95 \% interval & Change & Coverage & Items & Cost \\"
-    assert lines[6] == (r"=1+1 & \textbf{71.25} (of 300) & 60.00 to 80.50 & $-$1.50 & over 99 \% & 1,200 & 0.0123 USD \\")
-    assert lines[7] == r"a\textbar{}b\_c & -- & -- & -- & -- & -- & -- \\"
+    assert lines[1:3] == [r"\caption{Ranking}", r"\begin{tabular}{lrrrrrrr}"]
+    assert lines[4] == r"Model & Score & 95 \% interval & Change & Coverage & Items & Cost & Read \\"
+    assert lines[6] == (
+        r"=1+1 & \textbf{71.25} (60.00 to 80.50; of 300) & 60.00 to 80.50 & $-$1.50 & over 99 \% & 1,200 & 0.0123 USD & 1 of 2 \\"
+    )
+    assert lines[7] == r"a\textbar{}b\_c & -- & -- & -- & -- & -- & -- & -- \\"
+
+
+def test_records_hold_plain_rounded_numbers() -> None:
+    """Shares are in percent, text from outside shows what cannot be seen in it, null stays null."""
+    first, second = to_records(TABLE)
+    ends = {"95 % interval low": 60.0, "95 % interval high": 80.5}
+    counts = {"Items": 1200, "Cost": 0.0123, "Read": 1, "Read of": 2}
+    assert first == {"Model": "=1+1", "Score": 71.25, **ends, "Change": -1.5, "Coverage": 99.6, **counts}
+    assert set(second.values()) == {"a|b_c", None}
+    assert to_records(Table((Column("m", "name"),), [("a\u202eb\x1b",)])) == [{"m": r"a\u202eb\u001b"}]
+
+
+def test_a_column_without_values_can_be_left_out() -> None:
+    """Only columns that are named are left out."""
+    table = Table((Column("a"), Column("b"), Column("c")), [("1", "", None), ("", None, None)])
+    assert table.without_empty("a", "b") == Table((Column("a"), Column("c")), [["1", None], ["", None]])

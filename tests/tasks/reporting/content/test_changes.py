@@ -1,7 +1,8 @@
 """What is said of changes since the previous run."""
 
 from schemas.changes import Regression, RunChanges, ScoreDifference, SystemChanges
-from tasks.reporting.content.changes import change_notes, changed_scores, state_said
+from tasks.reporting.content.changes import change_notes, changes_table, state_said
+from tests.tasks.reporting.example_run import BLUEPRINT
 
 FELL = Regression(what="total", before=80, after=60, message="total fell by 20.00 points")
 
@@ -18,7 +19,7 @@ def test_systems_are_named_as_their_scores_are() -> None:
     names = ["m", "m (Self-RAG)", "m (of_no_solver)"]
     assert state_said(changes) == f"regressed: {', '.join(names)}"
     assert list(change_notes(changes)) == [f"{name}: asked otherwise" for name in names]
-    assert [one.system for one in changed_scores(changes)] == names
+    assert [row[:2] for row in changes_table(changes, BLUEPRINT).rows] == [(name, "Total") for name in names]
 
 
 def test_nothing_changed_never_stands_beside_a_difference() -> None:

@@ -2,13 +2,13 @@
 
 from typing import Any
 
+from schemas.table import Cell
 from tasks.reporting.content.evidence import (
     AROUND,
     NeedleExcerpt,
-    RatingRow,
     make_needle_excerpt,
-    prompt_chunk_rows,
-    rating_rows,
+    prompt_chunks,
+    ratings_table,
 )
 
 CONTEXT: dict[str, Any] = {"needle_start": 4, "needle_end": 10, "tokens": 3, "depth_percent": 40.0}
@@ -35,20 +35,16 @@ def test_a_context_without_needle_has_no_excerpt() -> None:
 
 
 def test_ratings_stand_on_their_own_scale() -> None:
-    rows = rating_rows(
+    table = ratings_table(
         [rating("warmth", "b", 4), rating("warmth", "a", 2), rating("warmth", "a", 3), rating("depth", "a", 80, (0, 100))]
     )
-    assert rows == (
-        RatingRow("warmth", "0 to 5", (("a", "2.5 (mean of 2)"), ("b", "4"))),
-        RatingRow("depth", "0 to 100", (("a", "80"), ("b", "–"))),
-    )
+    assert [column.title for column in table.columns] == ["Dimension", "Scale", "a", "b"]
+    assert table.rows == [("warmth", (0, 5), Cell(2.5, "mean of 2"), 4), ("depth", (0, 100), 80, None)]
 
 
 def test_an_unread_rating_is_no_zero() -> None:
-    (row,) = rating_rows([rating("deep_needs", "a", None)])
-    assert (row.dimension, row.given) == ("deep needs", (("a", "–"),))
-    (mixed,) = rating_rows([rating("x", "a", None), rating("x", "a", 4)])
-    assert mixed.given == (("a", "4.0 (mean of 1)"),)
+    assert ratings_table([rating("deep_needs", "a", None)]).rows == [("deep needs", (0, 5), None)]
+    assert ratings_table([rating("x", "a", None), rating("x", "a", 4)]).rows == [("x", (0, 5), Cell(4.0, "mean of 1"))]
 
 
 def test_chunks_of_a_prompt_are_shown_once() -> None:
@@ -57,11 +53,5 @@ def test_chunks_of_a_prompt_are_shown_once() -> None:
         for query in (1, 0)
         for rank in range(4)
     ]
-    shown = prompt_chunk_rows(rows)
-    assert [(chunk["rank"], chunk["text"]) for chunk in shown] == [
-        (1, "the same"),
-        (2, "text 01"),
-        (3, "text 02"),
-        (4, "text 03"),
-    ]
-    assert not any(chunk["holds_needle"] for chunk in shown)
+    texts = enumerate(("the same", "text 01", "text 02", "text 03"), start=1)
+    assert prompt_chunks(rows) == [(rank, text, None) for rank, text in texts]

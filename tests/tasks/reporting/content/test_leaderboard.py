@@ -14,6 +14,7 @@ from tasks.reporting.figures.leaderboard_figures import draw_histories
 from tasks.reporting.render.page import render_leaderboard
 from tasks.runs.verdict import judge_totals
 from tasks.scoring.published import as_table
+from tasks.text.tables import as_cell
 from tests.tasks.reporting.example_items import item_scores
 from tests.tasks.reporting.example_run import BLUEPRINT, manifest, published
 from tests.tasks.reporting.example_scores import score_layers, totals, totals_row
@@ -141,19 +142,23 @@ def test_rated_dimensions_are_columns_and_models_rows() -> None:
     given = [rated("gamma", "no_blame", None), rated("alpha", "warm_words", 4.25), rated("alpha", "no_blame", 2.0)]
     board = rated_board(*given, rated("beta", "no_blame", 5.0, run=OLD))
     (table,) = build_leaderboard(board).dimensions
-    assert (table.title, table.columns) == (BLUEPRINT.datasets["tale"].title, ("no blame", "warm words", "average"))
+    assert table.title == BLUEPRINT.datasets["tale"].title
+    assert [column.title for column in table.columns] == ["Model", "no blame", "warm words", "average"]
     # Beta's row of the ranking is that of the new run, which has no ratings of it; alpha is ranked before gamma. On 0 to 5 a mean
     # of 2 is 40 %, 4.25 is 85 %, their mean 62.5 %; of gamma one dimension was not asked and the other not rated.
-    said = [(names, [cell and cell["score"] for cell in cells]) for names, cells in table.rows]
-    assert said == [(("alpha",), [40.0, 85.0, 62.5]), (("gamma",), [None, None, None])]
+    assert [[as_cell(value).value for value in row] for row in table.rows] == [
+        ["alpha", 40.0, 85.0, 62.5],
+        ["gamma", None, None, None],
+    ]
     words = section(render_leaderboard(board), "dimensions")
-    assert "alpha 40.00 30.0 to 50.0 2.00 on 0 to 5, 3 of 4 rated 85.00 75.0 to 95.0 4.25 on 0 to 5, 3 of 4 rated 62.50" in words
-    assert words.endswith("gamma – – – on 0 to 5, 0 of 4 rated – –")
+    assert (
+        "alpha 40.00 30.00 to 50.00 2.00 on 0 to 5, 3 of 4 rated 85.00 75.00 to 95.00 4.25 on 0 to 5, 3 of 4 rated 62.50" in words
+    )
+    assert words.endswith("gamma – – on 0 to 5, 0 of 4 rated – –")
     assert build_leaderboard(data()).dimensions == ()
 
 
 def test_gold_replies_stand_below_the_models() -> None:
     board = rated_board(rated("gamma", "no_blame", 1.0), rated(GOLD, "no_blame", 5.0, setting=GOLD))
     (table,) = build_leaderboard(board).dimensions
-    shown = [(names, cells[0] and cells[0]["score"]) for names, cells in table.rows]
-    assert shown == [(("gamma",), 20.0), (("gold replies",), 100.0)]
+    assert [(name, as_cell(score).value) for name, score, _ in table.rows] == [("gamma", 20.0), ("gold replies", 100.0)]

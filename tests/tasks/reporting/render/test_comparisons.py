@@ -5,6 +5,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from schemas.table import Cell
 from schemas.tables.comparisons import Agreements, SettingGains
 from schemas.tables.contexts import Retrievals
 from tasks.reporting.content.gains import model_gains
@@ -13,6 +14,7 @@ from tasks.reporting.content.request import Request, describe_request
 from tasks.reporting.content.retrieval import RetrievalReport, describe_retrieval, needle_grids
 from tasks.reporting.figures.palette import GATE, HEAT, OURS
 from tasks.reporting.figures.run_figures import draw_gains, draw_needles, draw_recall
+from tasks.text.tables import as_cell
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_long import PLAN, long_data, retrievals
 from tests.tasks.reporting.example_run import manifest
@@ -27,7 +29,7 @@ def test_gains_stand_in_order_and_are_judged() -> None:
         ("Total", "CoEM"),
         ("Emotion Classification, persons (EC-E)", "RAG"),
     ]
-    assert [row["is_clear"] for row in rows[:2]] == [False, True]
+    assert [as_cell(row[4]).mark for row in found[1].table.rows[:2]] == [None, "clear"]
 
 
 def test_a_gain_without_interval_is_a_dot() -> None:
@@ -83,10 +85,11 @@ def test_scores_with_and_without_the_needle_differ() -> None:
     # RAG keeps rank 0 alone. Let item 1 of alpha hold its needle there: that item scores 1, the other 0.
     at_first = (pl.col("setting") == "rag") & (pl.col("item_id") == "ec_emobench-1")
     found = described(pl.when(at_first).then(pl.col("rank") == 0).otherwise("holds_needle"))
-    told = ("kept", "n_kept", "lost", "n_lost")
-    rows = {(row["dataset"], row["model"], row["setting"]): tuple(row[name] for name in told) for row in found.kept}
-    assert rows[EMOBENCH, "alpha", "rag"] == (100.0, 1, 0.0, 1)
-    assert rows[EMOBENCH, "alpha", "coem"] == (50.0, 2, None, 0)
+    rows = [row[1:] for row in found.kept.rows[:4] if row[1] == "alpha"]
+    assert rows == [
+        ("alpha", "RAG", Cell(100.0, "1 item"), Cell(0.0, "1 item")),
+        ("alpha", "CoEM", Cell(50.0, "2 items"), Cell(None, "0 items")),
+    ]
 
 
 def test_of_several_searches_the_best_counts() -> None:
@@ -99,7 +102,7 @@ def test_of_several_searches_the_best_counts() -> None:
     found = described(retrievals=make_table(Retrievals, searches))
     (entry,) = found.recall
     assert (entry["stage"], entry["recall"], entry["n_items"]) == ("searches", (0.0, 1.0, 1.0, 1.0), 1)
-    assert found.kept[0]["n_kept"] == 1
+    assert as_cell(found.kept.rows[0][3]).note == "1 item"
 
 
 def test_a_grid_of_needles_by_the_first_metric() -> None:
@@ -107,9 +110,9 @@ def test_a_grid_of_needles_by_the_first_metric() -> None:
     assert (first.system, second.system) == ("alpha", "alpha (CoEM)")
     assert (first.lengths, first.depths) == (("8k", "16k"), ("0 to 20 %", "80 to 100 %"))
     # 0.9 and 0.5, less 80 / 200 at the depth of 80; nothing scored at the longest and deepest.
-    assert [[None if cell is None else cell["score"] for cell in cells] for _, cells in first.by_depth] == [
-        [pytest.approx(90.0), pytest.approx(50.0)],
-        [pytest.approx(50.0), None],
+    assert [[as_cell(value).value for value in row] for row in first.table.rows] == [
+        ["0 to 20 %", pytest.approx(90.0), pytest.approx(50.0)],
+        ["80 to 100 %", pytest.approx(50.0), None],
     ]
     svg = draw_needles(first)
     assert svg.count(f'fill="{HEAT[9]}"') == 1
@@ -120,8 +123,9 @@ def test_a_grid_of_needles_by_the_first_metric() -> None:
 def test_doubtful_judges_are_named() -> None:
     found = describe_judges(long_data())
     assert found is not None
-    assert [row["doubts"] for row in found.rows] == [(), ("alpha 0.40", "length −0.70"), ()]
-    assert found.rows[0]["judges"] == ["alpha", "gamma-judge"]
+    notes = [as_cell(row[2]).note for row in found.agreement.rows]
+    assert notes == ["", "doubtful: alpha 0.40, length −0.70", ""]
+    assert found.agreement.rows[0][3] == "alpha, gamma-judge"
     assert found.warnings == (
         (
             "Emotion Conversation, consolidation and ending (MC-4), alpha: read the ratings with doubt, 1 of 3 dimensions: "
@@ -135,7 +139,7 @@ def test_limits_of_doubt(alpha: float | None, length: float, doubts: int) -> Non
     row = long_data().agreements.to_dicts()[0] | {"alpha": alpha, "length_correlation": length}
     found = describe_judges(long_data(agreements=make_table(Agreements, [row])))
     assert found is not None
-    assert len(found.rows[0]["doubts"]) == doubts
+    assert as_cell(found.agreement.rows[0][2]).note.count("doubtful") == doubts
     assert len(found.warnings) == doubts
 
 
@@ -158,7 +162,7 @@ def test_another_sage_and_judge_are_not_under_test() -> None:
     found = describe_roles(sage=other, judge=other)
     # One of the same name elsewhere is another model.
     assert found.notes == describe_roles(sage=elsewhere, judge=elsewhere).notes == (PLAIN,)
-    assert [(row.role, row.models) for row in found.roles] == [
+    assert [row[:2] for row in found.roles.rows] == [
         ("Core", "alpha and beta"),
         ("Sage", "omega"),
         ("Rank", "auto: BAAI/bge-m3 where it is there, else minilm, fused with BM25"),
@@ -172,7 +176,7 @@ def test_critic_embedder_and_panel_are_named() -> None:
     assert told in describe_roles(panel=[PLAN["models"][1]]).notes
     changed = {"settings": ["base", "self_rag"], "retrieval": {"ranking": "bm25"}}
     found = describe_roles(changed, panel=[PLAN["roles"]["judge"]])
-    shown = [row.models for row in found.roles if row.role in {"Critic", "Rank"}]
+    shown = [models for role, models, _ in found.roles.rows if role in {"Critic", "Rank"}]
     assert shown == ["the model under test itself", "BM25, by words"]
     assert found.notes[0] == PLAIN.replace("RAG and CoEM", "Self-RAG")
     assert found.notes[1] == "With Self-RAG the Critic is the model under test itself (alpha and beta)."

@@ -67,8 +67,8 @@ def test_names_are_texts_in_latex(tmp_path: Path) -> None:
     assert text.count(escaped) == 4
     assert COMMAND not in text
     # The second ties with the best, which needs no mark for it.
-    assert r"Moods & \textbf{90.00} & \underline{80.00}$^{\approx}$ \\" in text
-    assert rf"{escaped} & $-$1.50 & $-$3.00 & 0.50 & 200 \\" in text
+    assert r"Moods & \textbf{90.00} & \underline{80.00} ($\approx$) & 2 \\" in text
+    assert rf"{escaped} & $-$1.50 & $-$3.00 to +0.50 & 200 \\" in text
     # Every row of a table has as many cells as its head.
     for table in re.findall(r"\\toprule\n(.*?)\\bottomrule", text, re.DOTALL):
         assert len({len(re.findall(r"(?<!\\)&", line)) for line in table.splitlines() if "&" in line}) == 1
@@ -81,7 +81,7 @@ def test_the_page_sets_them_side_by_side(tmp_path: Path) -> None:
         "Among the five weakest tasks of every model: Moods",
         "<b>90.0</b>",
         "<u>80.0</u>&nbsp;≈",
-        "−1.5<small>−3.0 to +0.5</small>",
+        '−1.5<small class="range">−3.0 to +0.5</small>',
         "Veto below 50",
     ):
         assert told in html.replace("\u00a0", " "), told

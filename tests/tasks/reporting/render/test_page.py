@@ -83,25 +83,25 @@ SAID = {
         "15.00 to 35.50",
         "not ranked: coverage is 75 %",
         "Emotion Recognition Emotional Ability 25.0 1 of 2 datasets 25.0 1 of 1 dataset – no tasks 25.0 2 of 3 datasets",
-        "Mood Moods choice accuracy 0.250 0.100 to 0.600 25.0 4 of 4 25 % 1 0.750 always B 0.750 angry",
-        "Lost Moods choice accuracy – – 0 of 0 – – – its data is not published",
+        "Recognition › Moods choice accuracy 0.250 0.100 to 0.600 25.0 4 of 4 25 % 1 reply 0.750 always B 0.750 angry",
+        "Recognition › Moods choice accuracy – – 0 of 0 – – – its data is not published",
         "Mood: unreadable replies: 1 of 4",
         "A calm B angry ✓ right C sad ← chosen",
         "Reply of the model C Read as C, right is B.",
         "No answer could be read from the reply, so the item counts as wrong. It stopped at the token limit.",
     ),
-    "m2": ("beta 0 vetoed 100.00 before the veto beta is vetoed: its total is 0", "Gate: Values & Safety 0.00, required 60"),
+    "m2": ("beta 0.00 vetoed 100.00 before the veto beta is vetoed: its total is 0", "Gate: Values & Safety 0.00, required 60"),
     "m3": (
         "gamma – unscored gamma has no score: none of the 4 datasets gave a result.",
         "Gate: Values & Safety not scored, required 60",
     ),
     "coverage": (
         "Calls sent 1,234 Answered 1,200 From the journal, already paid 5 Failed 34",
-        "lost all all its data is not published bring the file with --mirror",
+        "Lost all all its data is not published bring the file with --mirror",
         "gamma timeout_total 4 1 no answer within 9 s",
-        "beta tale 1",
-        "alpha 6 6 0 1 60 12 3.50 s 5.75 s",
-        "beta 3 3 0 0 – – 3 not counted",
+        "beta Tale 1",
+        "alpha 6 6 0 1 60 12 0 3.50 s 5.75 s",
+        "beta 3 3 0 0 – – 3 1.00 s",
     ),
     "costs": ("Tokens and cost The manifest of this run records none.",),
     "method": (
@@ -147,7 +147,7 @@ def test_headline_scores_lead_the_page() -> None:
     html = render_html(headlined_data())
     assert re.findall(r'<section id="(\w+)">', html)[:2] == ["headlines", "overview"]
     words = section(html, "headlines")
-    assert "Model Moods alpha 25.00 10.0 to 60.0 4 beta 100.00 – 1 gamma – – 0 of 4" in words
+    assert "Model Moods alpha 25.00 10.00 to 60.00 4 beta 100.00 1 gamma – 0 of 4" in words
     assert "Model Losses alpha – beta – gamma –" in words
     assert "Moods: accuracy . Method says what these are." in words
 
