@@ -6,7 +6,7 @@ from itertools import islice, zip_longest
 from operator import attrgetter
 from typing import Any
 
-from schemas.documents.answered_item import ShownOption
+from schemas.documents.shown_option import ShownOption
 from schemas.question_types import QUESTION_TYPES
 from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.evidence import (
