@@ -1,12 +1,12 @@
 """An item as it was asked: what was shown and answered, what that earned, and the calls sent for it."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, JsonValue
-from pydantic.dataclasses import dataclass
 
 from schemas.base import Frozen
 from schemas.documents.document import Document
+from schemas.documents.shown_option import ShownOption
 from schemas.metrics import Metric
 from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
@@ -35,20 +35,6 @@ else:
 
 Rebuilt = Literal["same", "different", "not rebuilt"]
 Journaled = Literal["same", "different", "no such call", "no journal"]
-
-
-@dataclass(frozen=True)
-class ShownOption:
-    """An option as shown to the model."""
-
-    letter: str
-    index: Annotated[int, Field(description="its place in the item")]
-    text: str
-    gold: bool
-    chosen: bool
-    points: float | None = Field(
-        default=None, exclude_if=lambda points: points is None, description="of a questionnaire; absent = it has none"
-    )
 
 
 class SpokenLine(Frozen):

@@ -8,9 +8,7 @@ from pydantic.dataclasses import dataclass
 from schemas.base import Frozen
 from schemas.canary import CanaryFinding
 from schemas.changes import Regression, RunState
-from schemas.documents.comparison import RunComparison
 from schemas.documents.document import Document
-from schemas.documents.forecast import RunForecast
 from schemas.documents.leaderboard import DimensionScore
 from schemas.documents.system import SystemRow
 from schemas.lineage import CallCounts, Missing, PartitionRef
@@ -208,24 +206,6 @@ class RunDocument(Document):
         return (self,)
 
 
-class SeveralRuns(RunDocument):
-    """The first of several runs, and the others."""
-
-    more: tuple[RunDocument, ...]
-
-    @property
-    def runs(self) -> tuple[RunDocument, ...]:
-        """The runs that a command made one after the other."""
-        return (self, *self.more)
-
-
-class VariedRuns(SeveralRuns):
-    """The runs of the variants of a plan."""
-
-    variants: dict[str, str] = Field(description="run of each, by what is set for it")
-    comparisons: tuple[RunComparison, ...] = Field(description="of each later run with the first")
-
-
 class StageDocument(Document):
     """What a stage wrote: partitions that are new, and those that were there."""
 
@@ -280,7 +260,3 @@ class ExportedRun(Document):
     run: str
     folder: str
     files: tuple[str, ...]
-
-
-AnyRun = VariedRuns | SeveralRuns | RunDocument | RunForecast
-AnyInference = InferDocument | RunForecast

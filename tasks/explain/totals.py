@@ -9,10 +9,10 @@ from schemas.documents.explanation import (
     PlaceAbove,
     ScoreExplanation,
     ScoreLikeness,
-    ScorePart,
     SystemExplanation,
     TotalExplanation,
 )
+from schemas.documents.score_part import ScorePart
 from tasks.explain.selection import BlueprintPath, Selection
 from tasks.runs.comparability import compare_run
 from tasks.runs.past_run import PastRun

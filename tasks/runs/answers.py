@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from schemas.documents.answered_item import ShownOption
+from schemas.documents.shown_option import ShownOption
 from schemas.letters import option_letters
 from schemas.metrics import METRICS
 from schemas.question_types import QUESTION_TYPES, AnswerForm

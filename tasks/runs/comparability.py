@@ -7,8 +7,8 @@ from typing import Any
 
 from schemas.blueprint import Blueprint
 from schemas.comparability import LIKENESS, Comparability, DatasetLikeness, Departure, Likeness, Position, Respect, Shares
-from schemas.documents.explanation import ScorePart
 from schemas.documents.run import InstrumentCount
+from schemas.documents.score_part import ScorePart
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.paper import Paper
 from schemas.roles import JUDGE

@@ -12,7 +12,7 @@ from math import fsum
 import polars as pl
 
 from schemas.blueprint import Ability, Blueprint, BlueprintDataset, Task
-from schemas.documents.explanation import Kind, MetricPart, ScorePart
+from schemas.documents.score_part import Kind, MetricPart, ScorePart
 from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
 from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.vocabulary import LEVELS

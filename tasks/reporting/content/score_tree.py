@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from math import sqrt
 
 from schemas.blueprint import Ability
-from schemas.documents.explanation import ScorePart
+from schemas.documents.score_part import ScorePart
 from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation
 from schemas.vocabulary import Level
 from tasks.reporting.content.advice import Advice

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemas.blueprint import Ability, Blueprint, MethodSpec, MetricSpec, Task
-from schemas.documents.explanation import ScorePart
+from schemas.documents.score_part import ScorePart
 from schemas.metrics import Metric
 from schemas.normalisation import CentredNormalisation, NoNormalisation, NumericNormalisation, RatioNormalisation
 from tasks.reporting.content.caveats import MissingScores

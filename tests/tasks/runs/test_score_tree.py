@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
-from schemas.documents.explanation import ScorePart
+from schemas.documents.score_part import ScorePart
 from schemas.normalisation import (
     CentredNormalisation,
     GradeNormalisation,

@@ -1,0 +1,81 @@
+"""A score and what it is made of."""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field, computed_field
+from pydantic.dataclasses import dataclass
+
+from schemas.metrics import Metric
+from schemas.normalisation import Normalisation
+
+Kind = Literal["total", "ability", "sub_ability", "level", "task", "dataset", "metric"]
+
+SAME = 1e-9
+"""Far above rounding, far below what one item can change."""
+
+
+def _is_null(value: object) -> bool:
+    return value is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricPart:
+    """What only a metric has: its raw score with interval in its own unit, and how that was put on 0-100."""
+
+    dataset: str
+    method: str
+    metric: Metric
+    rubric: str | None
+    profile: str
+    raw: float | None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    n_clusters: int | None = None
+    design_effect: float | None = None
+    n_unparsed: int = 0
+    normalisation: Normalisation
+    formula: str
+
+
+@dataclass(frozen=True)
+class ScorePart:
+    """A score on 0-100 and what it is made of."""
+
+    kind: Kind
+    id: str
+    title: str
+    score: Annotated[float | None, Field(description="the stored one; null = nothing was scored")]
+    weight: float
+    datasets_scored: int
+    datasets_total: int
+    n_scored: int
+    n_total: int
+    computed: Annotated[float | None, Field(description="the weighted mean of its parts; of a metric its normalised raw score")]
+    parts: "tuple[ScorePart, ...]" = Field(
+        default=(), exclude_if=lambda parts: not parts, description="absent = it has none, or they are not shown"
+    )
+    share: Annotated[
+        float | None,
+        Field(description="its weight divided by the weights of all its scored siblings; null = it counts for nothing"),
+    ] = None
+    contributes: Annotated[float | None, Field(description="its share times its score; null = it counts for nothing")] = None
+    measured: MetricPart | None = Field(default=None, exclude_if=_is_null)
+    note: str | None = Field(default=None, exclude_if=_is_null)
+    next: str | None = Field(
+        default=None, exclude_if=_is_null, description="the command that goes into it; absent = there is none"
+    )
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def adds_up(self) -> bool:
+        """Whether the stored score is what its parts give."""
+        if self.score is None or self.computed is None:
+            return self.score is self.computed
+        return abs(self.score - self.computed) <= SAME
+
+    def walk(self) -> Iterator["ScorePart"]:
+        """Yield this part and all below it."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()
