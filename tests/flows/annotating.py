@@ -13,7 +13,7 @@ import yaml
 from schemas.attunebench import ConversationGold, VisibleConversation, part_of
 from schemas.folders import DATA_FOLDER
 from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI
-from tasks.benchmarks.attunebench.metrics.conversation import known_items
+from tasks.benchmarks.attunebench.metrics.conversation import annotated_items
 from tasks.datasets.building import build_items
 from tasks.datasets.own_items import in_folder
 from tasks.sources.locating import BUNDLED
@@ -40,7 +40,7 @@ def conversations(folder: Path | None = None) -> Known:
     """Annotations and visible part by the first message of each conversation of a folder, or of the bundled ones."""
     spec = in_folder(ATTUNEBENCH, folder) if folder else ATTUNEBENCH_MINI
     built = build_items(spec, [folder or BUNDLED / "attunebench_mini.jsonl"], None, 0)
-    found = known_items(built.items, built.annotations).values()
+    found = annotated_items(built.items, built.annotations).values()
     return {shown.turns[0].user_message: (gold, shown) for gold, shown in found}
 
 

@@ -18,7 +18,7 @@ from schemas.metrics import Metric
 from schemas.question_types import QUESTION_TYPES, suited_metrics
 from schemas.tables.items import Items
 from schemas.tables.scores import ItemScores
-from tasks.benchmarks.attunebench.annotate.annotate import read_draft
+from tasks.benchmarks.attunebench.annotate import read_draft
 from tasks.benchmarks.attunebench.metrics.conversation import measure_parts
 from tasks.benchmarks.esc_eval.role_play import says_goodbye
 from tasks.benchmarks.longemotion.solvers.emotion_expression import MARKED

@@ -5,8 +5,7 @@ from typing import Any
 
 from schemas.chat import ChatReply, ChatRequest
 from schemas.item import Record
-from tasks.benchmarks.attunebench.annotate.annotate import annotate
-from tasks.benchmarks.attunebench.annotate.threads import AnnotateOptions
+from tasks.benchmarks.attunebench.annotate import AnnotateOptions, annotate
 from tasks.benchmarks.attunebench.datasets.conversations import conversation_item, join_conversations
 from tasks.solvers.state import AskedItem, SolverOptions, SolverOutput, SolverResources
 from tests.tasks.benchmarks.longemotion.solvers.scripted_roles import Answer, ScriptedModel

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from schemas.usage import TESTED
-from tasks.benchmarks.attunebench.annotate.annotate import annotate, read_draft
+from tasks.benchmarks.attunebench.annotate import annotate, read_draft
 from tasks.solvers.state import RoleModel, SolverOptions, SolverOutput, SolverResources
 from tests.rows import each_row
 from tests.tasks.benchmarks.attunebench.annotate.asked import OWN_WORDS, annotated, ask, asked_last, speak

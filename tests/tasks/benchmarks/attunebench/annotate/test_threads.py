@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from schemas.attunebench import VisibleConversation
-from tasks.benchmarks.attunebench.annotate.threads import NEUTRAL, PORT_LABELS, AnnotateOptions, Threads
+from tasks.benchmarks.attunebench.annotate import NEUTRAL, PORT_LABELS, AnnotateOptions, Threads
 from tasks.benchmarks.attunebench.metrics.replies import RATINGS, missing_keys
 from tests.tasks.benchmarks.attunebench.annotate.asked import OWN_WORDS, annotated, ask, asked_last, sent
 from tests.tasks.benchmarks.attunebench.datasets.conversations import conversation

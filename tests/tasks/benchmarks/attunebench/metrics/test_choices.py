@@ -35,10 +35,10 @@ def test_nothing_to_judge() -> None:
 
 
 def test_pooled_counts() -> None:
-    # 3 / 4, 3 / 5, 6 / 9, (6 - 2) / sqrt(4 x 5 x 3 x 4)
-    expected = {"precision": 0.75, "recall": 0.6, "f1": 2 / 3, "mcc": 4 / 240**0.5}
+    # 5 / 8, 3 / 4, 3 / 5, 6 / 9, (6 - 2) / sqrt(4 x 5 x 3 x 4)
+    expected = {"accuracy": 0.625, "precision": 0.75, "recall": 0.6, "f1": 2 / 3, "mcc": 4 / 240**0.5}
     assert pooled(3, 2, 1, 2) == pytest.approx(expected, abs=1e-9)
-    assert pooled(0, 0, 0, 0) == dict.fromkeys(expected, 0)
+    assert pooled(0, 0, 0, 0) == dict.fromkeys(expected)
     # always yes, always wrong
     assert pooled(3, 0, 2, 0)["mcc"] == 0
     assert pooled(0, 0, 3, 2)["mcc"] == -1

@@ -11,8 +11,8 @@ from schemas.metrics import sort_keys
 from schemas.vocabulary import Profile
 from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH_MINI
 from tasks.benchmarks.attunebench.metrics.conversation import (
+    annotated_items,
     composite_values,
-    known_items,
     measure_parts,
     score_conversation,
     score_turn,
@@ -224,7 +224,7 @@ def test_nothing_to_score_is_not_counted() -> None:
 @pytest.mark.parametrize(("profile", "unchanged"), [("corrected", 100), ("reference", 94.6)])
 def test_who_knows_the_bundled_annotations_has_100(profile: Profile, unchanged: float) -> None:
     built = build_items(ATTUNEBENCH_MINI, [BUNDLED / "attunebench_mini.jsonl"], None, 0)
-    known = known_items(built.items, built.annotations)
+    known = annotated_items(built.items, built.annotations)
     said = {item: {part: json.dumps(one) for part, one in oracle(whole).items()} for item, (whole, _) in known.items()}
     found = {item: measure_parts(known[item], parts, profile)["composite_score"] for item, parts in said.items()}
     # The mood did not change in one of them.

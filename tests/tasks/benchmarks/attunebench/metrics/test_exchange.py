@@ -9,7 +9,7 @@ import pytest
 from schemas.attunebench import ConversationGold, VisibleConversation
 from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
 from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH
-from tasks.benchmarks.attunebench.metrics.conversation import known_items, measure_parts
+from tasks.benchmarks.attunebench.metrics.conversation import annotated_items, measure_parts
 from tasks.benchmarks.attunebench.metrics.result_files import ResultFile, parse_result, result_fields
 from tasks.datasets.building import build_items
 from tasks.datasets.own_items import in_folder
@@ -91,7 +91,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Fields, tuple[
     records = {number: varied(number) for number in range(1, CONVERSATIONS + 1)}
     folder = write_folder(tmp_path_factory.mktemp("set"), {str(number): record for number, record in records.items()})
     built = build_items(in_folder(ATTUNEBENCH, folder), [folder], None, 0)
-    found = known_items(built.items, built.annotations)
+    found = annotated_items(built.items, built.annotations)
     return [(record, found[record["conversationId"]]) for record in records.values()]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from schemas.vocabulary import Profile
 from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH_MINI, WHOLE
-from tasks.benchmarks.attunebench.metrics.conversation import known_items, measure_parts
+from tasks.benchmarks.attunebench.metrics.conversation import annotated_items, measure_parts
 from tasks.datasets.building import BuiltItems, build_items
 from tests.rows import each_row
 from tests.tasks.benchmarks.attunebench.datasets.conversations import (
@@ -239,7 +239,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> BuiltItems:
 @pytest.fixture(scope="module")
 def scored(built: BuiltItems) -> Mapping[str, list[Values]]:
     """Values by profile, in the order of the table."""
-    known = [*known_items(built.items, built.annotations).values()]
+    known = [*annotated_items(built.items, built.annotations).values()]
     parts = {part: json.dumps(reply) for part, reply in said(q2="Mixed", q3="Mixed, some good moments, some misses").items()}
     profiles: tuple[Profile, ...] = ("corrected", "reference")
     return {profile: [measure_parts(one, parts, profile) for one in known] for profile in profiles}
