@@ -43,7 +43,7 @@ def aggregate_conversations(rows: pl.DataFrame, resampling: Resampling) -> pl.Da
     valued = rows.filter(_VALUE.is_not_null())
     mean, deviation = exact_sum(_VALUE) / pl.len(), _VALUE.std(ddof=1)
     statistics = {"n": pl.len(), "mean": mean, "sd": deviation, "se": deviation / pl.len().sqrt(), "median": _VALUE.median()}
-    found = valued.group_by(*ROW, "metric").agg(**statistics, min=_VALUE.min(), max=_VALUE.max())
+    found = valued.group_by(*ROW, "metric").agg(**statistics, min=_VALUE.min(), max=_VALUE.max()).sort(*ROW, "metric")
     limits = [pl.DataFrame(schema={**found.select(*ROW, "metric").schema, **LIMITS})]
     for of_mode in valued.partition_by("mode"):
         placed = place_clusters(of_mode)
