@@ -121,11 +121,9 @@ class Threads:
         background = [texts.known.format(profile=_json(profile))] if omniscient and profile else []
         background += self._totals() if omniscient else []
         for turn in self.conversation.turns:
-            draft = texts.draft.format(number=turn.number, message=turn.user_message)
-            for call, message in (
-                ("draft", self._ask(self._form("draft"), *background, draft)),
-                ("review", self._review(turn)),
-            ):
+            text = texts.draft.format(number=turn.number, message=turn.user_message)
+            draft = self._ask(self._form("draft"), *background, text)
+            for call, message in (("draft", draft), ("review", self._review(turn))):
                 thread.append(message)
                 yield PlannedCall(part_of(call, turn.number), tuple(thread))
                 thread.append(elided)

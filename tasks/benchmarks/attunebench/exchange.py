@@ -115,18 +115,11 @@ def _results(run: PastRun, ref: PartitionRef) -> Iterator[tuple[ResultFile, Conv
     for (item,), rows in answers.group_by("item_id", maintain_order=True):
         parts = dict(rows.select("part", "text").iter_rows())
         gold, visible = annotated[item]
-        result = ResultFile(
-            gold.conversation_id,
-            model,
-            own.mode,
-            own.strategy,
-            {part: read_object(text) for part, text in parts.items()},
-            provider.id if provider else "unknown",
-            source_files[item],
-            run.manifest.started_at,
-            judge,
-            {turn.number: Threads(visible, own).names(turn) for turn in visible.turns if turn.comparisons},
-        )
+        replies = {part: read_object(text) for part, text in parts.items()}
+        names = {turn.number: Threads(visible, own).names(turn) for turn in visible.turns if turn.comparisons}
+        host = provider.id if provider else "unknown"
+        source = (source_files[item], run.manifest.started_at)
+        result = ResultFile(gold.conversation_id, model, own.mode, own.strategy, replies, host, *source, judge, names)
         cluster = gold.participant_id or item
         row = {"model": model, "mode": own.mode, "strategy": own.strategy, "item_id": item, "cluster": cluster}
         yield result, gold, {profile: row | measure_parts(annotated[item], parts, profile) for profile in profiles}

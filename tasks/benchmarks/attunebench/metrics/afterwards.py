@@ -51,8 +51,8 @@ def panas_values(before: Panas, after: Panas, reply: Reply, rules: Rules) -> Val
         "panas_normalized": 1 - fmean(total_errors) / SPAN_OF_TOTAL if total_errors else None,
         "panas_item_normalized": 1 - fmean(errors) / SPAN if errors else None,
         "panas_item_mae": fmean(errors) if errors else None,
-        "panas_baseline_adjusted": _mean(skills),
-        "panas_item_baseline_adjusted": _mean(
+        "panas_baseline_adjusted": mean(skills),
+        "panas_item_baseline_adjusted": mean(
             _skill(before.items.get(name), true, predicted.get(name), rules) for name, true in scored
         ),
     }
@@ -146,6 +146,7 @@ def branch_values(gold: Mapping[str, int | None], ratings: Any, rules: Rules) ->
     return {"four_branch_score": fmean(each.values()) if each else 1.0 if rules.empty == "counted" else None, **each}
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
+def mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the values that are there; null if none is."""
     valued = [value for value in values if value is not None]
     return fmean(valued) if valued else None

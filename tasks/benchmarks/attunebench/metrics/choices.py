@@ -67,17 +67,10 @@ def pairwise_values(comparisons: Sequence[Comparison], selections: Any, rules: R
     `selections` has sides by the number of the comparison, from "0"; a missing one is wrong.
     """
     sides = read_selections(selections, comparisons)
-    right: list[bool] = []
-    gold_wins, wins = Counter[str](), Counter[str]()
-    for number, comparison in enumerate(comparisons):
-        side = sides.get(str(number))
-        label = None if side is None else comparison.label_a if side == "A" else comparison.label_b
-        if label:
-            wins[label] += 1
-        if comparison.winner:
-            gold_wins[comparison.winner] += 1
-        if comparison.winner or rules.empty == "counted":
-            right.append(label is not None and label == comparison.winner)
+    chosen = [{"A": pair.label_a, "B": pair.label_b}.get(sides.get(str(number), "")) for number, pair in enumerate(comparisons)]
+    scored = [(pair.winner, label) for pair, label in zip(comparisons, chosen, strict=True)]
+    right = [label is not None and label == winner for winner, label in scored if winner or rules.empty == "counted"]
+    gold_wins, wins = Counter(winner for winner, _ in scored if winner), Counter(label for label in chosen if label)
     nothing = 1.0 if rules.empty == "counted" else None
     labels = {label for comparison in comparisons for label in (comparison.label_a, comparison.label_b)}
     tau, tau_b = kendall(gold_wins, wins, sorted(labels))

@@ -16,7 +16,7 @@ from schemas.attunebench import POST, ConversationGold, TurnGold, VisibleConvers
 from schemas.vocabulary import Profile
 from tasks.benchmarks.attunebench.datasets.conversations import TURNS, WHOLE, read_gold
 from tasks.benchmarks.attunebench.metrics import choices
-from tasks.benchmarks.attunebench.metrics.afterwards import branch_values, panas_values, question_values
+from tasks.benchmarks.attunebench.metrics.afterwards import branch_values, mean, panas_values, question_values
 from tasks.benchmarks.attunebench.metrics.emotions import Values, emotion_values
 from tasks.benchmarks.attunebench.metrics.replies import ANY_REPLY, Reply, read_share, read_tags, read_words
 from tasks.benchmarks.attunebench.metrics.rules import PROFILES, Rules
@@ -152,9 +152,9 @@ def composite_values(values: Values, rules: Rules) -> Values:
     Judgements are those in the observer's wording. What is missing is dropped and the rest reweighted, but no pillar may be
     missing.
     """
-    emotion = _mean(values, "emotion_f1", "emotion_va_score")
-    judged = _mean(values, "binary_om_accuracy", "binary_human_accuracy")
-    questions = _mean(values, "q1_score", "q2_score", "q3_score", "q3_followup_score")
+    emotion = mean(map(values.get, ("emotion_f1", "emotion_va_score")))
+    judged = mean(map(values.get, ("binary_om_accuracy", "binary_human_accuracy")))
+    questions = mean(map(values.get, ("q1_score", "q2_score", "q3_score", "q3_followup_score")))
     skill, pairwise, branches = (
         values.get(name) for name in ("panas_baseline_adjusted", "pairwise_accuracy", "four_branch_score")
     )
@@ -162,8 +162,7 @@ def composite_values(values: Values, rules: Rules) -> Values:
     behaviour = weighted_mean((0.5, judged), (0.5, pairwise))
     conversation = weighted_mean((0.4, mood), (0.3, questions), (0.3, branches))
     pillars = dict(zip(PILLARS, (emotion, behaviour, conversation), strict=True))
-    turns = weighted_mean((1, emotion), (1, judged), (1, pairwise))
-    whole = weighted_mean((1, mood), (1, questions), (1, branches))
+    turns, whole = mean((emotion, judged, pairwise)), mean((mood, questions, branches))
     return {
         **pillars,
         "binary_accuracy": judged,
@@ -178,10 +177,6 @@ def weighted_mean(*members: tuple[float, float | None]) -> float | None:
     """Return the mean of the members that have a value, by their weights; null if none has."""
     valued = [(weight, value) for weight, value in members if value is not None]
     return fsum(weight * value for weight, value in valued) / fsum(weight for weight, _ in valued) if valued else None
-
-
-def _mean(values: Values, *names: str) -> float | None:
-    return weighted_mean(*((1, values.get(name)) for name in names))
 
 
 def _points(members: list[tuple[float, float | None]], rules: Rules) -> float | None:
