@@ -70,7 +70,7 @@ def pairwise_values(comparisons: Sequence[Comparison], selections: Any, rules: R
     chosen = [{"A": pair.label_a, "B": pair.label_b}.get(sides.get(str(number), "")) for number, pair in enumerate(comparisons)]
     scored = [(pair.winner, label) for pair, label in zip(comparisons, chosen, strict=True)]
     right = [label is not None and label == winner for winner, label in scored if winner or rules.empty == "counted"]
-    gold_wins, wins = Counter(winner for winner, _ in scored if winner), Counter(label for label in chosen if label)
+    gold_wins, wins = Counter[str](winner for winner, _ in scored if winner), Counter[str](label for label in chosen if label)
     nothing = 1.0 if rules.empty == "counted" else None
     labels = {label for comparison in comparisons for label in (comparison.label_a, comparison.label_b)}
     tau, tau_b = kendall(gold_wins, wins, sorted(labels))
