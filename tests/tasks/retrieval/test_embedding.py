@@ -47,18 +47,15 @@ def cached_model(tmp_path: Path, name: str, weights: bytes | None = b"weights") 
     return snapshot
 
 
-def test_auto_is_papers_model_if_here(tmp_path: Path) -> None:
-    snapshot = cached_model(tmp_path, "BAAI/bge-m3")
+def test_auto_is_papers_model_if_complete(tmp_path: Path) -> None:
+    snapshot = cached_model(tmp_path, "BAAI/bge-m3", weights=None)
+    assert find_embedder("auto") == find_embedder("minilm")
+    assert find_embedder("minilm").name == "all-MiniLM-L6-v2"
+    (snapshot / "pytorch_model.bin").write_bytes(b"weights")
+    find_embedder.cache_clear()
     files = find_embedder("auto")
     assert (files.name, files.folder) == ("BAAI/bge-m3", snapshot)
     assert find_embedder("BAAI/bge-m3") == files
-
-
-def test_auto_is_the_bundled_model_otherwise(tmp_path: Path) -> None:
-    cached_model(tmp_path, "BAAI/bge-m3", weights=None)
-    files = find_embedder("auto")
-    assert files.name == "all-MiniLM-L6-v2"
-    assert files == find_embedder("minilm")
 
 
 def test_the_identity_follows_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
