@@ -63,7 +63,7 @@ def test_drafts_by_two_judges() -> None:
     assert draft_values(TRUTHS, []) == draft_values(TRUTHS, [{}]) == dict.fromkeys(expected)
 
 
-def test_missing_draft_is_left_out_but_zero_in_reference() -> None:
+def test_missing_draft_counts_in_reference_alone() -> None:
     texts = {"original": "I see you", "human": "I hear", "alternate": "No"}
     compared = (pair("original", "alternate", "original"), *pairs(1, "original", "human", "human")[:2])
     values = similarity_values("", texts, compared, Rules())
