@@ -25,7 +25,7 @@ import dataframely as dy  # noqa: E402  the project is imported from its folder
 from benchmarks.inference import CallCell, Measured, measure_ours, measure_partitions  # noqa: E402
 from benchmarks.peers.servers import stub_server  # noqa: E402
 from schemas.tables.items import Items  # noqa: E402
-from tasks.benchmarks.attunebench.annotate.threads import AnnotateOptions  # noqa: E402
+from tasks.benchmarks.attunebench.annotate import AnnotateOptions  # noqa: E402
 from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH  # noqa: E402
 from tasks.datasets.building import build_items  # noqa: E402
 from tasks.datasets.own_items import in_folder  # noqa: E402

@@ -22,7 +22,7 @@ from schemas.item import Record  # noqa: E402
 from tasks.benchmarks.attunebench.aggregates import aggregate_conversations, conversation_rows  # noqa: E402
 from tasks.benchmarks.attunebench.conversation import ConversationGold, VisibleConversation  # noqa: E402  the project is imported from its folder
 from tasks.benchmarks.attunebench.datasets.conversations import join_conversations  # noqa: E402
-from tasks.benchmarks.attunebench.metrics.conversation import Known, measure_parts  # noqa: E402
+from tasks.benchmarks.attunebench.metrics.conversation import Annotated, measure_parts  # noqa: E402
 from tasks.metrics.profile import PROFILES  # noqa: E402
 from tasks.scoring.uncertainty import Resampling  # noqa: E402
 from tests.flows.annotating import RATED  # noqa: E402
@@ -60,7 +60,7 @@ def main() -> None:
     print(f"aggregated, 1,000 resamples: {aggregated:.1f} s")
 
 
-def generate(conversations: int) -> list[Known]:
+def generate(conversations: int) -> list[Annotated]:
     """Return annotations and visible part of so many conversations, with replies as long as those of models."""
     draw, records = Random(0), []
     for number in range(conversations):

@@ -52,8 +52,8 @@ def split(text: str, chunk_tokens: int, overlap_tokens: int, *, legacy_bos: bool
     before = tokens_before(text).data
     splitter = _Splitter(text, before, chunk_tokens, overlap_tokens, legacy_bos=legacy_bos)
     chunks: list[Chunk] = []
-    for found in splitter.spans(0, len(text), SEPARATORS):
-        start, end = _stripped(text, found.start, found.end)
+    for span in splitter.spans(0, len(text), SEPARATORS):
+        start, end = _stripped(text, span.start, span.end)
         if start < end:
             # Where no token begins (within an unknown word of any length, at unreadable characters), the one before counts.
             last = max(before[end], 1)
@@ -98,12 +98,11 @@ class _Splitter:
         yield from merger.rest()
 
     def _cut(self, start: int, end: int, separator: str) -> Iterator[ChunkSpan]:
-        width = len(separator)
-        found = self._text.find(separator, start, end)
-        while found >= 0:
-            if found > start:
-                yield self._piece(start, found)
-            start, found = found, self._text.find(separator, found + width, end)
+        cut = self._text.find(separator, start, end)
+        while cut >= 0:
+            if cut > start:
+                yield self._piece(start, cut)
+            start, cut = cut, self._text.find(separator, cut + len(separator), end)
         yield self._piece(start, end)
 
     def _piece(self, start: int, end: int) -> ChunkSpan:
@@ -111,13 +110,13 @@ class _Splitter:
 
     def _finest(self, start: int, end: int) -> Iterator[ChunkSpan]:
         if self._legacy:
-            yield from (ChunkSpan(place, place + 1, _alone(self._text[place]) + 1) for place in range(start, end))
+            yield from (ChunkSpan(index, index + 1, _alone(self._text[index]) + 1) for index in range(start, end))
             return
         before = self._before
-        for place in range(start + 1, end):
-            if before[place + 1] > before[place]:
-                yield self._piece(start, place)
-                start = place
+        for index in range(start + 1, end):
+            if before[index + 1] > before[index]:
+                yield self._piece(start, index)
+                start = index
         yield self._piece(start, end)
 
 

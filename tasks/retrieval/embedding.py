@@ -28,7 +28,7 @@ UNREAD_CHINESE = (
 )
 AUTO = "auto"
 VERSION = 1
-"""Of this module: raised when the same files give other vectors."""
+"""Of this module: bumped when the same files give other vectors."""
 
 TOKENS_PER_BATCH = 4096
 """Padding counted. More is no faster on a CPU, and takes memory."""
@@ -50,15 +50,15 @@ END_BYTES = 2**20
 
 @dataclass(frozen=True)
 class EmbedderFiles:
-    """An embedding model on this machine.
-
-    `identity` names what decides its vectors: the model, the content of its files (weights, tokenizer, window, pooling) and the
-    version of this module. For fingerprints and as the name of the store.
-    """
+    """An embedding model on this machine."""
 
     name: str
     folder: Path
     identity: str
+    """What decides its vectors: the model, the content of its files (weights, tokenizer, window, pooling) and VERSION.
+
+    It enters fingerprints and is the name of the store.
+    """
 
 
 @cache
@@ -70,9 +70,9 @@ def find_embedder(embedder: str) -> EmbedderFiles:
     if embedder == AUTO:
         return find_embedder(resolve_auto())
     if embedder == BUNDLED:
-        return _described("all-MiniLM-L6-v2", bundled_model())
+        return _describe("all-MiniLM-L6-v2", bundled_model())
     if (Path(embedder) / "modules.json").is_file():
-        return _described(Path(embedder).resolve().name, Path(embedder).resolve())
+        return _describe(Path(embedder).resolve().name, Path(embedder).resolve())
     folder = _in_hub_cache(embedder)
     if folder is None:
         raise UsageError(
@@ -82,7 +82,7 @@ def find_embedder(embedder: str) -> EmbedderFiles:
             got=embedder,
             next_step=f"run hf download {embedder}, or take minilm, which comes with MoodFlow",
         )
-    return _described(embedder, folder)
+    return _describe(embedder, folder)
 
 
 def resolve_auto() -> str:
@@ -111,14 +111,12 @@ class SentenceEmbedder:
         Texts of similar length share a batch. Which ones do is a matter of timing; it moves a vector by VECTOR_TOLERANCE at most
         (matrix products may depend on how many rows they have). The vector that is stored first is used ever after.
         """
-        order = sorted(range(len(texts)), key=lambda place: len(texts[place]), reverse=True)
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index]), reverse=True)
         parts = [order[start : start + TEXTS_AT_ONCE] for start in range(0, len(order), TEXTS_AT_ONCE)]
-        found = np.concatenate([self._embedded([self._prompt + texts[place] for place in part]) for part in parts])
-        vectors = np.empty_like(found)
-        vectors[order] = found
-        return vectors
+        ordered = np.concatenate([self._embed([self._prompt + texts[index] for index in part]) for part in parts])
+        return _restored(ordered, order)
 
-    def _embedded(self, texts: list[str]) -> Vectors:
+    def _embed(self, texts: list[str]) -> Vectors:
         windows = self._tokenizer(
             texts, truncation=True, max_length=self._window, return_overflowing_tokens=True, return_attention_mask=False
         )
@@ -128,9 +126,8 @@ class SentenceEmbedder:
         padded = np.minimum(-(-lengths // PADDED_TO) * PADDED_TO, self._window)
         order = np.argsort(-padded, kind="stable")
         batches = ((int(padded[batch[0]]), batch) for batch in _batches(order, padded))
-        found = np.concatenate([self._forward([tokens[place] for place in batch], length) for length, batch in batches])
-        vectors = np.empty_like(found)
-        vectors[order] = found
+        ordered = np.concatenate([self._forward([tokens[index] for index in batch], length) for length, batch in batches])
+        vectors = _restored(ordered, order)
         sums = np.zeros((len(texts), vectors.shape[1]), dtype=np.float64)
         np.add.at(sums, owners, vectors * np.maximum(lengths - self._special, 1)[:, None])
         unit: Vectors = (sums / np.linalg.norm(sums, axis=1, keepdims=True)).astype(np.float32)
@@ -147,19 +144,22 @@ class SentenceEmbedder:
         with torch.inference_mode():
             out = self._model({"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)})
             unit = torch.nn.functional.normalize(out["sentence_embedding"].float(), dim=1)
-        found: Vectors = unit.numpy()
-        return found
+        vectors: Vectors = unit.numpy()
+        return vectors
+
+
+def _restored(ordered: Vectors, order: Any) -> Vectors:
+    vectors = np.empty_like(ordered)
+    vectors[order] = ordered
+    return vectors
 
 
 def _batches(order: Any, padded: Any) -> Iterator[list[int]]:
-    """Return the places in order, longest first: those of one padded length, so many at a time that they fill a batch."""
-    start = 0
-    while start < len(order):
-        length = int(padded[order[start]])
-        alike = int((padded[order[start:]] == length).sum())
-        end = start + min(alike, max(1, TOKENS_PER_BATCH // length))
-        yield order[start:end].tolist()
-        start = end
+    """Yield indices of one padded length, longest first, so many at a time that they fill a batch."""
+    for length in dict.fromkeys(padded[order].tolist()):
+        alike = order[padded[order] == length].tolist()
+        size = max(1, TOKENS_PER_BATCH // length)
+        yield from (alike[start : start + size] for start in range(0, len(alike), size))
 
 
 def load_model(files: EmbedderFiles) -> Any:
@@ -181,21 +181,21 @@ def load_model(files: EmbedderFiles) -> Any:
 
 
 def _in_hub_cache(name: str) -> Path | None:
-    """Return the folder of a model in the local cache; None unless description, configuration and weights are there."""
+    """Return the folder of a model in the local cache; null unless description, configuration and weights are there."""
     from huggingface_hub import errors, try_to_load_from_cache  # noqa: PLC0415  comes with sentence-transformers
 
     try:
-        found = [try_to_load_from_cache(name, file) for file in ("modules.json", "config.json")]
+        settings = [try_to_load_from_cache(name, file) for file in ("modules.json", "config.json")]
         weights = [try_to_load_from_cache(name, file) for file in ("model.safetensors", "pytorch_model.bin")]
     except errors.HFValidationError:
         return None
-    if not all(isinstance(path, str) for path in found) or not any(isinstance(path, str) for path in weights):
+    if not all(isinstance(path, str) for path in settings) or not any(isinstance(path, str) for path in weights):
         return None
-    return Path(str(found[0])).parent
+    return Path(str(settings[0])).parent
 
 
-def _described(name: str, folder: Path) -> EmbedderFiles:
-    """Return identity from all files that can decide a vector, by path; of very large ones the size and both ends are hashed."""
+def _describe(name: str, folder: Path) -> EmbedderFiles:
+    """Hash all files that can decide a vector, by path; very large files are hashed by their size and both ends."""
     total = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix in {".json", ".txt", ".model", ".safetensors", ".bin"}:

@@ -21,7 +21,7 @@ Encode = Callable[[Sequence[str]], Vectors]
 """From texts to vectors of length 1, shape [texts, dimensions]."""
 
 TEXTS_PER_ROUND = 8192
-"""Texts of waiting requests that are looked up and embedded together, at least; a request is not divided."""
+"""Least texts of waiting requests that are looked up and embedded together; a request is not divided."""
 
 TEXTS_PER_WRITE = 1024
 """Texts that are embedded between two writes to the store: what a crash can cost."""
@@ -116,31 +116,33 @@ class RetrievalEngine:
         loop = asyncio.get_running_loop()
         await asyncio.sleep(GATHER_S)
         while requests := self._next_round():
-            places = {text: place for place, text in enumerate(dict.fromkeys(text for each in requests for text in each.texts))}
+            rows = {text: row for row, text in enumerate(dict.fromkeys(text for each in requests for text in each.texts))}
             try:
-                vectors = await loop.run_in_executor(self._embedder, self._looked_up, list(places))
-            except _ClosedError:
-                for request in requests:
-                    request.vectors.cancel()
+                outcome: Vectors | Exception = await loop.run_in_executor(self._embedder, self._look_up, list(rows))
             except Exception as error:  # noqa: BLE001  raised again where the vectors are awaited
-                for request in _unsettled(requests):
-                    request.vectors.set_exception(error)
-            else:
-                for request in _unsettled(requests):
-                    request.vectors.set_result(vectors[[places[text] for text in request.texts]])
+                outcome = error
+            for request in requests:
+                if request.vectors.done():
+                    continue
+                if isinstance(outcome, _ClosedError):
+                    request.vectors.cancel()
+                elif isinstance(outcome, Exception):
+                    request.vectors.set_exception(outcome)
+                else:
+                    request.vectors.set_result(outcome[[rows[text] for text in request.texts]])
 
     def _next_round(self) -> list[_Request]:
-        taken: list[_Request] = []
+        requests: list[_Request] = []
         texts = 0
         while self._waiting and texts < TEXTS_PER_ROUND:
             request = self._waiting.popleft()
-            # That of a cancelled item is done.
+            # The request of a cancelled item is done.
             if not request.vectors.done():
-                taken.append(request)
+                requests.append(request)
                 texts += len(request.texts)
-        return taken
+        return requests
 
-    def _looked_up(self, texts: list[str]) -> Vectors:
+    def _look_up(self, texts: list[str]) -> Vectors:
         """Return vectors of distinct texts (in the embedding thread), from the store as far as it has them."""
         if self._closing.is_set():
             raise _ClosedError
@@ -148,17 +150,13 @@ class RetrievalEngine:
         keys = [text_key(text) for text in texts]
         vectors = self._store.get(keys)
         # Sorted over the whole round, so that what is embedded together is of similar length.
-        missing = [place for place, key in enumerate(keys) if key not in vectors]
-        order = sorted(missing, key=lambda place: len(texts[place]), reverse=True)
+        missing = [index for index, key in enumerate(keys) if key not in vectors]
+        order = sorted(missing, key=lambda index: len(texts[index]), reverse=True)
         for start in range(0, len(order), TEXTS_PER_WRITE):
             if self._closing.is_set():
                 raise _ClosedError
             part = order[start : start + TEXTS_PER_WRITE]
             self._encode = self._encode or self._load(self._files)
-            found = self._encode([texts[place] for place in part])
-            vectors |= self._store.put({keys[place]: vector for place, vector in zip(part, found, strict=True)})
+            encoded = self._encode([texts[index] for index in part])
+            vectors |= self._store.put({keys[index]: vector for index, vector in zip(part, encoded, strict=True)})
         return np.stack([vectors[key] for key in keys])
-
-
-def _unsettled(requests: Sequence[_Request]) -> list[_Request]:
-    return [request for request in requests if not request.vectors.done()]

@@ -73,7 +73,7 @@ def rank_outliers(texts: Sequence[str], vectors: Vectors | None, ranking: Rankin
         language: decides what words are.
     """
     if len(texts) <= 1:
-        return tuple(Ranked(place) for place in range(len(texts)))
+        return tuple(map(Ranked, range(len(texts))))
     dense = None if ranking == "bm25" or vectors is None else mean_cosines(vectors)
     bm25 = None if ranking == "dense" else mean_bm25([words(text, language) for text in texts])
     if dense is not None and bm25 is not None:
@@ -83,10 +83,10 @@ def rank_outliers(texts: Sequence[str], vectors: Vectors | None, ranking: Rankin
 
 def cosines(vectors: Vectors, query: np.ndarray[Any, np.dtype[np.float32]]) -> Scores:
     """Return the cosine of each vector with the query, rounded; vectors have length 1."""
-    wanted = query.astype(np.float64)
+    target = query.astype(np.float64)
     # In blocks: double precision makes the sum the same on every machine, and needs twice the memory.
     starts = range(0, len(vectors), ROWS_AT_ONCE)
-    return _rounded(np.concatenate([vectors[start : start + ROWS_AT_ONCE].astype(np.float64) @ wanted for start in starts]))
+    return _rounded(np.concatenate([vectors[start : start + ROWS_AT_ONCE].astype(np.float64) @ target for start in starts]))
 
 
 def mean_cosines(vectors: Vectors) -> Scores:
@@ -101,8 +101,8 @@ def mean_cosines(vectors: Vectors) -> Scores:
 
 def bm25_scores(documents: Iterable[Sequence[str]], query: Sequence[str]) -> Scores:
     """Score by Okapi BM25 each document (its words) for the words of a query, rounded; all zero where either has no words."""
-    listed = list(documents)
-    return _rounded(_index(listed).get_scores(query) if any(listed) else np.zeros(len(listed)))
+    documents = list(documents)
+    return _rounded(_index(documents).get_scores(query) if any(documents) else np.zeros(len(documents)))
 
 
 def mean_bm25(documents: Sequence[Sequence[str]]) -> Scores:
@@ -117,19 +117,19 @@ def mean_bm25(documents: Sequence[Sequence[str]]) -> Scores:
     if not any(documents):
         return means
     index = _index(documents)
-    for place, document in enumerate(documents):
+    for number, document in enumerate(documents):
         scores = index.get_scores(document)
-        if scores[place] > 0:
-            means[place] = (scores.sum() - scores[place]) / scores[place] / (count - 1)
+        if scores[number] > 0:
+            means[number] = (scores.sum() - scores[number]) / scores[number] / (count - 1)
     return _rounded(means)
 
 
 def tie_neighbours(scores: Scores) -> Scores:
     """Return levels that order texts as their cosines do, the lowest 0; cosines no more than TIE apart share a level.
 
-    Rounding alone hides no noise: two cosines however near each other may be rounded apart. Here two that differ by TIE or less
-    before rounding always share a level, and so do those that a chain of such neighbours connects. Neighbours 3e-6 apart or more
-    never do. Between these bounds it depends on how both were rounded: there alone can noise change a ranking.
+    Rounding alone hides no noise: two cosines, however near, may be rounded apart. Two that differ by TIE or less before rounding
+    always share a level, and so do those that a chain of such neighbours connects. Neighbours 3e-6 apart or more never do.
+    Between these bounds the level depends on how both were rounded: only there can noise change a ranking.
 
     Args:
         scores: rounded to DECIMALS; shape [texts], at least one.
@@ -168,8 +168,9 @@ def _ranked(dense: Scores | None, bm25: Scores | None, fused: Scores | None, *, 
     levels = None if dense is None else tie_neighbours(dense)
     deciding = next(scores for scores in (fused, levels, bm25) if scores is not None)
     order = np.argsort(deciding if lowest_first else -deciding, kind="stable")
-    columns = [None if scores is None else scores.tolist() for scores in (dense, bm25, fused)]
-    return tuple(Ranked(place, *(None if column is None else column[place] for column in columns)) for place in order.tolist())
+    columns = [[None] * len(order) if scores is None else scores.tolist() for scores in (dense, bm25, fused)]
+    rows = list(zip(*columns, strict=True))
+    return tuple(Ranked(index, *rows[index]) for index in order.tolist())
 
 
 def _rounded(scores: Any) -> Scores:
@@ -178,7 +179,7 @@ def _rounded(scores: Any) -> Scores:
 
 
 def words(text: str, language: Language) -> list[str]:
-    """Lower-cased words in order: runs of letters and digits, or of Chinese what jieba finds; no punctuation."""
+    """Return lower-case words in order, without punctuation: runs of letters and digits, or in Chinese the words of jieba."""
     if language == "en":
         return _WORD.findall(text.lower())
     return [word for word in cut_words(text.lower()) if _WORD.search(word)]

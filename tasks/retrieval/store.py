@@ -44,31 +44,29 @@ class EmbeddingStore:
             folder.mkdir(parents=True, exist_ok=True)
             # Two processes that switch a new file to write-ahead logging at once fail without waiting for each other.
             with FileLock(f"{self.path}.lock", timeout=LOCK_TIMEOUT_S):
-                self._connection = self._opened()
+                self._connection = self._open()
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
-        """Return the vectors that there are."""
-        found: dict[bytes, Vector] = {}
+        """Return the vectors that the store has."""
+        vectors: dict[bytes, Vector] = {}
         with self._errors():
             for start in range(0, len(keys), KEYS_PER_STATEMENT):
                 part = keys[start : start + KEYS_PER_STATEMENT]
-                places = ", ".join("?" * len(part))
-                query = f"SELECT key, checksum, vector FROM embeddings WHERE key IN ({places})"  # noqa: S608  question marks
+                marks = ", ".join("?" * len(part))
+                query = f"SELECT key, checksum, vector FROM embeddings WHERE key IN ({marks})"  # noqa: S608  question marks
                 for key, checksum, vector in self._connection.execute(query, part):
                     if zlib.crc32(vector) != checksum:
                         raise ValueError(f"the vector of the text with SHA-256 {key.hex()} is not the one that was written")
-                    found[key] = np.frombuffer(vector, dtype="<f4")
-        return found
+                    vectors[key] = np.frombuffer(vector, dtype="<f4")
+        return vectors
 
     def put(self, vectors: dict[bytes, Vector]) -> dict[bytes, Vector]:
-        """Add vectors, all or none. Returns those that the store then holds: where another process was faster, its own.
+        """Add vectors, all or none, and return those that the store then holds.
 
-        So that all processes work with the same bytes.
+        Where another process was faster its own stay, so that all processes work with the same bytes.
         """
-        rows = [
-            (key, zlib.crc32(data), data)
-            for key, data in ((key, vector.astype("<f4", copy=False).tobytes()) for key, vector in vectors.items())
-        ]
+        contents = {key: vector.astype("<f4", copy=False).tobytes() for key, vector in vectors.items()}
+        rows = [(key, zlib.crc32(content), content) for key, content in contents.items()]
         with self._errors(), self._connection:
             added = self._connection.executemany("INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)", rows).rowcount
         return vectors if added == len(rows) else self.get(list(vectors))
@@ -78,7 +76,7 @@ class EmbeddingStore:
         with self._errors():
             self._connection.close()
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=LOCK_TIMEOUT_S, check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode=WAL")

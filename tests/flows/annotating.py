@@ -1,4 +1,4 @@
-"""Models over HTTP that know what people noted about conversations, each changed in its way; and a judge of drafts."""
+"""Models over HTTP that know what people annotated, each changed in its way; and a judge of drafts."""
 
 import json
 import re
@@ -11,18 +11,17 @@ from typing import Any
 import yaml
 
 from schemas.folders import DATA_FOLDER
-from tasks.benchmarks.attunebench.conversation import ConversationGold, VisibleConversation, part_of
+from tasks.benchmarks.attunebench.conversation import ConversationGold, part_of
 from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH, ATTUNEBENCH_MINI
-from tasks.benchmarks.attunebench.metrics.conversation import known_items
+from tasks.benchmarks.attunebench.metrics.conversation import Annotated, annotated_items
 from tasks.datasets.building import build_items
 from tasks.datasets.own_items import in_folder
 from tasks.sources.locating import BUNDLED
 from tests.tasks.benchmarks.attunebench.metrics.samples import oracle
 
 Messages = list[dict[str, str]]
-Said = dict[str, Any]
-Change = Callable[[str, Said, ConversationGold], Said]
-Known = dict[str, tuple[ConversationGold, VisibleConversation]]
+Reply = dict[str, Any]
+Change = Callable[[str, Reply, ConversationGold], Reply]
 CALL = {
     "draft": "Write the reply that you would give",
     "review": "Which moods did the participant note",
@@ -30,59 +29,57 @@ CALL = {
     "pairwise": "compared two of them at a time",
     "post": "The conversation is over.",
 }
-"""What of a prompt says which call it is."""
+"""Words of a prompt by which a call is recognised."""
 
 RATED = {"overall_score": 5, "emotional_appropriateness": 6, "helpfulness": 4, "tone_match": 5}
 
 
 @cache
-def conversations(folder: Path | None = None) -> Known:
-    """Annotations and visible part by the first message of each conversation of a folder, or of the bundled ones."""
+def conversations(folder: Path | None = None) -> dict[str, Annotated]:
+    """Return each conversation of a folder, or of the bundled ones, by its first message."""
     spec = in_folder(ATTUNEBENCH, folder) if folder else ATTUNEBENCH_MINI
     built = build_items(spec, [folder or BUNDLED / "attunebench_mini.jsonl"], None, 0)
-    found = known_items(built.items, built.annotations).values()
-    return {shown.turns[0].user_message: (gold, shown) for gold, shown in found}
+    items = annotated_items(built.items, built.annotations).values()
+    return {visible.turns[0].user_message: (gold, visible) for gold, visible in items}
 
 
 def knowing(change: Change, folder: Path | None = None) -> Callable[[Messages], str]:
-    """A model that knows the annotations; its answers are changed by call."""
-    known = conversations(folder)
-    said_by = {gold.conversation_id: oracle(gold) for gold, _ in known.values()}
+    """Return a model that knows the annotations; its answers are changed by call."""
+    by_message = {message: (gold, oracle(gold)) for message, (gold, _) in conversations(folder).items()}
 
     def reply(messages: Messages) -> str:
-        asked = messages[-1]["content"]
-        (gold,) = (gold for text, (gold, _) in known.items() if text in messages[1]["content"])
-        (call,) = (name for name, words in CALL.items() if words in asked)
+        ((gold, replies),) = (item for text, item in by_message.items() if text in messages[1]["content"])
+        (call,) = (name for name, words in CALL.items() if words in messages[-1]["content"])
         # An answer is elided after each draft and each review, so turn 2 begins after two of them.
         turn = sum(message["role"] == "assistant" for message in messages) // 2 + (call in ("draft", "review"))
-        said = said_by[gold.conversation_id][part_of(call, None if call == "post" else turn)]
+        answer = replies[part_of(call, None if call == "post" else turn)]
         if call == "pairwise":
-            compared = enumerate(gold.turns[turn - 1].comparisons)
-            said = {"pairwise_selections": {str(n): "A" if one.winner == one.label_a else "B" for n, one in compared}}
-        return json.dumps(change(f"{gold.conversation_id} {turn} {call}", said, gold), ensure_ascii=False)
+            rows = enumerate(gold.turns[turn - 1].comparisons)
+            answer = {"pairwise_selections": {str(n): "A" if row.winner == row.label_a else "B" for n, row in rows}}
+        return json.dumps(change(f"{gold.conversation_id} {turn} {call}", answer, gold), ensure_ascii=False)
 
     return reply
 
 
-def copy_mood(call: str, said: Said, gold: ConversationGold) -> Said:
-    return {**said, "post_panas": gold.pre_panas.items} if call.endswith("post") else said
+def copy_mood(call: str, reply: Reply, gold: ConversationGold) -> Reply:
+    return {**reply, "post_panas": gold.pre_panas.items} if call.endswith("post") else reply
 
 
-def say_yes(_call: str, said: Said, _gold: ConversationGold) -> Said:
-    return {key: dict.fromkeys(value, "yes") if key.startswith("binary") else value for key, value in said.items()}
+def say_yes(_call: str, reply: Reply, _gold: ConversationGold) -> Reply:
+    return {key: dict.fromkeys(value, "yes") if key.startswith("binary") else value for key, value in reply.items()}
 
 
-def toss(call: str, said: Said, _gold: ConversationGold) -> Said:
+def toss(call: str, reply: Reply, _gold: ConversationGold) -> Reply:
     """Choose among compared replies by coin, the same one each time."""
-    tossed = {name: "AB"[sha256(f"{call} {name}".encode()).digest()[0] % 2] for name in said.get("pairwise_selections", ())}
-    return {**said, "pairwise_selections": tossed} if tossed else said
+    tossed = {name: "AB"[sha256(f"{call} {name}".encode()).digest()[0] % 2] for name in reply.get("pairwise_selections", ())}
+    return {**reply, "pairwise_selections": tossed} if tossed else reply
 
 
-MODELS: dict[str, Change] = {"oracle": lambda _call, said, _gold: said, "copier": copy_mood, "yes": say_yes}
+MODELS: dict[str, Change] = {"oracle": lambda _call, reply, _gold: reply, "copier": copy_mood, "yes": say_yes}
 
 
 def port_blueprint(name: str, folder: Path) -> Path:
-    """A blueprint that ships, scored as the public port does."""
+    """Write a blueprint that ships, scored as the public port does."""
     blueprint = yaml.safe_load((DATA_FOLDER / "blueprints" / f"{name}.yaml").read_text(encoding="utf-8"))
     (dataset,) = blueprint["datasets"].values()
     dataset["methods"][0]["profile"] = "reference"

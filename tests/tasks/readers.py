@@ -17,7 +17,7 @@ from schemas.metrics import Metric
 from schemas.question_types import QUESTION_TYPES, suited_metrics
 from schemas.tables.items import Items
 from schemas.tables.scores import ItemScores
-from tasks.benchmarks.attunebench.annotate.annotate import read_draft
+from tasks.benchmarks.attunebench.annotate import read_draft
 from tasks.benchmarks.attunebench.conversation import part_of
 from tasks.benchmarks.attunebench.metrics.conversation import measure_parts
 from tasks.benchmarks.esc_eval.role_play import says_goodbye
@@ -36,7 +36,7 @@ from tasks.text.json_objects import read_object
 from tasks.text.languages import find_language
 from tasks.text.reasoning import strip_reasoning
 from tasks.text.scrub_keys import Scrubber
-from tests.tasks.benchmarks.attunebench.metrics.samples import ONE_TURN, gold_layers, shown
+from tests.tasks.benchmarks.attunebench.metrics.samples import ONE_TURN, gold_layers, visible
 from tests.tasks.rows import answer, answers, item, items, judgement, judgements
 
 Reader = Callable[[str], Any]
@@ -93,7 +93,7 @@ def score_replies(question_type: str, replies: Sequence[str]) -> dy.DataFrame[It
     specs = tuple(MetricSpec(metric=name, k=2 if name == "recall_at_k" else None) for name in metrics)
     row, known = question_of(question_type), ONE_TURN
     if question_type == "annotation":
-        row = {**row, "item_id": known.conversation_id, "context": shown(known).to_json()}
+        row = {**row, "item_id": known.conversation_id, "context": visible(known).to_json()}
     parts = (*(part_of(call, 1) for call in CALLS), "post") if question_type == "annotation" else ("",)
     said = [answer(row["item_id"], reply, repetition=turn, part=part) for turn, reply in enumerate(replies) for part in parts]
     ratings = judgements(*(judgement(row["item_id"], "warmth", 3, repetition=turn) for turn in range(len(replies))))
@@ -106,7 +106,7 @@ CALLS = ("draft", "judge", "review", "hp_binary", "pairwise")
 CONTRACT = Contract({"warmth": Scale(lowest=1, highest=3), "asks": "yes_no"}, rationale=True)
 DIGIT = Contract({"warmth": Scale(lowest=1, highest=3)}, reply="digit")
 SCRUBBER = Scrubber(SecretStr("AAAA-bbbb-0000-{a:"))
-KNOWN = (ONE_TURN, shown(ONE_TURN))
+KNOWN = (ONE_TURN, visible(ONE_TURN))
 
 
 def read_annotations(reply: str) -> None:

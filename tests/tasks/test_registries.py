@@ -34,7 +34,7 @@ from tasks.runs.baselines import measure_baselines
 from tasks.scoring.reduction import reduce_item_scores
 from tasks.solvers.prompts import PROMPTS, Prompts, build_messages
 from tests.rows import each_row
-from tests.tasks.benchmarks.attunebench.metrics.samples import ONE_TURN, PLAIN, gold_layers, oracle, said, shown
+from tests.tasks.benchmarks.attunebench.metrics.samples import ONE_TURN, PLAIN, gold_layers, oracle, replies, visible
 from tests.tasks.rows import answer, answers, judgement, judgements
 
 
@@ -223,9 +223,9 @@ WRONG_VALUES: Mapping[Metric, float] = {
 RIGHT_VALUES = {"preference_alignment": 0.75, "composite_score": 100.0, "composite_equal": 100.0}
 RIGHT_VALUES |= {"emotion_intensity_mae": 0.0, "q3_distance": 0.0}
 ANNOTATION = Example(
-    {"context": shown(ONE_TURN).to_json()},
+    {"context": visible(ONE_TURN).to_json()},
     json.dumps(RIGHT),
-    json.dumps(said()),
+    json.dumps(replies()),
     "Compared with the reference by read_share, the reply earns 1.00 of 1.",
     {name: (RIGHT_VALUES.get(name, 1.0), one, (RIGHT_VALUES.get(name, 1.0) + one) / 2) for name, one in WRONG_VALUES.items()},
     gold=ONE_TURN,

@@ -8,7 +8,7 @@ ATTUNEBENCH = Benchmark(
     "attunebench",
     place=4,
     datasets="tasks.benchmarks.attunebench.datasets.conversations:DATASETS",
-    solvers="tasks.benchmarks.attunebench.annotate.annotate:SOLVERS",
+    solvers="tasks.benchmarks.attunebench.annotate:SOLVERS",
     question_types="tasks.benchmarks.attunebench.benchmark:QUESTION_TYPES",
     metrics="tasks.benchmarks.attunebench.metrics.rows:METRICS",
     layers="tasks.benchmarks.attunebench.benchmark:LAYERS",

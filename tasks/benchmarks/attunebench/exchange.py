@@ -1,36 +1,41 @@
-"""Result files and score files of annotated conversations (AttuneBench): runs written as such files, replies read from them."""
+"""Result files and score files of annotated conversations (AttuneBench): write a run as such files, read replies from them."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from schemas.errors import UsageError
 from schemas.lineage import PartitionRef
 from schemas.tables.responses import Answers
 from schemas.vocabulary import Profile
 from tasks.benchmarks.attunebench.aggregates import conversation_rows, score_file
-from tasks.benchmarks.attunebench.annotate.annotate import DRAFT_JUDGE
-from tasks.benchmarks.attunebench.annotate.threads import AnnotateOptions, Threads
+from tasks.benchmarks.attunebench.annotate import DRAFT_JUDGE, SETTING, AnnotateOptions, Threads
 from tasks.benchmarks.attunebench.benchmark import TURNS, WHOLE
-from tasks.benchmarks.attunebench.metrics.conversation import known_items, measure_parts
+from tasks.benchmarks.attunebench.conversation import ConversationGold
+from tasks.benchmarks.attunebench.metrics.conversation import annotated_items, measure_parts
 from tasks.benchmarks.attunebench.metrics.result_files import ResultFile, file_name, read_result, result_fields
 from tasks.lake.files import replace_file, require_absent
 from tasks.models.capabilities.providers import provider_at
 from tasks.runs.past_run import PastRun
+from tasks.runs.run_tables import Row
 from tasks.runs.sections import FileExchange, ForeignReplies
 from tasks.scoring.uncertainty import Resampling
 from tasks.solvers.infer_job import InferJob
 from tasks.text.json_objects import read_object
 
-SETTING = "annotate"
 SCORES, SKIPPED = "scores-", "_skipped_"
-"""How the names of other files beside them begin: score files, and lists of the conversations whose calls failed."""
+"""How the names of other files of the folder begin: score files, and lists of the conversations whose calls failed."""
 
 
-def read_results(folder: Path) -> list[ResultFile]:
-    """Read the result files of a folder, all its JSON but SCORES and SKIPPED; UsageError: none, RecordError: another file."""
+def read_replies(folder: Path) -> Iterator[ForeignReplies]:
+    """Yield the replies in the result files of a folder, all its JSON but SCORES and SKIPPED; a call that failed has none.
+
+    Raises:
+        UsageError: the folder has no such file.
+        RecordError: a file is no result file.
+    """
     paths = [path for path in sorted(folder.glob("*.json")) if not path.name.startswith((SCORES, SKIPPED))]
     if not paths:
         raise UsageError(
@@ -39,16 +44,13 @@ def read_results(folder: Path) -> list[ResultFile]:
             expected="files such as ID_PROVIDER_MODEL_default.json",
             next_step="name the folder that was exported",
         )
-    return [read_result(path) for path in paths]
+    for result in map(read_result, paths):
+        replies = {part: json.dumps(reply, ensure_ascii=False) for part, reply in result.replies.items() if reply is not None}
+        by_step = {(result.conversation_id, part): text for part, text in replies.items()}
+        yield ForeignReplies(by_step, partial(_is_asked, result))
 
 
-def replies_of(result: ResultFile) -> dict[tuple[str, str], str]:
-    """Return the replies in a result file as texts, by item and step; a call that failed has none."""
-    replies = {part: reply for part, reply in result.replies.items() if reply is not None}
-    return {(result.conversation_id, part): json.dumps(reply, ensure_ascii=False) for part, reply in replies.items()}
-
-
-def is_asked(result: ResultFile, job: InferJob) -> bool:
+def _is_asked(result: ResultFile, job: InferJob) -> bool:
     """Return whether a job asks the model of a result file in its mode and strategy."""
     if (job.options.setting, job.entry.name) != (SETTING, result.model):
         return False
@@ -64,8 +66,8 @@ def export_results(run: PastRun, folder: Path) -> list[Path]:
     Raises:
         UsageError: the run has no annotated conversations, asked each several times, or a file is there already.
     """
-    asked = run.partitions("answers", setting=SETTING)
-    if not asked:
+    partitions = run.partitions("answers", setting=SETTING)
+    if not partitions:
         raise UsageError(
             f"run {run.name} asked nothing about annotated conversations",
             where=str(run.lake.root),
@@ -73,29 +75,28 @@ def export_results(run: PastRun, folder: Path) -> list[Path]:
             next_step="moodflow runs list names the others",
         )
     written: list[Path] = []
-    scored: dict[Profile, list[dict[str, Any]]] = {}
-    skipped: dict[str, list[dict[str, Any]]] = {}
-    for ref in asked:
-        for result, name, fields, values in _results(run, ref):
-            written.append(_write(folder / name, fields))
+    scored, skipped = defaultdict[Profile, list[Row]](list), defaultdict[str, list[Row]](list)
+    for ref in partitions:
+        for result, gold, rows in _results(run, ref):
+            written.append(_write(folder / result.name, result_fields(result, gold)))
             if result.failed:
-                named = {"conversationId": result.conversation_id, **result.about, "mode": result.mode}
-                skipped.setdefault(result.model, []).append({**named, "failed": result.failed})
-            for profile, row in values.items():
-                scored.setdefault(profile, []).append(row)
+                about = {"source_file": result.source_file, "run_timestamp": result.run_timestamp, "mode": result.mode}
+                skipped[result.model].append({"conversationId": result.conversation_id, **about, "failed": result.failed})
+            for profile, row in rows.items():
+                scored[profile].append(row)
     again = "run the same command again: it asks what failed, and nothing else"
     for model, lost in skipped.items():
         written.append(_write(folder / file_name(f"{SKIPPED}{model}"), {"em_model": model, "next_step": again, "skipped": lost}))
     plan = run.manifest.plan
     resampling = Resampling(plan.get("bootstrap", 0), plan.get("seed", 0))
-    for profile, rows in scored.items():
-        about = {"run": run.name, "benchmark": run.manifest.benchmark, "profile": profile}
-        written.append(_write(folder / f"{SCORES}{profile}.json", score_file(conversation_rows(rows), about, resampling)))
+    for profile, values in scored.items():
+        metadata = {"run": run.name, "benchmark": run.manifest.benchmark, "profile": profile}
+        written.append(_write(folder / f"{SCORES}{profile}.json", score_file(conversation_rows(values), metadata, resampling)))
     return written
 
 
-def _results(run: PastRun, ref: PartitionRef) -> Iterator[tuple[ResultFile, str, dict[str, Any], dict[Profile, dict[str, Any]]]]:
-    """Yield the result of each conversation, name and object of its file, and its values by profile."""
+def _results(run: PastRun, ref: PartitionRef) -> Iterator[tuple[ResultFile, ConversationGold, dict[Profile, Row]]]:
+    """Yield the result of each conversation, its annotations, and by profile a row with its values."""
     dataset, model, answers = ref.key("dataset"), ref.key("model"), run.lake.read(ref, Answers)
     if (answers["repetition"] > 0).any():
         raise UsageError(
@@ -106,34 +107,29 @@ def _results(run: PastRun, ref: PartitionRef) -> Iterator[tuple[ResultFile, str,
         )
     items, plan = run.read("items", dataset=dataset), run.manifest.plan
     own = AnnotateOptions.model_validate(plan.get("solvers", {}).get(SETTING, {}))
-    known = known_items(items, {layer: run.read(layer, dataset=dataset) for layer in (TURNS, WHOLE)})
+    annotated = annotated_items(items, {layer: run.read(layer, dataset=dataset) for layer in (TURNS, WHOLE)})
     profiles = dict.fromkeys(method.profile for method in run.blueprint.datasets[dataset].methods)
     (entry,) = (entry for entry in plan["models"] if entry["name"] == model)
     provider = provider_at(entry.get("base_url"))
-    sources = dict(items.select("item_id", "source_file").iter_rows())
+    source_files = dict(items.select("item_id", "source_file").iter_rows())
     judge = next((entry["name"] for entry in run.manifest.role_models(DRAFT_JUDGE, dataset)), None)
     for (item,), rows in answers.group_by("item_id", maintain_order=True):
         parts = dict(rows.select("part", "text").iter_rows())
+        gold, visible = annotated[item]
         replies = {part: read_object(text) for part, text in parts.items()}
-        gold, shown = known[item]
-        about = {"source_file": sources[item], "run_timestamp": run.manifest.started_at}
-        names = {turn.number: Threads(shown, own).names(turn) for turn in shown.turns if turn.comparisons}
-        result = ResultFile(gold.conversation_id, model, own.mode, own.strategy, replies, about, judge, names)
-        who = gold.participant_id or item
-        row = {"model": model, "mode": own.mode, "strategy": own.strategy, "item_id": item, "cluster": who}
-        values = {profile: row | measure_parts(known[item], parts, profile) for profile in profiles}
-        yield result, result.name(provider.id if provider else "unknown"), result_fields(result, gold), values
+        names = {turn.number: Threads(visible, own).names(turn) for turn in visible.turns if turn.comparisons}
+        host = provider.id if provider else "unknown"
+        source = (source_files[item], run.manifest.started_at)
+        result = ResultFile(gold.conversation_id, model, own.mode, own.strategy, replies, host, *source, judge, names)
+        cluster = gold.participant_id or item
+        row = {"model": model, "mode": own.mode, "strategy": own.strategy, "item_id": item, "cluster": cluster}
+        yield result, gold, {profile: row | measure_parts(annotated[item], parts, profile) for profile in profiles}
 
 
-def _write(path: Path, fields: Mapping[str, Any]) -> Path:
+def _write(path: Path, fields: Mapping[str, object]) -> Path:
     require_absent(path)
     replace_file(path, json.dumps(fields, ensure_ascii=False, indent=1, allow_nan=False).encode())
     return path
 
 
-def _read_replies(folder: Path) -> Iterator[ForeignReplies]:
-    for result in read_results(folder):
-        yield ForeignReplies(replies_of(result), partial(is_asked, result))
-
-
-EXCHANGES = (FileExchange(SETTING, export_results, _read_replies),)
+EXCHANGES = (FileExchange(SETTING, export_results, read_replies),)

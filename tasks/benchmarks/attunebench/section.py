@@ -5,7 +5,7 @@ Source: AttuneBench 1.0 and the public port of its scorer for perspective and po
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from tasks.benchmarks.attunebench.benchmark import TURNS, WHOLE
 from tasks.benchmarks.attunebench.conversation import TurnGold, part_of
 from tasks.benchmarks.attunebench.metrics import conversation as scoring
 from tasks.benchmarks.attunebench.metrics.choices import pooled
-from tasks.benchmarks.attunebench.metrics.conversation import COUNTED, FACING, JUDGED, Known
+from tasks.benchmarks.attunebench.metrics.conversation import COUNTED, FACING, JUDGED, Annotated
 from tasks.benchmarks.attunebench.metrics.emotions import Values
 from tasks.benchmarks.attunebench.metrics.replies import read_tags
 from tasks.benchmarks.attunebench.metrics.rows import MEASURE
@@ -28,19 +28,25 @@ from tasks.solvers.answers import ASKED, SAID
 from tasks.text.json_objects import read_object
 
 NONE, UNREAD, NOTHING_ELSE = "none", "unread", "nothing else"
-"""In place of an emotion: an empty list; a reply without a list; a list of which all was tagged, too."""
+"""In place of an emotion: an empty list; a reply without a list; a list whose every emotion was tagged, too."""
 
 OF_TURN = ("pillar_emotion", "binary_accuracy", "pairwise_accuracy", "draft_judge_score")
 """Capabilities that are scored turn by turn."""
 
 
 class ReadTurn(NamedTuple):
-    """A turn as a model read it. `named`: intensities by emotion, or by what stands in its place; null = the call failed."""
+    """A turn as a model read it."""
 
     item: str
     gold: TurnGold
     values: Values
-    named: Mapping[str, int | None] | None
+    tags: Mapping[str, int | None] | None
+    """Intensities by emotion, or by what stands in its place; null = the call failed."""
+
+    @property
+    def gold_tags(self) -> dict[str, int | None]:
+        """Intensities that the person gave, by emotion; none where the tags are not known."""
+        return {tag.name: tag.intensity for tag in self.gold.emotions or ()}
 
 
 def read_annotations(run: PastRun) -> tuple[Row, ...]:
@@ -58,16 +64,15 @@ def read_annotations(run: PastRun) -> tuple[Row, ...]:
 
 
 def _describe(run: PastRun, dataset: str, method: MethodSpec) -> Iterator[Row]:
-    place = {"dataset": dataset, "method": method.id}
-    known = scoring.known_items(
-        run.read("items", dataset=dataset), {layer: run.read(layer, dataset=dataset) for layer in (TURNS, WHOLE)}
-    )
-    answers, raw = run.read("answers", dataset=dataset), run.layers["raw_scores"].filter(**place)
-    for system in run.systems if known else ():
-        turns = [*_read_turns(known, system.of(answers), rules_of(method.profile))]
+    key = {"dataset": dataset, "method": method.id}
+    gold = {layer: run.read(layer, dataset=dataset) for layer in (TURNS, WHOLE)}
+    items = scoring.annotated_items(run.read("items", dataset=dataset), gold)
+    answers, raw = run.read("answers", dataset=dataset), run.layers["raw_scores"].filter(**key)
+    for system in run.systems if items else ():
+        turns = [*_read_turns(items, system.of(answers), rules_of(method.profile))]
         values = dict(system.of(raw).select("metric", "value").iter_rows())
         yield {
-            **(place | system._asdict()),
+            **(key | system._asdict()),
             "judgements": [_judgements(turns, values, judged) for judged in JUDGED],
             "emotions": _emotions(turns),
             "intensities": _intensities(turns),
@@ -75,43 +80,45 @@ def _describe(run: PastRun, dataset: str, method: MethodSpec) -> Iterator[Row]:
         }
 
 
-def _read_turns(known: Mapping[str, Known], answers: pl.DataFrame, rules: Rules) -> Iterator[ReadTurn]:
+def _read_turns(items: Mapping[str, Annotated], answers: pl.DataFrame, rules: Rules) -> Iterator[ReadTurn]:
     for row in answers.group_by(ASKED, maintain_order=True).agg("part", said=SAID).iter_rows(named=True):
-        replies = {part: read_object(said) for part, said in zip(row["part"], row["said"], strict=True)}
-        for turn in known[row["item_id"]][0].turns:
+        replies = {part: read_object(text) for part, text in zip(row["part"], row["said"], strict=True)}
+        gold, _ = items[row["item_id"]]
+        for turn in gold.turns:
             values = scoring.score_turn(turn, {}, replies, rules)
             review = replies.get(part_of("review", turn.number))
             tags = None if review is None else read_tags(review.get("emotion_tags"))
-            named = dict(tags) if tags else {UNREAD if tags is None else NONE: None}
+            read = dict(tags) if tags else {UNREAD if tags is None else NONE: None}
             values |= scoring.composite_values(values, rules)
-            yield ReadTurn(row["item_id"], turn, values, None if review is None else named)
+            yield ReadTurn(row["item_id"], turn, values, None if review is None else read)
 
 
 def _judgements(turns: Sequence[ReadTurn], values: Mapping[str, float | None], judged: str) -> Row:
-    sides: dict[str, dict[str, Any]] = {}
-    whole = scoring.over_turns(one.values for one in turns)
+    sides: Row = {}
+    whole = scoring.over_turns(turn.values for turn in turns)
     for side, metric in (("observer", judged), ("participant", f"{judged}{FACING}")):
         counts = [int(whole.get(name) or 0) for name in COUNTED[metric]]
-        ratios = pooled(*counts)
-        sides[side] = {"n": sum(counts), "accuracy": values.get(metric), **(ratios if any(counts) else dict.fromkeys(ratios))}
+        sides[side] = {"n": sum(counts), **pooled(*counts), "accuracy": values.get(metric)}
     items = defaultdict[str, list[Values]](list)
-    for one in turns:
-        items[one.item].append(one.values)
-    found = [scoring.shift_of(scoring.over_turns(of_item), judged) for of_item in items.values()]
-    # Of each conversation, then the mean.
-    shift = {name: {"gap": None, "ratio": None, **scoring.over_turns(one[name] for one in found)} for name in ("accuracy", "mcc")}
+    for turn in turns:
+        items[turn.item].append(turn.values)
+    shifts = [scoring.shift_of(scoring.over_turns(of_item), judged) for of_item in items.values()]
+    # The mean of the shifts of each conversation.
+    shift = {
+        name: {"gap": None, "ratio": None, **scoring.over_turns(row[name] for row in shifts)} for name in ("accuracy", "mcc")
+    }
     return {"judged": judged, **sides, "shift": shift}
 
 
 def _emotions(turns: Sequence[ReadTurn]) -> list[Row]:
     tagged, missed, instead = Counter[str](), Counter[str](), defaultdict[str, Counter[str]](Counter)
-    for one in turns:
-        felt = {tag.name for tag in one.gold.emotions or ()} or {NONE}
-        if one.named is not None and one.gold.emotions is not None:
-            tagged.update(felt)
-            missed.update(felt - one.named.keys())
-            for name in felt - one.named.keys():
-                instead[name].update(sorted(one.named.keys() - felt) or [NOTHING_ELSE])
+    for turn in turns:
+        if turn.tags is not None and turn.gold.emotions is not None:
+            gold = turn.gold_tags.keys() or {NONE}
+            tagged.update(gold)
+            missed.update(gold - turn.tags.keys())
+            for name in gold - turn.tags.keys():
+                instead[name].update(sorted(turn.tags.keys() - gold) or [NOTHING_ELSE])
     return [
         {"emotion": name, "n": n, "recall": 1 - missed[name] / n, "instead": dict(instead[name].most_common())}
         for name, n in sorted(tagged.items(), key=lambda counted: (-counted[1], counted[0]))
@@ -119,16 +126,16 @@ def _emotions(turns: Sequence[ReadTurn]) -> list[Row]:
 
 
 def _intensities(turns: Sequence[ReadTurn]) -> list[Row]:
-    both = [(tag.intensity, (one.named or {}).get(tag.name)) for one in turns for tag in one.gold.emotions or ()]
-    found = pl.DataFrame(both, schema={"intensity": pl.Int64, "named": pl.Int64}, orient="row").drop_nulls()
-    return found.group_by("intensity").agg(n=pl.len(), mean=pl.col("named").mean()).sort("intensity").to_dicts()
+    pairs = [(intensity, (turn.tags or {}).get(name)) for turn in turns for name, intensity in turn.gold_tags.items()]
+    rows = pl.DataFrame(pairs, schema={"intensity": pl.Int64, "predicted": pl.Int64}, orient="row").drop_nulls()
+    return rows.group_by("intensity").agg(n=pl.len(), mean=pl.col("predicted").mean()).sort("intensity").to_dicts()
 
 
 def _by_number(turns: Sequence[ReadTurn]) -> list[Row]:
-    rows = [(one.gold.number, *map(one.values.get, OF_TURN)) for one in turns]
-    found = pl.DataFrame(rows, schema={"turn": pl.Int64, **dict.fromkeys(OF_TURN, pl.Float64)}, orient="row")
+    values = [(turn.gold.number, *map(turn.values.get, OF_TURN)) for turn in turns]
+    rows = pl.DataFrame(values, schema={"turn": pl.Int64, **dict.fromkeys(OF_TURN, pl.Float64)}, orient="row")
     scores = {name: pl.struct(score=100 * pl.col(name).mean(), n=pl.col(name).count()) for name in OF_TURN}
-    return found.group_by("turn").agg(n=pl.len(), **scores).sort("turn").to_dicts()
+    return rows.group_by("turn").agg(n=pl.len(), **scores).sort("turn").to_dicts()
 
 
 SECTIONS = (RunSection("annotations", read_annotations, "Annotated conversations", lay_out_annotations),)

@@ -7,7 +7,7 @@ Measured with xllamacpp 2026.10 and SmolLM2-135M on 2 cores. Memory of the serve
 
 That is 150 MiB and 22.5 KiB per token (30 layers, 3 heads of 64 keys and 64 values in 2 bytes each: 23,040 bytes), all of it
 taken at the start. Four prompts of 4,000 tokens at once add 25 MiB. A core needs this long for one token of a reply, on an idle
-machine, and beside about four other busy processes (replies of 24 tokens, their short prompts included):
+machine, and next to about four other busy processes (replies of 24 tokens, their short prompts included):
 
     slots         1     2     4     8    16
     ms, idle     17     -    11    10     -
@@ -54,18 +54,22 @@ BLOCK = 256
 
 @dataclass(frozen=True)
 class ServerSize:
-    """Calls answered at once, longest prompt and reply of one call together in tokens, threads of the CPU."""
+    """How much of the machine the server takes."""
 
     slots: int
+    """Calls answered at once."""
+
     slot_tokens: int
+    """Longest prompt and reply of one call together."""
+
     threads: int
 
 
 def fit_server(cores: int, memory_bytes: int) -> ServerSize:
     """Choose the size of the embedded server for whole cores and the bytes of memory that are available, not installed.
 
-    Fewer slots cost only time, a shorter context fails longer items: it is shortened only when one slot is left. If the memory
-    does not suffice for one slot of LEAST_SLOT_TOKENS, that is an EndpointError.
+    Fewer slots cost only time, a shorter context fails longer items: it is shortened only when one slot is left. EndpointError:
+    the memory does not hold one slot of LEAST_SLOT_TOKENS.
     """
     threads = min(cores, MOST_THREADS)
     tokens = (memory_bytes // SHARE - FIXED_BYTES) // TOKEN_BYTES
@@ -93,7 +97,7 @@ def read_machine(root: Path = Path("/")) -> tuple[int, int]:
 
 
 def _groups(root: Path) -> Iterator[Path]:
-    """Folders of this process's control group and of those around it: each of their limits holds."""
+    """Yield the folders of this process's control group and of those around it: each of their limits holds."""
     top = root / "sys" / "fs" / "cgroup"
     for line in (_text(root / "proc" / "self" / "cgroup") or "").splitlines():
         if line.startswith("0::/"):
@@ -104,7 +108,7 @@ def _groups(root: Path) -> Iterator[Path]:
 
 
 def _quotas(groups: list[Path]) -> Iterator[int]:
-    """Whole cores: threads that share a fraction of one wait for each other."""
+    """Yield the whole cores of each limit: threads that share a fraction of one wait for each other."""
     for group in groups:
         quota, _, period = (_text(group / "cpu.max") or "max").partition(" ")
         if quota.strip() != "max":
@@ -112,7 +116,7 @@ def _quotas(groups: list[Path]) -> Iterator[int]:
 
 
 def _free_bytes(groups: list[Path]) -> Iterator[int]:
-    """Bytes to each limit. Cached files that have not been read again count as free: the kernel drops them first."""
+    """Yield the bytes to each limit. Cached files that have not been read again are free: the kernel drops them first."""
     for group in groups:
         limit, used = _text(group / "memory.max"), _text(group / "memory.current")
         if limit is not None and used is not None and limit.strip() != "max":

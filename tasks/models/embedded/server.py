@@ -1,7 +1,7 @@
 """The process of the embedded model server; a script that `tasks.models.embedded.serving` starts, never imported.
 
-It ends with its parent, however that goes: its standard input closes, and on Linux the kernel kills it, be it that it hangs. It
-imports nothing of ours, so that it starts fast and does not depend on where it is started.
+It ends with its parent: its standard input closes, and on Linux the kernel kills it even if it hangs. It imports nothing of ours,
+so that it starts fast and from any folder.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ PR_SET_PDEATHSIG = 1
 WARNINGS = 2
 
 CACHE_MIB_PER_SLOT = 128
-"""For states of conversations that lost their slot, 5,800 tokens; taken as they come."""
+"""For states of conversations that lost their slot, 5,800 tokens; taken when needed."""
 
 
 def start(weights: str, name: str, slots: int, slot_tokens: int, threads: int, port: int) -> Server:
@@ -62,7 +62,7 @@ def _wait_for_end_of_input() -> None:
 
 
 def main() -> None:
-    """Serve as the arguments say."""
+    """Serve with the arguments of the command."""
     weights, name, *numbers = sys.argv[1:]
     watch = end_with_parent()
     slots, slot_tokens, threads, port = (int(number) for number in numbers)

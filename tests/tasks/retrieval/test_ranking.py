@@ -47,7 +47,7 @@ def test_bm25_worked_out_by_hand() -> None:
     ("documents", "query"),
     [(DOCUMENTS, []), (DOCUMENTS, ["unheard"]), ([[], []], ["grief"]), ([[]], []), ([[], ["rain"]], ["grief"])],
 )
-def test_without_shared_words_every_score_is_zero(documents: list[list[str]], query: list[str]) -> None:
+def test_scores_without_shared_words_are_zero(documents: list[list[str]], query: list[str]) -> None:
     assert bm25_scores(documents, query).tolist() == [0.0] * len(documents)
 
 
@@ -60,19 +60,19 @@ def test_fused_worked_out_by_hand() -> None:
     # By meaning: ranks 3, 1, 2. By words only the third matches: rank 1.
     vectors = np.array([NORTH, EAST, BETWEEN, EAST], dtype=np.float32)
     ranked = rank_by_query(["a storm", "a calm", "her grief"], "grief", vectors, "fused", "en")
-    assert [one.place for one in ranked] == [2, 1, 0]
+    assert [row.place for row in ranked] == [2, 1, 0]
     # The ranking by words lists one text of three, so it weighs three times as much as that by meaning.
-    assert [one.fused for one in ranked] == pytest.approx([1 / 62 + 3 / 61, 1 / 61, 1 / 63], abs=1e-6)
-    assert [one.dense for one in ranked] == [0.6, 1.0, 0.0]
-    assert [one.bm25 for one in ranked][1:] == [0.0, 0.0]
+    assert [row.fused for row in ranked] == pytest.approx([1 / 62 + 3 / 61, 1 / 61, 1 / 63], abs=1e-6)
+    assert [row.dense for row in ranked] == [0.6, 1.0, 0.0]
+    assert [row.bm25 for row in ranked][1:] == [0.0, 0.0]
 
 
-def test_only_the_scores_of_the_ranking_are_given() -> None:
+def test_other_scores_than_rankings_are_null() -> None:
     vectors = np.array([NORTH, EAST, EAST], dtype=np.float32)
     dense = rank_by_query(["a", "b"], "b", vectors, "dense", "en")
-    assert [(one.place, one.dense, one.bm25, one.fused) for one in dense] == [(1, 1.0, None, None), (0, 0.0, None, None)]
+    assert [(row.place, row.dense, row.bm25, row.fused) for row in dense] == [(1, 1.0, None, None), (0, 0.0, None, None)]
     by_words = rank_by_query(["a", "b"], "b", None, "bm25", "en")
-    assert [(one.place, one.dense, one.fused) for one in by_words] == [(1, None, None), (0, None, None)]
+    assert [(row.place, row.dense, row.fused) for row in by_words] == [(1, None, None), (0, None, None)]
     assert by_words[0].bm25 == pytest.approx(math.log(2), abs=1e-6)  # ln(1 + 1.5 / 1.5), a document of mean length
 
 
@@ -93,7 +93,7 @@ def test_mean_cosines_are_those_of_sklearn() -> None:
 def test_outliers_by_meaning_worked_out_by_hand() -> None:
     # East to north 0 and between 0.6: 0.3. North: 0 and 0.8: 0.4. Between: 0.6 and 0.8: 0.7.
     ranked = rank_outliers(["e", "between", "n"], np.array([EAST, BETWEEN, NORTH], dtype=np.float32), "dense", "en")
-    assert [(one.place, one.dense) for one in ranked] == [(0, 0.3), (2, 0.4), (1, 0.7)]
+    assert [(row.place, row.dense) for row in ranked] == [(0, 0.3), (2, 0.4), (1, 0.7)]
 
 
 def test_outliers_by_words_worked_out_by_hand() -> None:
@@ -102,7 +102,7 @@ def test_outliers_by_words_worked_out_by_hand() -> None:
     documents = [["grief", "stays"], ["grief", "goes"], ["rain", "falls"]]
     assert mean_bm25(documents) == pytest.approx([0.161978, 0.161978, 0.0], abs=2e-6)
     ranked = rank_outliers([" ".join(document) for document in documents], None, "bm25", "en")
-    assert [one.place for one in ranked] == [2, 0, 1]
+    assert [row.place for row in ranked] == [2, 0, 1]
 
 
 def test_fused_outliers() -> None:
@@ -110,13 +110,13 @@ def test_fused_outliers() -> None:
     vectors = np.array([EAST, EAST, NORTH, NORTH], dtype=np.float32)
     ranked = rank_outliers(texts, vectors, "fused", "en")
     # All mean cosines are 1/3, and share rank 1; by words the last is like none, the others alike.
-    assert [one.place for one in ranked] == [3, 0, 1, 2]
-    assert [one.fused for one in ranked] == [2 / 61, *[1 / 61 + 1 / 62] * 3]
-    assert [one.dense for one in ranked] == [0.333333] * 4
+    assert [row.place for row in ranked] == [3, 0, 1, 2]
+    assert [row.fused for row in ranked] == [2 / 61, *[1 / 61 + 1 / 62] * 3]
+    assert [row.dense for row in ranked] == [0.333333] * 4
 
 
 def test_single_text_has_no_others_and_no_scores() -> None:
-    assert [tuple(one) for one in rank_outliers(["alone"], unit(1), "fused", "en")] == [(0, None, None, None)]
+    assert [tuple(row) for row in rank_outliers(["alone"], unit(1), "fused", "en")] == [(0, None, None, None)]
     assert rank_outliers([], None, "dense", "en") == ()
     assert rank_by_query([], "grief", None, "bm25", "en") == ()
 
@@ -124,17 +124,17 @@ def test_single_text_has_no_others_and_no_scores() -> None:
 @given(st.lists(st.sampled_from(["grief", "rain", "", "，", "grief rain"]), max_size=12), st.sampled_from(["", "grief", "—"]))
 def test_equal_scores_keep_their_order(texts: list[str], query: str) -> None:
     ranked = rank_by_query(texts, query, None, "bm25", "en")
-    assert sorted(one.place for one in ranked) == list(range(len(texts)))
-    assert [(-(one.bm25 or 0), one.place) for one in ranked] == sorted((-(one.bm25 or 0), one.place) for one in ranked)
+    assert sorted(row.place for row in ranked) == list(range(len(texts)))
+    assert [(-(row.bm25 or 0), row.place) for row in ranked] == sorted((-(row.bm25 or 0), row.place) for row in ranked)
     by_likeness = rank_outliers(texts, None, "bm25", "en")
-    assert [((one.bm25 or 0), one.place) for one in by_likeness] == sorted(((one.bm25 or 0), one.place) for one in by_likeness)
+    assert [((row.bm25 or 0), row.place) for row in by_likeness] == sorted(((row.bm25 or 0), row.place) for row in by_likeness)
 
 
 def test_cosines_rounded_apart_are_tied() -> None:
     # The cosine with the query is the first component: 0.50000048 is rounded to 0.5, 0.50000054 to 0.500001.
     vectors = np.array([[0.50000048, 0.8660251], [0.50000054, 0.866025], [0.9, 0.43588989], [1, 0]], dtype=np.float32)
     ranked = rank_by_query(["a", "b", "c"], "q", vectors, "dense", "en")
-    assert [(one.place, one.dense) for one in ranked] == [(2, 0.9), (0, 0.5), (1, 0.500001)]
+    assert [(row.place, row.dense) for row in ranked] == [(2, 0.9), (0, 0.5), (1, 0.500001)]
 
 
 def test_near_scores_tie_in_chains() -> None:
@@ -151,12 +151,12 @@ def test_noise_below_the_tie_moves_no_text(ranking: Ranking) -> None:
     for scores in (cosines(exact[:-1], exact[-1]), mean_cosines(exact[:-1])):
         gaps = np.diff(np.unique(scores))
         assert gaps.min() > 10 * TIE  # far beyond the noise
-    by_query = [one.place for one in rank_by_query(texts, "word3", exact, ranking, "en")]
-    outliers = [one.place for one in rank_outliers(texts, exact[:-1], ranking, "en")]
+    by_query = [row.place for row in rank_by_query(texts, "word3", exact, ranking, "en")]
+    outliers = [row.place for row in rank_outliers(texts, exact[:-1], ranking, "en")]
     for seed in range(1, 40):
         noisy = exact + np.float32(1e-6) * unit(len(exact), seed=seed)
-        assert [one.place for one in rank_by_query(texts, "word3", noisy, ranking, "en")] == by_query
-        assert [one.place for one in rank_outliers(texts, noisy[:-1], ranking, "en")] == outliers
+        assert [row.place for row in rank_by_query(texts, "word3", noisy, ranking, "en")] == by_query
+        assert [row.place for row in rank_outliers(texts, noisy[:-1], ranking, "en")] == outliers
 
 
 def test_words() -> None:

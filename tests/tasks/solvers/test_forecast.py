@@ -10,7 +10,7 @@ from schemas.errors import LakeError
 from schemas.lineage import CodeVersion, PartitionRef
 from schemas.pricing import Rate
 from schemas.tables.items import Items
-from tasks.benchmarks.attunebench.annotate.threads import AnnotateOptions
+from tasks.benchmarks.attunebench.annotate import AnnotateOptions
 from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
 from tasks.lake.fingerprint import partition_key

@@ -10,7 +10,7 @@ from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.json_yaml import read_yaml
-from tasks.benchmarks.attunebench.annotate.threads import AnnotatePrompts
+from tasks.benchmarks.attunebench.annotate import AnnotatePrompts
 from tasks.benchmarks.esc_eval.role_play import RolePlayPrompts
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
 from tasks.lake.fingerprint import hash_settings

@@ -8,7 +8,7 @@ from schemas.errors import UsageError
 from schemas.item import Item
 from tasks.solvers.registry import SOLVERS, require_free_roles
 from tasks.solvers.state import AskedItem, SolverOptions, SolverResources
-from tests.tasks.benchmarks.attunebench.annotate.asked import annotated
+from tests.tasks.benchmarks.attunebench.asking import annotated
 from tests.tasks.benchmarks.attunebench.datasets.conversations import conversation
 from tests.tasks.benchmarks.longemotion.solvers.long_items import QA
 from tests.tasks.benchmarks.longemotion.solvers.scripted_roles import ScriptedModel, ScriptedRoles, saying, transcript

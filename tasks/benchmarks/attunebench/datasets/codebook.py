@@ -1,23 +1,23 @@
 """The codebook of AttuneBench: what ids, options and adjectives in a record stand for; ours, unless a folder has its own."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from math import dist, sqrt
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
 from schemas.base import Frozen
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
-from tasks.benchmarks.attunebench.conversation import ShownCodebook, Wording
+from tasks.benchmarks.attunebench.conversation import ShownCodebook, WideAnswers, Wording
 
 PATH = DATA_FOLDER / "codebooks" / "attunebench.yaml"
 
 STANCES = {"observer": {"p": "the participant", "ps": "the participant's"}, "participant": {"p": "you", "ps": "your"}}
 
 
-def _both_stances(value: Any) -> Any:
+def _in_both_stances(value: Any) -> Any:
     return {name: value.format(**words) for name, words in STANCES.items()} if isinstance(value, str) else value
 
 
@@ -26,13 +26,12 @@ Point = tuple[float, float]
 
 
 class Codebook(Frozen):
-    """What a record's names stand for.
-
-    A question is one sentence with `{p}` and `{ps}` for the person who talked, or one sentence per stance.
-    """
+    """What a record's names stand for."""
 
     origin: str = Field(description="whose wordings these are")
-    questions: dict[str, Annotated[Wording, BeforeValidator(_both_stances)]]
+    questions: dict[str, Annotated[Wording, BeforeValidator(_in_both_stances)]] = Field(
+        description="a sentence with {p} and {ps} for the person who talked, or a sentence per stance"
+    )
     pairwise: dict[str, str]
     q1_options: tuple[str, ...]
     q2_options: tuple[str, ...]
@@ -54,8 +53,8 @@ class Codebook(Frozen):
     @cached_property
     def similarity(self) -> dict[tuple[str, str], float]:
         """Return how alike two adjectives are, in both orders: 1 - distance / sqrt 2, without dominance, as in the port."""
-        places = self.adjectives.items()
-        return {(one, other): round(1 - dist(here, there) / sqrt(2), 4) for one, here in places for other, there in places}
+        points = self.adjectives.items()
+        return {(name, other): round(1 - dist(a, b) / sqrt(2), 4) for name, a in points for other, b in points}
 
     def total(self, sign: str, items: Mapping[str, int]) -> int | None:
         """Return the sum of the positive or of the negative items; null unless there are all ten."""
@@ -64,50 +63,49 @@ class Codebook(Frozen):
 
     def levels(self, options: Iterable[str]) -> dict[str, int]:
         """Return the levels of options of Q3, as they are compared; none if they are not such as the official ones."""
-        named = [option.strip().lower() for option in options]
-        found = {one: level for one in named for start, level in self.q3_levels.items() if one.startswith(start)}
-        return found if len(set(found.values())) == len(named) else {}
+        texts = [option.strip().lower() for option in options]
+        levels = {text: level for text in texts for start, level in self.q3_levels.items() if text.startswith(start)}
+        return levels if len(set(levels.values())) == len(texts) else {}
 
-    def shown(self, questions: Iterable[str], pairwise: Iterable[str]) -> ShownCodebook:
+    def cut(self, questions: Iterable[str], pairwise: Iterable[str]) -> ShownCodebook:
         """Return what a conversation with these questions needs of it; ids without a wording are left out."""
-        cut = {"questions": _cut(self.questions, questions), "pairwise": _cut(self.pairwise, pairwise)}
-        whole = {name: getattr(self, name) for name in ShownCodebook.model_fields if name not in cut}
-        return ShownCodebook.model_validate({**cut, **whole, "adjectives": tuple(self.adjectives)})
+        fields = {name: getattr(self, name) for name in ShownCodebook.model_fields}
+        for name, ids in (("questions", questions), ("pairwise", pairwise)):
+            fields[name] = {key: fields[name][key] for key in sorted(set(ids)) if key in fields[name]}
+        return ShownCodebook.model_validate({**fields, "adjectives": tuple(self.adjectives)})
 
-    def with_collected(self, answers: Iterable[Mapping[str, Any]]) -> "Codebook":
+    def with_collected(self, answers: Sequence[WideAnswers]) -> "Codebook":
         """Return it with the strings of these answers as options, those of Q3 best first; for a set without its own codebook."""
 
-        def place(option: str) -> tuple[int, str]:
-            begins = [number for number, start in enumerate(self.q3_levels) if option.lower().startswith(start)]
-            return (begins[0] if begins else len(self.q3_levels), option)
+        def level(option: str) -> tuple[int, str]:
+            levels = (level for level, start in enumerate(self.q3_levels) if option.lower().startswith(start))
+            return next(levels, len(self.q3_levels)), option
 
-        said = list(answers)
-        q1 = {option.strip() for one in said for option in one["q1"] or ()}
-        q2, q3 = ({one[name].strip() for one in said if one[name]} for name in ("q2", "q3"))
-        options = {"q1_options": sorted(q1), "q2_options": sorted(q2), "q3_options": sorted(q3, key=place)}
-        return self.model_copy(update={name: tuple(found) for name, found in options.items()})
+        q1 = {option.strip() for answer in answers for option in answer.q1 or ()}
+        q2 = {answer.q2.strip() for answer in answers if answer.q2}
+        q3 = {answer.q3.strip() for answer in answers if answer.q3}
+        options = {"q1_options": sorted(q1), "q2_options": sorted(q2), "q3_options": sorted(q3, key=level)}
+        return self.model_copy(update={name: tuple(strings) for name, strings in options.items()})
 
 
-def read_official(value: Any) -> dict[str, dict[str, Any]]:
-    """Return the wordings in an official codebook, wherever in it: an object per question, with `text` and `observerText`.
+class OfficialQuestion(NamedTuple):
+    """A question of an official codebook: its id, as the participant reads it, and as an observer reads it."""
 
-    Its id is the key that it stands under, or its own `id`.
+    name: str
+    text: str
+    observer_text: Any
+
+
+def read_official(value: Any) -> Iterator[OfficialQuestion]:
+    """Yield the questions of an official codebook, wherever in it: an object each, with `text` and perhaps `observerText`.
+
+    Its id is its own `id`, or the key that it stands under.
     """
-    found: dict[str, dict[str, Any]] = {"questions": {}, "pairwise": {}}
-    for key, one in value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ():
-        if isinstance(one, Mapping) and isinstance(text := one.get("text"), str):
-            name = str(one.get("id", key))
-            found["pairwise"][name] = text
-            if seen := one.get("observerText"):
-                found["questions"][name] = {"observer": seen, "participant": text}
+    for key, entry in value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ():
+        if isinstance(entry, Mapping) and isinstance(text := entry.get("text"), str):
+            yield OfficialQuestion(str(entry.get("id", key)), text, entry.get("observerText"))
         else:
-            for kind, wordings in read_official(one).items():
-                found[kind] |= wordings
-    return found
-
-
-def _cut(wordings: Mapping[str, Any], used: Iterable[str]) -> dict[str, Any]:
-    return {name: wordings[name] for name in sorted(set(used)) if name in wordings}
+            yield from read_official(entry)
 
 
 @cache

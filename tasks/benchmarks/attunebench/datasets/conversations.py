@@ -1,6 +1,6 @@
-"""Conversations of AttuneBench as items that show no annotation, and as rows of annotations; the entries of both sets.
+"""Conversations of AttuneBench as items and as rows of annotations; the entries of both sets.
 
-Of annotations an item shows which questions apply, which replies are compared under which labels, and the options' strings.
+An item shows no annotation but which questions apply, which replies are compared under which labels, and the options' strings.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,25 +28,29 @@ def join_conversations(records: Sequence[Record], *, own_options: bool = False) 
     """Return a record per conversation: its fields are what an item shows, the gold is hidden.
 
     Args:
-        records: as released. Wordings of the official codebook take the place of ours, and what codebook.json holds of both.
-        own_options: whether Q1 to Q3 have the options of our codebook; else, unless one is given, those found in the set.
+        records: as released. Wordings of the official codebook replace ours, and codebook.json replaces both in what it holds.
+        own_options: whether Q1 to Q3 have the options of our codebook; else they have those of codebook.json, or of the set.
 
     Raises:
         ValueError: a given codebook is none.
     """
     given, official = (_fields_of(records, name) for name in (CODEBOOK_FILE, OFFICIAL_CODEBOOK))
-    ours, wordings = load_codebook().model_dump(), read_official(official)
-    if official and not wordings["pairwise"]:
+    ours, questions = load_codebook().model_dump(), list(read_official(official))
+    if official and not questions:
         raise ValueError(f"{OFFICIAL_CODEBOOK} has no question with a text")
-    codebook = Codebook.model_validate({**ours, **{name: {**ours[name], **found} for name, found in wordings.items()}, **given})
+    ours["pairwise"] |= {row.name: row.text for row in questions}
+    ours["questions"] |= {
+        row.name: {"observer": row.observer_text, "participant": row.text} for row in questions if row.observer_text
+    }
+    codebook = Codebook.model_validate({**ours, **given})
     read = [_read(record) for record in records if record.file not in (CODEBOOK_FILE, OFFICIAL_CODEBOOK)]
     if not own_options and not given.keys() >= set(OPTIONS):
-        codebook = codebook.with_collected([one.hidden["gold"].answers.model_dump() for one in read if one.hidden])
+        codebook = codebook.with_collected([record.hidden["gold"].answers for record in read if record.hidden])
     return [_joined(record, codebook) if record.hidden else record for record in read]
 
 
 def _fields_of(records: Sequence[Record], name: str) -> Mapping[str, Any]:
-    """Return what a codebook holds; nothing if there is none of this name."""
+    """Return the fields of a codebook; none if there is no file of this name."""
     record = next((record for record in records if record.file == name), Record({}, name, 0))
     if record.faults:
         raise ValueError("; ".join(record.faults.values()))
@@ -58,25 +62,25 @@ def _read(record: Record) -> Record:
     if record.faults:
         return record
     reader = RecordReader()
-    gold, shown, groups = reader.read(record.fields)
+    gold, visible, groups = reader.read(record.fields)
     if reader.faults:
-        place = f"{record.file}, row {record.row}"
-        return replace(record, faults={rule: f"{place}, {rule.partition('|')[0]}: {why}" for rule, why in reader.faults.items()})
-    return Record(shown, record.file, record.row, {"gold": gold, "groups": groups, "remarks": reader.remarks})
+        row = f"{record.file}, row {record.row}"
+        return replace(record, faults={rule: f"{row}, {rule.partition('|')[0]}: {why}" for rule, why in reader.faults.items()})
+    return Record(visible, record.file, record.row, {"gold": gold, "groups": groups, "remarks": reader.remarks})
 
 
 def _joined(record: Record, codebook: Codebook) -> Record:
     gold: ConversationGold = record.hidden["gold"]
-    asked = [question for turn in record.fields["turns"] for question in turn.questions]
-    compared = [one.question for turn in gold.turns for one in turn.comparisons]
-    before, stored = gold.pre_panas.recomputed or PanasTotals(), gold.pre_panas.stored or PanasTotals()
-    known = {name: one if one is not None else getattr(stored, name) for name, one in before}
+    questions = [question for turn in record.fields["turns"] for question in turn.questions]
+    compared = [comparison.question for turn in gold.turns for comparison in turn.comparisons]
+    summed, stored = gold.pre_panas.recomputed or PanasTotals(), gold.pre_panas.stored or PanasTotals()
+    totals = {sign: getattr(stored, sign) if total is None else total for sign, total in summed}
     profile = {name: value for name, value in record.fields["profile"].items() if name not in UNSHOWN}
-    shown = {**record.fields, "profile": profile, "pre_panas": known, "codebook": codebook.shown(asked, compared)}
+    fields = {**record.fields, "profile": profile, "pre_panas": totals, "codebook": codebook.cut(questions, compared)}
     remarks = [*record.hidden["remarks"]]
     if gold.answers.q3 is not None and not codebook.levels(codebook.q3_options):
         remarks.append("q3_modelFit: the options are not such as the official ones, so they have no order")
-    visible = VisibleConversation.model_validate(shown).model_dump(mode="json")
+    visible = VisibleConversation.model_validate(fields).model_dump(mode="json")
     return replace(record, fields=visible, hidden={**record.hidden, "remarks": remarks})
 
 
@@ -101,7 +105,7 @@ def annotation_rows(record: Record) -> Mapping[str, Sequence[Mapping[str, Any]]]
     row = gold.model_dump(exclude={"turns"})
     for name in PANAS:
         row[name]["items"] = _pairs(row[name]["items"])
-    judged = [side for turn in gold.turns for one in turn.judgements for side in (one.observed, one.preferred)]
+    judged = [side for turn in gold.turns for judgement in turn.judgements for side in (judgement.observed, judgement.preferred)]
     counts = {
         "branches": _pairs(gold.branches),
         "groups": _pairs(gold.groups),
@@ -114,19 +118,19 @@ def annotation_rows(record: Record) -> Mapping[str, Sequence[Mapping[str, Any]]]
 
 def read_gold(whole: Mapping[str, Any], turns: Iterable[Mapping[str, Any]]) -> ConversationGold:
     """Return the gold of an item from its row of `conversation_annotations` and its rows of `turn_annotations`."""
-    known = {name: whole[name] for name in ConversationGold.model_fields if name != "turns"}
-    known |= {name: {**whole[name], "items": _mapping(whole[name]["items"])} for name in PANAS}
-    known |= {name: _mapping(whole[name]) for name in ("branches", "groups")}
+    fields = {name: whole[name] for name in ConversationGold.model_fields if name != "turns"}
+    fields |= {name: {**whole[name], "items": _mapping(whole[name]["items"])} for name in PANAS}
+    fields |= {name: _mapping(whole[name]) for name in ("branches", "groups")}
     in_order = sorted(turns, key=lambda turn: turn["number"])
-    known["turns"] = [{name: turn[name] for name in TurnGold.model_fields} for turn in in_order]
-    return ConversationGold.model_validate(known)
+    fields["turns"] = [{name: turn[name] for name in TurnGold.model_fields} for turn in in_order]
+    return ConversationGold.model_validate(fields)
 
 
-def _pairs(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _pairs(values: Mapping[str, object]) -> list[dict[str, object]]:
     return [{"name": name, "value": value} for name, value in values.items()]
 
 
-def _mapping(pairs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def _mapping(pairs: Iterable[Mapping[str, Any]]) -> dict[str, object]:
     return {pair["name"]: pair["value"] for pair in pairs}
 
 

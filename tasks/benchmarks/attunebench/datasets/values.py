@@ -1,4 +1,4 @@
-"""Read values as AttuneBench's scorer reads them, those of a person's record and those of a model's reply alike."""
+"""Read values of a person's record and of a model's reply as AttuneBench's scorer reads them."""
 
 from collections.abc import Mapping
 from math import isfinite
@@ -30,14 +30,14 @@ def read_scale(value: Any) -> int | None:
 
 
 def read_side(value: Any, label_a: str, label_b: str) -> str | None:
-    """Return the side, `A` or `B`, that is named by letter, by number or by the label of its reply; null if it is neither."""
+    """Return the side that a letter, a number or the label of its reply stands for, `A` or `B`; null if it is neither."""
     name = str(value).strip().lower()
     return _SIDES.get(name) or {label_a: "A", label_b: "B"}.get(LABELS.get(name, name))
 
 
-def panas_items(value: Any) -> dict[str, Any]:
-    """Return what is given for each of the twenty adjectives, in any case, in an object or under its `responses` or `items`."""
+def panas_items(value: object) -> dict[str, object]:
+    """Return the value of each of the twenty adjectives, in any case, in an object or under its `responses` or `items`."""
     whole = value if isinstance(value, Mapping) else {}
     parts = (whole, *(part for name in ("items", "responses") if isinstance(part := whole.get(name), Mapping)))
-    named = {str(name).strip().lower(): one for part in parts for name, one in part.items()}
-    return {name: named[name] for name in load_codebook().adjectives if name in named}
+    by_name = {str(name).strip().lower(): item for part in parts for name, item in part.items()}
+    return {name: by_name[name] for name in load_codebook().adjectives if name in by_name}

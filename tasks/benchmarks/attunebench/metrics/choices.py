@@ -1,6 +1,6 @@
 """Yes-or-no judgements, comparisons of replies, and drafts of one turn, against the person's own.
 
-Source: AttuneBench 1.0; formulas of the public port of its scorer. Differs: tau-b of the win counts stands beside the port's tau.
+Source: AttuneBench 1.0; formulas of the public port of its scorer. Differs: tau-b of the win counts next to the port's tau.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ from typing import Any
 
 from tasks.benchmarks.attunebench.conversation import Comparison
 from tasks.benchmarks.attunebench.datasets.values import read_number
-from tasks.benchmarks.attunebench.metrics.emotions import SPAN
+from tasks.benchmarks.attunebench.metrics.emotions import SPAN, Values
 from tasks.benchmarks.attunebench.metrics.replies import RATINGS, Reply, read_selections, read_words
 from tasks.benchmarks.attunebench.metrics.rules import Rules
 
@@ -26,15 +26,15 @@ OUTCOMES = ("tp", "tn", "fp", "fn")
 def count_outcomes(truths: Truths, answers: Mapping[str, str], rules: Rules) -> dict[str, int]:
     """Count true and false positives and negatives, "yes" being positive, over the judgements that are yes or no.
 
-    An answer that is not there, or `na`, is the wrong one; under lenient rules it is "no".
+    A missing answer, or `na`, is the wrong one; under lenient rules it is "no".
     """
     counts, lenient = dict.fromkeys(OUTCOMES, 0), rules.unread == "lenient"
     for question, truth in truths.items():
-        said = answers.get(question)
+        answer = answers.get(question)
         if truth == "yes":
-            counts["tp" if said == "yes" else "fn"] += 1
+            counts["tp" if answer == "yes" else "fn"] += 1
         elif truth == "no":
-            counts["tn" if said == "no" or (lenient and said != "yes") else "fp"] += 1
+            counts["tn" if answer == "no" or (lenient and answer != "yes") else "fp"] += 1
     return counts
 
 
@@ -47,10 +47,13 @@ def accuracy(counts: Mapping[str, int], truths: Truths, rules: Rules, unlisted: 
     return 0.0 if truths else unlisted
 
 
-def pooled(tp: float, tn: float, fp: float, fn: float) -> dict[str, float]:
-    """Return precision, recall, F1 and MCC of counts; 0 where they are not defined."""
+def pooled(tp: float, tn: float, fp: float, fn: float) -> Values:
+    """Return accuracy, precision, recall, F1 and MCC of counts; null without any, 0 where they are not defined."""
+    if not (total := tp + tn + fp + fn):
+        return dict.fromkeys(("accuracy", "precision", "recall", "f1", "mcc"))
     root = sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
     return {
+        "accuracy": (tp + tn) / total,
         "precision": tp / (tp + fp) if tp + fp else 0.0,
         "recall": tp / (tp + fn) if tp + fn else 0.0,
         "f1": 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else 0.0,
@@ -58,60 +61,47 @@ def pooled(tp: float, tn: float, fp: float, fn: float) -> dict[str, float]:
     }
 
 
-def perspective(observer: float | None, facing: float | None) -> dict[str, float | None]:
-    """Return how a share changes when the person is not spoken of but spoken as: gap, and ratio (0 if nothing is above 0)."""
-    if observer is None or facing is None:
-        return {"gap": None, "ratio": None}
-    return {"gap": observer - facing, "ratio": facing / observer if observer > 0 else 0.0}
+def pairwise_values(comparisons: Sequence[Comparison], selections: Any, rules: Rules) -> Values:
+    """Score the comparisons of one turn: share of the person's winners that are chosen, and agreement of the two orders.
 
-
-def pairwise_values(comparisons: Sequence[Comparison], said: Any, rules: Rules) -> dict[str, float | None]:
-    """Score the comparisons of one turn: share of the person's winners that are named, and agreement of the two orders.
-
-    `said` has sides by the number of the comparison, from "0"; one that is not there is wrong.
+    `selections` has sides by the number of the comparison, from "0"; a missing one is wrong.
     """
-    sides = read_selections(said, comparisons)
-    right: list[bool] = []
-    won, named = Counter[str](), Counter[str]()
-    for number, one in enumerate(comparisons):
-        side = sides.get(str(number))
-        label = None if side is None else one.label_a if side == "A" else one.label_b
-        if label:
-            named[label] += 1
-        if one.winner:
-            won[one.winner] += 1
-        if one.winner or rules.empty == "counted":
-            right.append(label is not None and label == one.winner)
+    sides = read_selections(selections, comparisons)
+    chosen = [{"A": pair.label_a, "B": pair.label_b}.get(sides.get(str(number), "")) for number, pair in enumerate(comparisons)]
+    scored = [(pair.winner, label) for pair, label in zip(comparisons, chosen, strict=True)]
+    right = [label is not None and label == winner for winner, label in scored if winner or rules.empty == "counted"]
+    gold_wins, wins = Counter[str](winner for winner, _ in scored if winner), Counter[str](label for label in chosen if label)
     nothing = 1.0 if rules.empty == "counted" else None
-    tau, tau_b = kendall(won, named, sorted({label for one in comparisons for label in (one.label_a, one.label_b)}))
+    labels = {label for comparison in comparisons for label in (comparison.label_a, comparison.label_b)}
+    tau, tau_b = kendall(gold_wins, wins, sorted(labels))
     return {"pairwise_accuracy": sum(right) / len(right) if right else nothing, "kendall_tau": tau, "kendall_tau_b": tau_b}
 
 
-def kendall(won: Mapping[str, int], named: Mapping[str, int], labels: Sequence[str]) -> tuple[float | None, float | None]:
+def kendall(gold_wins: Mapping[str, int], wins: Mapping[str, int], labels: Sequence[str]) -> tuple[float | None, float | None]:
     """Return Kendall's tau of two orders of labels by wins, and tau-b of the win counts; null without wins on either side.
 
-    Of labels with as many wins the alphabetically first stands first, for tau; tau-b is null where all of one side are tied.
+    For tau, labels with as many wins are in alphabetical order. Tau-b is null where all labels of one side are tied.
     """
-    if not won or not named:
+    if not gold_wins or not wins:
         return None, None
-    agree = untied = tied_won = tied_named = 0
+    agree = untied = gold_untied = own_untied = 0
     for one, other in combinations(sorted(labels), 2):
-        here, there = (wins.get(one, 0) - wins.get(other, 0) for wins in (won, named))
-        agree += 1 if (here >= 0) == (there >= 0) else -1
-        untied += (here > 0) - (here < 0) if there > 0 else (here < 0) - (here > 0) if there < 0 else 0
-        tied_won += here != 0
-        tied_named += there != 0
-    root = sqrt(tied_won * tied_named)
+        gold, own = (counts.get(one, 0) - counts.get(other, 0) for counts in (gold_wins, wins))
+        agree += 1 if (gold >= 0) == (own >= 0) else -1
+        untied += (gold > 0) - (gold < 0) if own > 0 else (gold < 0) - (gold > 0) if own < 0 else 0
+        gold_untied += gold != 0
+        own_untied += own != 0
+    root = sqrt(gold_untied * own_untied)
     return agree / (len(labels) * (len(labels) - 1) / 2), untied / root if root else None
 
 
-def draft_values(truths: Truths, judged: Sequence[Reply]) -> dict[str, float | None]:
-    """Score a draft by its judges: mean of their ratings on 0 to 1, and share of wanted behaviour that they find in it.
+def draft_values(truths: Truths, judged: Sequence[Reply]) -> Values:
+    """Score a draft by its judges: mean of their ratings on 0 to 1, and share of wanted behaviour that they see in it.
 
     A rating is the mean over judges, a yes or no their majority, and a tie is yes.
     """
-    given = [[number for reply in judged if (number := read_number(reply.get(name))) is not None] for name in RATINGS]
-    ratings = [min(max(fmean(numbers), 1), 7) for numbers in given if numbers]
+    numbers = [[number for reply in judged if (number := read_number(reply.get(name))) is not None] for name in RATINGS]
+    ratings = [min(max(fmean(of_judges), 1), 7) for of_judges in numbers if of_judges]
     assessed = [answers for reply in judged if (answers := read_words(reply.get("draft_binary_assessment")))]
     wanted = {question: truth for question, truth in truths.items() if truth in ("yes", "no")}
     right = [_majority([answers.get(question) for answers in assessed]) == truth for question, truth in wanted.items()]
@@ -126,30 +116,27 @@ def _majority(answers: Sequence[str | None]) -> str | None:
     return ("yes" if yes >= no else "no") if yes or no else None
 
 
-def similarity_values(
-    draft: Any, texts: Mapping[str, str], comparisons: Sequence[Comparison], rules: Rules
-) -> dict[str, float | None]:
+def similarity_values(draft: Any, texts: Mapping[str, str], comparisons: Sequence[Comparison], rules: Rules) -> Values:
     """Score a draft by the words it shares with the replies that the person compared, whose texts are by label.
 
     Without a draft there is nothing to compare; in the port it shares no word. Numbers of wins weigh the likeness to each reply.
     """
     if not texts or (not isinstance(draft, str) and rules.unread == "worst"):
         return {}
-    words = tokens(draft) if isinstance(draft, str) else ()
-    alike = {label: jaccard(words, tokens(text)) for label, text in texts.items()}
-    wins = Counter(one.winner for one in comparisons if one.winner in alike)
+    words = _tokens(draft) if isinstance(draft, str) else ()
+    alike = {label: jaccard(words, _tokens(text)) for label, text in texts.items()}
+    wins = Counter(comparison.winner for comparison in comparisons if comparison.winner in alike)
     preferred = sum(alike[label] * times for label, times in wins.items() if label) / wins.total() if wins else None
     each = {f"response_similarity_{label}": share for label, share in alike.items()}
     return {"response_similarity": max(alike.values()), "preference_alignment": preferred, **each}
 
 
 @lru_cache(maxsize=4096)
-def tokens(text: str) -> frozenset[str]:
-    """Return the different words of a text, in lower case, split at blanks."""
+def _tokens(text: str) -> frozenset[str]:
     return frozenset(text.lower().split())
 
 
 def jaccard(one: Iterable[str], other: Iterable[str]) -> float:
     """Return intersection over union of two sets; 1 if both are empty."""
-    here, there = frozenset(one), frozenset(other)
-    return len(here & there) / len(here | there) if here or there else 1.0
+    first, second = frozenset(one), frozenset(other)
+    return len(first & second) / len(first | second) if first or second else 1.0

@@ -1,6 +1,6 @@
-"""Read the replies of AttuneBench's calls: their JSON, and the values in it.
+"""Read the values in the JSON of replies to AttuneBench's calls.
 
-Nothing of a reply is refused: a call that failed is null, and a reply without JSON is an object without keys, all of it unread.
+No reply is refused: a call that failed is null, and a reply without JSON is an object without keys, all of it unread.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,14 +22,14 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     "pairwise": ("pairwise_selections",),
     POST: ("conversation_wide",),
 }
-"""Keys of each call's reply. That of `post` has the twenty items besides, under ITEMS, or their changes, under CHANGES."""
+"""Keys of each call's reply. That of `post` also has the twenty items, under ITEMS, or their changes, under CHANGES."""
 
 ITEMS, CHANGES = "post_panas", "panas_changes"
 RATINGS = ("overall_score", "emotional_appropriateness", "helpfulness", "tone_match")
-"""A judge's, of a draft beside the person's own edit; 1 to 7."""
+"""A judge's, of a draft next to the person's own edit; 1 to 7."""
 
 ANY_REPLY: Reply = {"drafted_response": "", RATINGS[0]: 1, "draft_binary_assessment": {"": "no"}}
-"""A reply that can be scored, whichever call it is the reply of."""
+"""A reply that can be scored, whatever the call."""
 
 Tags = list[tuple[str, int | None]]
 """Emotions and their intensities, 1 to 7; null = none given."""
@@ -66,36 +66,36 @@ def read_share(replies: Mapping[str, Reply | None]) -> float | None:
 
 def read_words(value: Any) -> dict[str, str]:
     """Return `yes`, `no` or `na` by question id; an answer that is none of them in any spelling is left out."""
-    said = value.items() if isinstance(value, dict) else ()
-    return {key: word for key, one in said if (word := _WORDS.get(one if one in ("yes", "no") else str(one).strip().lower()))}
+    answers = value.items() if isinstance(value, dict) else ()
+    return {key: word for key, text in answers if (word := _WORDS.get(str(text).strip().lower()))}
 
 
 def read_selections(value: Any, comparisons: Sequence[Comparison]) -> dict[str, str]:
-    """Return the side, `A` or `B`, by the number of the comparison, from "0"; named by letter, by number or by a text's label."""
-    given = {str(key): one for key, one in value.items()} if isinstance(value, dict) else {}
-    sides = {str(place): read_side(given.get(str(place)), one.label_a, one.label_b) for place, one in enumerate(comparisons)}
-    return {place: side for place, side in sides.items() if side}
+    """Return the side, `A` or `B`, by the number of the comparison, from "0"; it may be a letter, a number or a reply's label."""
+    texts = {str(number): text for number, text in value.items()} if isinstance(value, dict) else {}
+    rows = ((str(number), pair) for number, pair in enumerate(comparisons))
+    return {number: side for number, pair in rows if (side := read_side(texts.get(number), pair.label_a, pair.label_b))}
 
 
 def read_tags(value: Any) -> Tags | None:
     """Return the emotions of a list, duplicates kept, names that are none of the twenty adjectives left out; null if unread."""
     if not isinstance(value, list):
         return None
-    objects = (one if isinstance(one, dict) else {"emotion": one} for one in value)
-    named = ((str(one.get("emotion")).strip().lower(), read_scale(one.get("intensity"))) for one in objects)
-    return [(name, intensity) for name, intensity in named if name in load_codebook().adjectives]
+    objects = (tag if isinstance(tag, dict) else {"emotion": tag} for tag in value)
+    tags = ((str(tag.get("emotion")).strip().lower(), read_scale(tag.get("intensity"))) for tag in objects)
+    return [(name, intensity) for name, intensity in tags if name in load_codebook().adjectives]
 
 
 def read_items(reply: Reply, before: Mapping[str, int]) -> dict[str, int]:
     """Return the PANAS items that the reply of `post` predicts, 1 to 7: the items themselves, or `before` and their changes.
 
-    A change of an item that is not known before is unread.
+    A change of an item that has no value before is unread.
     """
-    given = panas_items(reply.get(ITEMS, reply.get(CHANGES)))
-    numbers = {name: number for name, one in given.items() if (number := read_number(one)) is not None}
+    items = panas_items(reply.get(ITEMS, reply.get(CHANGES)))
+    numbers = {name: number for name, value in items.items() if (number := read_number(value)) is not None}
     if ITEMS not in reply:
-        numbers = {name: before[name] + one for name, one in numbers.items() if name in before}
-    return {name: min(max(round(one), 1), 7) for name, one in numbers.items()}
+        numbers = {name: before[name] + change for name, change in numbers.items() if name in before}
+    return {name: min(max(round(number), 1), 7) for name, number in numbers.items()}
 
 
 def read_text(value: Any) -> str | None:

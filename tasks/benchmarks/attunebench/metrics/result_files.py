@@ -1,7 +1,7 @@
-"""AttuneBench's result files: replies to one conversation in the form that the official scorer reads, and replies out of them.
+"""AttuneBench's result files: write replies to one conversation in the form that the official scorer reads, and read them back.
 
-Null in a field = the call failed, or nobody was asked; `{}` = its reply lacks the part. The twenty items of delta runs are those
-after the changes were added, which stand beside them.
+Null in a field = the call failed, or was not made; `{}` = its reply lacks the part. The twenty items of delta runs are those
+after the changes were added, which stand next to them.
 
 Source: AttuneBench 1.0 for the names of the files; the public port of its runner for their fields.
 """
@@ -47,45 +47,48 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
     "pairwise": {"pairwise_selections": "em_pairwise_selections"},
     "judge": {"scores": "em_draft_judge_scores", "draft_binary_assessment": "em_draft_binary_assessment"},
 }
-"""Of a turn: by call and key of its reply the field of the file. A judge's ratings are together in one field."""
+"""Field of a turn in the file, by call and key of its reply. A judge's ratings are together in one field."""
 
 NEEDED = ("draft", "review", POST)
 """Calls without which the official runner skips a conversation."""
 
 
-def file_name(named: str) -> str:
-    """Return the name of a JSON file; of what no name of a file holds a hyphen is left."""
-    return f"{re.sub(r'[^A-Za-z0-9._-]+', '-', named)}.json"
+def file_name(stem: str) -> str:
+    """Return the name of a JSON file, a hyphen in place of the characters that no name of a file holds."""
+    return f"{re.sub(r'[^A-Za-z0-9._-]+', '-', stem)}.json"
 
 
 @dataclass(frozen=True)
 class ResultFile:
-    """Replies of a model to one conversation, by part.
-
-    `about`: `source_file` and `run_timestamp`. `judge`: of drafts. `names`: what compared replies were called, by turn.
-    """
+    """Replies of a model to one conversation, by part."""
 
     conversation_id: str
     model: str
     mode: str
     strategy: str
     replies: Replies
-    about: Mapping[str, Any] = field(default_factory=dict)
+    provider: str = "unknown"
+    source_file: str | None = None
+    run_timestamp: str | None = None
     judge: str | None = None
-    names: Mapping[int, Mapping[ReplyLabel, str]] = field(default_factory=dict)
+    """The model that judged the drafts."""
 
-    def name(self, provider: str) -> str:
-        """Return the name of its file."""
-        return file_name(f"{self.conversation_id}_{provider}_{self.model}_{self.mode}")
+    names: Mapping[int, Mapping[ReplyLabel, str]] = field(default_factory=dict)
+    """What compared replies were called, by turn."""
+
+    @property
+    def name(self) -> str:
+        """Name of the file."""
+        return file_name(f"{self.conversation_id}_{self.provider}_{self.model}_{self.mode}")
 
     @property
     def failed(self) -> list[str]:
-        """Return the parts that failed, of those that the official runner needs."""
+        """Parts that failed, of those that the official runner needs."""
         return [part for part, reply in self.replies.items() if reply is None and part.rpartition(" ")[2] in NEEDED]
 
 
 def read_result(path: Path) -> ResultFile:
-    """Read a result file; raise RecordError if it is none."""
+    """Read a result file; RecordError: it is none."""
     try:
         return parse_result(json_yaml.read_json(json_yaml.read_text(path)))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -99,28 +102,28 @@ def read_result(path: Path) -> ResultFile:
 
 
 def parse_result(fields: Mapping[str, Any]) -> ResultFile:
-    """Return the replies of a result file's object. Raise KeyError or TypeError where it is none."""
+    """Return the replies of a result file's object; KeyError or TypeError: it is none."""
     replies: dict[str, Reply | None] = {}
     for turn in fields["turns"]:
         for call, names in FIELDS.items():
-            found = {key: turn.get(field) for key, field in names.items()}
-            said = {key: value for key, value in found.items() if value not in (None, {})}
-            said |= said.pop("scores", {})
-            came = any(value is not None for value in found.values())
-            replies[part_of(call, turn["turnNumber"])] = said if came else None
+            values = {key: turn.get(field) for key, field in names.items()}
+            reply = {key: value for key, value in values.items() if value not in (None, {})}
+            reply |= reply.pop("scores", {})
+            failed = all(value is None for value in values.values())
+            replies[part_of(call, turn["turnNumber"])] = None if failed else reply
     post, strategy = fields["post_conversation"], "absolute"
     if post is not None:
         strategy = post.get("panas_strategy") or strategy
         items, wide = panas_items(post.get("predicted_post_panas")), post.get("predicted_conversation_wide")
         # Before there was a field for them, the items of blind_delta were the changes.
         changes = post.get("predicted_panas_delta", items if strategy == "blind_delta" else None)
-        said = {**({CHANGES: changes} if changes else {ITEMS: items}), "conversation_wide": wide}
-        post = {key: value for key, value in said.items() if value}
+        reply = {**({CHANGES: changes} if changes else {ITEMS: items}), "conversation_wide": wide}
+        post = {key: value for key, value in reply.items() if value}
     replies[part_of(POST)] = post
     return ResultFile(fields["conversationId"], fields["em_model"], fields["mode"], strategy, replies)
 
 
-def result_fields(result: ResultFile, gold: ConversationGold) -> dict[str, Any]:
+def result_fields(result: ResultFile, gold: ConversationGold) -> Mapping[str, object]:
     """Return the object of a result file, its values in the words of the official scorer."""
     post, turns = result.replies.get(part_of(POST)), []
     for turn in gold.turns:
@@ -130,14 +133,15 @@ def result_fields(result: ResultFile, gold: ConversationGold) -> dict[str, Any]:
             reply = result.replies.get(part_of(call, turn.number))
             fields |= {field: None if reply is None else _written(key, reply, turn) for key, field in names.items()}
         for name in FIELDS["judge"].values():
-            said = fields[name]
-            fields[f"{name}_by_model"] = None if result.judge is None or said is None else {result.judge: said}
+            judged = fields[name]
+            fields[f"{name}_by_model"] = None if result.judge is None or judged is None else {result.judge: judged}
         turns.append(fields)
     return {
         "conversationId": result.conversation_id,
         "em_model": result.model,
         "mode": result.mode,
-        **result.about,
+        "source_file": result.source_file,
+        "run_timestamp": result.run_timestamp,
         "turns": turns,
         "post_conversation": None if post is None else _written_post(result.strategy, post, gold),
         "api_cost": None,
@@ -153,23 +157,23 @@ def _written(key: str, reply: Reply, turn: TurnGold) -> Any:
         return value if isinstance(value, str) else {}
     if key == "emotion_tags":
         tags = read_tags(value)
-        return {} if tags is None else [{"emotion": name.capitalize(), "intensity": one} for name, one in tags]
+        return {} if tags is None else [{"emotion": name.capitalize(), "intensity": intensity} for name, intensity in tags]
     if key == "scores":
         return _numbers({name: reply.get(name) for name in RATINGS})
     return read_selections(value, turn.comparisons) if key == "pairwise_selections" else read_words(value)
 
 
-def _numbers(given: Mapping[str, Any]) -> dict[str, float]:
-    """Return what is a number, as one."""
-    read = {name: number for name, one in given.items() if (number := read_number(one)) is not None}
-    return {name: int(one) if one.is_integer() else one for name, one in read.items()}
+def _numbers(values: Mapping[str, object]) -> dict[str, float]:
+    """Return the values that can be read as numbers, whole ones as integers."""
+    numbers = {name: number for name, value in values.items() if (number := read_number(value)) is not None}
+    return {name: int(number) if number.is_integer() else number for name, number in numbers.items()}
 
 
-def _written_post(strategy: str, reply: Reply, gold: ConversationGold) -> dict[str, Any]:
+def _written_post(strategy: str, reply: Reply, gold: ConversationGold) -> dict[str, object]:
     items, book = read_items(reply, gold.pre_panas.items), load_codebook()
     totals = {name: total for sign, name in TOTALS.items() if (total := book.total(sign, items)) is not None}
     changes = _numbers(panas_items(reply.get(CHANGES)))
-    predicted, delta = ({name.capitalize(): one for name, one in part.items()} for part in (items, changes))
+    predicted, delta = ({name.capitalize(): value for name, value in part.items()} for part in (items, changes))
     return {
         "panas_strategy": strategy,
         "pre_panas_shown": strategy != "blind_delta",
@@ -179,13 +183,14 @@ def _written_post(strategy: str, reply: Reply, gold: ConversationGold) -> dict[s
     }
 
 
-def _written_wide(value: Any) -> dict[str, Any]:
+def _written_wide(value: object) -> dict[str, object]:
     """Return what can be read of the answers about the whole, in the words by which they are compared."""
-    said = value if isinstance(value, dict) else {}
-    rated = said["fourBranchScores"] if isinstance(said.get("fourBranchScores"), dict) else {}
+    answers = value if isinstance(value, dict) else {}
+    ratings = answers["fourBranchScores"] if isinstance(answers.get("fourBranchScores"), dict) else {}
+    scales = {name: read_scale(ratings.get(name)) for name in load_codebook().branches}
     read = {
-        **{name: read_phrases(said.get(name)) for name in ("q1_lookingFor", "q3_followUp_whatFeltOff")},
-        **{name: read_text(said.get(name)) for name in ("q2_emotionClarity", "q3_modelFit")},
-        "fourBranchScores": {name: one for name in load_codebook().branches if (one := read_scale(rated.get(name))) is not None},
+        **{name: read_phrases(answers.get(name)) for name in ("q1_lookingFor", "q3_followUp_whatFeltOff")},
+        **{name: read_text(answers.get(name)) for name in ("q2_emotionClarity", "q3_modelFit")},
+        "fourBranchScores": {name: rating for name, rating in scales.items() if rating is not None},
     }
-    return {name: one for name, one in read.items() if one is not None}
+    return {name: answer for name, answer in read.items() if answer is not None}

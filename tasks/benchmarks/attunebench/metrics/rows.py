@@ -2,12 +2,12 @@
 
 from schemas.metrics import RATIO
 from schemas.normalisation import CentredNormalisation, NoNormalisation, Normalisation, NumericNormalisation
-from tasks.benchmarks.attunebench.annotate.annotate import DRAFT_JUDGE
-from tasks.benchmarks.attunebench.metrics.conversation import known_items, measure_parts
+from tasks.benchmarks.attunebench.annotate import DRAFT_JUDGE
+from tasks.benchmarks.attunebench.metrics.conversation import annotated_items, measure_parts
 from tasks.benchmarks.attunebench.metrics.replies import is_unread
 from tasks.metrics.metric import Metric, WholeMeasure
 
-MEASURE = WholeMeasure(known_items, measure_parts, is_unread, DRAFT_JUDGE)
+MEASURE = WholeMeasure(annotated_items, measure_parts, is_unread, DRAFT_JUDGE)
 
 
 def _annotated(name: str, words: str, bounds: tuple[float, float] = (0, 1), normalisation: Normalisation = RATIO) -> Metric:

@@ -14,26 +14,31 @@ from schemas.vocabulary import Profile
 
 @dataclass(frozen=True)
 class Rules:
-    """How one conversation is scored.
-
-    Attributes:
-        q1: what a conversation was sought for: intersection over union, or F1 of the two sets.
-        totals: the person's PANAS totals: sums of the items (stored where items lack), or as stored (else sums of what is there).
-        empty: nothing to score, or a call that failed: null, or the port's constants, a failed call being an empty reply.
-        undefined: a baseline-adjusted PANAS without value: dropped from its pillar, or counted there as 0.5.
-        unread: a part that a reply lacks, or `na`: the worst value, or the port's stand-ins ("no", 4, 0 for an intensity that is
-            not given and for a draft's likeness, else left out).
-        duplicates: of an adjective in one list of emotions: merged, the last one kept, or all kept.
-        digits: to which both composites are rounded per conversation; null = they are not.
-    """
+    """How one conversation is scored."""
 
     q1: Literal["jaccard", "f1"] = "jaccard"
+    """What a conversation was sought for: intersection over union, or F1 of the two sets."""
+
     totals: Literal["items", "stored"] = "items"
+    """The person's PANAS totals: sums of the items (stored where items lack), or as stored (else sums of what is there)."""
+
     empty: Literal["left_out", "counted"] = "left_out"
+    """Nothing to score, or a call that failed: null, or the port's constants, a failed call being an empty reply."""
+
     undefined: Literal["dropped", "half"] = "dropped"
+    """A baseline-adjusted PANAS without value: dropped from its pillar, or counted there as 0.5."""
+
     unread: Literal["worst", "lenient"] = "worst"
+    """A part that a reply lacks, or `na`: the worst value, or the port's stand-ins.
+
+    These are "no", 4, and 0 for an intensity that is not given and for a draft's likeness; the rest is left out.
+    """
+
     duplicates: Literal["merged", "kept"] = "merged"
+    """Of an adjective in one list of emotions: merged, the last one kept, or all kept."""
+
     digits: int | None = None
+    """To which both composites are rounded per conversation; null = they are not."""
 
 
 PROFILES: Mapping[Profile, Rules] = {

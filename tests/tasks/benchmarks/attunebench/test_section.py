@@ -1,4 +1,4 @@
-"""What a model reads well, in two conversations about being upset and nervous, worked out by hand."""
+"""What a model reads well in two conversations about being upset and nervous, worked out by hand."""
 
 import json
 from dataclasses import replace
@@ -11,8 +11,7 @@ import pytest
 from schemas.blueprint import MetricSpec
 from tasks.benchmarks.attunebench.section import read_annotations
 from tasks.metrics.item_scores import score_items
-from tasks.runs.past_run import PastRun
-from tests.tasks.benchmarks.attunebench.metrics.samples import gold, gold_layers, judged, pairs, shown, tags, turn
+from tests.tasks.benchmarks.attunebench.metrics.samples import gold, gold_layers, judged, pairs, tags, turn, visible
 from tests.tasks.reporting.example_run import example_data
 from tests.tasks.reporting.pages import render_html, section
 from tests.tasks.rows import answer, answers, item, items
@@ -23,7 +22,7 @@ from tests.tasks.scoring.samples import items as scored_items
 METRICS = [f"binary_{name}_accuracy{end}" for name in ("om", "human") for end in ("", "_hp")]
 OWN = measured(*(MetricSpec(metric=name) for name in METRICS), method="annotations")
 DESIGN = blueprint(ability("a", task("own")), datasets={"own": OWN})
-KNOWN = {
+ANNOTATIONS = {
     "c-1": gold(
         turn(
             emotions=tags(("upset", 5), ("nervous", 3)),
@@ -40,14 +39,14 @@ KNOWN = {
 }
 
 
-def words(om: dict[str, str], human: dict[str, str], *named: tuple[str, int]) -> dict[str, Any]:
-    """The reply of a review or of `hp_binary`."""
-    felt = [{"emotion": name, "intensity": intensity} for name, intensity in named]
-    return {"binary_om_assessment": om, "binary_human_prediction": human, **({"emotion_tags": felt} if named else {})}
+def words(om: dict[str, str], human: dict[str, str], *emotions: tuple[str, int]) -> dict[str, Any]:
+    """Return the reply of a review or of `hp_binary`."""
+    listed = [{"emotion": name, "intensity": intensity} for name, intensity in emotions]
+    return {"binary_om_assessment": om, "binary_human_prediction": human, **({"emotion_tags": listed} if listed else {})}
 
 
 YES, NO = {"B1": "yes"}, {"B1": "no"}
-SAID: dict[str, dict[str, Any]] = {
+REPLIES: dict[str, dict[str, Any]] = {
     "c-1": {
         "turn 1 judge": {"overall_score": 7},
         "turn 1 review": words({**YES, "B2": "yes"}, {**YES, "B2": "yes"}, ("upset", 4), ("guilty", 5)),
@@ -65,26 +64,25 @@ SAID: dict[str, dict[str, Any]] = {
 }
 
 
-def annotated(folder: Path) -> PastRun:
-    asked = items(*(item(name, "annotation", context=shown(known).to_json()) for name, known in KNOWN.items()))
-    texts = {
-        (name, part): None if reply is None else json.dumps(reply) for name, said in SAID.items() for part, reply in said.items()
-    }
-    told = answers(*(answer(name, text, part=part) for (name, part), text in texts.items()))
-    layers: dict[str, pl.DataFrame] = {"items": asked, "answers": told, **gold_layers(KNOWN)}
-    scores = score_items(asked, told, None, OWN.methods[0], layers)
-    return run_of(folder, DESIGN, {**layers, "item_scores": scores}, {"dataset": "own"})
-
-
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    (row,) = read_annotations(annotated(tmp_path_factory.mktemp("annotated")))
+def row(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The only row of the section in a run about both conversations."""
+    rows = [
+        answer(name, None if reply is None else json.dumps(reply), part=part)
+        for name, replies in REPLIES.items()
+        for part, reply in replies.items()
+    ]
+    asked = items(*(item(name, "annotation", context=visible(gold).to_json()) for name, gold in ANNOTATIONS.items()))
+    layers: dict[str, pl.DataFrame] = {"items": asked, "answers": answers(*rows), **gold_layers(ANNOTATIONS)}
+    scores = score_items(asked, answers(*rows), None, OWN.methods[0], layers)
+    run = run_of(tmp_path_factory.mktemp("annotated"), DESIGN, {**layers, "item_scores": scores}, {"dataset": "own"})
+    (row,) = read_annotations(run)
     assert [row[name] for name in ("dataset", "method", "model", "setting")] == ["own", "annotations", "m", "base"]
     return row
 
 
-def test_perspective_and_pooled_judgements(found: dict[str, Any]) -> None:
-    did, wanted = found["judgements"]
+def test_perspective_and_pooled_judgements(row: dict[str, Any]) -> None:
+    did, wanted = row["judgements"]
     assert (did["judged"], wanted["judged"]) == ("binary_om_accuracy", "binary_human_accuracy")
     # Observer: right, wrong (a false yes), right; right. Turns of the first 1/2 and 1, of the second 1.
     assert did["observer"] == pytest.approx(
@@ -100,21 +98,21 @@ def test_perspective_and_pooled_judgements(found: dict[str, Any]) -> None:
     assert wanted["shift"]["mcc"] == pytest.approx({"gap": -1 / 4, "ratio": 0})
 
 
-def test_emotions_are_found_or_others_named_instead(found: dict[str, Any]) -> None:
-    # The second conversation's first review failed and counts nowhere.
-    assert found["emotions"] == [
+def test_emotions_are_recalled_or_others_named(row: dict[str, Any]) -> None:
+    # The first review of the second conversation failed and counts nowhere.
+    assert row["emotions"] == [
         {"emotion": "upset", "n": 3, "recall": pytest.approx(2 / 3), "instead": {"nervous": 1}},
         {"emotion": "nervous", "n": 2, "recall": 0, "instead": {"guilty": 1, "nothing else": 1}},
         {"emotion": "none", "n": 1, "recall": 0, "instead": {"unread": 1}},
     ]
 
 
-def test_intensities_of_emotions_that_both_name(found: dict[str, Any]) -> None:
+def test_intensities_of_emotions_in_common(row: dict[str, Any]) -> None:
     # 4 and 3 where the person said 5.
-    assert found["intensities"] == [{"intensity": 5, "n": 2, "mean": 3.5}]
+    assert row["intensities"] == [{"intensity": 5, "n": 2, "mean": 3.5}]
 
 
-def test_scores_by_turn_shrink_with_the_conversations(found: dict[str, Any]) -> None:
+def test_scores_by_turn_shrink_with_conversations(row: dict[str, Any]) -> None:
     nothing = (None, 0)
     # Likeness in the first turn (1 + 0.911) / 2, F1 1/2; in the second 0.9483 and F1 0, and 0 of what is unread.
     emotion = [100 * (0.9555 + 0.5) / 2, 100 * 0.9483 / 2 / 2, 100 * (1 / 2 + 2 / 3) / 2]
@@ -124,13 +122,13 @@ def test_scores_by_turn_shrink_with_the_conversations(found: dict[str, Any]) -> 
         "pairwise_accuracy": [(200 / 3, 1), nothing, nothing],
         "draft_judge_score": [(100, 1), nothing, nothing],
     }
-    assert [(row["turn"], row["n"]) for row in found["turns"]] == [(1, 2), (2, 2), (3, 1)]
+    assert [(turn["turn"], turn["n"]) for turn in row["turns"]] == [(1, 2), (2, 2), (3, 1)]
     for name, scores in expected.items():
-        assert [tuple(row[name].values()) for row in found["turns"]] == [pytest.approx(score) for score in scores]
+        assert [tuple(turn[name].values()) for turn in row["turns"]] == [pytest.approx(score) for score in scores]
 
 
 def test_a_run_without_conversations_has_no_annotations(tmp_path: Path) -> None:
-    # Its blueprint has the dataset, and it asked another one.
+    # Its blueprint has the dataset, but another one was asked.
     both = blueprint(ability("a", task("own")), ability("b", task("d")), datasets={"own": OWN})
     assert read_annotations(run_of(tmp_path, both, {"item_scores": scored_items("d", [1.0])}, {})) == ()
 

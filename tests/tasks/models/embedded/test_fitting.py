@@ -49,15 +49,6 @@ def eight_cores_and_gib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=8 * GIB))
 
 
-def lay_out(root: Path, **texts: str) -> Path:
-    """Write files of text; `__` in a name stands for a slash."""
-    for name, text in texts.items():
-        path = root / name.replace("__", "/")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="ascii")
-    return root
-
-
 def limit(folder: Path, **texts: str) -> None:
     """Write a control group's files; `_` in a name stands for its dot."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -65,20 +56,26 @@ def limit(folder: Path, **texts: str) -> None:
         (folder / name.replace("_", ".", 1)).write_text(text, encoding="ascii")
 
 
-def test_without_limits_it_is_the_machine(tmp_path: Path) -> None:
+def top_group(root: Path, groups: str) -> Path:
+    """Write the control groups of this process, and return the folder of the top group."""
+    limit(root / "proc/self", cgroup=groups)
+    return root / "sys/fs/cgroup"
+
+
+def test_machine_counts_without_limits(tmp_path: Path) -> None:
     assert read_machine(tmp_path) == (8, 8 * GIB)
 
 
-def test_the_limits_of_a_container_hold(tmp_path: Path) -> None:
-    top = lay_out(tmp_path, proc__self__cgroup="0::/\n") / "sys/fs/cgroup"
+def test_limits_of_a_container_hold(tmp_path: Path) -> None:
+    top = top_group(tmp_path, "0::/\n")
     limit(top, cpu_max="250000 100000\n", memory_max=f"{4 * GIB}\n", memory_current=f"{3 * GIB}\n")
     # 2.5 cores are 2 whole ones; 4 GiB less 3 GiB used, of which half a GiB is cached files.
     limit(top, memory_stat=f"anon 1\ninactive_file {GIB // 2}\n")
     assert read_machine(tmp_path) == (2, 3 * GIB // 2)
 
 
-def test_the_narrowest_of_nested_groups_counts(tmp_path: Path) -> None:
-    top = lay_out(tmp_path, proc__self__cgroup="1:cpu:/old\n0::/user.slice/job\n") / "sys/fs/cgroup"
+def test_narrowest_of_nested_groups_counts(tmp_path: Path) -> None:
+    top = top_group(tmp_path, "1:cpu:/old\n0::/user.slice/job\n")
     limit(top / "user.slice", cpu_max="50000 100000", memory_max="max", memory_current=f"{3 * GIB}")
     limit(top / "user.slice/job", cpu_max="max 100000", memory_max=f"{2 * GIB}", memory_current=f"{5 * GIB // 2}")
     limit(top / "other", cpu_max="10000 100000", memory_max="1", memory_current="1")
@@ -86,7 +83,7 @@ def test_the_narrowest_of_nested_groups_counts(tmp_path: Path) -> None:
     assert read_machine(tmp_path) == (1, 0)
 
 
-def test_group_outside_mount_is_found_at_top(tmp_path: Path) -> None:
-    top = lay_out(tmp_path, proc__self__cgroup="0::/../neighbour\n") / "sys/fs/cgroup"
+def test_group_outside_mount_is_the_top(tmp_path: Path) -> None:
+    top = top_group(tmp_path, "0::/../neighbour\n")
     limit(top, cpu_max="300000 100000")
     assert read_machine(tmp_path) == (3, 8 * GIB)

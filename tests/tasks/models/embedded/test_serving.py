@@ -80,7 +80,7 @@ def call(text: str, max_tokens: int, json_schema: str | None = None, top_logprob
 
 @pytest.fixture
 def one_slot(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine whose server starts quickly."""
+    """Give the server a machine on which it starts quickly."""
     monkeypatch.setattr(serving, "read_machine", lambda: (2, 800 * 2**20))
 
 
@@ -146,8 +146,8 @@ async def test_silent_server_is_given_up_and_ended(
 
 @pytest.mark.usefixtures("one_slot")
 async def test_dead_server_is_replaced_during_calls() -> None:
-    told: list[str] = []
-    async with serve_embedded(told.append) as server, HttpChat(ENTRY, server.base_url, policy=PATIENT) as chat:
+    messages: list[str] = []
+    async with serve_embedded(messages.append) as server, HttpChat(ENTRY, server.base_url, policy=PATIENT) as chat:
         first, url = server.pid, server.base_url
         os.kill(first, signal.SIGSTOP)  # it takes the call and does not answer
         in_flight = asyncio.create_task(chat(call("Hi", 3)))
@@ -159,27 +159,27 @@ async def test_dead_server_is_replaced_during_calls() -> None:
         assert (server.base_url, server.restarts, server.failure) == (url, 1, None)
         assert server.pid != first
         assert not psutil.pid_exists(first)
-    assert len(told) == 1
-    assert told[0].startswith("the embedded model server is restarted: ended by SIGKILL")
+    assert len(messages) == 1
+    assert messages[0].startswith("the embedded model server is restarted: ended by SIGKILL")
     assert not alive(server.pid)
 
 
 async def test_repeatedly_dying_server_is_given_up(monkeypatch: pytest.MonkeyPatch, program: Callable[[str], None]) -> None:
     program(DIES)
     monkeypatch.setattr(serving, "MOST_RESTARTS", 2)
-    told: list[str] = []
-    async with serve_embedded(told.append) as server:
+    messages: list[str] = []
+    async with serve_embedded(messages.append) as server:
         await until(lambda: server.failure is not None)
         async with HttpChat(ENTRY, server.base_url, policy=CallRetryPolicy({"connect": Retry(attempts=1)})) as chat:
             assert (await chat(call("Hi", 3))).failure == "connect"
     assert server.failure is not None
     failure = "exit status 3: out of ideas"
     assert server.failure.got == f"2 restarts; the last failure: {failure}"
-    assert told == [f"the embedded model server is restarted: {failure}"] * 2 + [str(server.failure)]
-    assert "is given up" in told[2]
+    assert messages == [f"the embedded model server is restarted: {failure}"] * 2 + [str(server.failure)]
+    assert "is given up" in messages[2]
 
 
-async def test_block_that_ends_during_restart_leaves_no_process(program: Callable[[str], None], tmp_path: Path) -> None:
+async def test_end_during_restart_leaves_no_process(program: Callable[[str], None], tmp_path: Path) -> None:
     starts, before = tmp_path / "starts", children()
     note = f"import time\nwith open({str(starts)!r}, 'a+') as file:\n    file.write('.')\n    file.seek(0)\n"
     program(f"{note}    again = len(file.read()) > 1\nif again:\n    time.sleep(600)\n{DIES}")
@@ -188,16 +188,14 @@ async def test_block_that_ends_during_restart_leaves_no_process(program: Callabl
     assert children() == before
 
 
-async def test_context_shortened_for_want_of_memory_is_told(
-    monkeypatch: pytest.MonkeyPatch, program: Callable[[str], None]
-) -> None:
+async def test_shortened_context_is_told(monkeypatch: pytest.MonkeyPatch, program: Callable[[str], None]) -> None:
     program(DIES)
     monkeypatch.setattr(serving, "read_machine", lambda: (2, 600 * 2**20))
-    told: list[str] = []
-    async with serve_embedded(told.append) as server:
+    messages: list[str] = []
+    async with serve_embedded(messages.append) as server:
         assert (server.size.slots, server.size.slot_tokens) == (1, 4352)
     expected = "the embedded model server has a context of 4352 tokens instead of 8192, for want of memory: longer items fail"
-    assert told[0] == expected
+    assert messages[0] == expected
 
 
 @pytest.mark.long
@@ -229,8 +227,10 @@ async def test_calls_of_equal_beginning_take_turns() -> None:
 
     text = "The same long text. " * (BEGINNING // 10)
     in_turn = InTurn(chat)
-    asked = (ChatMessage(role="user", content=said) for said in (f"{text} 1", f"{text} 2", f"Another {text} 3", f"{text} 4"))
-    calls = [asyncio.create_task(in_turn(ChatRequest("m", "m", (message,), Sampling()))) for message in asked]
+    users = (
+        ChatMessage(role="user", content=content) for content in (f"{text} 1", f"{text} 2", f"Another {text} 3", f"{text} 4")
+    )
+    calls = [asyncio.create_task(in_turn(ChatRequest("m", "m", (message,), Sampling()))) for message in users]
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert begun == ["1", "3"]

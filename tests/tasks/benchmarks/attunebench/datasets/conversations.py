@@ -1,14 +1,14 @@
-"""Makes conversations in the form of AttuneBench with known answers, and records that break one rule each; the same by seed."""
+"""Make conversations in the form of AttuneBench, and records that break one rule each; the same by seed."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import reduce
 from itertools import combinations
 from operator import getitem
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
 
@@ -36,8 +36,8 @@ def _turn(number: int, draw: Random) -> Fields:
         "moodShiftTags": [{"emotion": name.capitalize(), "intensity": draw.choice((None, 1, 4, 7))} for name in moods],
         "annotations": {
             "binaryJudgements": [
-                {"questionId": name, "observedBehavior": sides[2 * place], "preferredBehavior": sides[2 * place + 1]}
-                for place, name in enumerate(ASKED)
+                {"questionId": name, "observedBehavior": sides[2 * index], "preferredBehavior": sides[2 * index + 1]}
+                for index, name in enumerate(ASKED)
             ],
             "alternateResponses": {"llmImproved": f"Better reply {number}.", "humanEdited": f"Edited reply {number}."},
             "pairwiseComparisons": [
@@ -93,14 +93,14 @@ def varied(number: int, seed: int = 0) -> Fields:
     for turn in record["turns"]:
         turn["userMessage"] = text.format(number, turn["turnNumber"])
         turn["annotations"]["binaryJudgements"] = [
-            {"questionId": name, **{side: draw.choice(("yes", "no", *["na"][:place])) for side in SIDES}}
-            for place, name in enumerate(draw.sample(list(BOOK.questions), QUESTIONS))
+            {"questionId": name, **{side: draw.choice(("yes", "no", *["na"][:index])) for side in SIDES}}
+            for index, name in enumerate(draw.sample(list(BOOK.questions), QUESTIONS))
         ]
     return record
 
 
 def write_folder(folder: Path, records: Mapping[str, Fields | bytes]) -> Path:
-    """Write a file per record, `conversation_NAME.json`; bytes as they are."""
+    """Write a file per record, `conversation_NAME.json`; bytes unchanged."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, record in records.items():
         content = record if isinstance(record, bytes) else json.dumps(record, ensure_ascii=False).encode()
@@ -108,20 +108,16 @@ def write_folder(folder: Path, records: Mapping[str, Fields | bytes]) -> Path:
     return folder
 
 
-def _place(record: Any, path: Iterable[str | int]) -> Any:
-    return reduce(getitem, path, record)
-
-
 def at(*path: str | int, value: Any = None, drop: bool = False) -> Callable[[Fields], None]:
-    """Return a change of one place: another value, or none at all."""
+    """Return a change of one field: another value, or none at all."""
 
     def change(record: Fields) -> None:
         *parents, last = path
-        place = _place(record, parents)
+        section = reduce(getitem, parents, cast("Any", record))
         if drop:
-            del place[last]
+            del section[last]
         else:
-            place[last] = value
+            section[last] = value
 
     return change
 
@@ -135,7 +131,12 @@ SCORES = ("participant_profile", "computed_scores")
 
 def _repeat(*path: str | int) -> Callable[[Fields], None]:
     """Return a change that gives the first value of a list a second time."""
-    return lambda record: _place(record, path).append(deepcopy(_place(record, (*path, 0))))
+
+    def change(record: Fields) -> None:
+        rows = reduce(getitem, path, cast("Any", record))
+        rows.append(deepcopy(rows[0]))
+
+    return change
 
 
 TAG = {"emotion": "Upset", "intensity": 3}
@@ -165,11 +166,10 @@ UNREADABLE: Mapping[str, bytes] = {
 
 
 def malformed() -> list[tuple[str, Fields | bytes]]:
-    """Return records that are none, each with the rule that it breaks; all but two ids differ."""
-    found: list[tuple[str, Fields | bytes]] = [(rule, content) for rule, content in UNREADABLE.items()]
+    """Return malformed records, each with the rule that it breaks; two have the same id."""
+    records: list[tuple[str, Fields | bytes]] = [*UNREADABLE.items()]
     for number, (rule, change) in enumerate(SPOILT, start=100):
         record = conversation(number)
         change(record)
-        found.append((rule, record))
-    twins = [("primary_key", conversation(99)), ("primary_key", conversation(99, seed=1))]
-    return [*found, *twins]
+        records.append((rule, record))
+    return [*records, *(("primary_key", conversation(99, seed=seed)) for seed in (0, 1))]

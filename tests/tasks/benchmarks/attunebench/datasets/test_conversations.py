@@ -24,6 +24,7 @@ from tests.tasks.benchmarks.attunebench.datasets.conversations import (
     BOOK,
     FIRST,
     JUDGED,
+    SIDES,
     Fields,
     at,
     conversation,
@@ -40,26 +41,25 @@ def build_records(tmp_path: Path, *records: Fields) -> BuiltItems:
     return build(write_folder(tmp_path, {str(number): record for number, record in enumerate(records)}))
 
 
-def shown(built: BuiltItems, place: int = 0) -> VisibleConversation:
-    return VisibleConversation.model_validate_json(built.items["context"][place])
+def visible(built: BuiltItems) -> VisibleConversation:
+    return VisibleConversation.model_validate_json(built.items["context"][0])
 
 
-def gold(built: BuiltItems, place: int = 0) -> Any:
-    whole = built.annotations[WHOLE].row(place, named=True)
+def gold(built: BuiltItems, index: int = 0) -> Any:
+    whole = built.annotations[WHOLE].row(index, named=True)
     turns: Iterable[Any] = built.annotations[TURNS].filter(item_id=whole["item_id"]).iter_rows(named=True)
     return read_gold(whole, turns)
 
 
 def test_malformed_records_are_rejected_by_name(tmp_path: Path) -> None:
     bad = malformed()
-    assert len(bad) == 20
     good = {f"good_{number}": conversation(number, turns=3) for number in range(1, 6)}
-    built = build(write_folder(tmp_path, {**good, **{f"bad_{place}": record for place, (_, record) in enumerate(bad)}}))
+    built = build(write_folder(tmp_path, {**good, **{f"bad_{number}": record for number, (_, record) in enumerate(bad)}}))
     assert built.items["item_id"].to_list() == [f"00000000-0000-4000-8000-{number:012d}" for number in range(1, 6)]
     assert built.annotations[TURNS].height == 5 * 3
     assert built.annotations[WHOLE]["item_id"].to_list() == built.items["item_id"].to_list()
     rules = {row["source_file"]: row["broken_rules"] for row in built.rejected.iter_rows(named=True)}
-    assert rules == {f"conversation_bad_{place}.json": [rule] for place, (rule, _) in enumerate(bad)}
+    assert rules == {f"conversation_bad_{number}.json": [rule] for number, (rule, _) in enumerate(bad)}
     for layer, rows in built.annotations.items():
         assert LAYERS[layer].schema.is_valid(rows)
 
@@ -75,34 +75,27 @@ def test_record_becomes_prompt_and_gold(tmp_path: Path) -> None:
     record["prePanas"]["responses"] = dict.fromkeys(record["prePanas"]["responses"], 3)
     record["prePanas"] |= {"totalPositiveAffect": 31, "totalNegativeAffect": 30}
     built = build_records(tmp_path, record)
-    seen, known = shown(built), gold(built)
-    assert seen.topic == "Work: Deadline"
+    item, annotations = visible(built), gold(built)
+    assert item.topic == "Work: Deadline"
     # B4 has na on both sides; B6 has neither side
-    assert seen.turns[0].questions == ("B1", "B6", "B13")
-    assert set(seen.codebook.questions) == {"B1", "B6", "B13"}
-    assert (seen.pre_panas.positive, seen.pre_panas.negative) == (30, 30)  # ten items of 3
-    assert set(seen.profile) == {"demographics", "computed_scores", "conversation_topic_attitude"}
-    assert seen.turns[0].reply("human") == "Edited reply 1." == known.turns[0].human_edit
-    assert [(tag.name, tag.intensity) for tag in known.turns[0].emotions] == [("distressed", 5), ("nervous", None)]
+    assert item.turns[0].questions == ("B1", "B6", "B13")
+    assert set(item.codebook.questions) == {"B1", "B6", "B13"}
+    assert (item.pre_panas.positive, item.pre_panas.negative) == (30, 30)  # ten items of 3
+    assert set(item.profile) == {"demographics", "computed_scores", "conversation_topic_attitude"}
+    assert item.turns[0].reply("human") == "Edited reply 1." == annotations.turns[0].human_edit
+    assert [(tag.name, tag.intensity) for tag in annotations.turns[0].emotions] == [("distressed", 5), ("nervous", None)]
     # the second pair of `general` is original and human
-    assert known.turns[0].comparisons[1].winner == "human"
-    assert known.pre_panas.stored.positive == 31
+    assert annotations.turns[0].comparisons[1].winner == "human"
+    assert annotations.pre_panas.stored.positive == 31
     row = built.annotations[WHOLE].row(0, named=True)
     assert row["remarks"] == ["prePanas totalPositiveAffect is 31, and its items add up to 30"]
-    assert row["na_answers"] == 4
-    assert row["empty_tag_lists"] == 0
-    assert known.participant_id == "P00001"
+    assert (row["na_answers"], row["empty_tag_lists"]) == (4, 0)
+    assert annotations.participant_id == "P00001"
     assert "P00001" not in built.items["context"][0]
-    groups = {pair["name"]: pair["value"] for pair in built.items["groups"][0]}
-    assert groups == {
-        "topic": "Work",
-        "original_model": "model-1",
-        "country": "Chile",
-        "age_range": "25-34",
-        "diagnoses": "ADHD",
-    }
+    groups = {"topic": "Work", "original_model": "model-1", "country": "Chile", "age_range": "25-34", "diagnoses": "ADHD"}
+    assert {pair["name"]: pair["value"] for pair in built.items["groups"][0]} == groups
     scores = record["participant_profile"]["computed_scores"]
-    assert known.groups == {**groups, **{name: str(value) for name, value in scores.items()}}
+    assert annotations.groups == {**groups, **{name: str(value) for name, value in scores.items()}}
 
 
 @each_row(
@@ -116,44 +109,38 @@ def test_record_becomes_prompt_and_gold(tmp_path: Path) -> None:
         (None, None),
     ],
 )
-def test_the_topic_is_what_is_there(tmp_path: Path, metadata: Fields | None, topic: str | None) -> None:
-    assert shown(build_records(tmp_path, {**conversation(1), "metadata": metadata})).topic == topic
+def test_topic_is_text_or_categories(tmp_path: Path, metadata: Fields | None, topic: str | None) -> None:
+    assert visible(build_records(tmp_path, {**conversation(1), "metadata": metadata})).topic == topic
 
 
-def annotated_otherwise(record: Fields) -> Fields:
-    """Every value of an annotation is another one; applicability, pairs, sides and options are as before."""
-    other, fresh = deepcopy(record), conversation(50, turns=len(record["turns"]), seed=9)
-    other["postPanas"], other["conversationWideQuestions"]["fourBranchScores"] = (
-        fresh["postPanas"],
-        dict.fromkeys(BOOK.branches, 2),
-    )
-    wide = other["conversationWideQuestions"]
+def annotate_otherwise(record: Fields) -> None:
+    """Change every value of an annotation; applicability, pairs, sides and options stay as they are."""
+    record["postPanas"], wide = conversation(50, seed=9)["postPanas"], record["conversationWideQuestions"]
     wide |= {"q1_lookingFor": wide["q1_lookingFor"][:1], "q3_followUp_whatFeltOff": ["too generic"]}
-    for turn in other["turns"]:
+    wide["fourBranchScores"] = dict.fromkeys(BOOK.branches, 2)
+    other = {"yes": "no", "no": "yes", "na": "na", "A": "B", "B": "A"}
+    for turn in record["turns"]:
         turn["moodShiftTags"] = [{"emotion": "Proud", "intensity": 6}]
-        swap = {"yes": "no", "no": "yes", "na": "na"}
-        for judgement in turn["annotations"]["binaryJudgements"]:
-            judgement |= {side: swap[judgement[side]] for side in ("observedBehavior", "preferredBehavior")}
-        for comparison in turn["annotations"]["pairwiseComparisons"]:
-            comparison["winner"] = {"A": "B", "B": "A"}[comparison["winner"]]
-    return other
+        for row in turn["annotations"]["binaryJudgements"]:
+            row |= {side: other[row[side]] for side in SIDES}
+        for row in turn["annotations"]["pairwiseComparisons"]:
+            row["winner"] = other[row["winner"]]
 
 
 def test_annotations_do_not_change_item_bytes(tmp_path: Path) -> None:
     records = [conversation(number, turns=3) for number in range(1, 9)]
-    others = [annotated_otherwise(record) for record in records]
-    # Whoever answers with the options of the first set last, the strings of the set stay the same.
-    others[0]["conversationWideQuestions"]["q1_lookingFor"] = list(BOOK.q1_options)
-    records[0]["conversationWideQuestions"]["q1_lookingFor"] = list(BOOK.q1_options)
-    one, other = build_records(tmp_path / "one", *records), build_records(tmp_path / "other", *others)
-    written = []
-    for built in (one, other):
-        path = tmp_path / "items.parquet"
-        built.items.write_parquet(path)
-        written.append(path.read_bytes())
-    assert written[0] == written[1]
-    assert not one.annotations[TURNS].equals(other.annotations[TURNS])
-    assert one.items.height == 8
+    others = deepcopy(records)
+    for other in others:
+        annotate_otherwise(other)
+    # One answer in both sets has all options, so that the strings of the sets are the same.
+    for first in (records[0], others[0]):
+        first["conversationWideQuestions"]["q1_lookingFor"] = list(BOOK.q1_options)
+    built = [build_records(tmp_path / name, *rows) for name, rows in {"one": records, "other": others}.items()]
+    for index, of_set in enumerate(built):
+        of_set.items.write_parquet(tmp_path / f"{index}.parquet")
+    assert (tmp_path / "0.parquet").read_bytes() == (tmp_path / "1.parquet").read_bytes()
+    assert not built[0].annotations[TURNS].equals(built[1].annotations[TURNS])
+    assert built[0].items.height == 8
 
 
 def test_options_come_from_set_or_codebook(tmp_path: Path) -> None:
@@ -163,25 +150,25 @@ def test_options_come_from_set_or_codebook(tmp_path: Path) -> None:
         record["conversationWideQuestions"] |= {"q1_lookingFor": ["Advice, or facts", "Rest "], "q2_emotionClarity": "Plain"}
         record["conversationWideQuestions"]["q3_modelFit"] = fit
         at(*JUDGED, 0, "observedBehavior", value="yes")(record)
-    collected = shown(build_records(tmp_path, *records)).codebook
+    collected = visible(build_records(tmp_path, *records)).codebook
     assert collected.q1_options == ("Advice, or facts", "Rest")
     assert collected.q3_options == ("Very good", "Mostly well put", "Mixed, some good moments, some misses", "Mostly off")
     given: Fields = {"origin": "theirs", "q1_options": ["a"], "q2_options": ["b"], "q3_options": ["c"]}
     given["questions"] = {"B1": "Does it see {p}?"}
     (tmp_path / "codebook.json").write_text(json.dumps(given))
     # B4, B6 and B13 are no questions of that codebook, and stay what they are.
-    built = shown(build(tmp_path))
-    assert built.turns[0].questions == tuple(asked for asked in ASKED if asked in built.turns[0].questions)
-    assert built.codebook.questions == {"B1": Wording(observer="Does it see the participant?", participant="Does it see you?")}
+    item = visible(build(tmp_path))
+    assert item.turns[0].questions == tuple(question for question in ASKED if question in item.turns[0].questions)
+    assert item.codebook.questions == {"B1": Wording(observer="Does it see the participant?", participant="Does it see you?")}
     del given["questions"]
     (tmp_path / "codebook.json").write_text(json.dumps(given))
-    book = shown(build(tmp_path)).codebook
+    book = visible(build(tmp_path)).codebook
     assert (book.q1_options, book.q3_options) == (("a",), ("c",))
     assert book.questions == {name: BOOK.questions[name] for name in book.questions}
 
 
-def test_official_wordings_stand_beside_the_sets(tmp_path: Path) -> None:
-    """The file is found from any set of the repository, and its content is part of what the folder holds."""
+def test_official_wordings_lie_next_to_sets(tmp_path: Path) -> None:
+    """The file is used by any set of the repository, and its content is part of the folder's hash."""
     record = conversation(1, turns=1)
     at(*JUDGED, 0, "observedBehavior", value="yes")(record)
     at(*FIRST, "questionId", value="PW16")(record)
@@ -193,13 +180,13 @@ def test_official_wordings_stand_beside_the_sets(tmp_path: Path) -> None:
     }
     (tmp_path / "annotation_codebook.json").write_text(json.dumps(official))
     assert hash_file(folder) != ours
-    book = shown(build(folder)).codebook
+    book = visible(build(folder)).codebook
     assert book.questions["B1"] == Wording(observer="Did it notice the participant?", participant="Did it notice you?")
     assert book.questions["B6"] == BOOK.questions["B6"]
     assert (book.pairwise["PW16"], book.pairwise["PW1"]) == ("Which reply {stays} with you?", BOOK.pairwise["PW1"])
     listed = [{"id": "B1", **official["B1"]}, *official["pairwise"]]
     (tmp_path / "annotation_codebook.json").write_text(json.dumps(listed))
-    assert shown(build(folder)).codebook == book
+    assert visible(build(folder)).codebook == book
 
 
 @each_row(
@@ -210,7 +197,7 @@ def test_official_wordings_stand_beside_the_sets(tmp_path: Path) -> None:
         ('{"B1": "Did it notice you?"}', "annotation_codebook.json has no question with a text"),
     ],
 )
-def test_an_official_codebook_without_wordings_is_refused(tmp_path: Path, content: str, why: str) -> None:
+def test_official_codebook_without_wordings_is_refused(tmp_path: Path, content: str, why: str) -> None:
     folder = write_folder(tmp_path / "Test Samples" / "Sample200", {"5": conversation(1)})
     (tmp_path / "annotation_codebook.json").write_text(content)
     with pytest.raises(SourceError, match="no items of attunebench can be built") as caught:
@@ -218,42 +205,36 @@ def test_an_official_codebook_without_wordings_is_refused(tmp_path: Path, conten
     assert why in (caught.value.got or "")
 
 
-def test_the_order_of_fits_is_the_official_one() -> None:
+def test_order_of_fits_is_official_or_none(tmp_path: Path) -> None:
     assert BOOK.levels(["Mostly off", " very well put"]) == {"mostly off": 3, "very well put": 0}
-    # One that begins otherwise, and two that begin alike: nothing says how far apart they are.
+    # One that begins otherwise, and two that begin alike: nothing tells how far apart they are.
     assert BOOK.levels(["Very well", "Badly"]) == BOOK.levels(["Very well", "Very badly"]) == {}
-
-
-def test_fits_without_an_order_have_a_remark(tmp_path: Path) -> None:
     record = conversation(1, turns=1)
     record["conversationWideQuestions"]["q3_modelFit"] = "So-so"
     (remark,) = build_records(tmp_path, record).annotations[WHOLE]["remarks"].to_list()[0]
     assert remark == "q3_modelFit: the options are not such as the official ones, so they have no order"
 
 
-def places(value: Any, *above: str | int) -> Iterator[tuple[str | int, ...]]:
-    """Every place in a record, sections and single values alike."""
-    inside: Iterable[tuple[str | int, Any]] = (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    )
-    for key, one in inside:
+def paths(value: Any, *above: str | int) -> Iterator[tuple[str | int, ...]]:
+    """Yield every path in a record, of sections and of single values alike."""
+    for key, inside in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield (*above, key)
-        yield from places(one, *above, key)
+        yield from paths(inside, *above, key)
 
 
 def test_no_value_anywhere_stops_the_set() -> None:
-    """Whatever stands wherever, a record is read or refused by name; what refuses it is its id, a turn, or a text or count."""
+    """A record is read or refused by name, whatever its values; only its id, a turn, a text or a count can refuse it."""
     record, rules = conversation(1, turns=1), Counter[str]()
-    found = list(places(record))
+    every = list(paths(record))
     values: list[Any] = [None, 7, -1.5, "x", "", True, [], {}, [[]], [{}], {"x": {}}]
-    for place in found:
+    for path in every:
         for value in values:
             odd = deepcopy(record)
-            at(*place, value=value)(odd)
+            at(*path, value=value)(odd)
             reader = RecordReader()
             reader.read(odd)
             rules.update([*reader.faults])
-    assert len(found) > 150
+    assert len(every) > 150
     # All but one of eleven values are no id; nine are no list of turns; one comparison, a list or an object, is not twelve.
     assert rules.pop("conversationId|text") == 10
     assert rules.pop("turns|one_turn") == 9
@@ -262,7 +243,7 @@ def test_no_value_anywhere_stops_the_set() -> None:
     assert rules == {"turns.userMessage|text": 23, "turns.llmResponse|text": 23}
 
 
-def test_a_sample_draws_conversations_with_all_their_annotations(tmp_path: Path) -> None:
+def test_sample_draws_conversations_with_their_annotations(tmp_path: Path) -> None:
     folder = write_folder(tmp_path, {str(number): conversation(number) for number in range(9)})
     drawn, again = build(folder, 4), build(folder, 4)
     assert drawn.items.height == 4 == drawn.annotations[WHOLE].height
@@ -271,13 +252,13 @@ def test_a_sample_draws_conversations_with_all_their_annotations(tmp_path: Path)
 
 
 @each_row(("name", "folder"), [("attunebench", "nowhere"), ("attunebench_mini", ".")])
-def test_a_folder_that_cannot_be_one_is_refused(name: str, folder: str) -> None:
+def test_folder_of_no_such_set_is_refused(name: str, folder: str) -> None:
     spec = {"attunebench": ATTUNEBENCH, "attunebench_mini": ATTUNEBENCH_MINI}[name]
     with pytest.raises(UsageError, match=f"{name} cannot be read from this folder"):
         in_folder(spec, Path(folder))
 
 
-def test_the_codebook_has_every_id_in_both_stances() -> None:
+def test_codebook_has_every_id_in_both_stances() -> None:
     assert len(BOOK.questions) == 36  # 5 + 6 + 13 + 7 + 5
     assert list(BOOK.pairwise) == ["general", *(f"PW{number}" for number in range(1, 16))]
     assert BOOK.questions["B1"].participant == "Does the reply notice what you felt when writing the message?"
@@ -287,22 +268,19 @@ def test_the_codebook_has_every_id_in_both_stances() -> None:
         assert "participant" not in wording.participant
 
 
-def test_the_bundled_conversations_cover_what_they_are_for() -> None:
+def test_bundled_conversations_cover_their_purpose() -> None:
     built = build_items(ATTUNEBENCH_MINI, [BUNDLED / "attunebench_mini.jsonl"], None, 0)
     assert built.rejected.height == 0
     assert built.items["language"].to_list() == ["en", "en", "zh", "zh"]
     assert built.annotations[TURNS].height == 12
     whole = built.annotations[WHOLE]
-    assert whole["remarks"].list.len().sum() == 0
-    assert whole["empty_tag_lists"].sum() == 1
+    assert (whole["remarks"].list.len().sum(), whole["empty_tag_lists"].sum()) == (0, 1)
     assert min(whole["na_answers"].to_list()) > 0
-    known = [gold(built, place) for place in range(4)]
-    assert {one.answers.q3 for one in known} == set(BOOK.q3_options)
-    assert [one.pre_panas.items == one.post_panas.items for one in known] == [False, False, True, False]
-    assert [one.groups["diagnoses"] for one in known] == ["None", "ADHD", "None", "Anxiety; Depression"]
-    for one in known:
-        assert set(one.answers.q1) <= set(BOOK.q1_options)
-        assert one.answers.q2 in BOOK.q2_options
+    annotations = [gold(built, index) for index in range(4)]
+    assert {row.answers.q3 for row in annotations} == set(BOOK.q3_options)
+    assert [row.pre_panas.items == row.post_panas.items for row in annotations] == [False, False, True, False]
+    assert [row.groups["diagnoses"] for row in annotations] == ["None", "ADHD", "None", "Anxiety; Depression"]
+    assert all(set(row.answers.q1) <= set(BOOK.q1_options) and row.answers.q2 in BOOK.q2_options for row in annotations)
 
 
 def test_both_benchmarks_score_alike_by_the_composite() -> None:

@@ -41,19 +41,19 @@ def pairs(times: int, first: ReplyLabel, second: ReplyLabel, third: ReplyLabel) 
     return once * times
 
 
-def tags(*said: tuple[str, int | None]) -> tuple[EmotionTag, ...]:
-    return tuple(EmotionTag(name=name, intensity=intensity) for name, intensity in said)
+def tags(*rows: tuple[str, int | None]) -> tuple[EmotionTag, ...]:
+    return tuple(EmotionTag(name=name, intensity=intensity) for name, intensity in rows)
 
 
 def judged(**answers: tuple[YesNo | None, YesNo | None]) -> tuple[Judgement, ...]:
-    return tuple(Judgement(question=name, observed=one, preferred=other) for name, (one, other) in answers.items())
+    return tuple(Judgement(question=name, observed=seen, preferred=wanted) for name, (seen, wanted) in answers.items())
 
 
 def panas(positive: int, negative: int) -> Panas:
     """Return items that come to these totals, and the totals as stored."""
     items: dict[str, int] = {}
     for names, total in ((POSITIVE, positive), (NEGATIVE, negative)):
-        items |= {name: total // 10 + (place < total % 10) for place, name in enumerate(names)}
+        items |= {name: total // 10 + (index < total % 10) for index, name in enumerate(names)}
     totals = PanasTotals(positive=positive, negative=negative)
     return Panas(items=items, stored=totals, recomputed=totals)
 
@@ -66,24 +66,24 @@ def gold(*turns: TurnGold, **fields: Any) -> ConversationGold:
     return ConversationGold(conversation_id="c-1", turns=turns, **fields)
 
 
-def shown(known: ConversationGold) -> VisibleConversation:
+def visible(annotations: ConversationGold) -> VisibleConversation:
     """Return what is visible of a conversation: the same texts in each turn."""
     turns = [
         VisibleTurn(
-            number=one.number,
+            number=turn.number,
             user_message="My train was late.",
             model_reply="I see you",
-            questions=tuple(each.question for each in one.judgements),
-            comparisons=tuple(VisibleComparison(**each.model_dump(exclude={"winner"})) for each in one.comparisons),
+            questions=tuple(row.question for row in turn.judgements),
+            comparisons=tuple(VisibleComparison(**row.model_dump(exclude={"winner"})) for row in turn.comparisons),
             alternates={"alternate": "No", "human": "I hear"},
         )
-        for one in known.turns
+        for turn in annotations.turns
     ]
     lists = dict.fromkeys(("adjectives", "q1_options", "q2_options"), ())
     codebook = ShownCodebook(questions={}, pairwise={}, q3_options=FITS, branches={}, **lists)
     mood = PanasTotals(positive=43, negative=11)
     return VisibleConversation(
-        conversation_id=known.conversation_id, topic="trains", turns=tuple(turns), profile={}, pre_panas=mood, codebook=codebook
+        conversation_id="c-1", topic="trains", turns=tuple(turns), profile={}, pre_panas=mood, codebook=codebook
     )
 
 
@@ -109,7 +109,7 @@ ONE_TURN = WHOLE.model_copy(update={"turns": WHOLE.turns[:1]})
 Values = dict[str, float | None]
 
 
-def said(q2: str = "Openly", q3: str = "Mixed") -> dict[str, Any]:
+def replies(q2: str = "Openly", q3: str = "Mixed") -> dict[str, Any]:
     """Return replies that are right in places, to ONE_TURN or a record that says the same."""
     return {
         "turn 1 draft": {"drafted_response": "I see"},
@@ -189,34 +189,38 @@ PLAIN: Values = {
 """What they earn."""
 
 
-def oracle(known: ConversationGold) -> dict[str, Any]:
-    """Return the replies of a model that says what the person said."""
+def oracle(annotations: ConversationGold) -> dict[str, Any]:
+    """Return the replies of a model that gives the person's own answers."""
     replies: dict[str, Any] = {}
-    for one in known.turns:
-        seen = {each.question: each.observed for each in one.judgements}
-        wanted = {each.question: each.preferred for each in one.judgements}
-        said = {"binary_om_assessment": seen, "binary_human_prediction": wanted}
-        felt = [{"emotion": tag.name, "intensity": tag.intensity or 4} for tag in one.emotions or ()]
-        sides = {str(place): each.winner for place, each in enumerate(one.comparisons)}
-        named = f"turn {one.number}"
-        replies |= {f"{named} review": {"emotion_tags": felt, **said}, f"{named} hp_binary": said}
-        replies |= {f"{named} pairwise": {"pairwise_selections": sides}, f"{named} draft": {"drafted_response": "I see."}}
-    return {**replies, "post": {"post_panas": known.post_panas.items, "conversation_wide": wide(known.answers, known.branches)}}
+    for turn in annotations.turns:
+        answers = {
+            "binary_om_assessment": {row.question: row.observed for row in turn.judgements},
+            "binary_human_prediction": {row.question: row.preferred for row in turn.judgements},
+        }
+        emotions = [{"emotion": tag.name, "intensity": tag.intensity or 4} for tag in turn.emotions or ()]
+        winners = {str(number): row.winner for number, row in enumerate(turn.comparisons)}
+        by_call = {"review": {"emotion_tags": emotions, **answers}, "hp_binary": answers}
+        by_call |= {"pairwise": {"pairwise_selections": winners}, "draft": {"drafted_response": "I see."}}
+        replies |= {f"turn {turn.number} {call}": reply for call, reply in by_call.items()}
+    whole = wide(annotations.answers, annotations.branches)
+    return {**replies, "post": {"post_panas": annotations.post_panas.items, "conversation_wide": whole}}
 
 
-def gold_layers(known: Mapping[str, ConversationGold]) -> dict[str, pl.DataFrame]:
+def gold_layers(annotations: Mapping[str, ConversationGold]) -> dict[str, pl.DataFrame]:
     """Return rows of the layers of gold, as build writes them, by item."""
     rows: dict[str, list[dict[str, Any]]] = {}
-    for item, one in known.items():
-        for layer, of_item in annotation_rows(Record({}, "c.json", 0, hidden={"gold": one})).items():
-            rows.setdefault(layer, []).extend({"dataset": "own", "item_id": item, **row} for row in of_item)
-    return {layer: pl.DataFrame(found, schema=LAYERS[layer].schema.create_empty().schema) for layer, found in rows.items()}
+    for item, of_item in annotations.items():
+        for layer, layer_rows in annotation_rows(Record({}, "c.json", 0, hidden={"gold": of_item})).items():
+            rows.setdefault(layer, []).extend({"dataset": "own", "item_id": item, **row} for row in layer_rows)
+    return {layer: pl.DataFrame(of_layer, schema=LAYERS[layer].schema.create_empty().schema) for layer, of_layer in rows.items()}
 
 
-def wide(said: WideAnswers, branches: Any) -> dict[str, Any]:
+def wide(answers: WideAnswers, branches: Any) -> dict[str, Any]:
     """Return answers about the whole conversation by the names of the record."""
-    names = ("q1_lookingFor", "q2_emotionClarity", "q3_modelFit", "q3_followUp_whatFeltOff")
     return {
-        **dict(zip(names, ([*(said.q1 or ())], said.q2, said.q3, [*(said.follow_up or ())]), strict=True)),
+        "q1_lookingFor": [*(answers.q1 or ())],
+        "q2_emotionClarity": answers.q2,
+        "q3_modelFit": answers.q3,
+        "q3_followUp_whatFeltOff": [*(answers.follow_up or ())],
         "fourBranchScores": branches,
     }

@@ -2,11 +2,11 @@ from typing import Any
 
 import pytest
 
-from tasks.benchmarks.attunebench.conversation import Panas, PanasTotals, WideAnswers
+from tasks.benchmarks.attunebench.conversation import Panas, WideAnswers
 from tasks.benchmarks.attunebench.metrics.afterwards import panas_values, phrase_f1, question_values
 from tasks.benchmarks.attunebench.metrics.rules import PROFILES, Rules
 from tests.rows import each_row
-from tests.tasks.benchmarks.attunebench.metrics.samples import ANSWERS, FITS, NEGATIVE, POSITIVE, panas, wide
+from tests.tasks.benchmarks.attunebench.metrics.samples import ANSWERS, FITS, NEGATIVE, panas, wide
 
 BEFORE, AFTER = panas(43, 11), panas(49, 10)
 CORRECTED, REFERENCE = PROFILES.values()
@@ -17,8 +17,8 @@ def mood(positive: int, negative: int, **items: Any) -> dict[str, Any]:
 
 
 def values(reply: dict[str, Any], rules: Rules = CORRECTED, after: Panas = AFTER) -> list[float | None]:
-    found = panas_values(BEFORE, after, reply, rules)
-    return [found[name] for name in ("panas_normalized", "panas_baseline_adjusted")]
+    scored = panas_values(BEFORE, after, reply, rules)
+    return [scored[name] for name in ("panas_normalized", "panas_baseline_adjusted")]
 
 
 @each_row(
@@ -34,15 +34,8 @@ def values(reply: dict[str, Any], rules: Rules = CORRECTED, after: Panas = AFTER
         (70, 10, 1 - 10.5 / 60, 0),
     ],
 )
-def test_totals_of_the_mood_afterwards(positive: int, negative: int, normalised: float, skill: float) -> None:
+def test_totals_are_scored_by_error_and_change(positive: int, negative: int, normalised: float, skill: float) -> None:
     assert values(mood(positive, negative)) == pytest.approx([normalised, skill], abs=1e-9)
-
-
-def test_items_of_the_mood_afterwards() -> None:
-    all_5, all_4 = (dict.fromkeys((*POSITIVE, *NEGATIVE), value) for value in (5, 4))
-    found = panas_values(Panas(items=all_4), Panas(items=all_5), {"post_panas": all_4}, CORRECTED)
-    # 1 - 1 / 6; all as before
-    assert (found["panas_item_normalized"], found["panas_item_baseline_adjusted"]) == (1 - 1 / 6, 0)
 
 
 def test_total_that_did_not_change_is_left_out() -> None:
@@ -51,12 +44,14 @@ def test_total_that_did_not_change_is_left_out() -> None:
     assert values(mood(43, 11), after=BEFORE) == [1, None]
 
 
+CHANGED = {"panas_changes": {name: AFTER.items[name] - BEFORE.items[name] for name in AFTER.items}}
+
+
 def test_changes_and_items_come_to_the_same() -> None:
-    changes = {name: AFTER.items[name] - BEFORE.items[name] for name in AFTER.items}
-    assert values({"panas_changes": changes}) == [1, 1]
+    assert values(CHANGED) == [1, 1]
 
 
-def test_an_item_that_is_not_there() -> None:
+def test_item_missing_in_reply_is_worst() -> None:
     # Worst: the total is off by 60, and its skill is -1. Port: 49 - 5 = 44, 5 of 6 off.
     reply = mood(49, 10, interested=None)
     assert values(reply) == pytest.approx([1 - 30 / 60, 0], abs=1e-9)
@@ -65,7 +60,7 @@ def test_an_item_that_is_not_there() -> None:
     assert panas_values(BEFORE, AFTER, reply, REFERENCE)["panas_item_normalized"] == 1
 
 
-def test_a_mood_that_is_not_there() -> None:
+def test_missing_mood_is_worst_or_forty() -> None:
     # errors 60 and 60; the port's 40 is off by 9 and 30, and is no prediction whose skill could be told
     assert values({}) == [0, -1]
     assert values({}, REFERENCE) == [pytest.approx(1 - 19.5 / 60, abs=1e-9), None]
@@ -78,26 +73,18 @@ def test_a_mood_that_is_not_there() -> None:
     assert values(mood(49, 10), REFERENCE, after=Panas())[0] == pytest.approx(1 - 19.5 / 60, abs=1e-9)
 
 
-def test_totals_of_items_or_as_stored() -> None:
-    stored = AFTER.model_copy(update={"stored": PanasTotals(positive=46, negative=10)})
-    assert [values(mood(49, 10), Rules(totals=which), stored)[0] for which in ("items", "stored")] == [1, 1 - 1.5 / 60]
-    no_items = Panas(stored=AFTER.stored)
-    assert values(mood(49, 10), after=no_items) == [1, 1]
-
-
-def test_changes_of_a_mood_that_is_not_known() -> None:
-    changes = {name: AFTER.items[name] - BEFORE.items[name] for name in AFTER.items}
-    before = Panas(items={name: one for name, one in BEFORE.items.items() if name != "alert"}, stored=BEFORE.stored)
-    found = panas_values(before, AFTER, {"panas_changes": changes}, CORRECTED)
-    # What the person did not say is not held against the model: negative affect and nineteen items are left, all right.
-    assert set(found.values()) == {1, 0}
-    assert found["panas_item_mae"] == 0
+def test_change_of_unknown_item_is_left_out() -> None:
+    before = Panas(items={name: value for name, value in BEFORE.items.items() if name != "alert"}, stored=BEFORE.stored)
+    scored = panas_values(before, AFTER, CHANGED, CORRECTED)
+    # An item without a value before is not held against the model: negative affect and nineteen items are left, all right.
+    assert set(scored.values()) == {1, 0}
+    assert scored["panas_item_mae"] == 0
     # The port adds up what is there: 49 - 5 = 44, 5 of 6 off, and 10 of 11.
-    skill = panas_values(before, AFTER, {"panas_changes": changes}, REFERENCE)["panas_baseline_adjusted"]
+    skill = panas_values(before, AFTER, CHANGED, REFERENCE)["panas_baseline_adjusted"]
     assert skill == pytest.approx((1 - 5 / 6 + 1) / 2, abs=1e-9)
 
 
-def test_questions_that_are_not_answered() -> None:
+def test_unanswered_questions_are_worst() -> None:
     worst = {"q1_score": 0, "q2_score": 0, "q3_score": 0, "q3_distance": 3, "q3_followup_score": 0}
     assert question_values(ANSWERS, {}, FITS, CORRECTED) == worst
     none = WideAnswers(q1=("a",))
@@ -109,9 +96,9 @@ def test_questions_that_are_not_answered() -> None:
 
 
 @each_row(
-    ("gold", "said", "value"),
+    ("gold", "phrases", "value"),
     [([], [], 1), (["a"], [], 0), ([], ["a"], 0), (["a"], ["b"], 0), (["a b c d"], ["a"], 0), (["a", "b"], ["b", "a"], 1)],
 )
-def test_phrases(gold: list[str], said: list[str], value: float) -> None:
+def test_phrases(gold: list[str], phrases: list[str], value: float) -> None:
     # a of a, b, c, d is a quarter, less than 0.3
-    assert phrase_f1(gold, said) == value
+    assert phrase_f1(gold, phrases) == value

@@ -10,18 +10,9 @@ from schemas.errors import ScoringError
 from schemas.metrics import sort_keys
 from schemas.vocabulary import Profile
 from tasks.benchmarks.attunebench.conversation import ConversationGold, WideAnswers
-from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH_MINI
-from tasks.benchmarks.attunebench.metrics.conversation import (
-    composite_values,
-    known_items,
-    measure_parts,
-    score_conversation,
-    score_turn,
-)
+from tasks.benchmarks.attunebench.metrics.conversation import composite_values, measure_parts, score_conversation
 from tasks.benchmarks.attunebench.metrics.rules import PROFILES, Rules
-from tasks.datasets.building import build_items
 from tasks.metrics.item_scores import score_items
-from tasks.sources.locating import BUNDLED
 from tasks.text.json_objects import read_object
 from tests.rows import each_row
 from tests.tasks.benchmarks.attunebench.metrics.samples import (
@@ -32,9 +23,9 @@ from tests.tasks.benchmarks.attunebench.metrics.samples import (
     oracle,
     pairs,
     panas,
-    shown,
     tags,
     turn,
+    visible,
 )
 from tests.tasks.rows import answer, answers, item, items
 
@@ -45,12 +36,8 @@ PERFECT: dict[str, float | None] = {
 }
 
 
-def score(known: ConversationGold, replies: Any, rules: Rules = CORRECTED) -> dict[str, float | None]:
-    return score_conversation(known, shown(known), replies, rules)
-
-
-def composite(values: dict[str, float | None], rules: Rules = CORRECTED) -> float | None:
-    return composite_values(values, rules)["composite_score"]
+def score(annotations: ConversationGold, replies: Any, rules: Rules = CORRECTED) -> dict[str, float | None]:
+    return score_conversation(annotations, visible(annotations), replies, rules)
 
 
 @each_row(
@@ -67,29 +54,30 @@ def composite(values: dict[str, float | None], rules: Rules = CORRECTED) -> floa
     ],
 )
 def test_composites_of_perfect_members_but_some(members: dict[str, float | None], value: float | None) -> None:
-    assert composite({**PERFECT, **members}) == (None if value is None else pytest.approx(value, abs=1e-9))
+    composite = composite_values({**PERFECT, **members}, CORRECTED)["composite_score"]
+    assert composite == (None if value is None else pytest.approx(value, abs=1e-9))
 
 
-def test_turns_are_averaged_and_their_judgements_counted() -> None:
-    said = {"B1": "yes", "B4": "yes", "B6": "yes", "B13": "yes"}
-    review = {"emotion_tags": [], "binary_om_assessment": said, "binary_human_prediction": {}}
+OUTCOMES = ("tp", "tn", "fp", "fn")
+
+
+def test_turns_are_averaged_and_judgements_counted() -> None:
+    answers = {"B1": "yes", "B4": "yes", "B6": "yes", "B13": "yes"}
+    review = {"emotion_tags": [], "binary_om_assessment": answers, "binary_human_prediction": {}}
     values = score(WHOLE, {f"turn {number} review": review for number in (1, 2)})
-    # nothing felt in the second turn only
+    # no emotion in the second turn only
     assert (values["emotion_f1"], values["hit_rate_tagged"]) == (0.5, 0)
     # 1 of 3, 1 of 1
     assert values["binary_om_accuracy"] == pytest.approx(2 / 3, abs=1e-9)
-    scored = [score_turn(one, {}, {f"turn {one.number} review": review}, CORRECTED) for one in WHOLE.turns]
-    counts = [[one[f"binary_om_accuracy_{outcome}"] for outcome in ("tp", "tn", "fp", "fn")] for one in scored]
-    assert counts == [[1, 0, 2, 0], [1, 0, 0, 0]]
-    assert [values[f"binary_om_accuracy_{outcome}"] for outcome in ("tp", "tn", "fp", "fn")] == [2, 0, 2, 0]
+    assert [values[f"binary_om_accuracy_{outcome}"] for outcome in OUTCOMES] == [1 + 1, 0, 2, 0]
     assert [values.get(name) for name in ("pairwise_accuracy", "four_branch_score", "composite_score")] == [None] * 3
 
 
 def test_absent_judgement_is_replaced() -> None:
-    known = gold(turn(judgements=judged(B1=("yes", None), B2=(None, "no"))))
+    annotations = gold(turn(judgements=judged(B1=("yes", None), B2=(None, "no"))))
     review = {"binary_om_assessment": {"B1": "yes", "B2": "yes"}, "binary_human_prediction": {"B1": "yes", "B2": "no"}}
-    values = score(known, {"turn 1 review": review})
-    # of what it did B1 alone is known
+    values = score(annotations, {"turn 1 review": review})
+    # what the reply did is noted for B1 alone
     assert (values["binary_om_accuracy"], values["binary_human_accuracy"]) == (1, 1)
 
 
@@ -101,8 +89,8 @@ def test_perspective_of_a_conversation() -> None:
     assert (values["hp_perspective_gap"], values["hp_perspective_alignment"]) == (0, 1)
     assert values["hp_perspective_gap_mcc"] == pytest.approx(1 / 2, abs=1e-9)
     assert values["hp_perspective_alignment_mcc"] == 0
-    assert [values[f"binary_human_accuracy_{one}"] for one in ("tp", "tn", "fp", "fn")] == [1, 1, 1, 0]
-    # Nobody was asked as if of the person.
+    assert [values[f"binary_human_accuracy_{outcome}"] for outcome in OUTCOMES] == [1, 1, 1, 0]
+    # No call asked in the person's wording.
     assert score(WHOLE, {"turn 1 review": review})["hp_perspective_gap"] is None
 
 
@@ -124,7 +112,7 @@ OTHER_WISHES = WHOLE.model_copy(update={"answers": WideAnswers(q1=("b", "c", "d"
 
 
 @each_row(
-    ("rule", "known", "said", "metric", "corrected", "reference"),
+    ("rule", "annotations", "replies", "metric", "corrected", "reference"),
     [
         # b of a to d; 2 / (2 + 3)
         ({"q1": "f1"}, OTHER_WISHES, oracle(WHOLE), "q1_score", 0.25, 0.4),
@@ -142,98 +130,82 @@ OTHER_WISHES = WHOLE.model_copy(update={"answers": WideAnswers(q1=("b", "c", "d"
     ],
 )
 def test_each_rule_alone(
-    rule: dict[str, Any], known: ConversationGold, said: Any, metric: str, corrected: float, reference: float
+    rule: dict[str, Any], annotations: ConversationGold, replies: Any, metric: str, corrected: float, reference: float
 ) -> None:
-    found = [score(known, said, rules).get(metric) for rules in (CORRECTED, replace(CORRECTED, **rule))]
-    assert found == [one if one is None else pytest.approx(one, abs=1e-9) for one in (corrected, reference)]
+    values = [score(annotations, replies, rules).get(metric) for rules in (CORRECTED, replace(CORRECTED, **rule))]
+    assert values == [value if value is None else pytest.approx(value, abs=1e-9) for value in (corrected, reference)]
 
 
 METRICS = ("pairwise_accuracy", "panas_baseline_adjusted", "composite_score")
 
 
-def score_rows(profile: Profile, known: Any, **parts: Any) -> pl.DataFrame:
-    """Score one item, all of whose parts are as the person said but these; null = the call failed."""
+def score_rows(profile: Profile, annotations: Any, parts: Any = None) -> pl.DataFrame:
+    """Score one item, all of whose parts are as the person annotated but these; null = the call failed."""
     method = MethodSpec(id="m", profile=profile, metrics=tuple(MetricSpec(metric=name) for name in METRICS))
-    said = {**oracle(known), **{name.replace("_", " "): reply for name, reply in parts.items()}}
-    rows = [answer("c-1", None if reply is None else json.dumps(reply), part=part) for part, reply in said.items()]
-    asked = items(item("c-1", "annotation", context=shown(known).to_json()))
-    return score_items(asked, answers(*rows), None, method, gold_layers({"c-1": known})).sort(sort_keys(("metric",)))
+    replies = {**oracle(annotations), **(parts or {})}
+    rows = [answer("c-1", None if reply is None else json.dumps(reply), part=part) for part, reply in replies.items()]
+    row = items(item("c-1", "annotation", context=visible(annotations).to_json()))
+    return score_items(row, answers(*rows), None, method, gold_layers({"c-1": annotations})).sort(sort_keys(("metric",)))
 
 
 @pytest.mark.parametrize(("profile", "value"), [("corrected", None), ("reference", 94.6)])
 def test_a_method_has_its_profile(profile: Profile, value: float | None) -> None:
-    still = WHOLE.model_copy(update={"post_panas": WHOLE.pre_panas})
-    scores = score_rows(profile, still)
+    scores = score_rows(profile, STILL)
     # Nothing changed: dropped, or half of the member.
     assert scores["value"].to_list() == [1, None, pytest.approx(value or 100)]
-    assert scores["status"].to_list() == ["scored", "not_counted", "scored"]
     assert scores["part"].to_list() == [""] * 3
 
 
-def test_value_that_is_lost_with_call_is_missing() -> None:
-    scores = score_rows("corrected", WHOLE, post=None)
-    assert scores["status"].to_list() == ["scored", "call_failed", "call_failed"]
-    # One of two turns is enough.
-    assert score_rows("corrected", WHOLE, turn_1_pairwise=None)["status"].to_list() == ["scored"] * 3
+@each_row(
+    ("annotations", "parts", "statuses"),
+    [
+        (WHOLE, {"post": None}, ["scored", "call_failed", "call_failed"]),
+        # One of two turns is enough.
+        (WHOLE, {"turn 1 pairwise": None}, ["scored"] * 3),
+        # The mood did not change: there is no skill to lose with the call.
+        (STILL, {"post": None}, ["scored", "not_counted", "call_failed"]),
+        (gold(), {}, ["not_counted"] * 3),
+    ],
+)
+def test_lost_value_is_missing_absent_not_counted(annotations: ConversationGold, parts: Any, statuses: list[str]) -> None:
+    assert score_rows("corrected", annotations, parts)["status"].to_list() == statuses
 
 
-def test_an_error_in_reading_leaves_the_conversation_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+ITEM = (WHOLE, visible(WHOLE))
+RIGHT: dict[str, str | None] = {part: json.dumps(reply) for part, reply in oracle(WHOLE).items()}
+
+
+def test_error_in_reading_leaves_conversation_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     def stumble(text: str | None) -> Any:
         if text and "\\ud800" in text:
             raise RecursionError
         return read_object(text)
 
     monkeypatch.setattr("tasks.benchmarks.attunebench.metrics.conversation.read_object", stumble)
-    scores = score_rows("corrected", WHOLE, turn_1_draft={"drafted_response": "\ud800"})
+    scores = score_rows("corrected", WHOLE, {"turn 1 draft": {"drafted_response": "\ud800"}})
     assert scores.select("status", "error").unique().rows() == [("unparsed", "RecursionError")]
-    # As of replies without any JSON: all that was asked is wrong.
-    silent = dict.fromkeys(oracle(WHOLE), "")
-    expected = measure_parts((WHOLE, shown(WHOLE)), silent, "corrected")
+    # As with replies without any JSON, every answer is wrong.
+    expected = measure_parts(ITEM, dict.fromkeys(RIGHT, ""), "corrected")
     assert scores["value"].to_list() == [expected[metric] for metric in scores["metric"].cast(pl.String)]
 
 
 def test_failed_call_costs_only_dependent_values() -> None:
-    still = WHOLE.model_copy(update={"post_panas": WHOLE.pre_panas})
-    # The mood did not change: there is no skill to lose with the call.
-    assert score_rows("corrected", still, post=None)["status"].to_list() == ["scored", "not_counted", "call_failed"]
-    known = (WHOLE, shown(WHOLE))
-    said = {part: json.dumps(reply) for part, reply in oracle(WHOLE).items()}
-    lost = measure_parts(known, {**said, "turn 1 hp_binary": None}, "corrected")
-    assert None not in lost.values()
-    assert "draft_judge_score" not in lost
-    judged = measure_parts(known, {**said, "turn 1 judge": None, "turn 2 judge": None}, "corrected")
-    assert {name for name, value in judged.items() if value is None} == {"draft_judge_score", "draft_binary_alignment"}
+    without_facing = measure_parts(ITEM, {**RIGHT, "turn 1 hp_binary": None}, "corrected")
+    assert None not in without_facing.values()
+    assert "draft_judge_score" not in without_facing
+    unjudged = measure_parts(ITEM, {**RIGHT, "turn 1 judge": None, "turn 2 judge": None}, "corrected")
+    assert {name for name, value in unjudged.items() if value is None} == {"draft_judge_score", "draft_binary_alignment"}
 
 
 def test_replies_without_a_part_are_counted() -> None:
-    known = (WHOLE, shown(WHOLE))
-    said: dict[str, str | None] = {part: json.dumps(reply) for part, reply in oracle(WHOLE).items()}
-    # Of nine replies one has no JSON, one lacks its items, and one did not come.
-    spoilt = {**said, "turn 1 draft": "I see.", "post": '{"conversation_wide": {}}', "turn 2 review": None}
-    shares = [measure_parts(known, parts, "corrected")["read_share"] for parts in (said, spoilt, dict.fromkeys(said))]
-    assert shares == [1, 6 / 8, None]
+    # One of nine replies has no JSON, one lacks its items, and one did not come.
+    spoilt = {**RIGHT, "turn 1 draft": "I see.", "post": '{"conversation_wide": {}}', "turn 2 review": None}
     # An emotion without its intensity is not all that was asked for.
-    tag = {**oracle(WHOLE)["turn 1 review"], "emotion_tags": [{"emotion": "upset"}]}
-    assert measure_parts(known, {**said, "turn 1 review": json.dumps(tag)}, "corrected")["read_share"] == 8 / 9
-
-
-def test_nothing_to_score_is_not_counted() -> None:
-    empty = gold()
-    assert score_rows("corrected", empty)["status"].to_list() == ["not_counted"] * 3
-
-
-@pytest.mark.parametrize(("profile", "unchanged"), [("corrected", 100), ("reference", 94.6)])
-def test_who_knows_the_bundled_annotations_has_100(profile: Profile, unchanged: float) -> None:
-    built = build_items(ATTUNEBENCH_MINI, [BUNDLED / "attunebench_mini.jsonl"], None, 0)
-    known = known_items(built.items, built.annotations)
-    said = {item: {part: json.dumps(one) for part, one in oracle(whole).items()} for item, (whole, _) in known.items()}
-    found = {item: measure_parts(known[item], parts, profile)["composite_score"] for item, parts in said.items()}
-    # The mood did not change in one of them.
-    still = [item for item, (whole, _) in known.items() if whole.pre_panas.items == whole.post_panas.items]
-    assert (len(found), len(still)) == (4, 1)
-    assert found == {item: pytest.approx(unchanged if item in still else 100) for item in found}
+    tag = {**RIGHT, "turn 1 review": json.dumps({**oracle(WHOLE)["turn 1 review"], "emotion_tags": [{"emotion": "upset"}]})}
+    shares = [measure_parts(ITEM, parts, "corrected")["read_share"] for parts in (RIGHT, spoilt, dict.fromkeys(RIGHT), tag)]
+    assert shares == [1, 6 / 8, None, 8 / 9]
 
 
 def test_a_profile_without_rules_is_refused() -> None:
     with pytest.raises(ScoringError, match="a profile has no rules for conversations"):
-        measure_parts((WHOLE, shown(WHOLE)), {}, "strict")
+        measure_parts(ITEM, {}, "strict")

@@ -13,9 +13,9 @@ from tests.rows import each_row
 from tests.tasks.benchmarks.attunebench.metrics.samples import pair
 
 
-def test_words_of_yes_and_no() -> None:
-    said = {"B1": True, "B2": " Y ", "B3": 1, "B4": "FALSE", "B5": "n", "B6": 0, "B7": "N/A", "B8": "perhaps", "B9": None}
-    assert read_words(said) == {**dict.fromkeys(("B1", "B2", "B3"), "yes"), **dict.fromkeys(("B4", "B5", "B6"), "no"), "B7": "na"}
+def test_yes_and_no_in_all_spellings() -> None:
+    answers = {"B1": True, "B2": " Y ", "B3": 1, "B4": "FALSE", "B5": "n", "B6": 0, "B7": "N/A", "B8": "perhaps", "B9": None}
+    assert " ".join(read_words(answers).values()) == "yes yes yes no no no na"
     assert read_words(["yes"]) == {}
 
 
@@ -23,20 +23,20 @@ def test_words_of_yes_and_no() -> None:
     ("value", "read"),
     [(3.6, 4), ("2", 2), (0, 1), (99, 7), (True, None), (float("nan"), None), ("a lot", None), (None, None), ([5], None)],
 )
-def test_a_scale_from_1_to_7(value: Any, read: int | None) -> None:
+def test_scale_is_rounded_into_1_to_7(value: Any, read: int | None) -> None:
     assert read_scale(value) == read
 
 
 def test_emotions_keep_order_and_unknown_ones_go() -> None:
-    said = [{"emotion": " Upset", "intensity": 9}, "proud", {"emotion": "neutral"}, {"emotion": "sad", "intensity": 3}, {}]
-    assert read_tags(said) == [("upset", 7), ("proud", None)]
+    tags = [{"emotion": " Upset", "intensity": 9}, "proud", {"emotion": "neutral"}, {"emotion": "sad", "intensity": 3}, {}]
+    assert read_tags(tags) == [("upset", 7), ("proud", None)]
     assert read_tags([]) == []
     assert read_tags({"upset": 4}) is None
 
 
-def test_sides_are_named_by_letter_number_or_label() -> None:
-    said = {"0": "a", 1: "response_2", "2": "Human", "3": "original", "4": "both", "9": "A"}
-    assert read_selections(said, [pair("original", "human")] * 5) == {"0": "A", "1": "B", "2": "B", "3": "A"}
+def test_side_is_letter_number_or_label() -> None:
+    sides = {"0": "a", 1: "response_2", "2": "Human", "3": "original", "4": "both", "9": "A"}
+    assert read_selections(sides, [pair("original", "human")] * 5) == {"0": "A", "1": "B", "2": "B", "3": "A"}
 
 
 def test_changes_are_added_to_the_items_before() -> None:
@@ -63,5 +63,5 @@ def test_phrases_are_trimmed_and_lower_case() -> None:
         ("post", {"panas_changes": {}}, ("conversation_wide",)),
     ],
 )
-def test_keys_that_a_call_needs(part: str, reply: dict[str, Any], missing: tuple[str, ...]) -> None:
+def test_missing_keys_of_each_call(part: str, reply: dict[str, Any], missing: tuple[str, ...]) -> None:
     assert missing_keys(part, reply) == missing

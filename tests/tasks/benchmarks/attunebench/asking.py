@@ -5,8 +5,7 @@ from typing import Any
 
 from schemas.chat import ChatReply, ChatRequest
 from schemas.item import Record
-from tasks.benchmarks.attunebench.annotate.annotate import annotate
-from tasks.benchmarks.attunebench.annotate.threads import AnnotateOptions
+from tasks.benchmarks.attunebench.annotate import AnnotateOptions, annotate
 from tasks.benchmarks.attunebench.datasets.conversations import conversation_item, join_conversations
 from tasks.solvers.state import AskedItem, SolverOptions, SolverOutput, SolverResources
 from tests.tasks.benchmarks.longemotion.solvers.scripted_roles import Answer, ScriptedModel
@@ -14,12 +13,12 @@ from tests.tasks.benchmarks.longemotion.solvers.scripted_roles import Answer, Sc
 OWN_WORDS = "These are my own words."
 
 
-def speak(request: ChatRequest) -> ChatReply:  # noqa: ARG001  says the same to all
+def speak(request: ChatRequest) -> ChatReply:  # noqa: ARG001  the same reply to every request
     return ChatReply(text=f'{{"drafted_response": "{OWN_WORDS}"}}')
 
 
 def annotated(fields: Mapping[str, Any]) -> AskedItem:
-    """The item of a record, with the options of the codebook."""
+    """Return the item of a record, with the options of the codebook."""
     (record,) = join_conversations([Record(fields, "conversation_1.json", 0)], own_options=True)
     item = conversation_item(record)
     return AskedItem(str(item.item_id), item)
@@ -31,17 +30,12 @@ async def ask(
     answer: Answer = speak,
     judge: Answer | None = speak,
 ) -> SolverOutput:
-    """What becomes of a conversation; without a judge its role is not there."""
+    """Ask everything about a conversation; without a judge its role is not there."""
     models = {"tested": ScriptedModel(answer)} | ({"draft_judge": ScriptedModel(judge, "judge")} if judge else {})
     resources = SolverResources({role: model.role_model() for role, model in models.items()})
     return await annotate(annotated(fields), SolverOptions("annotate", own=own or AnnotateOptions()), resources, 0)
 
 
-def sent(solved: SolverOutput) -> dict[str, str]:
-    """All that each call shows, as it goes over the line."""
-    return {call.step: call.request.messages_json for call in solved.calls}
-
-
-def asked_last(solved: SolverOutput) -> dict[str, str]:
-    """The last message of each call."""
-    return {call.step: call.request.messages[-1].content for call in solved.calls}
+def last_messages(output: SolverOutput) -> dict[str, str]:
+    """Return the last message of each call, by part."""
+    return {call.step: call.request.messages[-1].content for call in output.calls}

@@ -1,11 +1,13 @@
-"""The calls about a conversation: their prompts, and what each is shown, from its visible part alone (AttuneBench 1.0).
+"""Setting `annotate`: the model under test infers what a person noted about a conversation, call by call (AttuneBench 1.0).
 
 One thread runs through a conversation: draft and review of every turn, with a placeholder where the model's answer would stand.
-No call to the model under test rests on an answer, so all of them are known beforehand. Its drafts are judged in threads of their
-own.
+No call to the model under test depends on an answer, so all of them are known beforehand and shown the visible part alone. Its
+drafts are judged in threads of their own. A reply is kept as it came: its JSON is read when it is scored, and no call is repeated
+because its reply cannot be read.
 """
 
 import json
+from asyncio import gather
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -15,9 +17,16 @@ from pydantic import Field
 
 from schemas.base import Frozen
 from schemas.chat import ChatMessage
+from schemas.usage import TESTED
 from tasks.benchmarks.attunebench.conversation import POST, ReplyLabel, VisibleConversation, VisibleTurn, part_of
+from tasks.solvers.base import Call
 from tasks.solvers.prompts import PROMPTS, PromptFolder, Template, Text
+from tasks.solvers.solver import Solver
+from tasks.solvers.state import AskedItem, SolverCode, SolverOptions, SolverOutput, SolverResources, state_answer
+from tasks.text.json_objects import read_object
+from tasks.text.reasoning import strip_reasoning
 
+SETTING, DRAFT_JUDGE, QUESTION_TYPE = "annotate", "draft_judge", "annotation"
 NEUTRAL = ("X", "Y", "Z")
 PORT_LABELS = {"original": "original", "alternate": "alternate1", "human": "alternate2"}
 
@@ -65,7 +74,7 @@ class CallTexts(Template):
 class AnnotatePrompts(PromptFolder):
     """All texts that annotations are asked for with."""
 
-    folder = PROMPTS / "annotate"
+    folder = PROMPTS / SETTING
 
     calls: CallTexts
 
@@ -95,8 +104,8 @@ class PlannedCall(NamedTuple):
 class Threads:
     """The threads about one conversation."""
 
-    shown: VisibleConversation
-    own: AnnotateOptions = field(default_factory=AnnotateOptions)
+    conversation: VisibleConversation
+    options: AnnotateOptions = field(default_factory=AnnotateOptions)
     texts: CallTexts = field(default_factory=lambda: AnnotatePrompts.load().calls)
 
     def plan(self) -> Iterator[PlannedCall]:
@@ -104,18 +113,21 @@ class Threads:
 
         There is no `hp_binary` where no question applies, and no `pairwise` where nothing is compared.
         """
-        texts, omniscient = self.texts, self.own.mode.endswith("omniscient")
+        texts, omniscient = self.texts, self.options.mode.endswith("omniscient")
         elided = ChatMessage(role="assistant", content=texts.placeholder)
         system = "\n".join((texts.system, *((texts.omniscient,) if omniscient else ())))
         thread = [ChatMessage(role="system", content=system)]
-        profile = [texts.known.format(profile=_json(self.shown.profile))] if self.shown.profile else []
-        known = [*profile, *self._totals()] if omniscient else []
-        for turn in self.shown.turns:
-            for call, asked in (("draft", self._draft(turn, known)), ("review", self._review(turn))):
-                thread.append(asked)
+        profile = self.conversation.profile
+        background = [texts.known.format(profile=_json(profile))] if omniscient and profile else []
+        background += self._totals() if omniscient else []
+        for turn in self.conversation.turns:
+            text = texts.draft.format(number=turn.number, message=turn.user_message)
+            draft = self._ask(self._form("draft"), *background, text)
+            for call, message in (("draft", draft), ("review", self._review(turn))):
+                thread.append(message)
                 yield PlannedCall(part_of(call, turn.number), tuple(thread))
                 thread.append(elided)
-            known = []
+            background = []
             if turn.questions:
                 again = texts.hp_binary.format(questions=self._questions(turn, "participant"))
                 yield PlannedCall(part_of("hp_binary", turn.number), (*thread, self._ask(texts.forms["hp_binary"], again)))
@@ -140,61 +152,111 @@ class Threads:
 
         Neutral names follow from conversation and turn, so that all models read the same.
         """
-        replies: list[ReplyLabel] = ["original", *turn.alternates]
-        if self.own.labels == "port":
-            return {label: PORT_LABELS[label] for label in replies}
-        seeds = {label: f"{self.shown.conversation_id}/{turn.number}/{label}".encode() for label in replies}
-        return dict(zip(sorted(replies, key=lambda label: sha256(seeds[label]).digest()), NEUTRAL, strict=False))
-
-    def _draft(self, turn: VisibleTurn, known: list[str]) -> ChatMessage:
-        asked = self.texts.draft.format(number=turn.number, message=turn.user_message)
-        return self._ask(self._form("draft"), *known, asked)
+        labels: list[ReplyLabel] = ["original", *turn.alternates]
+        if self.options.labels == "port":
+            return {label: PORT_LABELS[label] for label in labels}
+        seeds = {label: f"{self.conversation.conversation_id}/{turn.number}/{label}".encode() for label in labels}
+        return dict(zip(sorted(labels, key=lambda label: sha256(seeds[label]).digest()), NEUTRAL, strict=False))
 
     def _review(self, turn: VisibleTurn) -> ChatMessage:
-        texts, adjectives = self.texts, ", ".join(self.shown.codebook.adjectives)
-        asked = texts.review.format(number=turn.number, message=turn.user_message, reply=turn.model_reply, adjectives=adjectives)
-        listed = texts.questions.format(questions=self._questions(turn, "observer")) if turn.questions else texts.no_questions
-        return self._ask(self._form("review"), asked, listed)
+        texts, adjectives = self.texts, ", ".join(self.conversation.codebook.adjectives)
+        review = texts.review.format(number=turn.number, message=turn.user_message, reply=turn.model_reply, adjectives=adjectives)
+        questions = texts.questions.format(questions=self._questions(turn, "observer")) if turn.questions else texts.no_questions
+        return self._ask(self._form("review"), review, questions)
 
     def _pairwise(self, turn: VisibleTurn) -> ChatMessage:
-        texts, names, wordings = self.texts, self.names(turn), self.shown.codebook.pairwise
+        texts, names, wordings = self.texts, self.names(turn), self.conversation.codebook.pairwise
         replies = "\n".join(texts.reply.format(name=name, text=turn.reply(label)) for label, name in names.items())
         lines = (
             texts.comparison.format(
-                number=number, question=wordings.get(one.question, one.question), a=names[one.label_a], b=names[one.label_b]
+                number=number,
+                question=wordings.get(comparison.question, comparison.question),
+                a=names[comparison.label_a],
+                b=names[comparison.label_b],
             )
-            for number, one in enumerate(turn.comparisons)
+            for number, comparison in enumerate(turn.comparisons)
         )
-        asked = texts.pairwise.format(message=turn.user_message, replies=replies)
-        return self._ask(texts.forms["pairwise"], asked, texts.compare.format(comparisons="\n".join(lines)))
+        pairwise = texts.pairwise.format(message=turn.user_message, replies=replies)
+        return self._ask(texts.forms["pairwise"], pairwise, texts.compare.format(comparisons="\n".join(lines)))
 
     def _post(self) -> ChatMessage:
-        texts, book, absolute = self.texts, self.shown.codebook, self.own.strategy == "absolute"
-        before = [] if self.own.strategy == "blind_delta" else self._totals()
+        texts, book, absolute = self.texts, self.conversation.codebook, self.options.strategy == "absolute"
+        before = [] if self.options.strategy == "blind_delta" else self._totals()
         mood = (texts.items if absolute else texts.changes).format(adjectives=", ".join(book.adjectives))
-        options = {f"q{number}": _json(getattr(book, f"q{number}_options")) for number in (1, 2, 3)}
+        choices = {f"q{number}": _json(getattr(book, f"q{number}_options")) for number in (1, 2, 3)}
         off = texts.chosen.format(follow_up=_json(book.follow_up_options)) if book.follow_up_options else texts.free
-        wide = (texts.wide.format(**options), off, texts.branches.format(branches=_lines(book.branches.items())))
+        wide = (texts.wide.format(**choices), off, texts.branches.format(branches=_lines(book.branches.items())))
         key, value = ("post_panas", "1 to 7") if absolute else ("panas_changes", "-6 to 6")
         form = {key: dict.fromkeys(book.adjectives, value), **texts.forms["post"]}
         return self._ask(form, texts.post, *before, mood, "\n".join(wide))
 
     def _totals(self) -> list[str]:
-        """Return what is said of the mood before; nothing where the person did not say it."""
-        totals = self.shown.pre_panas.model_dump()
+        """Return what is shown of the mood before; nothing where the person did not state it."""
+        totals = self.conversation.pre_panas.model_dump()
         return [] if None in totals.values() else [self.texts.totals.format(**totals)]
 
     def _questions(self, turn: VisibleTurn, stance: Literal["observer", "participant"]) -> str:
-        known = self.shown.codebook.questions
-        return _lines((name, getattr(known[name], stance) if name in known else name) for name in turn.questions)
+        wordings = self.conversation.codebook.questions
+        return _lines((name, getattr(wordings[name], stance) if name in wordings else name) for name in turn.questions)
 
     def _form(self, call: str) -> Form:
-        reasons = self.texts.reasoning[call] if self.own.mode.startswith("verbose") else {}
+        reasons = self.texts.reasoning[call] if self.options.mode.startswith("verbose") else {}
         return {**reasons, **self.texts.forms[call]}
 
     def _ask(self, form: Form, *blocks: str) -> ChatMessage:
         return ChatMessage(role="user", content="\n\n".join((*blocks, self.texts.form.format(form=_json(form)))))
 
 
-def _lines(named: Iterable[tuple[str, str]]) -> str:
-    return "\n".join(f"{name}: {text}" for name, text in named)
+def _lines(texts_by_name: Iterable[tuple[str, str]]) -> str:
+    return "\n".join(f"{name}: {text}" for name, text in texts_by_name)
+
+
+async def annotate(
+    item: AskedItem, options: SolverOptions[AnnotateOptions], resources: SolverResources, repetition: int
+) -> SolverOutput:
+    """Send all calls about one conversation at the same time; only a judge waits for the draft that it judges.
+
+    A call that fails costs its own part of the answers, that of a draft also its judge's; the others go on. A judge's calls
+    count no repetition: equal drafts are judged once.
+
+    Raises:
+        UsageError: the item is no annotated conversation.
+    """
+    context = item.require_context(SETTING, QUESTION_TYPE, "conversation")
+    threads = Threads(VisibleConversation.model_validate_json(context), options.own, AnnotatePrompts.load(options.prompts).calls)
+    limit, judged = threads.texts.max_tokens, threads.conversation.turns if DRAFT_JUDGE in resources.roles else ()
+    drafts = {part_of("draft", turn.number): turn for turn in judged if turn.questions or "human" in turn.alternates}
+
+    async def ask(planned: PlannedCall) -> list[tuple[str, Call]]:
+        call = await resources.ask(TESTED, planned.part, planned.messages, limit, repetition)
+        return [(planned.part, call), *([await judge(drafts[call.step], call)] if call.step in drafts else [])]
+
+    async def judge(turn: VisibleTurn, draft: Call) -> tuple[str, Call]:
+        if draft.reply.failure is not None:
+            return part_of("judge", turn.number), draft
+        planned = threads.plan_judge(turn, read_draft(draft.reply.text or ""))
+        return planned.part, await resources.ask(DRAFT_JUDGE, planned.part, planned.messages, limit)
+
+    parts = [part for calls in await gather(*map(ask, threads.plan())) for part in calls]
+    answers = tuple(answer for part, call in parts for answer in state_answer([call], part))
+    return SolverOutput(tuple(call for part, call in parts if call.step == part), answers)
+
+
+def read_draft(reply: str) -> str:
+    """Return the draft in a reply; if the reply is not in the form that was asked for, all of it but thoughts."""
+    draft = (read_object(reply) or {}).get("drafted_response")
+    return draft if isinstance(draft, str) else strip_reasoning(reply)
+
+
+SOLVERS = (
+    Solver(
+        SETTING,
+        "Annotate",
+        annotate,
+        (SolverCode("2", AnnotatePrompts),),  # bumped when something else is asked or recorded
+        options=AnnotateOptions,
+        roles={DRAFT_JUDGE: "judges the replies that the model under test drafts (annotate)"},
+        optional=frozenset({DRAFT_JUDGE}),
+        question_types=(QUESTION_TYPE,),
+    ),
+)
