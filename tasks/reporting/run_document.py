@@ -23,11 +23,8 @@ from tasks.runs.sections import read_sections
 
 def describe_run(manifest: RunManifest, lake: Lake) -> RunDocument:
     """Describe a run; UsageError: a section of an installed benchmark has the name of a key that every run has."""
-    run, changes, sections = (
-        past_run(manifest, lake),
-        read_changes(lake.root, manifest.run),
-        read_sections(past_run(manifest, lake)),
-    )
+    run, changes = past_run(manifest, lake), read_changes(lake.root, manifest.run)
+    sections = read_sections(run)
     if taken := sorted(sections.keys() & RunDocument.model_fields.keys()):
         step = "give the section of the installed package another name"
         raise UsageError(f"a section has the name {taken[0]}, which the document of a run has", next_step=step)

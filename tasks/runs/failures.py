@@ -1,4 +1,4 @@
-"""Tell whose failures left values missing: those of the model under test, of a helper or of the judge."""
+"""Tell whose failures left values missing, those of the model under test, of a helper or of the judge, and which calls failed."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
