@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from schemas.base import Frozen
+from schemas.benchmark import rows
 from schemas.context import ContextOptions
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.retrieval import RetrievalOptions
@@ -17,8 +18,8 @@ from tasks.runs.mean_lengths import mean_lengths
 from tasks.runs.redaction import restricted_notices
 from tasks.runs.run_tables import ReportData, Row
 from tasks.scoring.published import BASE_SETTING
-from tasks.solvers.plain import CONTEXT_SOLVERS
 from tasks.solvers.registry import SOLVERS, helper_roles, is_optional, setting_order, setting_title
+from tasks.solvers.solver import ContextSolver
 from tasks.text.number_format import counted, listed
 
 AUTO_EMBEDDER = "auto: BAAI/bge-m3 where it is there, else minilm"
@@ -124,7 +125,7 @@ def _own(plan: Row, settings: list[str]) -> Iterator[str]:
 
 def _remarks(data: ReportData, settings: list[str]) -> Iterator[str]:
     tasks = set(data.contexts["task"].cast(pl.String))
-    return (remark for solver in dict.fromkeys(CONTEXT_SOLVERS.values()) for remark in solver.remarks(tasks, settings))
+    return (remark for solver in rows("context_solvers", ContextSolver) for remark in solver.remarks(tasks, settings))
 
 
 def _notes(manifest: RunManifest, settings: list[str]) -> Iterator[str]:
