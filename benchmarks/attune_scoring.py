@@ -23,7 +23,7 @@ from tasks.benchmarks.attunebench.aggregates import aggregate_conversations, con
 from tasks.benchmarks.attunebench.conversation import ConversationGold, VisibleConversation  # noqa: E402  the project is imported from its folder
 from tasks.benchmarks.attunebench.datasets.conversations import join_conversations  # noqa: E402
 from tasks.benchmarks.attunebench.metrics.conversation import Annotated, measure_parts  # noqa: E402
-from tasks.metrics.profile import PROFILES  # noqa: E402
+from tasks.metrics.metric import PROFILES  # noqa: E402
 from tasks.scoring.uncertainty import Resampling  # noqa: E402
 from tests.flows.annotating import RATED  # noqa: E402
 from tests.tasks.benchmarks.attunebench.datasets.conversations import varied  # noqa: E402

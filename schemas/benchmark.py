@@ -42,12 +42,12 @@ class Benchmark:
         name: for messages.
         place: in the order of benchmarks, in which datasets, settings and metrics are listed; those of one place go by name.
         datasets: its entries in the catalogue, of type schemas.dataset.DatasetSpec.
-        solvers: its settings, of type tasks.solvers.solver.Solver.
-        context_solvers: how the general settings ask items with contexts of its own, tasks.solvers.solver.ContextSolver.
+        solvers: its settings, of type tasks.solvers.registry.Solver.
+        context_solvers: how the general settings ask items with contexts of its own, tasks.solvers.registry.ContextSolver.
         question_types: of its own, of type schemas.question_types.QuestionTypeRow.
         metrics: of its own, of type tasks.metrics.metric.Metric.
         layers: of gold of its own, of type schemas.tables.layers.Layer.
-        profiles: other ways to read replies, of type tasks.metrics.profile.ScoringProfile.
+        profiles: other ways to read replies, of type tasks.metrics.metric.ScoringProfile.
         rubrics: folders of rubrics, of type Path.
         blueprints: folders of blueprints, of type Path, each found by the name of its file.
         papers: files of papers with a table of models, of type Path; what they hold is schemas.paper.Paper.

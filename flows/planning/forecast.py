@@ -16,9 +16,8 @@ from schemas.roles import JUDGE, JUDGES
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.usage import TESTED, Expectation, Role
-from tasks.judging.answers import judged_answers, rated_content
+from tasks.judging.answers import gold_answers, judged_answers, rated_content
 from tasks.judging.executor import plan_ratings
-from tasks.judging.gold import gold_answers
 from tasks.judging.rubrics import Rubric
 from tasks.lake.lake import Lake
 from tasks.models.cost.budget import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator

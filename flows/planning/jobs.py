@@ -15,16 +15,16 @@ from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
 from schemas.usage import Role
 from tasks.datasets.keys import ItemsKeys, items_keys
+from tasks.judging.answers import rates_gold
 from tasks.judging.executor import judgements_key
-from tasks.judging.gold import rates_gold
 from tasks.judging.rubrics import Rubric, load_rubric
 from tasks.judging.steps import GoldJob, JudgeJob
 from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import item_scores_key
-from tasks.metrics.profile import PROFILES
+from tasks.metrics.metric import PROFILES
 from tasks.metrics.steps import ItemScoreJob
 from tasks.solvers.infer_job import InferJob, answers_key
-from tasks.solvers.option_order import Epochs
+from tasks.solvers.presentation import Epochs
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import SolverOptions, SolverPlan
 from tasks.sources.locating import Locator, source_sha256

@@ -137,10 +137,10 @@ GENERAL = (
     _aggregated("totals", "Totals"),
     _scored("setting_gains", "comparisons:SettingGains", ("item_scores",), _SCORED),
     _compared(
-        "needle_scores", "comparisons:NeedleScores", ("contexts", "item_scores"), "tasks.scoring.needles", "NEEDLES_VERSION"
+        "needle_scores", "comparisons:NeedleScores", ("contexts", "item_scores"), "tasks.scoring.breakdowns", "NEEDLES_VERSION"
     ),
     _compared(
-        "dimension_scores", "scores:DimensionScores", ("items", "judgements"), "tasks.scoring.dimensions", "DIMENSIONS_VERSION"
+        "dimension_scores", "scores:DimensionScores", ("items", "judgements"), "tasks.scoring.breakdowns", "DIMENSIONS_VERSION"
     ),
     _compared("agreements", "comparisons:Agreements", _JUDGED, "tasks.judging.agreement", "AGREEMENTS_VERSION"),
     _compared("simulation_faults", "responses:SimulationFaults", _JUDGED, "tasks.judging.simulation", "FAULTS_VERSION"),

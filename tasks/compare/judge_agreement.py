@@ -15,9 +15,8 @@ from tasks.compare.runs import RESAMPLES
 from tasks.judging.agreement import ALPHA_LEVELS, FEWEST_PAIRS, krippendorff_alpha
 from tasks.runs.past_run import PastRun
 from tasks.scoring import rater_agreement
-from tasks.scoring.clusters import design_effects, place_clusters, tails
 from tasks.scoring.rater_agreement import FEWEST_SYSTEMS, STATISTICS, Units
-from tasks.scoring.resampling import Floats, draw_weights, shares
+from tasks.scoring.resampling import Floats, design_effects, draw_weights, place_clusters, shares, tails
 from tasks.scoring.uncertainty import Resampling, limits_of
 
 MEAN, PEOPLE = "mean of dimensions", "people"

@@ -19,14 +19,11 @@ from schemas.metrics import METRICS
 from schemas.tables.scores import NormalizedScores
 from tasks.compare.regression import list_some
 from tasks.runs.run_tables import from_row
-from tasks.scoring.aggregation import ability_contributions, aggregate_scores, metric_contributions
-from tasks.scoring.clusters import place_clusters
-from tasks.scoring.dimensions import rate_answers, rate_items
+from tasks.scoring.aggregation import ability_contributions, aggregate_scores, exact_sum, metric_contributions
+from tasks.scoring.breakdowns import rate_answers, rate_items
 from tasks.scoring.gains import BASE, Paired, Spec, Weights, dataset_weights, is_clear, pair_datasets, spec_weights, weigh_gain
-from tasks.scoring.normalisation import SPEC, normalise_scores
-from tasks.scoring.reduction import COUNTED, MEAN, reduce_item_scores
-from tasks.scoring.resampling import draw_weights
-from tasks.scoring.summation import exact_sum
+from tasks.scoring.reduction import COUNTED, MEAN, SPEC, normalise_scores, reduce_item_scores
+from tasks.scoring.resampling import draw_weights, place_clusters
 from tasks.scoring.tree import Tree, tree_tables
 from tasks.scoring.uncertainty import Resampling, limits_of, replicate
 

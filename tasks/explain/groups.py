@@ -10,8 +10,8 @@ from schemas.tables.responses import Judgements
 from tasks.judging.rubrics import order_dimensions
 from tasks.runs.run_tables import ReportData, Row
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tasks.scoring.dimensions import put_on_scale, score_dimensions
-from tasks.scoring.normalisation import SPEC, scale
+from tasks.scoring.breakdowns import put_on_scale, score_dimensions
+from tasks.scoring.reduction import SPEC, scale
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import LIMITS, Resampling
 

@@ -1,4 +1,4 @@
-"""Select the answers that a judge rates."""
+"""The answers that a judge rates: those of models, and gold replies in their place."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -43,3 +43,29 @@ def rated_content(answer: Mapping[str, Any]) -> Rated:
     """Return what a judge is shown of a row of `judged_answers`."""
     content: Rated = answer["turns"] or answer["answer"]
     return content
+
+
+GOLD = "gold"
+"""Model and setting of these answers: no solver has the setting, so that they are no system's and enter no score."""
+
+
+def rates_gold(rubric: Rubric) -> bool:
+    """Return whether gold replies can be rated: not where the judge is shown them as what is right."""
+    return "REFERENCE" not in rubric.texts
+
+
+def gold_answers(items: dy.DataFrame[Items]) -> dy.DataFrame[Answers]:
+    """Return the reference of each item that has one, and one only, as its answer."""
+    empty = Answers.create_empty()
+    said = {
+        **{name: pl.col(name) for name in ITEM},
+        **{name: pl.lit(GOLD) for name in ("model", "setting")},
+        "repetition": pl.lit(0),
+        "part": pl.lit(""),
+        "status": pl.lit("answered"),
+        "text": pl.col("references").list.first(),
+        "call_keys": pl.lit([], pl.List(pl.String)),
+    }
+    rows = items.filter(pl.col("references").list.len() == 1)
+    columns = [said.get(name, pl.lit(None)).cast(kind).alias(name) for name, kind in empty.schema.items()]
+    return Answers.validate(rows.select(columns).sort(Answers.primary_key()))

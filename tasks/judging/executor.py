@@ -22,7 +22,7 @@ from tasks.judging.rubrics import Dimension, Rubric
 from tasks.lake.fingerprint import partition_key
 from tasks.models.journal.journal import cut_prompts
 from tasks.solvers.answers import ANSWER
-from tasks.solvers.base import UnsentCalls
+from tasks.solvers.forecast import UnsentCalls
 
 JUDGEMENTS_VERSION = "5"
 """Bumped when the judge contract or executor changes meaning; rubric texts carry their own hash."""

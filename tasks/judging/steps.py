@@ -13,10 +13,9 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.tables.role_cards import RoleCards
 from schemas.worker_pool import Job, ProgressListener, RunJobs
-from tasks.judging.answers import judged_answers
+from tasks.judging.answers import GOLD, gold_answers, judged_answers
 from tasks.judging.cards import CardJob
 from tasks.judging.executor import Judge, judge_answers, rating_calls
-from tasks.judging.gold import GOLD, gold_answers
 from tasks.judging.rubrics import Rubric
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake

@@ -36,11 +36,11 @@ from tasks.runs.differences import fields_apart
 from tasks.runs.past_run import past_run
 from tasks.runs.run_tables import from_row, ordered
 from tasks.scoring.aggregation import SYSTEM
+from tasks.scoring.benchmark import list_variations, rank_correlation, rank_varied
 from tasks.scoring.gains import Pairing, Spec, Weights, dataset_weights, is_clear, pair_models, weigh_gain
 from tasks.scoring.published import LANGUAGE, published_of, score_published
 from tasks.scoring.rater_agreement import CORRELATIONS, correlate
 from tasks.scoring.resampling import Floats, draw_weights
-from tasks.scoring.sensitivity import list_variations, rank_correlation, rank_varied
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import Resampling, limits_of
 from tasks.solvers.registry import helper_roles

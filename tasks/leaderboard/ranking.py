@@ -20,7 +20,7 @@ from schemas.lineage import RunManifest
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import DimensionScores
 from schemas.vocabulary import Profile
-from tasks.judging.gold import GOLD
+from tasks.judging.answers import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
 from tasks.runs.comparability import compare_run
@@ -28,9 +28,9 @@ from tasks.runs.comparable_runs import group_runs
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_tables import System, ordered
 from tasks.runs.verdict import judge_run, judge_totals
+from tasks.scoring.aggregation import rank_models
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
 from tasks.scoring.published import LANGUAGE, PublishedTable, as_table, papers, published_abilities, published_of, score_published
-from tasks.scoring.veto import rank_models
 from tasks.solvers.registry import setting_order
 
 RUN = "run"

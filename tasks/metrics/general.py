@@ -19,13 +19,14 @@ from tasks.metrics.measures import (
     order_accuracy,
     points_share,
     positive_label,
+    rating_level,
+    rating_share,
     recall_at_k,
     reciprocal_rank,
     set_equality,
     stereotype_share,
 )
 from tasks.metrics.metric import AnswerMeasure, Labels, Metric
-from tasks.metrics.ratings import rating_level, rating_share
 from tasks.text.mathematics import is_mathematical, same_answer
 
 UNREAD = "unread"

@@ -24,8 +24,8 @@ from schemas.vocabulary import CORRECTED, ItemStatus
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.frames import frame_of_rows
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
+from tasks.metrics.measures import Rating, read_ratings
 from tasks.metrics.metric import Metric, WholeMeasure
-from tasks.metrics.ratings import Rating, read_ratings
 from tasks.solvers.answers import ANSWER, ASKED, ITEM, OWN_WORDS, require_counterparts
 
 METRICS_VERSION = "9"

@@ -1,18 +1,24 @@
-"""A metric: one row with what is said of it and what computes it."""
+"""Rows of two registries: a metric, with what is said of it and what computes it; a profile, another way to read replies."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import dataframely as dy
 import polars as pl
 
-from schemas.blueprint import MetricSpec
+from schemas.benchmark import Rows
+from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
+from schemas.lineage import PartitionKey, PartitionRef
 from schemas.metrics import MetricRow
+from schemas.tables.items import Items
+from schemas.tables.responses import Answers
+from schemas.tables.scores import ItemScores
 from schemas.usage import Role
 from schemas.vocabulary import Profile
 from tasks.metrics.answer_forms import FORMS, ParsedAnswer, Question
 from tasks.metrics.labels import Indices
-from tasks.metrics.ratings import Rating
+from tasks.metrics.measures import Rating
 
 AnswerMeasure = Callable[[Question, ParsedAnswer, MetricSpec], float | None]
 
@@ -72,3 +78,27 @@ class Metric(MetricRow):
     whole: WholeMeasure | None = None
     labels: Labels = OPTIONS
     counts: Callable[[Question], bool] = lambda question: not is_filler(question)
+
+
+@dataclass(frozen=True)
+class ScoringProfile:
+    """How replies are scored by other rules; `corrected`, by ours, has no row.
+
+    Attributes:
+        name: in plans and methods.
+        version: bumped when a reply is scored differently.
+        blueprint: from a blueprint to the same with the methods of the profile, under a name of its own.
+        gap: why a dataset has no score in it, as the end of a sentence; null = it has one.
+        key: of the item scores of a partition of answers, by some methods.
+        score: scores the answers to a dataset by one method.
+    """
+
+    name: str
+    version: str
+    blueprint: Callable[[Blueprint], Blueprint]
+    gap: Callable[[str, BlueprintDataset], str | None]
+    key: Callable[[PartitionRef, Sequence[MethodSpec]], PartitionKey]
+    score: Callable[[dy.DataFrame[Items], dy.DataFrame[Answers], MethodSpec], dy.DataFrame[ItemScores]]
+
+
+PROFILES = Rows("profiles", ScoringProfile)

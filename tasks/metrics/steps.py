@@ -17,7 +17,7 @@ from schemas.tables.responses import Answers, Judgements
 from schemas.tables.scores import ItemScores
 from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import score_items, wholes_of
-from tasks.metrics.profile import PROFILES
+from tasks.metrics.metric import PROFILES
 from tasks.steps import step, up_to_date
 
 SCORER = ThreadPoolExecutor(1, thread_name_prefix="score")

@@ -14,7 +14,7 @@ from tasks.metrics.metric import WholeMeasure
 from tasks.runs.past_run import PastRun, no_rows
 from tasks.runs.run_tables import System, from_row
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tasks.scoring.dimensions import rate_answers
+from tasks.scoring.breakdowns import rate_answers
 from tasks.solvers.answers import ANSWER, ASKED, OWN_WORDS
 from tasks.text.json_objects import read_object
 

@@ -20,7 +20,7 @@ from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.layers import AGGREGATED
 from schemas.tables.responses import Answers, Judgements, Responses, SimulationFaults
-from tasks.judging.gold import GOLD
+from tasks.judging.answers import GOLD
 from tasks.runs.baselines import Baselines, measure_baselines, orders_shown
 from tasks.scoring.published import BASE_SETTING, PublishedTable, as_table
 from tasks.solvers.registry import setting_order, setting_title

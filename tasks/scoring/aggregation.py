@@ -1,17 +1,60 @@
-"""Algorithms 2 to 4: normalised scores to main abilities, and the weight of each metric in a total.
+"""Sum exactly, whatever the order of rows; algorithms 2 to 5 of the paper: normalised scores to abilities, total, veto and rank.
+
+Adding floats gives other last bits in another order, and with it on another number of threads. Scores are therefore added as
+128-bit fixed-point numbers, whose addition is exact.
 
 Every step is the same weighted mean over what is there. A level is present if one of its tasks was scored, so a true 0 counts and
 a missing dataset is neither 0 nor forgotten: each row says how many datasets its score rests on, and how many there should be.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from schemas.blueprint import MAX_TIERS
-from tasks.scoring.summation import exact_sum
+from schemas.blueprint import MAX_TIERS, Blueprint
 from tasks.scoring.tree import LEVEL_BIT, Tree
+
+_FRACTION_BITS, _LOW_BITS = 60, 33
+
+
+def exact_sum(values: pl.Expr) -> pl.Expr:
+    """Sum the values that are not null, 0 if there are none, to the same last bit for any order, chunking and number of threads.
+
+    Args:
+        values: floats below 2**66 in size; bits finer than 2**-60 are dropped, which leaves shares in [2**-8, 1] exact.
+    """
+    return from_fixed_point((values * 2.0**_FRACTION_BITS).cast(pl.Int128).sum())
+
+
+def fixed_point_sum(values: pl.Expr) -> pl.Expr:
+    """Return the sum that `exact_sum` has, as a whole number, so that sums of sums are exact too.
+
+    Takes less than half the time: the high and the low bits of the values are each added as whole floats, exact below 2**53.
+
+    Args:
+        values: floats, at most 2**20 of them in a group, their sizes adding up to less than 2**26.
+    """
+    whole = (values * 2.0**_FRACTION_BITS).truncdiv(1.0)
+    low = whole % 2.0**_LOW_BITS
+    return (whole - low).sum().cast(pl.Int128) + low.sum().cast(pl.Int128)
+
+
+def from_fixed_point(total: pl.Expr) -> pl.Expr:
+    """Return sums of `fixed_point_sum` as Float64."""
+    return total.cast(pl.Float64) / 2.0**_FRACTION_BITS
+
+
+def sum_by(rows: pl.LazyFrame, key: list[str], **sums: pl.Expr) -> pl.LazyFrame:
+    """Sum per group; faster than a plain group-by where the rows of a group follow each other, as those of the lake do.
+
+    Neighbours with the same key are summed first: rows are compared with the one before, and only the sums are hashed. `sums`
+    are exact aggregations, such as counts and `fixed_point_sum`; those of parts of a group are added.
+    """
+    numbered = rows.with_columns(run=pl.struct(key).rle_id()).set_sorted("run")
+    runs = numbered.group_by("run").agg(pl.struct(key).first().alias("key"), **sums).unnest("key")
+    return runs.group_by(key).agg(pl.col(list(sums)).sum())
+
 
 SYSTEM = ["model", "setting"]
 COUNTS = ["datasets_scored", "datasets_total", "n_scored", "n_total"]
@@ -162,3 +205,81 @@ def pass_down(parents: pl.DataFrame, children: pl.DataFrame, *parent: str) -> pl
     shares = parents.select(*SYSTEM, *parent, "contribution", weight_above="weight_counted")
     joined = children.filter(_COUNTED).join(shares, on=[*SYSTEM, *parent], maintain_order="left")
     return joined.with_columns(contribution=pl.col("contribution") * _WEIGHT / pl.col("weight_above")).drop("weight_above")
+
+
+_ROUNDING = 1e-9
+"""Scores closer than this are the same number computed in two ways: far above rounding, far below what one item can change."""
+
+GATE = ("gate_score", "gate_ci_low", "gate_ci_high", "gate_coverage", "gate_item_coverage")
+"""Columns of `totals` by which the veto is decided."""
+
+_LEAST_OF_THE_GATE = 0.5
+_ITEM_COVERAGE = pl.when(pl.col("n_total") > 0).then(pl.col("n_scored") / pl.col("n_total"))
+_TOTAL, _GATE = pl.col("total_before_veto"), pl.col("gate_score")
+
+
+def total_scores(abilities: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
+    """Return rows of `totals` without intervals, verdict and rank, from rows of `ability_scores`."""
+    gate = blueprint.gate
+    is_gate = pl.col("ability") == gate.ability if gate else pl.lit(value=False)
+    weights = pl.DataFrame(
+        {"ability": [ability.id for ability in blueprint.abilities], "weight": [a.weight for a in blueprint.abilities]},
+        schema_overrides={"weight": pl.Float64},
+    )
+    weighed = abilities.lazy().join(weights.lazy(), on="ability")
+    of_gate = weighed.filter(is_gate).select(
+        *SYSTEM,
+        gate_score="score_0_100",
+        gate_coverage=pl.col("datasets_scored") / pl.col("datasets_total"),
+        gate_item_coverage=_ITEM_COVERAGE,
+    )
+    counts = weighed.group_by(SYSTEM).agg(pl.col(COUNTS).sum()).join(of_gate, on=SYSTEM, how="left")
+    mean = weigh(weighed.filter(~is_gate), [])
+    before = mean.select(*SYSTEM, total_before_veto="score_0_100")
+    totals = counts.join(before, on=SYSTEM, how="left").with_columns(
+        coverage=pl.col("datasets_scored") / pl.col("datasets_total"),
+        item_coverage=_ITEM_COVERAGE,
+    )
+    return totals.collect()
+
+
+def apply_veto(totals: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
+    """Add total, vetoed and veto_reason. Below the threshold the total is 0; exactly at it the model passes.
+
+    The veto is decided by the whole gate: all its datasets scored, and of their items the share that a rank asks for. By a part
+    of it, at least half, it is decided only if the gate's interval lies wholly on one side of the threshold. Otherwise `vetoed`
+    is null, and the total stands.
+    """
+    gate = blueprint.gate
+    if gate is None:
+        return totals.with_columns(total=_TOTAL, vetoed=pl.lit(value=False), veto_reason=pl.lit(None, pl.String))
+    threshold = gate.threshold - _ROUNDING
+    # A published score comes without item counts; nothing is known to be missing from it.
+    asked = pl.col("gate_item_coverage").fill_null(1.0)
+    whole = (pl.col("gate_coverage") == 1) & (asked >= blueprint.rank_item_coverage)
+    half = (pl.col("gate_coverage") >= _LEAST_OF_THE_GATE) & (asked >= _LEAST_OF_THE_GATE)
+    clear = (pl.col("gate_ci_high") < threshold) | (pl.col("gate_ci_low") >= threshold)
+    vetoed = pl.when(whole | (half & clear)).then(threshold > _GATE)
+    text = f"{gate.ability} scored {{}}, below the threshold of {gate.threshold:g}"
+    return totals.with_columns(
+        total=pl.when(vetoed).then(0.0).otherwise(_TOTAL),
+        vetoed=vetoed,
+        veto_reason=pl.when(vetoed).then(pl.format(text, _GATE.round(6))),
+    )
+
+
+def rank_models(
+    totals: pl.DataFrame, blueprint: Blueprint, *, rank_incomplete: bool = False, within: Sequence[str] = ("setting",)
+) -> pl.DataFrame:
+    """Rank by total, the highest first, within each setting; equal totals share the smaller rank.
+
+    It is null for vetoed, unscored and (unless `rank_incomplete`) incomplete models and those whose veto is undecided.
+    """
+    complete = pl.col("datasets_scored") == pl.col("datasets_total")
+    # A published total comes without item counts; nothing is known to be missing from it.
+    asked = pl.col("item_coverage").fill_null(1.0) >= blueprint.rank_item_coverage
+    eligible = pl.col("total").is_not_null() & pl.col("vetoed").fill_null(value=False).not_()
+    if not rank_incomplete:
+        eligible &= complete & asked & pl.col("vetoed").is_not_null()
+    ranked = pl.when(eligible).then(pl.col("total").round(9))
+    return totals.with_columns(rank=ranked.rank("min", descending=True).over(*within).cast(pl.Int64))

@@ -1,13 +1,17 @@
-"""Parse a blueprint file: YAML with positions, so that an error can say where."""
+"""Parse a blueprint file: YAML with positions; say where it is wrong, what is expected, what it has and what to do."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
+from pydantic import BaseModel, ValidationError
 
-from schemas.errors import BlueprintError
+from schemas import blueprint
+from schemas.dataset import LocalFile
+from schemas.errors import BlueprintError, suggest
 from schemas.json_yaml import Location, RepeatedKeyError, parse_yaml, read_text
 
 
@@ -113,3 +117,146 @@ def _walk(node: yaml.Node, location: Location, visited: set[int]) -> Iterator[tu
 
 def _path(location: Sequence[str | int]) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location).removeprefix(".")
+
+
+class Rule(NamedTuple):
+    """What a broken rule asks for; `sign` is how its message is recognised."""
+
+    sign: str
+    expected: str
+    next_step: str
+
+
+RULES = (
+    Rule("min must be below max", "min below max", "correct the bounds; they are those of the method, not of observed scores"),
+    Rule("k is required", "k with recall_at_k, and with no other metric", "add or remove k"),
+    Rule("names its rubric", "judged: true together with rubric: NAME, or neither", "add or remove one of the two"),
+    Rule("metrics given twice", "each metric of a method once", "remove one, or give the second to a method of its own"),
+    Rule("method ids given twice", "each method of a dataset under its own id", "rename one of them"),
+    Rule("headlines given twice", "each headline of a dataset once", "rename one of them"),
+    Rule("both children and tasks", "either children or tasks", "move the tasks into an ability below it"),
+    Rule("neither children nor tasks", "children or tasks", "add some or set evaluated: false"),
+    Rule("is not evaluated but", "evaluated: false with nothing to evaluate below", "drop one of the two"),
+    Rule("level weights must sum to 1", "weights that sum to 1", "correct the weights of this rule"),
+    Rule("ids must be unique", "each ability and task under its own id", "rename one of them"),
+    Rule("the ability tree may have", "at most four tiers of abilities", "merge two tiers"),
+    Rule("datasets that are not defined", "an id that is a key under datasets", "define it under datasets or correct the id"),
+    Rule("orphan datasets", "each dataset used by one task", "name it in a task or remove it"),
+    Rule("used by more than one task", "each dataset used by one task", "remove it from all tasks but one"),
+    Rule("nothing has a weight above 0", "a weight above 0 beside or instead of the zeros", "raise one of the weights"),
+    Rule("a combination of levels is given twice", "one rule per combination of levels", "remove one of the two rules"),
+    Rule("level_rules: no rule for", "a rule for each combination of levels that can be present", "add the rule"),
+    Rule("is not an evaluated main ability", "the id of a main ability that is evaluated", "correct gate.ability"),
+    Rule("no evaluated main ability besides", "a main ability besides the gate with a weight above 0", "raise a weight"),
+)
+
+SECTIONS: dict[str, type[BaseModel]] = {
+    "abilities": blueprint.Ability,
+    "children": blueprint.Ability,
+    "tasks": blueprint.Task,
+    "methods": blueprint.MethodSpec,
+    "metrics": blueprint.MetricSpec,
+    "source": LocalFile,
+    "gate": blueprint.Gate,
+    "level_rules": blueprint.LevelRule,
+}
+"""The model under each key of a blueprint whose value has keys of its own; datasets occur in two places and are told apart."""
+
+EXPECTATIONS = {
+    "greater_than_equal": "a number of {ge:g} or more",
+    "less_than_equal": "a number of {le:g} or less",
+    "finite_number": "a finite number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "literal_error": "{expected}",
+    "string_type": "text",
+    "string_pattern_mismatch": "text of the form {pattern}",
+    "tuple_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "union_tag_invalid": "a type among {expected_tags}",
+    "union_tag_not_found": "a mapping with the key type",
+    "too_short": "at least {min_length} entry",
+}
+"""What each kind of wrong value should have been, by pydantic's name of the error."""
+
+
+def blueprint_error(error: ValidationError, document: BlueprintFile) -> BlueprintError:
+    """Turn a failed validation into one message: the first fault in full, the others by place."""
+    # Of thousands of faults the first few say enough, and each is compared with all.
+    found = [dict[str, Any](one) for one in error.errors(include_url=False)[:50]]
+    # Where an entry of a list fails, pydantic also calls the list too short.
+    locations: list[Location] = [one["loc"] for one in found]
+    inner = [one for one in found if not any(other[: len(one["loc"])] == one["loc"] != other for other in locations)]
+    faults = [_fault(one, document) for one in inner]
+    # One line that aliases repeat is one fault.
+    places = [str(fault.where) for fault in faults]
+    lines = dict.fromkeys(place.rpartition(", ")[0] or place for place in places)
+    if others := list(lines)[1:4]:
+        faults[0].next_step = f"{faults[0].next_step}; then see also {'; '.join(others)}"
+    return faults[0]
+
+
+def _fault(found: dict[str, Any], document: BlueprintFile) -> BlueprintError:
+    location: Location = tuple(found["loc"])
+    if found["type"] == "value_error":
+        return _broken_rule(str(found["ctx"]["error"]), location, document)
+    where = document.place(location)
+    name = str(next((step for step in reversed(location) if step != "[key]"), "the blueprint"))
+    if found["type"] == "extra_forbidden":
+        known = sorted(_model_at(location).model_fields)
+        step = suggest(name, known, "remove it", cutoff=0.6)
+        return BlueprintError(
+            f"unknown key {name!r}", where=where, expected=f"one of {', '.join(known)}", got=name, next_step=step
+        )
+    if found["type"] == "missing":
+        what = f"the key {name!r} is missing"
+        return BlueprintError(what, where=where, expected=f"{name}: ...", got="no such key", next_step=f"add {name}")
+    expected, next_step = _expectation(found)
+    what, got = f"the value of {name!r} cannot be used", _shown(found["input"])
+    return BlueprintError(what, where=where, expected=expected, got=got, next_step=next_step)
+
+
+def _broken_rule(message: str, location: Location, document: BlueprintFile) -> BlueprintError:
+    rule = next((rule for rule in RULES if rule.sign in message), Rule("", "a blueprint that keeps the rule", "correct it"))
+    what, _, got = message.partition(", got ")
+    section, _, tail = what.rpartition(": ")
+    names = re.findall(r"[a-z0-9_]+", tail)
+    if not location:
+        candidates = [section, *names] if section == "level_rules" else [*names, section]
+        places = (document.find(name) for name in candidates)
+        location = next((place for place in places if place is not None), ("abilities",))
+    next_step = rule.next_step
+    if rule.sign == "datasets that are not defined":
+        suggestion = suggest(names[0], document.values["datasets"], cutoff=0.6)
+        next_step = f"{next_step}; {suggestion}" if suggestion else next_step
+    got, where = got or tail.partition(";")[0], document.place(location)
+    return BlueprintError(what, where=where, expected=rule.expected, got=got, next_step=next_step)
+
+
+def _expectation(found: Mapping[str, Any]) -> tuple[str, str]:
+    if found["type"] == "string_type" and isinstance(found["input"], int | float | bool):
+        return "text", "put the value in quotes"
+    text = EXPECTATIONS.get(found["type"])
+    if text is not None:
+        return text.format(**found.get("ctx", {})), "correct the value"
+    return str(found["msg"]).removeprefix("Input should be ").removeprefix("a valid "), "correct the value"
+
+
+def _model_at(location: Location) -> type[BaseModel]:
+    parents = [step for step in location[:-1] if isinstance(step, str)]
+    if location[0] == "datasets" and len(parents) <= 2:  # noqa: PLR2004  datasets.<id>.<key>
+        return blueprint.BlueprintDataset
+    for step in reversed(parents):
+        if step == "datasets":
+            return blueprint.WeightedDataset
+        if step in SECTIONS:
+            return SECTIONS[step]
+    return blueprint.Blueprint
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple | dict):
+        return f"a {'mapping' if isinstance(value, dict) else 'list'} of {len(value)}"
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."  # noqa: PLR2004  one line of a terminal

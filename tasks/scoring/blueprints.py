@@ -14,9 +14,8 @@ from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.metrics import METRICS, SHARE
 from schemas.vocabulary import CORRECTED, Profile
-from tasks.metrics.profile import PROFILES
-from tasks.scoring.blueprint_faults import blueprint_error
-from tasks.scoring.blueprint_file import BlueprintFile, read_blueprint_file
+from tasks.metrics.metric import PROFILES
+from tasks.scoring.blueprint_file import BlueprintFile, blueprint_error, read_blueprint_file
 from tasks.scoring.tree import metric_rows
 
 BLUEPRINTS = DATA_FOLDER / "blueprints"

@@ -25,10 +25,8 @@ from schemas.blueprint import Blueprint
 from schemas.metrics import Metric
 from schemas.tables.comparisons import OF_ALL, SettingGains
 from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
-from tasks.scoring.clusters import place_clusters
-from tasks.scoring.normalisation import SPEC, normalise_scores
-from tasks.scoring.reduction import COUNTED, MEAN, average_parts, label_metrics, reduce_item_scores
-from tasks.scoring.resampling import Floats, draw_weights
+from tasks.scoring.reduction import COUNTED, MEAN, SPEC, average_parts, label_metrics, normalise_scores, reduce_item_scores
+from tasks.scoring.resampling import Floats, draw_weights, place_clusters
 from tasks.scoring.tree import Tree, tree_tables
 from tasks.scoring.uncertainty import Resampling, limits_of, normalise_replicates, replicate
 

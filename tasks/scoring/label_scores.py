@@ -19,8 +19,8 @@ import numpy as np
 import polars as pl
 
 from schemas.metrics import Metric
+from tasks.scoring.aggregation import exact_sum, sum_by
 from tasks.scoring.resampling import Floats, Grid, Indices, drawn_rows, mean_share, shares
-from tasks.scoring.summation import exact_sum, sum_by
 
 PREDICTED, GOLD, STATUS = pl.col("predicted"), pl.col("gold"), pl.col("status")
 

@@ -18,9 +18,9 @@ from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.paper import AbilityColumns, Paper, PrintedColumn, PrintedTable
 from schemas.tables.scores import Totals
+from tasks.scoring.aggregation import apply_veto, rank_models, total_scores
 from tasks.scoring.tree import dataset_counts
 from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE
-from tasks.scoring.veto import apply_veto, rank_models, total_scores
 
 FOLDER = DATA_FOLDER / "published"
 BASE_SETTING = "base"

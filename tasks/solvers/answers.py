@@ -10,7 +10,7 @@ from schemas.benchmark import rows
 from schemas.errors import LakeError, ScoringError
 from schemas.tables.responses import Answers
 from schemas.usage import TESTED
-from tasks.solvers.solver import ContextSolver
+from tasks.solvers.registry import ContextSolver
 from tasks.text.languages import find_language
 
 ITEM = ["dataset", "item_id"]

@@ -27,10 +27,9 @@ from tasks.lake.lake import Lake
 from tasks.models.cost.budget import Estimator, Measure, measure_texts
 from tasks.models.journal.table import JOURNAL, opened_replies
 from tasks.retrieval.chunking import split
-from tasks.solvers.base import UNSENT
 from tasks.solvers.chunk_rows import read_contexts, split_context
 from tasks.solvers.infer_job import InferJob
-from tasks.solvers.option_order import Presentation, plan_epochs
+from tasks.solvers.presentation import Presentation, plan_epochs
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.run import BuiltContexts, item_rows, read_item
 from tasks.solvers.state import RoleModel, SolverOutput, SolverResources
@@ -39,6 +38,18 @@ TOKENS = ("prompt_tokens", "completion_tokens")
 
 SENTENCE_TOKENS = 6
 """Fewest tokens of a sentence of other invented replies, by a model's count and by guess."""
+
+
+UNSENT = ChatReply(failure="budget", error="not sent: this is a forecast")
+
+
+class UnsentCalls(list[ChatRequest]):
+    """A client that sends nothing and keeps what it was asked, for forecasts."""
+
+    async def __call__(self, request: ChatRequest) -> ChatReply:
+        """Note a request."""
+        self.append(request)
+        return UNSENT
 
 
 @dataclass(frozen=True)

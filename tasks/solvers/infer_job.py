@@ -11,9 +11,8 @@ from schemas.usage import TESTED, Role
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.solvers.chunk_rows import ChunkJob
-from tasks.solvers.option_order import Epochs
+from tasks.solvers.presentation import Epochs, truncation_settings
 from tasks.solvers.state import SolverOptions, SolverPlan
-from tasks.solvers.truncation import truncation_settings
 
 ANSWERS_VERSION = "1"
 """Bumped when answers are taken otherwise from the same replies."""

@@ -6,7 +6,7 @@ from schemas.errors import UsageError
 from schemas.usage import TESTED
 from schemas.vocabulary import ContextTask
 from tasks.solvers.prompts import Prompts, build_messages, choose_top_logprobs, prompted_types
-from tasks.solvers.solver import ContextSolver, Solver
+from tasks.solvers.registry import ContextSolver, Solver
 from tasks.solvers.state import AskedItem, PlainOptions, SolverCode, SolverOutput, SolverPlan, SolverResources, state_answer
 
 CONTEXT_SOLVERS = Rows("context_solvers", ContextSolver, "tasks")

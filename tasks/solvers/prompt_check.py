@@ -16,11 +16,10 @@ from schemas.item import Item
 from schemas.vocabulary import TooLong
 from tasks.models.journal.rows import recompute_key
 from tasks.models.journal.table import connect_to_read, journal_errors
-from tasks.solvers.option_order import show_in_order
+from tasks.solvers.presentation import MARKS, WINDOW, show_in_order, truncate
 from tasks.solvers.prompts import OwnPrompts, Prompts, build_messages, prompted_types
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.run import read_item
-from tasks.solvers.truncation import MARKS, WINDOW, truncate
 
 
 def check_prompt(

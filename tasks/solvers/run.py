@@ -20,12 +20,10 @@ from schemas.usage import TESTED, Role
 from schemas.worker_pool import Job, ProgressListener, RunJobs
 from tasks.lake.frames import frame_of_rows
 from tasks.solvers.answers import restate_turn
-from tasks.solvers.base import Call
 from tasks.solvers.chunk_rows import chunk_rows
-from tasks.solvers.option_order import Presentation, show_in_order
+from tasks.solvers.presentation import Presentation, show_in_order, solve_within_context
 from tasks.solvers.registry import SOLVERS
-from tasks.solvers.state import Answer, AskedItem, RoleModel, SolverOptions, SolverOutput, SolverResources
-from tasks.solvers.truncation import solve_within_context
+from tasks.solvers.state import Answer, AskedItem, Call, RoleModel, SolverOptions, SolverOutput, SolverResources
 
 COPIED = (
     *("reasoning", "finish_reason", "remark", "failure", "error", "http_status"),

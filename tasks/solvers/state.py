@@ -1,23 +1,36 @@
 """What a solver works with and what it yields: the item asked, models in their roles, options, calls, further rows."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.base import Frozen
-from schemas.chat import Chat, ChatMessage, ChatRequest, ModelEntry
+from schemas.chat import Chat, ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.context import Context
 from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.retrieval import Chunk, RetrievalOptions, Retriever
-from schemas.usage import Role
-from schemas.vocabulary import ContextTask, RetrievalStage, TooLong
-from tasks.solvers.base import Call
+from schemas.usage import TESTED, Role
+from schemas.vocabulary import RetrievalStage, TooLong
 from tasks.solvers.prompts import OwnPrompts, PromptFolder
 
 CONTEXT = "context"
 """Corpus of the chunks of an item's own context."""
+
+
+class Call(NamedTuple):
+    """One call and what became of it.
+
+    `role`: who was asked, `tested` is the model under test. `step`: what for. `left_out_characters` of the item's context were
+    not sent, 0 = it was sent whole.
+    """
+
+    request: ChatRequest
+    reply: ChatReply
+    role: Role = TESTED
+    step: str = "answer"
+    left_out_characters: int = 0
 
 
 @dataclass(frozen=True)
@@ -277,10 +290,3 @@ class SolverResources:
             **more,
         )
         return Call(request, await self.roles[role].chat(request), role, step)
-
-
-Solve = Callable[[AskedItem, SolverOptions[OptionsT], SolverResources, int], Awaitable[SolverOutput]]
-"""Ask one item: from the item, the options, the models and the number of its calls among equal ones."""
-
-PlanSolver = Callable[[SolverOptions[OptionsT], ContextTask | None, ModelEntry], SolverPlan]
-"""Plan how a dataset's items are asked: from the options, the task its contexts are built for, and the model under test."""

@@ -18,7 +18,7 @@ from tasks.lake.lake import Lake
 from tasks.models.journal.journal import cut_prompts
 from tasks.solvers.chunk_rows import ChunkJob, chunk_rows, mark_needle, read_chunks, read_contexts, split_context
 from tasks.solvers.infer_job import InferJob, answers_key
-from tasks.solvers.option_order import plan_epochs
+from tasks.solvers.presentation import plan_epochs
 from tasks.solvers.run import BuiltContexts, ItemRows, Listeners, fail_cut, make_tables, read_item, run_solver
 from tasks.solvers.state import CONTEXT, SolverResources
 from tasks.steps import step, up_to_date

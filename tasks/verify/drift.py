@@ -18,14 +18,14 @@ from tasks.judging.executor import JUDGEMENTS_VERSION
 from tasks.judging.rubrics import OwnRubrics, load_rubric
 from tasks.lake.fingerprint import canonical_json
 from tasks.metrics.item_scores import METRICS_VERSION
-from tasks.metrics.profile import PROFILES
+from tasks.metrics.metric import PROFILES
 from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.runs.differences import ABSENT, fields_apart, tree_changes
 from tasks.scoring.benchmark import score_benchmark
 from tasks.scoring.blueprints import profiled_blueprint
 from tasks.solvers.chunk_rows import CHUNKS_VERSION
+from tasks.solvers.presentation import TRUNCATION_VERSION
 from tasks.solvers.registry import code_behind
-from tasks.solvers.truncation import TRUNCATION_VERSION
 from tasks.verify.recompute import StoredRun, compute_scores, of_layer
 
 LONGEST_VALUE = 60

@@ -17,8 +17,8 @@ from schemas.lineage import Footer, PartitionKey, PartitionRef, RunManifest, by_
 from schemas.tables.items import Items
 from schemas.tables.layers import GOLD, LAYERS, gold_layers
 from schemas.tables.responses import Answers, Judgements, Responses
+from tasks.judging.answers import gold_answers
 from tasks.judging.contract import reparse_judgements
-from tasks.judging.gold import gold_answers
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.lake import Lake
 from tasks.metrics.steps import ItemScoreJob, compute_item_scores

@@ -15,8 +15,7 @@ import pytest
 
 from flows.commands.plan_fields import plan_fields
 from schemas.benchmark import benchmarks, rows
-from tasks.solvers.registry import SOLVERS
-from tasks.solvers.solver import Solver
+from tasks.solvers.registry import SOLVERS, Solver
 from tests.docs.pages import blocks
 from tests.docs.printed import SERVED
 from tests.flows.command import Ended, ended

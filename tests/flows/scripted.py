@@ -14,7 +14,7 @@ from schemas.item import Item
 from schemas.letters import option_letters
 from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.catalogue import CATALOGUE
-from tasks.solvers.option_order import Order, option_orders
+from tasks.solvers.presentation import Order, option_orders
 from tasks.solvers.prompts import Prompts, build_messages
 from tasks.sources.locating import Locator, choose_source
 

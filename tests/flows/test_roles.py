@@ -10,8 +10,7 @@ import pytest
 
 from flows.commands.plan_fields import plan_fields
 from tasks.benchmarks.longemotion.solvers.base import say
-from tasks.solvers.registry import SOLVERS
-from tasks.solvers.solver import Solver
+from tasks.solvers.registry import SOLVERS, Solver
 from tasks.solvers.state import AskedItem, PlainOptions, SolverCode, SolverOutput, SolverResources, state_answer
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted_roles import LONG_MINI, READING, core

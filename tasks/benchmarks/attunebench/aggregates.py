@@ -12,9 +12,8 @@ import polars as pl
 from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
 from tasks.benchmarks.attunebench.metrics.choices import OUTCOMES, pooled
 from tasks.benchmarks.attunebench.metrics.conversation import COUNTED, COUNTS
-from tasks.scoring.clusters import place_clusters
-from tasks.scoring.resampling import draw_weights
-from tasks.scoring.summation import exact_sum
+from tasks.scoring.aggregation import exact_sum
+from tasks.scoring.resampling import draw_weights, place_clusters
 from tasks.scoring.uncertainty import LIMITS, Resampling, mean_limits
 
 ROW = ["model", "mode", "strategy"]

@@ -19,10 +19,9 @@ from schemas.base import Frozen
 from schemas.chat import ChatMessage
 from schemas.usage import TESTED
 from tasks.benchmarks.attunebench.conversation import POST, ReplyLabel, VisibleConversation, VisibleTurn, part_of
-from tasks.solvers.base import Call
 from tasks.solvers.prompts import PROMPTS, PromptFolder, Template, Text
-from tasks.solvers.solver import Solver
-from tasks.solvers.state import AskedItem, SolverCode, SolverOptions, SolverOutput, SolverResources, state_answer
+from tasks.solvers.registry import Solver
+from tasks.solvers.state import AskedItem, Call, SolverCode, SolverOptions, SolverOutput, SolverResources, state_answer
 from tasks.text.json_objects import read_object
 from tasks.text.reasoning import strip_reasoning
 

@@ -16,12 +16,12 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.chat import ChatMessage
 from schemas.usage import TESTED, Role
-from tasks.solvers.base import Call
 from tasks.solvers.prompts import PROMPTS, PromptFile, PromptFolder, Template, Text
-from tasks.solvers.solver import Solver
+from tasks.solvers.registry import Solver
 from tasks.solvers.state import (
     Answer,
     AskedItem,
+    Call,
     DialogueTurn,
     SolverCode,
     SolverOptions,

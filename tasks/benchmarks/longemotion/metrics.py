@@ -6,9 +6,8 @@ from string import punctuation
 from typing import Any
 
 from schemas.blueprint import MetricSpec
-from tasks.metrics.answer_forms import ParsedAnswer, Question
+from tasks.metrics.answer_forms import ParsedAnswer, Question, keyed_values
 from tasks.metrics.general import by_reference
-from tasks.metrics.keyed_replies import keyed_values
 from tasks.metrics.metric import Metric
 from tasks.metrics.texts import CHINESE_CHARACTER, word_f1
 from tasks.text.reasoning import strip_reasoning

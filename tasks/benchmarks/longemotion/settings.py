@@ -9,8 +9,7 @@ from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES, PLAIN_STAG
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
 from tasks.benchmarks.longemotion.solvers.rag import FAVOURABLE
 from tasks.benchmarks.longemotion.solvers.solve import CODE, plan, solve
-from tasks.solvers.registry import setting_title
-from tasks.solvers.solver import ContextSolver, Solver
+from tasks.solvers.registry import ContextSolver, Solver, setting_title
 from tasks.solvers.state import NoOptions
 from tasks.text.number_format import listed
 

@@ -11,7 +11,7 @@ from schemas.table import Column, Table, columns
 from tasks.explain.groups import metric_scores
 from tasks.reporting.content.score_tables import score_cell
 from tasks.runs.run_tables import Row, System
-from tasks.scoring.sensitivity import rank_correlation
+from tasks.scoring.benchmark import rank_correlation
 from tasks.solvers.registry import setting_title
 
 

@@ -18,8 +18,7 @@ from tasks.runs.mean_lengths import mean_lengths
 from tasks.runs.redaction import restricted_notices
 from tasks.runs.run_tables import ReportData, Row
 from tasks.scoring.published import BASE_SETTING
-from tasks.solvers.registry import SOLVERS, helper_roles, is_optional, setting_order, setting_title
-from tasks.solvers.solver import ContextSolver
+from tasks.solvers.registry import SOLVERS, ContextSolver, helper_roles, is_optional, setting_order, setting_title
 from tasks.text.number_format import counted, listed
 
 AUTO_EMBEDDER = "auto: BAAI/bge-m3 where it is there, else minilm"

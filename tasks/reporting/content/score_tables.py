@@ -7,11 +7,11 @@ from statistics import fmean
 
 from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.explain.groups import score_groups
-from tasks.judging.gold import GOLD
+from tasks.judging.answers import GOLD
 from tasks.judging.rubrics import order_dimensions
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.runs.run_tables import ReportData, Row, System
-from tasks.scoring.dimensions import put_on_scale
+from tasks.scoring.breakdowns import put_on_scale
 from tasks.text.number_format import count, number
 
 AVERAGE = "average"

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tasks.judging.answers import judged_answers
-from tasks.judging.gold import gold_answers, rates_gold
+from tasks.judging.answers import gold_answers, judged_answers, rates_gold
 from tasks.judging.rubrics import load_rubric
 from tests.tasks.rows import item, items
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.metrics.keyed_replies import read_index, read_label
+from tasks.metrics.answer_forms import read_index, read_label
 from tests.rows import each_row
 
 FEELINGS = ["Joy", "Relief & Gratitude", "Anger", "Fear & Awe & Shame"]

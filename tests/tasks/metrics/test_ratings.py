@@ -6,7 +6,7 @@ from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.errors import ScoringError
 from schemas.metrics import Metric
 from tasks.metrics.item_scores import score_items
-from tasks.metrics.ratings import Rating, rating_level, rating_share
+from tasks.metrics.measures import Rating, rating_level, rating_share
 from tests.tasks.rows import answer, answers, item, items, judgement, judgements
 
 SUMMARY = item("a", "judged_summary", references=["Beth will visit."])

@@ -18,7 +18,7 @@ from tasks.models.http.client import HttpChat
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.solvers.infer_job import InferJob
-from tasks.solvers.option_order import plan_epochs
+from tasks.solvers.presentation import plan_epochs
 from tasks.solvers.state import SolverCode, SolverOptions, SolverPlan
 from tests.model_server import ModelServer
 from tests.tasks.metrics.test_item_scores import FEELINGS, RANKING, SINGLE, method

@@ -12,7 +12,7 @@ from schemas.tables.layers import LAYERS
 from tasks.lake.lake import Lake
 from tasks.reporting.steps import load_report_data
 from tasks.runs.past_run import PastRun
-from tasks.scoring.needles import needle_grid
+from tasks.scoring.breakdowns import needle_grid
 from tests.tasks.reporting import example_long
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_run import manifest

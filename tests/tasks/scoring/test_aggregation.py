@@ -9,11 +9,9 @@ from hypothesis import strategies as st
 
 from schemas.blueprint import Blueprint, Gate, MetricSpec
 from schemas.vocabulary import Level
-from tasks.scoring.aggregation import Aggregates, aggregate_scores, metric_contributions
-from tasks.scoring.normalisation import normalise_scores
-from tasks.scoring.reduction import reduce_item_scores
+from tasks.scoring.aggregation import Aggregates, aggregate_scores, metric_contributions, total_scores
+from tasks.scoring.reduction import normalise_scores, reduce_item_scores
 from tasks.scoring.tree import tree_tables
-from tasks.scoring.veto import total_scores
 from tests.rows import each_row
 from tests.tasks.scoring.samples import ability, blueprint, items, measured, one_dataset, share, task
 

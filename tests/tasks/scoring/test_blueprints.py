@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from schemas.errors import BlueprintError
-from tasks.scoring.blueprint_faults import RULES, Rule
+from tasks.scoring.blueprint_file import RULES, Rule
 from tasks.scoring.blueprints import BLUEPRINTS, find_blueprint, list_blueprints, load_blueprint
 
 SOUND = """\

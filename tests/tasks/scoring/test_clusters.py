@@ -11,11 +11,10 @@ from scipy import stats
 from schemas.blueprint import MetricSpec
 from schemas.metrics import METRICS
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tasks.scoring.clusters import design_effects, expanded_tail, place_clusters
 from tasks.scoring.gains import setting_gains
 from tasks.scoring.label_scores import preference_replicates
 from tasks.scoring.reduction import average_parts, reduce_item_scores
-from tasks.scoring.resampling import Grid
+from tasks.scoring.resampling import Grid, design_effects, expanded_tail, place_clusters
 from tasks.scoring.uncertainty import Resampling
 from tests.tasks.scoring.samples import ability, blueprint, by_labels, items, labelled, one_dataset, share, task
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tasks.scoring.dimensions import score_dimensions
+from tasks.scoring.breakdowns import score_dimensions
 from tasks.scoring.uncertainty import Resampling
 from tests.tasks.rows import Row, item, items, judgement, judgements
 

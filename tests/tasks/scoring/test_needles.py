@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from schemas.tables.contexts import Contexts
-from tasks.scoring.needles import needle_grid, place_needles
+from tasks.scoring.breakdowns import needle_grid, place_needles
 from tests.tasks.scoring.samples import items, labelled
 
 

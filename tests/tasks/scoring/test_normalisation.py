@@ -13,7 +13,7 @@ from schemas.normalisation import (
     NumericNormalisation,
     RatioNormalisation,
 )
-from tasks.scoring.normalisation import normalise_scores
+from tasks.scoring.reduction import normalise_scores
 from tasks.scoring.tree import tree_tables
 from tests.rows import each_row
 from tests.tasks.scoring.samples import one_dataset

@@ -9,9 +9,8 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 from sklearn.metrics import cohen_kappa_score
 
 from tasks.judging.agreement import krippendorff_alpha
-from tasks.scoring.clusters import design_effects
 from tasks.scoring.rater_agreement import STATISTICS, Units, agreement, correlate_items, intraclass_correlations
-from tasks.scoring.resampling import Floats
+from tasks.scoring.resampling import Floats, design_effects
 from tasks.scoring.uncertainty import limits_of
 
 NAN = float("nan")

@@ -7,14 +7,12 @@ import pytest
 from scipy import stats
 
 from schemas.blueprint import Blueprint
-from tasks.scoring.aggregation import aggregate_scores
-from tasks.scoring.benchmark import ScoreSettings, score_benchmark
+from tasks.scoring.aggregation import aggregate_scores, apply_veto, rank_models, total_scores
+from tasks.scoring.benchmark import ScoreSettings, Variation, list_variations, rank_correlation, rank_varied, score_benchmark
 from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.normalisation import SPEC
 from tasks.scoring.published import FOLDER, published_of, score_published
-from tasks.scoring.sensitivity import Variation, list_variations, rank_correlation, rank_varied
+from tasks.scoring.reduction import SPEC
 from tasks.scoring.tree import tree_tables
-from tasks.scoring.veto import apply_veto, rank_models, total_scores
 from tests.rows import each_row
 from tests.tasks.scoring.samples import ability, blueprint, gated, items, share, task
 

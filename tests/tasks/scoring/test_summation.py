@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.scoring.summation import exact_sum, fixed_point_sum, from_fixed_point
+from tasks.scoring.aggregation import exact_sum, fixed_point_sum, from_fixed_point
 
 SHARES = st.lists(st.floats(0, 1), min_size=1, max_size=200)
 

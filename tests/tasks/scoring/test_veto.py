@@ -5,8 +5,8 @@ import pytest
 
 from schemas.blueprint import Blueprint
 from schemas.tables.scores import Totals
+from tasks.scoring.aggregation import apply_veto, rank_models, total_scores
 from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE
-from tasks.scoring.veto import apply_veto, rank_models, total_scores
 from tests.tasks.scoring.samples import ability, blueprint, gated, task
 
 NUMBERS = ("total", "total_before_veto", "gate_score")

@@ -7,11 +7,10 @@ import polars as pl
 from schemas.chat import Chat, ChatReply, ModelEntry
 from schemas.item import Item
 from tasks.models.http.worker_pool import WorkerPool
-from tasks.solvers.base import Call
-from tasks.solvers.option_order import Presentation
 from tasks.solvers.plain import ask_as_it_is
+from tasks.solvers.presentation import Presentation
 from tasks.solvers.run import BuiltContexts, Listeners, make_tables, run_solver
-from tasks.solvers.state import AskedItem, RoleModel, SolverOptions, SolverResources
+from tasks.solvers.state import AskedItem, Call, RoleModel, SolverOptions, SolverResources
 
 
 class Replies(list[ChatReply]):

@@ -28,7 +28,7 @@ from tasks.solvers.forecast import (
     plan_wave,
 )
 from tasks.solvers.infer_job import InferJob
-from tasks.solvers.option_order import Epochs
+from tasks.solvers.presentation import Epochs
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import PlainOptions, SolverOptions
 from tasks.sources.locating import Locator

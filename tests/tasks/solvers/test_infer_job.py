@@ -16,10 +16,9 @@ from schemas.vocabulary import ContextTask
 from tasks.benchmarks.longemotion.solvers import solve as longemotion
 from tasks.solvers.chunk_rows import ChunkJob
 from tasks.solvers.infer_job import InferJob
-from tasks.solvers.option_order import Epochs
+from tasks.solvers.presentation import Epochs
 from tasks.solvers.prompts import Prompts
-from tasks.solvers.registry import SOLVERS
-from tasks.solvers.solver import Solver
+from tasks.solvers.registry import SOLVERS, Solver
 from tasks.solvers.state import Chunking, PlainOptions, SolverCode, SolverOptions
 from tests.rows import each_row
 from tests.tasks.rows import partition

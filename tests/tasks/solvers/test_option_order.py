@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from schemas.item import Item
-from tasks.solvers.option_order import option_orders, show_in_order
+from tasks.solvers.presentation import option_orders, show_in_order
 
 
 def row(**changed: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from schemas.chat import ModelEntry
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
 from tasks.models.http.worker_pool import WorkerPool
-from tasks.solvers.option_order import Epochs, Presentation, plan_epochs
+from tasks.solvers.presentation import Epochs, Presentation, plan_epochs
 from tasks.solvers.run import ItemRows, fail_cut
 from tests.model_server import ModelServer
 from tests.tasks.models.making_calls import Pauses, client, entry

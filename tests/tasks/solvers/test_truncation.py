@@ -11,10 +11,8 @@ from schemas.chat import ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.item import Item
 from schemas.vocabulary import Language, TooLong
 from tasks.models.http.error_patterns import read_prompt_tokens
-from tasks.solvers.base import Call
 from tasks.solvers.infer_job import InferJob
-from tasks.solvers.state import SolverCode, SolverOptions, SolverPlan
-from tasks.solvers.truncation import (
+from tasks.solvers.presentation import (
     MARKS,
     MOST_TRIES,
     TRUNCATION_VERSION,
@@ -22,6 +20,7 @@ from tasks.solvers.truncation import (
     solve_within_context,
     truncate,
 )
+from tasks.solvers.state import Call, SolverCode, SolverOptions, SolverPlan
 from tests.probed_server import SmallContext, Wording, stated, unstated
 from tests.rows import each_row
 from tests.tasks.models.making_calls import Pauses, client, entry

@@ -10,7 +10,7 @@ from schemas.chat import ChatMessage
 from schemas.usage import TESTED
 from tasks.benchmarks.longemotion.solvers.prompts import ContextTemplate, RetrievingTemplate
 from tasks.benchmarks.longemotion.solvers.state import Retrieved, SolverState
-from tasks.solvers.base import Call
+from tasks.solvers.state import Call
 
 
 def say(system: str, *blocks: str) -> tuple[ChatMessage, ...]:

@@ -14,8 +14,7 @@ from tasks.benchmarks.longemotion.solvers.base import call_tested, show_retrieve
 from tasks.benchmarks.longemotion.solvers.prompts import STEPS
 from tasks.benchmarks.longemotion.solvers.search_o1 import END_QUERY, Hits, SearchQuery, Turn, converse, look_up, without_searches
 from tasks.benchmarks.longemotion.solvers.state import Query, Retrieve, SolverState
-from tasks.solvers.base import Call
-from tasks.solvers.state import Answer, Pool, RetrievedChunk, SolverOutput, first_failed, says_something
+from tasks.solvers.state import Answer, Call, Pool, RetrievedChunk, SolverOutput, first_failed, says_something
 
 FIRST_THAT_RETRIEVES = 2
 HEAD: dict[Language, str] = {"en": "[Step {step}]", "zh": "[步骤 {step}]"}

@@ -12,8 +12,7 @@ from schemas.chat import ChatMessage, ChatReply
 from tasks.benchmarks.longemotion.solvers.base import call_tested, number_texts, show_segment
 from tasks.benchmarks.longemotion.solvers.rag import arrange, pick, rank_pool, record
 from tasks.benchmarks.longemotion.solvers.state import Query, SolverState
-from tasks.solvers.base import Call
-from tasks.solvers.state import Pool, RetrievedChunk
+from tasks.solvers.state import Call, Pool, RetrievedChunk
 
 BEGIN_QUERY, END_QUERY = "<|begin_search_query|>", "<|end_search_query|>"
 BEGIN_RESULT, END_RESULT = "<|begin_search_result|>", "<|end_search_result|>"

@@ -10,8 +10,7 @@ from schemas.retrieval import Chunk, Retriever
 from schemas.vocabulary import Language
 from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES, ChunkCounts, Family, Parameters
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
-from tasks.solvers.base import Call
-from tasks.solvers.state import AskedItem, PlainOptions, Pool, RetrievedChunk, SolverResources
+from tasks.solvers.state import AskedItem, Call, PlainOptions, Pool, RetrievedChunk, SolverResources
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from tasks.benchmarks.moodbench.reference.methods import is_asked, reference_blu
 from tasks.lake.fingerprint import partition_key
 from tasks.metrics.item_scores import ScoredAnswer, score_answers
 from tasks.metrics.measures import label_f1, points_share
-from tasks.metrics.profile import ScoringProfile
+from tasks.metrics.metric import ScoringProfile
 from tasks.metrics.texts import f_measure
 from tasks.text.languages import cut_words
 

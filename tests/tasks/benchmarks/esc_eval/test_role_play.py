@@ -16,7 +16,7 @@ from schemas.tables.responses import Answers
 from schemas.vocabulary import LANGUAGES, Language
 from tasks.benchmarks.esc_eval.role_play import BLOCKS, RolePlayOptions, RolePlayPrompts, Variant, says_goodbye
 from tasks.models.http.worker_pool import WorkerPool
-from tasks.solvers.option_order import Epochs, plan_epochs
+from tasks.solvers.presentation import Epochs, plan_epochs
 from tasks.solvers.run import BuiltContexts, make_tables, run_solver
 from tasks.solvers.state import RoleModel, SolverOptions, SolverResources
 from tests.mirror import needs_mirror

@@ -11,8 +11,8 @@ import pytest
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.vocabulary import Language
 from tasks.judging.rubrics import load_rubric
-from tasks.metrics.ratings import rating_share, read_ratings
-from tasks.scoring.dimensions import score_dimensions
+from tasks.metrics.measures import rating_share, read_ratings
+from tasks.scoring.breakdowns import score_dimensions
 from tasks.scoring.uncertainty import Resampling
 from tests.mirror import MIRROR, needs_mirror
 from tests.rows import each_row

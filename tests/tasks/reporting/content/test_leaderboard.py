@@ -7,7 +7,7 @@ import polars as pl
 
 from schemas.lineage import RunManifest
 from schemas.tables.scores import DimensionScores
-from tasks.judging.gold import GOLD
+from tasks.judging.answers import GOLD
 from tasks.leaderboard.ranking import LeaderboardData, published_leaderboard
 from tasks.reporting.content.leaderboard import build_leaderboard
 from tasks.reporting.figures.leaderboard_figures import draw_histories

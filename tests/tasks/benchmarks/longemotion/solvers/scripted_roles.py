@@ -9,8 +9,7 @@ from schemas.retrieval import Chunk, Ranked, RetrievalOptions
 from schemas.usage import Role
 from schemas.vocabulary import Language, Ranking
 from tasks.benchmarks.longemotion.solvers.solve import solve
-from tasks.solvers.base import Call
-from tasks.solvers.state import AskedItem, PlainOptions, RoleModel, SolverOutput, SolverResources
+from tasks.solvers.state import AskedItem, Call, PlainOptions, RoleModel, SolverOutput, SolverResources
 from tests.tasks.benchmarks.longemotion.solvers.long_items import chunks_of
 
 Answer = Callable[[ChatRequest], ChatReply]
