@@ -67,19 +67,19 @@ def agreements(
 
 def _places(judgements: pl.DataFrame, rubrics: Mapping[str, Rubric]) -> pl.DataFrame:
     """Return columns ASKED, and `place`, from 0."""
-    asked = judgements.select(ASKED).unique()
+    calls = judgements.select(ASKED).unique()
     rows = []
-    for row in asked.iter_rows(named=True):
+    for row in calls.iter_rows(named=True):
         rubric = rubrics.get(row["rubric"])
         if rubric is None or row["dimension"] not in rubric.names:
             raise ScoringError(
                 "ratings belong to no rubric that is known",
                 where=f"rubric {row['rubric']}, dimension {row['dimension']}",
-                expected="; ".join(f"{name}: {', '.join(known.names)}" for name, known in rubrics.items()),
+                expected="; ".join(f"{name}: {', '.join(other.names)}" for name, other in rubrics.items()),
                 next_step="run the infer stage again, so that judges are asked by the rubrics as they are now",
             )
         rows.append({**row, "place": place_of(rubric, row["dimension"], row["judge_repetition"])})
-    return pl.DataFrame(rows, schema={**asked.schema, "place": pl.Int64})
+    return pl.DataFrame(rows, schema={**calls.schema, "place": pl.Int64})
 
 
 class _Agreement(NamedTuple):
@@ -114,8 +114,8 @@ def rank_correlation(left: pl.Series, right: pl.Series) -> float | None:
     if len(left) < FEWEST_PAIRS or min(left.n_unique(), right.n_unique()) == 1:
         return None
     pairs = pl.select(left=left, right=right).sort("left", "right")
-    found = pairs.select(pl.corr("left", "right", method="spearman")).item()
-    return round(float(found), 12)  # arithmetic may go past 1 by its last digit
+    correlation = pairs.select(pl.corr("left", "right", method="spearman")).item()
+    return round(float(correlation), 12)  # arithmetic may go past 1 by its last digit
 
 
 def _place_effect(given: pl.DataFrame) -> float | None:

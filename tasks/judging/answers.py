@@ -57,7 +57,7 @@ def rates_gold(rubric: Rubric) -> bool:
 def gold_answers(items: dy.DataFrame[Items]) -> dy.DataFrame[Answers]:
     """Return the reference of each item that has one, and one only, as its answer."""
     empty = Answers.create_empty()
-    said = {
+    values = {
         **{name: pl.col(name) for name in ITEM},
         **{name: pl.lit(GOLD) for name in ("model", "setting")},
         "repetition": pl.lit(0),
@@ -67,5 +67,5 @@ def gold_answers(items: dy.DataFrame[Items]) -> dy.DataFrame[Answers]:
         "call_keys": pl.lit([], pl.List(pl.String)),
     }
     rows = items.filter(pl.col("references").list.len() == 1)
-    columns = [said.get(name, pl.lit(None)).cast(kind).alias(name) for name, kind in empty.schema.items()]
+    columns = [values.get(name, pl.lit(None)).cast(kind).alias(name) for name, kind in empty.schema.items()]
     return Answers.validate(rows.select(columns).sort(Answers.primary_key()))

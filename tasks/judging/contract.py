@@ -93,9 +93,9 @@ class Contract:
     faults: tuple[str, ...] = ()
 
     @staticmethod
-    def of(rubric: Rubric, asked: Sequence[Dimension]) -> "Contract":
+    def of(rubric: Rubric, dimensions: Sequence[Dimension]) -> "Contract":
         """Return the contract for a call that asks for these dimensions of the rubric."""
-        scales = tuple((dimension.name, rubric.scale_of(dimension)) for dimension in asked)
+        scales = tuple((dimension.name, rubric.scale_of(dimension)) for dimension in dimensions)
         reply = rubric.reply if len(scales) == 1 else "json"
         return _contract(scales, reply, tuple(rubric.faults), rationale=rubric.rationale)
 
@@ -127,10 +127,10 @@ class Contract:
         example: dict[str, Any] = {RATIONALE: _EXAMPLE_REASON[language]} if self.rationale else {}
         if self.faults:
             example[FAULTS] = [{"turn": 3, "kind": self.faults[0], "severity": "minor", "quote": "..."}]
-        for place, (name, scale) in enumerate(self.scales.items(), start=2):
+        for number, (name, scale) in enumerate(self.scales.items(), start=2):
             words = words_of(scale)
             apart = max(1, len(words) // EXAMPLE_RATINGS)
-            example[name] = words[place * apart % len(words)]
+            example[name] = words[number * apart % len(words)]
         return _FORMAT[language].format(
             keys=_quoted(self.reply_type.model_fields),
             values=self._values(language),
@@ -169,8 +169,8 @@ class Contract:
             rating, repaired = read_digit(text, name, digits)
             if rating is not None or "{" not in text:
                 return Parsed(None, "not one digit of the scale") if rating is None else Parsed({name: rating}, repaired=repaired)
-        said, repaired = read_reply(text, self.reply_type)
-        read = dict(said)
+        parsed, repaired = read_reply(text, self.reply_type)
+        read = dict(parsed)
         given = {name: ratings[name][words_of(scale).index(read[name])] for name, scale in self.scales.items()}
         return Parsed(given, rationale=read.get(RATIONALE), faults=read.get(FAULTS, ()), repaired=repaired)
 
@@ -211,27 +211,27 @@ def reparse_judgements(judgements: dy.DataFrame[Judgements], rubric: Rubric) -> 
     replies = judgements.unique(VERDICT, keep="first", maintain_order=True) if together else judgements
     rows: list[dict[str, Any]] = []
     for reply in replies.iter_rows(named=True):
-        for asked in rubric.calls(reply["judge_repetition"]):
-            if together or asked[0].name == reply["dimension"]:
-                read = None if reply["raw_reply"] is None else Contract.of(rubric, asked).parse(reply["raw_reply"])
-                rows += [{**reply, **rated} for rated in rating_rows(rubric, asked, read)]
+        for dimensions in rubric.calls(reply["judge_repetition"]):
+            if together or dimensions[0].name == reply["dimension"]:
+                read = None if reply["raw_reply"] is None else Contract.of(rubric, dimensions).parse(reply["raw_reply"])
+                rows += [{**reply, **rated} for rated in rating_rows(rubric, dimensions, read)]
     frame = pl.DataFrame(rows, schema=Judgements.create_empty().schema)
     return Judgements.validate(frame.sort(Judgements.primary_key()))
 
 
-def rating_rows(rubric: Rubric, asked: Sequence[Dimension], read: Parsed | None) -> list[dict[str, Any]]:
+def rating_rows(rubric: Rubric, dimensions: Sequence[Dimension], read: Parsed | None) -> list[dict[str, Any]]:
     """Return what a reply says of each dimension that it was asked for, as columns of the judgements layer; null = none came."""
     given: dict[str, int] = {}
-    said: dict[str, Any] = {"rubric": rubric.id, "rationale": None}
+    shared: dict[str, Any] = {"rubric": rubric.id, "rationale": None}
     if read is None:
-        said |= {"parse_status": "failed"}
+        shared |= {"parse_status": "failed"}
     elif read.ratings is None:
-        said |= {"parse_status": "unparsed", "error": read.reason}
+        shared |= {"parse_status": "unparsed", "error": read.reason}
     else:
         given = read.ratings
-        said |= {"parse_status": "repaired" if read.repaired else "parsed", "error": None, "rationale": read.rationale}
-    scales = {dimension.name: ratings_of(rubric.scale_of(dimension)) for dimension in asked}
+        shared |= {"parse_status": "repaired" if read.repaired else "parsed", "error": None, "rationale": read.rationale}
+    scales = {dimension.name: ratings_of(rubric.scale_of(dimension)) for dimension in dimensions}
     return [
-        {**said, "dimension": name, "lowest": ratings[0], "highest": ratings[-1], "rating": given.get(name)}
+        {**shared, "dimension": name, "lowest": ratings[0], "highest": ratings[-1], "rating": given.get(name)}
         for name, ratings in scales.items()
     ]

@@ -60,17 +60,17 @@ class Judge:
     repetitions: int = 1
 
     async def rate(
-        self, item: Mapping[str, Any], answer: Rated, asked: tuple[Dimension, ...], repetition: int = 0
+        self, item: Mapping[str, Any], answer: Rated, dimensions: tuple[Dimension, ...], repetition: int = 0
     ) -> list[dict[str, Any]]:
         """Ask for ratings of one answer, again if the reply cannot be read and the judge may say something else.
 
-        `asked` are the dimensions of one of the rubric's calls. Returns a row of the judgements layer per dimension, without the
+        `dimensions` are those of one of the rubric's calls. Returns a row of the judgements layer per dimension, without the
         columns that say which answer it was.
         """
-        contract = Contract.of(self.rubric, asked)
-        messages, sampling = judge_messages(item, answer, self.rubric, asked), self.entry.sampling
+        contract = Contract.of(self.rubric, dimensions)
+        messages, sampling = judge_messages(item, answer, self.rubric, dimensions), self.entry.sampling
         if self.entry.base_url is None:
-            sampling = sampling.model_copy(update={"max_tokens": rating_tokens(self.rubric, asked)})
+            sampling = sampling.model_copy(update={"max_tokens": rating_tokens(self.rubric, dimensions)})
         # They tell equal calls apart, and repetitions: none finds the reply to another one in the journal.
         first, repeats_itself = repetition * ATTEMPTS, self.entry.repeats_itself
         for number in range(first, first + (ATTEMPTS_IN_OTHER_WORDS if repeats_itself else ATTEMPTS)):
@@ -101,13 +101,13 @@ class Judge:
             "completion_tokens": reply.completion_tokens,
             "error": reply.error or reply.failure,
         }
-        return [{**call, **rated} for rated in rating_rows(self.rubric, asked, parsed)]
+        return [{**call, **rated} for rated in rating_rows(self.rubric, dimensions, parsed)]
 
 
-def rating_tokens(rubric: Rubric, asked: Sequence[Dimension]) -> int:
+def rating_tokens(rubric: Rubric, dimensions: Sequence[Dimension]) -> int:
     """Return the length that just holds the embedded model's ratings, and reason and faults where the rubric wants them."""
     reason = (TOKENS_OF_A_RATIONALE if rubric.rationale else 0) + (TOKENS_OF_FAULTS if rubric.faults else 0)
-    of_each = (TOKENS_OF_A_RATING + len(dimension.name) // CHARACTERS_PER_TOKEN for dimension in asked)
+    of_each = (TOKENS_OF_A_RATING + len(dimension.name) // CHARACTERS_PER_TOKEN for dimension in dimensions)
     return TOKENS_AROUND + sum(max(LEAST_TOKENS_PER_DIMENSION, tokens) for tokens in of_each) + reason
 
 
@@ -126,8 +126,8 @@ async def judge_answers(
     """
     by_item = {(row["dataset"], row["item_id"]): row for row in items.iter_rows(named=True)}
 
-    async def rate(answer: Mapping[str, Any], asked: tuple[Dimension, ...], repetition: int) -> list[dict[str, Any]]:
-        rows = await judge.rate(by_item[answer["dataset"], answer["item_id"]], rated_content(answer), asked, repetition)
+    async def rate(answer: Mapping[str, Any], dimensions: tuple[Dimension, ...], repetition: int) -> list[dict[str, Any]]:
+        rows = await judge.rate(by_item[answer["dataset"], answer["item_id"]], rated_content(answer), dimensions, repetition)
         return [{**{name: answer[name] for name in ANSWER}, **row} for row in rows]
 
     jobs = []
@@ -136,7 +136,7 @@ async def judge_answers(
         # Characters that differ from one call about a dataset to the next.
         length = len(item["context"] or "") + len(item["question"]) + len(answer["answer"])
         calls = rating_calls(judge.rubric, judge.repetitions)
-        jobs += [Job(length, partial(rate, answer, asked, repetition)) for repetition, asked in calls]
+        jobs += [Job(length, partial(rate, answer, dimensions, repetition)) for repetition, dimensions in calls]
     rows = [row for rated in await run_jobs(jobs) for row in rated]
     lost, cut = {"parse_status": "failed", "rating": None, "rationale": None, "raw_reply": None}, cut_prompts([judge.chat])
     rows = [{**row, **lost, "error": cut[row["call_key"]]} if row["call_key"] in cut else row for row in rows]
@@ -146,7 +146,7 @@ async def judge_answers(
 
 def rating_calls(rubric: Rubric, repetitions: int) -> list[tuple[int, tuple[Dimension, ...]]]:
     """Return the calls about one answer: the repetition and the dimensions of each."""
-    return [(repetition, asked) for repetition in range(repetitions) for asked in rubric.calls(repetition)]
+    return [(repetition, dimensions) for repetition in range(repetitions) for dimensions in rubric.calls(repetition)]
 
 
 async def plan_ratings(
@@ -159,8 +159,8 @@ async def plan_ratings(
     planned = UnsentCalls()
     forecast = Judge(judge, rubric, planned)
     for row, answer in answers:
-        for repetition, asked in rating_calls(rubric, repetitions):
-            await forecast.rate(row, answer, asked, repetition)
+        for repetition, dimensions in rating_calls(rubric, repetitions):
+            await forecast.rate(row, answer, dimensions, repetition)
     return planned
 
 

@@ -37,48 +37,48 @@ _CONTROL = re.compile(r"<(?=[|｜]|/?s>|(?:start|end)_of_turn>|sop>)|\[(?=/?(?:I
 
 
 def judge_messages(
-    item: Mapping[str, Any], answer: Rated, rubric: Rubric, asked: Sequence[Dimension] | None = None
+    item: Mapping[str, Any], answer: Rated, rubric: Rubric, dimensions: Sequence[Dimension] | None = None
 ) -> tuple[ChatMessage, ...]:
     """Return the conversation that asks for ratings of one answer, in the item's language unless the rubric names one.
 
     Which texts of the item are shown is the rubric's choice. References of summaries are not: the source is the yardstick, and
-    references of news sets are headlines. `asked` are the dimensions that this call asks for, in this order; null = all of them.
+    references of news sets are headlines. `dimensions` are those that this call asks for, in this order; null = all of them.
 
     Raises:
         ScoringError: if a rubric that shows aspects is used for an item without a reference for each.
     """
     language: Language = rubric.language or item["language"]
-    asked = rubric.dimensions if asked is None else asked
-    shown = answer if isinstance(answer, str) else _named_turns(answer, rubric, item["language"])
-    texts = {**_texts_of(item, rubric), "ANSWER": _defuse(_laid_out(shown, rubric, item))}
+    dimensions = rubric.dimensions if dimensions is None else dimensions
+    content = answer if isinstance(answer, str) else _named_turns(answer, rubric, item["language"])
+    texts = {**_texts_of(item, rubric), "ANSWER": _defuse(_laid_out(content, rubric, item))}
     given = {name: text for name, text in texts.items() if text is not None}
     nonce = fence_nonce(*given.values())
     dialogue = []
-    if not isinstance(shown, str) and rubric.layout != "labelled":
-        turns = (f"<<<TURN {number} {speaker} {nonce}>>>\n{text}" for number, (speaker, text) in enumerate(shown, start=1))
+    if not isinstance(content, str) and rubric.layout != "labelled":
+        turns = (f"<<<TURN {number} {speaker} {nonce}>>>\n{text}" for number, (speaker, text) in enumerate(content, start=1))
         given["ANSWER"] = _defuse("\n".join(turns))
         dialogue = [_DIALOGUE[language].format(nonce=nonce)]
     system = [
         rubric.instruction[language].strip(),
-        *(_dimension_text(dimension, rubric.scale_of(dimension), language) for dimension in asked),
-        *_shared_scale(rubric, asked, language),
+        *(_dimension_text(dimension, rubric.scale_of(dimension), language) for dimension in dimensions),
+        *_shared_scale(rubric, dimensions, language),
         *(f"{name}: {definition[language]}" for name, definition in rubric.faults.items()),
         _DATA[language].format(nonce=nonce),
         *dialogue,
-        Contract.of(rubric, asked).instruction(language),
+        Contract.of(rubric, dimensions).instruction(language),
     ]
     user = [*(f"<<<{name} {nonce}>>>\n{text}\n<<<END {nonce}>>>" for name, text in given.items()), _ANSWER_LAST[language]]
     return ChatMessage(role="system", content="\n\n".join(system)), ChatMessage(role="user", content="\n\n".join(user))
 
 
 def _texts_of(item: Mapping[str, Any], rubric: Rubric) -> dict[str, str | None]:
-    shown: dict[ShownText, str | None] = {
+    texts: dict[ShownText, str | None] = {
         "SOURCE": item["context"],
         "TASK": item["question"],
         "REFERENCE": _reference_of(item, rubric) if "REFERENCE" in rubric.texts else None,
         "STATEMENTS": "\n".join(item.get("options") or []) or None,
     }
-    return {name: shown[name] for name in rubric.texts}
+    return {name: texts[name] for name in rubric.texts}
 
 
 def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
@@ -104,9 +104,9 @@ def _aspects_of(item: Mapping[str, Any]) -> Sequence[str]:
 def _named_turns(turns: Sequence[Mapping[str, Any]], rubric: Rubric, of_item: Language) -> list[tuple[str, str]]:
     """Return who speaks, as the rubric calls them, and what is said, after what the rubric opens with."""
     opening = ((speaker, text[of_item]) for speaker, text in rubric.opening.items())
-    said = (*opening, *((turn["speaker"], turn["text"]) for turn in turns))
+    lines = (*opening, *((turn["speaker"], turn["text"]) for turn in turns))
     names = {speaker: names[rubric.language or of_item] for speaker, names in rubric.speakers.items()}
-    return [(names.get(speaker, speaker), text) for speaker, text in said]
+    return [(names.get(speaker, speaker), text) for speaker, text in lines]
 
 
 def _defuse(text: str) -> str:
@@ -163,16 +163,16 @@ def _dimension_text(dimension: Dimension, scale: AnyScale, language: Language) -
     return "\n".join([f"{dimension.name}: {dimension.definition[language]}", *own])
 
 
-def _shared_scale(rubric: Rubric, asked: Sequence[Dimension], language: Language) -> list[str]:
+def _shared_scale(rubric: Rubric, dimensions: Sequence[Dimension], language: Language) -> list[str]:
     """Return what ratings mean in all dimensions that share a scale, as a paragraph; none where each dimension says it."""
-    alike = [dimension.name for dimension in asked if dimension.scale is None]
+    alike = [dimension.name for dimension in dimensions if dimension.scale is None]
     if not alike:
         return []
     if rubric.anchors is not None:
         lines = _anchor_lines(rubric.anchors, rubric.scale, language)
     else:
         lines = [f"{band.lowest}-{band.highest} = {band.meaning[language]}" for band in rubric.bands or ()]
-    head = _ALIKE[language] if len(alike) == len(asked) else _ALIKE_IN[language].format(names=", ".join(alike))
+    head = _ALIKE[language] if len(alike) == len(dimensions) else _ALIKE_IN[language].format(names=", ".join(alike))
     return ["\n".join([head, *lines])] if lines else []
 
 

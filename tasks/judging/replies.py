@@ -18,7 +18,7 @@ _WHOLE = re.compile(r"(-?[0-9]{1,9})(?:\.0+)?\s*(?:分|(?:/|out of)\s*([0-9]{1,9
 def mend_rating(value: Any, words: Sequence[int | str]) -> Any:
     """Return the rating that a value means: "3", 3.0, "3/3" where 3 is the highest of the scale's words, one with its reason."""
     if isinstance(value, dict) and {key.casefold() for key in value} <= _RATED | _REASONS:
-        rated = [one for key, one in value.items() if key.casefold() in _RATED]
+        rated = [rating for key, rating in value.items() if key.casefold() in _RATED]
         value = rated[0] if len(rated) == 1 else value
     if isinstance(value, str) and (whole := _WHOLE.fullmatch(value.strip())) and whole[2] in (None, str(words[-1])):
         return int(whole[1])
@@ -75,13 +75,13 @@ def read_reply(reply: str, reply_type: type[ReplyT]) -> tuple[ReplyT, bool]:
 def _read_object(span: str, reply_type: type[ReplyT]) -> tuple[ReplyT, bool]:
     fields, respelled = _decode(span)
     names = {name.casefold(): name for name in reply_type.model_fields}
-    asked = fields
+    values = fields
     if len(fields) == 1 and not names.keys() & {key.casefold() for key in fields}:
         (held,) = fields.values()
         held = _decode(held.strip())[0] if isinstance(held, str) and _OBJECT.fullmatch(held.strip()) else held
-        asked = held if isinstance(held, dict) else fields
+        values = held if isinstance(held, dict) else fields
     try:
-        read = reply_type.model_validate(distinct_keys([(names.get(key.casefold(), key), asked[key]) for key in asked]))
+        read = reply_type.model_validate(distinct_keys([(names.get(key.casefold(), key), values[key]) for key in values]))
     except ValidationError as error:
         problems = (f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
         raise ValueError("; ".join(problems)) from error
@@ -110,6 +110,6 @@ def _decode(span: str) -> tuple[Any, bool]:
     raise ValueError(NOT_JSON)
 
 
-def _respell(found: re.Match[str]) -> str:
-    double, single, word = found.groups()
+def _respell(match: re.Match[str]) -> str:
+    double, single, word = match.groups()
     return json.dumps(single[1:-1].replace("\\'", "'")) if single else double or _WORDS.get(word, "")

@@ -163,7 +163,7 @@ class Rubric(Frozen):
         for dimension in self.dimensions:
             where = f"dimension {dimension.name}"
             if dimension.scale is None:
-                if sum(said is not None for said in (dimension.anchors, self.anchors, self.bands)) != 1:
+                if sum(meaning is not None for meaning in (dimension.anchors, self.anchors, self.bands)) != 1:
                     raise ValueError(f"{where}: anchors of its own, shared anchors or shared bands, exactly one of them")
             elif dimension.scale != YES_NO and dimension.anchors is None:
                 raise ValueError(f"{where}: a scale of its own needs anchors of its own")
@@ -219,17 +219,17 @@ OwnRubrics = Mapping[str, Any]
 
 def place_of(rubric: Rubric, dimension: str, repetition: int) -> int:
     """Return the place, from 0, at which a call asked for a dimension; `repetition` is `judge_repetition` of the judgements."""
-    place = rubric.names.index(dimension)
-    return (place - repetition) % len(rubric.names) if rubric.ask == "together" else 0
+    index = rubric.names.index(dimension)
+    return (index - repetition) % len(rubric.names) if rubric.ask == "together" else 0
 
 
 def order_dimensions(rubric: str, names: Iterable[str], own: OwnRubrics) -> list[str]:
     """Return names of dimensions in the order in which a rubric has them, by name if it is not there any more."""
     try:
-        known = load_rubric(rubric, own).names
+        order = load_rubric(rubric, own).names
     except UsageError:
-        known = ()
-    return sorted(set(names), key=lambda name: (known.index(name) if name in known else len(known), name))
+        order = ()
+    return sorted(set(names), key=lambda name: (order.index(name) if name in order else len(order), name))
 
 
 def load_rubric(name: str, own: OwnRubrics | None = None) -> Rubric:
@@ -252,14 +252,14 @@ def load_rubric(name: str, own: OwnRubrics | None = None) -> Rubric:
 
 
 def _fields_of(name: str, files: Mapping[str, Path], own: OwnRubrics) -> Any:
-    if name not in (known := {**files, **own}):
+    if name not in (rubrics := {**files, **own}):
         step = "add the rubric to the folder that the blueprint names under rubrics, or correct the blueprint"
-        raise unknown_name("rubric", name, sorted(known), "rubrics", step)
+        raise unknown_name("rubric", name, sorted(rubrics), "rubrics", step)
     fields = own[name] if name in own else _read_fields(read_text(files[name]))
     if not isinstance(fields, dict) or "extends" not in fields:
         return fields
     base = _fields_of(fields["extends"], files, own)
-    dimensions = {one["name"]: one for part in (base, fields) for one in part.get("dimensions", ())}
+    dimensions = {dimension["name"]: dimension for part in (base, fields) for dimension in part.get("dimensions", ())}
     stated = {name: value for name, value in fields.items() if name != "extends"}
     return {**base, **stated, "dimensions": list(dimensions.values())}
 

@@ -60,10 +60,10 @@ def find_faults(
     rows: list[Row] = []
     for answer in answers.filter(SIMULATED).iter_rows(named=True):
         key = {name: answer[name] for name in ANSWER}
-        found = [*_by_rule(by_item[answer["dataset"], answer["item_id"]], answer["turns"])]
+        faults = [*_by_rule(by_item[answer["dataset"], answer["item_id"]], answer["turns"])]
         for reply in replies.get(tuple(key.values()), ()):
-            found += _by_judge(reply, rubrics[reply["rubric"]], answer["turns"])
-        for _, own in groupby(found, key=lambda row: row["found_by"]):
+            faults += _by_judge(reply, rubrics[reply["rubric"]], answer["turns"])
+        for _, own in groupby(faults, key=lambda row: row["found_by"]):
             rows += ({**key, "number": number, "refused": None, **row} for number, row in enumerate(own))
     frame = pl.DataFrame(rows, schema=SimulationFaults.create_empty().schema)
     excerpts = frame.with_columns(pl.col("evidence").str.slice(0, LONGEST_EXCERPT))
@@ -80,8 +80,8 @@ def _by_rule(item: Row, turns: Turns) -> Iterator[Row]:
 def _by_judge(reply: Row, rubric: Rubric, turns: Turns) -> Iterator[Row]:
     opening = [{"speaker": TESTED}] * len(rubric.opening)  # it was shown before the turns, and is nobody's slip
     for claim in Contract.of(rubric, rubric.dimensions).parse(reply["raw_reply"] or "").faults:
-        named = {"kind": claim.kind, "severity": claim.severity, "evidence": claim.quote}
-        yield {"found_by": reply["judge"], **named, **_place(claim, (*opening, *turns))}
+        fault = {"kind": claim.kind, "severity": claim.severity, "evidence": claim.quote}
+        yield {"found_by": reply["judge"], **fault, **_place(claim, (*opening, *turns))}
 
 
 def _place(claim: FaultClaim, turns: Turns) -> Row:
@@ -89,9 +89,9 @@ def _place(claim: FaultClaim, turns: Turns) -> Row:
     turn = turns[claim.turn - 1] if claim.turn <= len(turns) else {"speaker": TESTED}
     if turn["speaker"] == TESTED:
         return {"speaker": None, "turn": None, "refused": f"turn {claim.turn} is none of a simulated person"}
-    said, quoted = (" ".join(text.split()) for text in (turn["text"], claim.quote))
+    spoken, quoted = (" ".join(text.split()) for text in (turn["text"], claim.quote))
     line = sum(before["speaker"] == turn["speaker"] for before in turns[: claim.turn])
-    refused = None if quoted and quoted in said else f"turn {claim.turn} does not say that"
+    refused = None if quoted and quoted in spoken else f"turn {claim.turn} does not say that"
     return {"speaker": turn["speaker"], "turn": line, "refused": refused}
 
 
@@ -127,8 +127,8 @@ def find_rule_faults(card: str, lines: Sequence[str], language: Language) -> Ite
     for turn, line in enumerate(lines, start=1):
         own = _QUOTED.sub(lambda quoted: " " * len(quoted[0]), line)
         for kind, slip in load_slips().items():
-            if (turn < len(lines) or not slip.before_last) and (found := slip.find(own)):
-                yield {"turn": turn, "kind": kind, "severity": slip.severity, "evidence": line[found.start() :].strip()}
+            if (turn < len(lines) or not slip.before_last) and (match := slip.find(own)):
+                yield {"turn": turn, "kind": kind, "severity": slip.severity, "evidence": line[match.start() :].strip()}
 
 
 def _content_words(text: str, language: Language) -> set[str]:

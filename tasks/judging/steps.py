@@ -47,8 +47,8 @@ async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, run_jobs: RunJo
 
     A failed judge call is a row too, and leaves the partition incomplete. The listener is told of every reply.
     """
-    if found := lake.find(job.key):
-        return up_to_date(found)
+    if stored := lake.find(job.key):
+        return up_to_date(stored)
     items, answers = lake.read(job.items, Items), lake.read(job.answers, Answers)
     listener.expect(judged_answers(answers, items, job.rubric).height * len(rating_calls(job.rubric, job.repetitions)))
     judging = Judge(job.judge, job.rubric, chat, listener.on_reply, job.repetitions)
@@ -66,23 +66,23 @@ class GoldJob:
     @property
     def key(self) -> PartitionKey:
         """Key of the replies, as answers."""
-        place = {"dataset": self.items.key("dataset"), "model": GOLD, "setting": GOLD}
-        return partition_key("answers", place, {}, [self.items.identity], ANSWERS_VERSION)
+        keys = {"dataset": self.items.key("dataset"), "model": GOLD, "setting": GOLD}
+        return partition_key("answers", keys, {}, [self.items.identity], ANSWERS_VERSION)
 
 
 @step("gold replies of {job.key.place[0][1]}")
 async def write_gold(job: GoldJob, lake: Lake) -> Any:
     """Write gold replies as answers, for the judge to rate, and return their PartitionRef."""
-    if found := lake.find(job.key):
-        return up_to_date(found)
+    if stored := lake.find(job.key):
+        return up_to_date(stored)
     return lake.write(job.key, gold_answers(lake.read(job.items, Items)), Answers)
 
 
 @step("cards/{job.name}/{job.step}")
 async def write_cards(job: CardJob, lake: Lake, models: SolverResources, run_jobs: RunJobs) -> Any:
     """Take every card one step further, and return the PartitionRef; a failed call leaves the partition incomplete."""
-    if found := lake.find(job.key):
-        return up_to_date(found)
+    if stored := lake.find(job.key):
+        return up_to_date(stored)
     advance = job.pipeline.advance
     jobs = [Job(len(row["text"] or row["posted"]), partial(advance, row, job.step, models)) for row in job.rows]
     frame = pl.DataFrame(list(await run_jobs(jobs)), schema=RoleCards.create_empty().schema)

@@ -59,8 +59,8 @@ def _parse(how: str, values: Sequence[Any], read: Callable[[Any], int | None]) -
 def whole_number(value: Any) -> int | None:
     """Return the number that a value is, or writes: 24, 24.0, "24"; null if it is none."""
     if isinstance(value, str):
-        found = _INTEGER.fullmatch(level_text(value).strip())
-        return int(found.group(1)) if found else None
+        match = _INTEGER.fullmatch(level_text(value).strip())
+        return int(match.group(1)) if match else None
     if isinstance(value, float):
         return int(value) if value.is_integer() else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
@@ -138,12 +138,12 @@ class Question:
 
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """What a reply was read as: `shown` for people, and the options it names as `Parse` has them, by the item's own indices.
+    """What a reply was read as: `text` for people, and the options it names as `Parse` has them, by the item's own indices.
 
     `reply` and `places`, where options are named: the whole of it, and the option shown at each place.
     """
 
-    shown: str
+    text: str
     indices: Indices = ()
     reply: str = field(default="", compare=False)
     places: Indices = field(default=(), compare=False)
@@ -241,11 +241,11 @@ def read_answer(
         text = parse_free_text(reply)
         return None if text is None else ParsedAnswer(text)
     ranked = rank_by_logprobs(token_logprobs, len(places)) if form.ranks_tokens else ()
-    shown = [question.options[place] for place in places]
-    parse = Parse(ranked, "token probabilities") if len(ranked) > 1 else form.read(reply, shown, cut=cut)
+    options = [question.options[position] for position in places]
+    parse = Parse(ranked, "token probabilities") if len(ranked) > 1 else form.read(reply, options, cut=cut)
     if parse.indices is None:
         return None
-    indices = tuple(places[place] for place in parse.indices)
+    indices = tuple(places[position] for position in parse.indices)
     if form.is_set:
         indices = tuple(sorted(indices))
     names = form.names(question.options)
@@ -273,12 +273,12 @@ def rank_by_logprobs(token_logprobs: TokenLogprobs, options: int) -> Indices:
     and what letters there are among the less likely tokens are words such as "a" and "I". `options`: how many are shown.
     """
     letters = option_letters(options)
-    places = {name: place for place, letter in enumerate(letters) for name in (letter, letter.lower())}
+    places = {name: position for position, letter in enumerate(letters) for name in (letter, letter.lower())}
     best: dict[int, float] = {}
     for token, logprob in token_logprobs:
-        place = places.get(token.strip().strip("(.").strip())
-        if place is not None:
-            best[place] = max(logprob, best.get(place, logprob))
+        position = places.get(token.strip().strip("(.").strip())
+        if position is not None:
+            best[position] = max(logprob, best.get(position, logprob))
     if max(best.values(), default=0.0) < max((logprob for _, logprob in token_logprobs), default=0.0):
         return ()
-    return tuple(sorted(best, key=lambda place: (-best[place], place)))
+    return tuple(sorted(best, key=lambda position: (-best[position], position)))

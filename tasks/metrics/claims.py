@@ -114,7 +114,7 @@ class Target(NamedTuple):
 class Claim(NamedTuple):
     """An answer stated somewhere in the reply. `corrects`: it takes the place of those before."""
 
-    place: int
+    start: int
     reading: Indices | LabelRefusal
     closing: bool = False
     meant: bool = True
@@ -129,9 +129,9 @@ def stated_claims(text: str, choices: Choices, read_target: TargetReader) -> Ite
     """Return every answer that follows a lead."""
     leads: dict[int, tuple[int, bool, bool]] = {}
     for patterns, closes, corrects in ((LEADS, False, False), (CLOSING_LEADS, True, False), (_INSTEAD, True, True)):
-        for found in (found for pattern in patterns for found in pattern.finditer(text)):
-            start, closed, corrected = leads.get(found.end(), (found.start(), False, False))
-            leads[found.end()] = min(start, found.start()), closes or closed, corrects or corrected
+        for match in (match for pattern in patterns for match in pattern.finditer(text)):
+            start, closed, corrected = leads.get(match.end(), (match.start(), False, False))
+            leads[match.end()] = min(start, match.start()), closes or closed, corrects or corrected
     leads |= {end: (end, True, True) for end in corrections(text)}
     for start in sorted(leads)[-MOST_CLAIMS:]:
         lead, closing, corrects = leads[start]
@@ -148,14 +148,14 @@ def settle(claims: Iterable[Claim], text: str) -> Reading:
 
     Closing ones count, and what is claimed behind the first of them; those that count must agree.
     """
-    stated = sorted(claims, key=lambda claim: claim.place)
-    corrected = max([*corrections(text), *(claim.place for claim in stated if claim.corrects)], default=0)
-    unmeant = {claim.place for claim in stated if not claim.meant}
-    meant = [claim for claim in stated if claim.place not in unmeant and claim.place >= corrected]
+    stated = sorted(claims, key=lambda claim: claim.start)
+    corrected = max([*corrections(text), *(claim.start for claim in stated if claim.corrects)], default=0)
+    unmeant = {claim.start for claim in stated if not claim.meant}
+    meant = [claim for claim in stated if claim.start not in unmeant and claim.start >= corrected]
     if not meant:
         return UNMEANT if stated else None
-    closed = min((claim.place for claim in meant if claim.closing), default=0)
-    counted = [claim.reading for claim in meant if claim.closing or claim.place >= closed]
+    closed = min((claim.start for claim in meant if claim.closing), default=0)
+    counted = [claim.reading for claim in meant if claim.closing or claim.start >= closed]
     refusals = [reading for reading in counted if isinstance(reading, LabelRefusal)]
     if refusals:
         return refusals[0]

@@ -45,8 +45,8 @@ def _equality(question: Question, answer: ParsedAnswer, _spec: MetricSpec) -> fl
         return set_equality(answer.indices, question.gold_indices)
     formulas = [true for true in question.references if is_mathematical(true)]
     if question.has_context or not formulas:
-        return texts.best_of(answer.shown, question.references, texts.exact_match)
-    return float(any(same_answer(answer.shown, true) for true in formulas))
+        return texts.best_of(answer.text, question.references, texts.exact_match)
+    return float(any(same_answer(answer.text, true) for true in formulas))
 
 
 def _by_gold(measure: Callable[[Indices, Indices], float]) -> AnswerMeasure:
@@ -55,7 +55,7 @@ def _by_gold(measure: Callable[[Indices, Indices], float]) -> AnswerMeasure:
 
 def by_reference(compare: texts.Comparison) -> AnswerMeasure:
     """Return the measure that compares an answer with the likest of its references."""
-    return lambda question, answer, _: texts.best_of(answer.shown, question.references, compare)
+    return lambda question, answer, _: texts.best_of(answer.text, question.references, compare)
 
 
 def _overlap(name: str, words: str, compare: texts.Comparison) -> Metric:
@@ -63,7 +63,7 @@ def _overlap(name: str, words: str, compare: texts.Comparison) -> Metric:
 
 
 def _by_truth(compare: texts.Comparison) -> AnswerMeasure:
-    return lambda question, answer, _: texts.closer_to_true(answer.shown, question.references, question.wrong_references, compare)
+    return lambda question, answer, _: texts.closer_to_true(answer.text, question.references, question.wrong_references, compare)
 
 
 def _by_roles(measure: Callable[[Sequence[OptionRole]], float | None]) -> AnswerMeasure:
@@ -142,7 +142,7 @@ METRICS = (
         "F1 of the positive class.",
         reduction="binary_f1",
         baseline="binary_f1",
-        answer=_by_gold(lambda said, gold: float((0 in said) == (0 in gold))),
+        answer=_by_gold(lambda chosen, gold: float((0 in chosen) == (0 in gold))),
         labels=_CLASS,
     ),
     Metric(

@@ -85,7 +85,7 @@ def score_items(
         key = tuple(answer[name] for name in ANSWER)
         return _score_answer(questions[key[:2]], answer, ratings.get(key, ()), method)
 
-    return score_answers(items, answers.with_columns(said=OWN_WORDS), method, score)
+    return score_answers(items, answers.with_columns(own_words=OWN_WORDS), method, score)
 
 
 def wholes_of(methods: Sequence[MethodSpec]) -> list[WholeMeasure]:
@@ -102,11 +102,13 @@ def _score_wholes(
     items: dy.DataFrame[Items], answers: pl.DataFrame, method: MethodSpec, gold: Mapping[str, pl.DataFrame]
 ) -> dy.DataFrame[ItemScores]:
     whole = wholes_of([method])[0]
-    known = whole.gold(items, gold)
-    together = answers.group_by(ASKED, maintain_order=True).agg(parts="part", said=OWN_WORDS).with_columns(part=pl.lit(""))
+    by_item = whole.gold(items, gold)
+    together = answers.group_by(ASKED, maintain_order=True).agg(parts="part", own_words=OWN_WORDS).with_columns(part=pl.lit(""))
 
     def score(answer: Mapping[str, Any]) -> Iterator[ScoredAnswer]:
-        values = whole.values(known[answer["item_id"]], dict(zip(answer["parts"], answer["said"], strict=True)), method.profile)
+        values = whole.values(
+            by_item[answer["item_id"]], dict(zip(answer["parts"], answer["own_words"], strict=True)), method.profile
+        )
         for spec in method.metrics:
             value = values.get(spec.metric)
             missing: ItemStatus = "call_failed" if spec.metric in values else "not_counted"
@@ -116,7 +118,7 @@ def _score_wholes(
 
 
 Score = Callable[[Mapping[str, Any]], Iterable[ScoredAnswer]]
-"""From the row of an answer, with all that the model says in it as `said`, to its score under each metric."""
+"""From the row of an answer, with all that the model says in it as `own_words`, to its score under each metric."""
 
 
 def score_answers(
@@ -150,18 +152,18 @@ def _score_anyhow(score: Score, answer: Mapping[str, Any]) -> list[ScoredAnswer]
     except (MoodflowError, ImportError, OSError, MemoryError):  # of items, methods or this machine, not of the reply
         raise
     except Exception as error:  # noqa: BLE001  named in the row
-        said = "" if isinstance(answer.get("said"), str) else [part and "" for part in answer.get("said") or ()]
-        silent = {**answer, "text": "", "said": said, "token_logprobs": None}
-        unread = [one._replace(error=type(error).__name__) for one in score(silent)]
-        return [one._replace(status="unparsed") if one.status == "scored" else one for one in unread]
+        blanks = "" if isinstance(answer.get("own_words"), str) else [part and "" for part in answer.get("own_words") or ()]
+        silent = {**answer, "text": "", "own_words": blanks, "token_logprobs": None}
+        unread = [score_row._replace(error=type(error).__name__) for score_row in score(silent)]
+        return [score_row._replace(status="unparsed") if score_row.status == "scored" else score_row for score_row in unread]
 
 
 def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:
     """Raise ScoringError unless every run answers exactly the items there are."""
     expected = "an answer per item, model, setting and repetition, failed ones included"
-    asked = items.select(ITEM).join(answers.select(RUN).unique(), how="cross")
+    expected_answers = items.select(ITEM).join(answers.select(RUN).unique(), how="cross")
     require_counterparts(items, answers, ITEM, "items have no answer", expected)
-    require_counterparts(asked, answers, ASKED, "items have no answer", expected)
+    require_counterparts(expected_answers, answers, ASKED, "items have no answer", expected)
     require_counterparts(answers, items, ITEM, "answers belong to no item", expected)
 
 
@@ -204,22 +206,22 @@ def check_order(question: Question, order: Sequence[int]) -> None:
 def _score_answer(
     question: Question, answer: Mapping[str, Any], rated: Sequence[Sequence[Rating]], method: MethodSpec
 ) -> Iterator[ScoredAnswer]:
-    said, order = answer["said"], answer["option_order"]
+    text, order = answer["own_words"], answer["option_order"]
     if order is not None:
         check_order(question, order)
     cut = answer["finish_reason"] == "length"
     tokens = [(entry["token"], entry["logprob"]) for entry in answer["token_logprobs"] or ()]
-    parsed = None if said is None else read_answer(question, said, cut=cut, order=order, token_logprobs=tokens)
+    parsed = None if text is None else read_answer(question, text, cut=cut, order=order, token_logprobs=tokens)
     for spec in method.metrics:
-        value, status = _outcome(question, parsed, spec, rated, answered=said is not None)
+        value, status = _outcome(question, parsed, spec, rated, answered=text is not None)
         labels = metric_of(spec).labels
         read = None if status == "unparsed" else parsed
-        named = labels.named(question, read.indices) if read else labels.unread(question)
+        predicted = labels.predicted(question, read.indices) if read else labels.unread(question)
         yield ScoredAnswer(
             value,
             status,
-            parsed_answer=read.shown if read else None,
-            predicted=None if said is None else named,
+            parsed_answer=read.text if read else None,
+            predicted=None if text is None else predicted,
             gold=labels.gold(question),
             chosen_place=shown_place(question, read.indices if read else (), order),
             gold_place=shown_place(question, question.gold_indices, order),
@@ -256,7 +258,7 @@ def item_scores_key(answers: PartitionRef, others: Sequence[PartitionRef], metho
 
     Weights and normalisation are left out: they act later, so changing them does not score the items again.
     """
-    asked = [
+    specs = [
         {
             "method": method.id,
             "rubric": method.rubric,
@@ -266,4 +268,4 @@ def item_scores_key(answers: PartitionRef, others: Sequence[PartitionRef], metho
         for method in methods
     ]
     parents = [answers.identity, *(ref.identity for ref in others)]
-    return partition_key("item_scores", dict(answers.place), {"methods": asked}, parents, METRICS_VERSION)
+    return partition_key("item_scores", dict(answers.place), {"methods": specs}, parents, METRICS_VERSION)

@@ -121,7 +121,7 @@ class Choices:
         held = self.holding(text)
         if index is not None and index in held and index not in opened:
             return True if held[index].is_part else None
-        return index in opened if opened or any(place.is_part for place in held.values()) else None
+        return index in opened if opened or any(part.is_part for part in held.values()) else None
 
     def _unmask(self, text: str) -> str:
         return TOKEN.sub(lambda token: self.options[ord(token.group()) - FIRST], text)
@@ -132,19 +132,19 @@ def label_at(text: str, start: int, choices: Choices) -> Label | None:
 
     "A" and "I" are words too, so they need a clear end; so do small letters.
     """
-    found = (_WIDE_LABEL if choices.wide else _LABEL).match(text, start)
-    if found is None:
+    match = (_WIDE_LABEL if choices.wide else _LABEL).match(text, start)
+    if match is None:
         return None
-    name, small = found.group().upper(), found.group().islower()
+    name, small = match.group().upper(), match.group().islower()
     if len(name) > 1 and choices.index(name) is None:
         return None
     follow = _AFTER_SMALL if small else _AFTER_ARTICLE if name in ("A", "I") else _AFTER_CAPITAL
-    return Label(name, found.end(), small) if follow.match(text, found.end()) else None
+    return Label(name, match.end(), small) if follow.match(text, match.end()) else None
 
 
 def marked_labels(text: str) -> list[str]:
     """Return letters that introduce something, as in "A. ..., B) ...", in order."""
-    return [found.group(1) for found in _MARK.finditer(text)]
+    return [match.group(1) for match in _MARK.finditer(text)]
 
 
 SequenceKind = Literal["set", "order"]
@@ -189,10 +189,10 @@ class Sequence:
 
 def letter_run(text: str, start: int, choices: Choices) -> Sequence | None:
     """Return capital letters without a gap, such as "AC": only where every label is one letter and each of them is an option."""
-    found = _RUN.match(text, start)
-    if found is None or choices.wide or set(found.group()) - set(choices.labels):
+    match = _RUN.match(text, start)
+    if match is None or choices.wide or set(match.group()) - set(choices.labels):
         return None
-    return Sequence(tuple(found.group()), found.end())
+    return Sequence(tuple(match.group()), match.end())
 
 
 def sequence_at(text: str, start: int, choices: Choices, kind: SequenceKind) -> Sequence | None:
@@ -202,15 +202,15 @@ def sequence_at(text: str, start: int, choices: Choices, kind: SequenceKind) -> 
     """
     names: list[str] = []
     numbers: list[int] = []
-    place = start
+    position = start
     end = start
     while True:
-        if prefix := _PREFIX.match(text, place):
-            place = prefix.end()
-        if kind == "order" and (number := _NUMBER.match(text, place)):
+        if prefix := _PREFIX.match(text, position):
+            position = prefix.end()
+        if kind == "order" and (number := _NUMBER.match(text, position)):
             numbers.append(int(number.group(1)))
-            place = number.end()
-        label = label_at(text, place, choices)
+            position = number.end()
+        label = label_at(text, position, choices)
         if label is None:
             break
         names.append(label.name)
@@ -218,7 +218,7 @@ def sequence_at(text: str, start: int, choices: Choices, kind: SequenceKind) -> 
         separator = _SEPARATORS[kind].match(text, end)
         if separator is None or separator.end() == end:
             break
-        place = separator.end()
+        position = separator.end()
     if not names:
         return letter_run(text, start, choices)
     return Sequence(tuple(names), end, tuple(numbers[: len(names)]))

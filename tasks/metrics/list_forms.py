@@ -81,10 +81,10 @@ def _read_line(line: str, choices: Choices, kind: SequenceKind, *, introduced: b
         body = _ORDINAL.sub("", body)
     if (index := choices.match(line if number is None else body)) is not None:
         return ListEntry(index, number, with_text=True)
-    found = _LETTER.match(body)
-    if found is None or (len(found.group(1)) > 1 and not choices.wide):
+    letter = _LETTER.match(body)
+    if letter is None or (len(letter.group(1)) > 1 and not choices.wide):
         return None
-    name, rest = found.group(1).upper(), found.group(2)
+    name, rest = letter.group(1).upper(), letter.group(2)
     index = choices.index(name)
     if index is None:
         return LabelRefusal(f"{name} is not an option")
@@ -204,13 +204,13 @@ class ListForms:
                 return checked_list(indices, choices, self.kind, with_texts=True)
         return None
 
-    def named(self, text: str, choices: Choices) -> Reading:
+    def with_texts(self, text: str, choices: Choices) -> Reading:
         """Read a reply that is letters, each with its option's text: "A (gratitude) and C (relief)"."""
-        bare, named = drop_texts(text, choices.labels, choices.options)
-        reading = self.whole(bare, choices) if named else None
+        bare, dropped = drop_texts(text, choices.labels, choices.options)
+        reading = self.whole(bare, choices) if dropped else None
         if reading is None or isinstance(reading, LabelRefusal):
             return reading
-        return checked_list(reading, choices, self.kind, with_texts=True) if len(reading) == named else None
+        return checked_list(reading, choices, self.kind, with_texts=True) if len(reading) == dropped else None
 
     def target(self, text: str, start: int, choices: Choices) -> Target | None:
         """Read the options strung together at `start`."""
@@ -254,9 +254,9 @@ class ListForms:
         return tuple(sorted(reading)) if self.kind == "set" and not isinstance(reading, LabelRefusal) else reading
 
     def _tails(self, text: str, choices: Choices) -> Iterator[Claim]:
-        for found in _TAIL_START.finditer(text) if self.kind == "set" and _TAIL.search(text) else ():
-            start, sequence = found.end(), sequence_at(text, found.end(), choices, "set")
-            if sequence and (len(sequence.names) > 1 or found["only"]) and _TAIL.match(text, sequence.end):
+        for match in _TAIL_START.finditer(text) if self.kind == "set" and _TAIL.search(text) else ():
+            start, sequence = match.end(), sequence_at(text, match.end(), choices, "set")
+            if sequence and (len(sequence.names) > 1 or match["only"]) and _TAIL.match(text, sequence.end):
                 yield Claim(start, self._shaped(sequence.read(choices)), meant=is_meant(text, start, start, sequence.end))
 
     def _edges(self, text: str, choices: Choices) -> Iterator[Claim]:
@@ -269,7 +269,7 @@ class ListForms:
                 yield Claim(0, target.reading, closing=True, meant=not is_taken_back(text, target.end))
         edges = [(0, lines[0])] if len(lines) > 1 and not lines[1] else []
         edges += [(len(text) - len(lines[-1]), lines[-1])] if len(lines) > 1 and not _LIST_LINE.match(lines[-2]) else []
-        for place, line in edges:
+        for start, line in edges:
             reading = None if re.match(r"\(?\d", line) else self.whole(line, choices)
             if reading is not None:
-                yield Claim(place, reading, closing=not _INTRO.match(line), meant=is_meant(text, place, place, place + len(line)))
+                yield Claim(start, reading, closing=not _INTRO.match(line), meant=is_meant(text, start, start, start + len(line)))

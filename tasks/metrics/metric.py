@@ -29,7 +29,7 @@ class Labels(NamedTuple):
     Null: the answer is no option that is a class.
     """
 
-    named: Callable[[Question, Indices], list[str] | None]
+    predicted: Callable[[Question, Indices], list[str] | None]
     unread: Callable[[Question], list[str] | None]
     gold: Callable[[Question], list[str] | None]
 

@@ -43,7 +43,7 @@ def options_with(text: str, options: Sequence[str]) -> dict[int, PlaceInOption]:
     if not is_long(_COMMON.sub(" ", core).strip(_EDGES)) or not re.search(r"[^\W\d_]", core):
         return {}
     places = {index: _place(core, _levelled(option)) for index, option in enumerate(options)}
-    return {index: place for index, place in places.items() if place is not None}
+    return {index: part for index, part in places.items() if part is not None}
 
 
 def option_by_part(text: str, options: Sequence[str]) -> int | None:
@@ -51,13 +51,13 @@ def option_by_part(text: str, options: Sequence[str]) -> int | None:
 
     "ironic" does not name "It is not ironic", nor "honesty" "Honesty is not what matters".
     """
-    found = options_with(text, options)
-    if len(found) != 1:
+    holders = options_with(text, options)
+    if len(holders) != 1:
         return None
-    ((index, place),) = found.items()
+    ((index, part),) = holders.items()
     option = _levelled(options[index])
-    rest = option[: place.start] + "\n" + _CLAUSE_END.split(option[place.end :], maxsplit=1)[0]
-    return index if place.is_part and not NEGATION.search(rest) else None
+    rest = option[: part.start] + "\n" + _CLAUSE_END.split(option[part.end :], maxsplit=1)[0]
+    return index if part.is_part and not NEGATION.search(rest) else None
 
 
 def opened_by(text: str, options: Sequence[str]) -> list[int]:
@@ -94,7 +94,7 @@ def _place(core: str, option: str) -> PlaceInOption | None:
         if not joined and not goes_on:
             places.append(PlaceInOption(start, end, _is_part(option, start, end)))
         start = option.find(core, end)
-    return max(places, key=lambda place: place.is_part, default=None)
+    return max(places, key=lambda part: part.is_part, default=None)
 
 
 def _is_part(option: str, start: int, end: int) -> bool:

@@ -81,7 +81,7 @@ def _list_forms(kind: SequenceKind) -> Forms:
     forms = ListForms(kind)
     return {
         "letters": forms.whole,  # what the prompt asks for
-        "letters with texts": forms.named,  # unambiguous if each letter stands with its own option and nothing else is said
+        "letters with texts": forms.with_texts,  # unambiguous if each letter stands with its own option and nothing else is said
         "statement": forms.claims,  # before lists, since the options may be repeated before the answer
         "list": forms.lines,  # one option a line, among prose; in a set with nothing but its own text
         "option texts": forms.texts,  # unambiguous if every piece is an option

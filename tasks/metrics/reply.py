@@ -144,9 +144,9 @@ def match_text(
     """
     for normalise in forms:
         wanted = normalise(text)
-        found = _places(normalise, tuple(options)).get(wanted, ()) if wanted else ()
-        if len(found) == 1:
-            return found[0]
+        indices = _places(normalise, tuple(options)).get(wanted, ()) if wanted else ()
+        if len(indices) == 1:
+            return indices[0]
     return None
 
 
@@ -178,9 +178,9 @@ def mask_options(reply: str, options: Sequence[str]) -> str:
     cores = _cores(options)
     times = Counter(core.casefold() for core in cores)
     for index, core in sorted(enumerate(cores), key=lambda held: -len(held[1])):
-        asked = "?" if level_text(options[index]).rstrip().endswith("?") else ""
+        question_mark = "?" if level_text(options[index]).rstrip().endswith("?") else ""
         for version in {core, " ".join(core.split())} if is_long(core) else ():
-            text = _replace(text, version, chr(FIRST + index), asked, any_case=times[core.casefold()] == 1)
+            text = _replace(text, version, chr(FIRST + index), question_mark, any_case=times[core.casefold()] == 1)
     return text
 
 
@@ -223,18 +223,18 @@ def is_long(core: str) -> bool:
 def _replace(text: str, core: str, token: str, ending: str, *, any_case: bool) -> str:
     """Return the text with a token for every occurrence of `core` as whole words, with the ending if that is there."""
     held, wanted = (text.lower(), core.lower()) if any_case else (text, core)
-    pieces, kept, place = list[str](), 0, held.find(wanted)
-    while place >= 0:
-        end = place + len(wanted)
-        if _is_word(text, place - 1, place) or _is_word(text, end - 1, end):
-            place = held.find(wanted, place + 1)
+    pieces, kept, start = list[str](), 0, held.find(wanted)
+    while start >= 0:
+        end = start + len(wanted)
+        if _is_word(text, start - 1, start) or _is_word(text, end - 1, end):
+            start = held.find(wanted, start + 1)
             continue
-        pieces += [text[kept:place], token]
+        pieces += [text[kept:start], token]
         kept = end + len(ending) if ending and text.startswith(ending, end) else end
-        place = held.find(wanted, kept)
+        start = held.find(wanted, kept)
     return "".join([*pieces, text[kept:]])
 
 
 def _is_word(text: str, *places: int) -> bool:
     """Return whether the characters at both places belong to words that are written with gaps between them."""
-    return all(0 <= place < len(text) and _WORD_CHARACTER.match(text[place]) for place in places)
+    return all(0 <= index < len(text) and _WORD_CHARACTER.match(text[index]) for index in places)

@@ -106,11 +106,11 @@ def read_opening_text(text: str, choices: Choices) -> Reading:
     if corrections(text):
         return None
     edges = [*(piece for piece in _pieces(lines[0]) if not is_taken_back(lines[0], len(piece))), lines[-1]]
-    found = {index for piece in edges if (index := choices.match(piece)) is not None}
-    if not found or ANY_DOUBT.search(lines[-2] if len(lines) > 1 and lines[-2].endswith(":") else ""):
+    indices = {index for piece in edges if (index := choices.match(piece)) is not None}
+    if not indices or ANY_DOUBT.search(lines[-2] if len(lines) > 1 and lines[-2].endswith(":") else ""):
         return None
-    found |= {index for line in lines for piece in _clauses(line) if (index := choices.match(piece)) is not None}
-    return (found.pop(),) if len(found) == 1 else SEVERAL
+    indices |= {index for line in lines for piece in _clauses(line) if (index := choices.match(piece)) is not None}
+    return (indices.pop(),) if len(indices) == 1 else SEVERAL
 
 
 def read_only_text(text: str, choices: Choices) -> Reading:
@@ -118,19 +118,21 @@ def read_only_text(text: str, choices: Choices) -> Reading:
 
     Not where an option is an everyday word or a single character, which sentences hold for other reasons ("No way to know").
     """
-    shown = [option.strip() for option in choices.options]
-    if _SENTENCE_END.search(text.rstrip(".!。")) or any(option.casefold() in _EVERYDAY or len(option) == 1 for option in shown):
+    stripped = [option.strip() for option in choices.options]
+    if _SENTENCE_END.search(text.rstrip(".!。")) or any(
+        option.casefold() in _EVERYDAY or len(option) == 1 for option in stripped
+    ):
         return None
-    found = {choices.match(token) for token in TOKEN.findall(text)}
+    indices = {choices.match(token) for token in TOKEN.findall(text)}
     rest = TOKEN.sub(" ", text).casefold()
-    for index, option in enumerate(shown):
+    for index, option in enumerate(stripped):
         short = rf"(?<![^\W\u3400-\u9fff]){re.escape(option.casefold())}(?![^\W\u3400-\u9fff])"
         rest, times = re.subn(short, " ", rest)
-        found |= {index} if times else set()
-    if not found or NEGATION.search(rest) or ANY_DOUBT.search(rest):
+        indices |= {index} if times else set()
+    if not indices or NEGATION.search(rest) or ANY_DOUBT.search(rest):
         return None
-    found |= set(choices.holding(text))
-    return SEVERAL if len(found) > 1 else tuple(index for index in found if index is not None)
+    indices |= set(choices.holding(text))
+    return SEVERAL if len(indices) > 1 else tuple(index for index in indices if index is not None)
 
 
 def read_part(text: str, choices: Choices) -> Reading:
@@ -149,8 +151,8 @@ def read_target(text: str, start: int, choices: Choices) -> Target | None:
         return Target(SEVERAL, label.end)
     if _lists_others(text, start, label, choices):
         return None
-    place = _SEPARATOR.match(text, label.end)
-    end = place.end() if place else label.end
+    separator = _SEPARATOR.match(text, label.end)
+    end = separator.end() if separator else label.end
     rest = text[end : end + min(choices.reach, LEFT_BESIDE)].split("\n", 1)[0]
     reading = choices.read(label.name)
     if isinstance(reading, LabelRefusal):
@@ -179,8 +181,8 @@ def _end_of_own(text: str, start: int, end: int, index: int, choices: Choices) -
 def _agrees(after: str, index: int | None, choices: Choices) -> bool | None:
     """Return whether what follows a letter is its own option's text or another's, see `Choices.agrees`."""
     line = after.lstrip()
-    place = _SEPARATOR.match(line)
-    end = place.end() if place else 0
+    separator = _SEPARATOR.match(line)
+    end = separator.end() if separator else 0
     return choices.agrees(index, line[end:], marked=end > 0 or line.startswith("("))
 
 
@@ -192,8 +194,8 @@ def _text_target(text: str, start: int, choices: Choices) -> Target | None:
         index = choices.match(piece)
         if (index := choices.by_head(piece) if index is None else index) is not None:
             return Target((index,), end)
-        if found := _TEXT_THEN_LETTER.search(piece):
-            index, lettered = choices.match(piece[: found.start()]), choices.index(found.group(1))
+        if match := _TEXT_THEN_LETTER.search(piece):
+            index, lettered = choices.match(piece[: match.start()]), choices.index(match.group(1))
             if index is not None:
                 return Target((index,) if index == lettered else DISAGREE, end)
     return None
@@ -203,7 +205,7 @@ def _pieces(line: str) -> Iterator[str]:
     """Return the line, then ever shorter beginnings of it that end where a clause does."""
     line = line.split("</answer>", 1)[0]
     yield line
-    for end in reversed([found.start() for found in islice(_PIECE_END.finditer(line), MOST_PIECES)]):
+    for end in reversed([match.start() for match in islice(_PIECE_END.finditer(line), MOST_PIECES)]):
         yield line[:end]
 
 
@@ -229,11 +231,11 @@ def _bare(line: str) -> list[str]:
 
 
 def _tails(text: str, choices: Choices) -> Iterator[Claim]:
-    for found in (found for pattern in _TAILS for found in pattern.finditer(text)):
-        index = choices.index(found.group(1))
-        if index is not None and found.groupdict().get("text") in {None, chr(FIRST + index)}:
-            start, end = found.start(1), found.end()
-            meant = is_meant(text, start, start, end) and not _BUT.match(text, end) and not is_taken_back(text, found.end(1))
+    for match in (match for pattern in _TAILS for match in pattern.finditer(text)):
+        index = choices.index(match.group(1))
+        if index is not None and match.groupdict().get("text") in {None, chr(FIRST + index)}:
+            start, end = match.start(1), match.end()
+            meant = is_meant(text, start, start, end) and not _BUT.match(text, end) and not is_taken_back(text, match.end(1))
             yield Claim(start, (index,), meant=meant)
 
 
@@ -252,7 +254,7 @@ def _edges(text: str, choices: Choices) -> Iterator[Claim]:
             yield Claim(start, target.reading, closing=True, meant=not is_taken_back(text, target.end))
     if len(lines) > 1 and not _marks(lines[-2]):
         claims = _line_claims(text, lines, choices)
-        yield from claims if claims and claims[0].place == len(text) - len(lines[-1]) else ()
+        yield from claims if claims and claims[0].start == len(text) - len(lines[-1]) else ()
 
 
 def _line_claims(text: str, lines: list[str], choices: Choices) -> list[Claim]:
@@ -260,15 +262,15 @@ def _line_claims(text: str, lines: list[str], choices: Choices) -> list[Claim]:
 
     Not with its text where other letters begin lines, too.
     """
-    claims, place = list[Claim](), len(text) + 1
+    claims, start = list[Claim](), len(text) + 1
     for line in reversed(lines[-MOST_LINES:]):
         reading = read_bare_letter(line, choices)
-        if reading is None and place > len(text) and not any(_marks(other) for other in lines[:-1]):
+        if reading is None and start > len(text) and not any(_marks(other) for other in lines[:-1]):
             reading = read_letter_and_text(line, choices)
-        place -= len(line) + 1
+        start -= len(line) + 1
         if reading is not None:
-            meant = is_meant(text, place, place, place + len(line))
-            claims.append(Claim(place, reading, closing=not _LABEL_PREFIX.match(line), meant=meant))
+            meant = is_meant(text, start, start, start + len(line))
+            claims.append(Claim(start, reading, closing=not _LABEL_PREFIX.match(line), meant=meant))
     return claims
 
 

@@ -150,7 +150,7 @@ def is_taken_back(text: str, end: int) -> bool:
 
 def corrections(text: str) -> list[int]:
     """Return where the corrections of a reply end."""
-    return [found.end() for found in _CORRECTION.finditer(text)]
+    return [match.end() for match in _CORRECTION.finditer(text)]
 
 
 def _is_doubted(text: str, lead: int, start: int) -> bool:
@@ -162,5 +162,5 @@ def _is_doubted(text: str, lead: int, start: int) -> bool:
     if line_break and not same_line.rstrip().endswith(":"):
         same_line = ""
     sentence = _COLON_END.sub(" ", same_line) + re.sub(r"[:\s]+", " ", text[lead:start])
-    starts = [found.end() for found in _NEW_START.finditer(sentence)]
+    starts = [match.end() for match in _NEW_START.finditer(sentence)]
     return _DOUBTED.search(sentence[starts[-1] :] if starts else sentence) is not None

@@ -46,8 +46,8 @@ class ItemScoreJob:
 @step("score {job.title}")
 async def score_partition(job: ItemScoreJob, lake: Lake) -> Any:
     """Read answers, compare them with the gold and return the PartitionRef of the item scores."""
-    if found := lake.find(job.key):
-        return up_to_date(found)
+    if stored := lake.find(job.key):
+        return up_to_date(stored)
     return await _in_thread(job, lake)
 
 
@@ -78,8 +78,8 @@ def compute_item_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
 def check_bounds(scores: pl.DataFrame) -> pl.DataFrame:
     """Return rows of `item_scores` as they are; raise ScoringError if a value lies outside its metric's bounds."""
     rows = [(metric, *METRICS[metric].bounds) for metric in scores["metric"].unique()]
-    known = pl.DataFrame(rows, schema={"metric": pl.String, "low": pl.Float64, "high": pl.Float64}, orient="row")
-    outside = scores.join(known, on="metric").filter(~pl.col("value").is_between("low", "high"))
+    bounds = pl.DataFrame(rows, schema={"metric": pl.String, "low": pl.Float64, "high": pl.Float64}, orient="row")
+    outside = scores.join(bounds, on="metric").filter(~pl.col("value").is_between("low", "high"))
     if outside.is_empty():
         return scores
     row = outside.sort(sort_keys(("dataset", "item_id", "method", "metric"))).row(0, named=True)

@@ -63,43 +63,43 @@ def best_of(text: str, references: Sequence[str], compare: Comparison) -> float:
     return max(compare(text, reference) for reference in usable)
 
 
-def exact_match(said: str, true: str) -> float:
+def exact_match(text: str, true: str) -> float:
     """Return 1 if the text has the same words as the reference, else 0."""
-    return float(content_words(said) == content_words(true))
+    return float(content_words(text) == content_words(true))
 
 
-def token_f1(said: str, true: str) -> float:
+def token_f1(text: str, true: str) -> float:
     """Return harmonic mean of precision and recall of words, each counted as often as it occurs."""
-    return word_f1(content_words(said), content_words(true))
+    return word_f1(content_words(text), content_words(true))
 
 
-def word_recall(said: str, true: str) -> float:
+def word_recall(text: str, true: str) -> float:
     """Return the share of the reference's words that occur in the text, each counted as often as it occurs."""
-    mine, theirs = Counter(content_words(said)), Counter(content_words(true))
+    mine, theirs = Counter(content_words(text)), Counter(content_words(true))
     return (mine & theirs).total() / theirs.total()
 
 
-def rouge_1(said: str, true: str) -> float:
+def rouge_1(text: str, true: str) -> float:
     """Return f-measure of single words, each counted as often as it occurs (as rouge-score, with this module's words)."""
-    mine, theirs = words(said), words(true)
+    mine, theirs = words(text), words(true)
     return f_measure((Counter(mine) & Counter(theirs)).total(), len(mine), len(theirs))
 
 
-def rouge_l(said: str, true: str) -> float:
+def rouge_l(text: str, true: str) -> float:
     """Return f-measure of the longest common subsequence of words (as rouge-score, with this module's words)."""
-    mine, theirs = words(said), words(true)
+    mine, theirs = words(text), words(true)
     return f_measure(common_length(mine, theirs), len(mine), len(theirs))
 
 
-def common_length(one: Sequence[str], other: Sequence[str]) -> int:
+def common_length(first: Sequence[str], other: Sequence[str]) -> int:
     """Return how many words the longest common subsequence has.
 
     A bit for each word of the shorter text, all of them in one step for each word of the longer one: Hyyro 2004, exactly.
     """
-    shorter, longer = sorted((one, other), key=len)
+    shorter, longer = sorted((first, other), key=len)
     places: dict[str, int] = {}
-    for place, word in enumerate(shorter):
-        places[word] = places.get(word, 0) | 1 << place
+    for index, word in enumerate(shorter):
+        places[word] = places.get(word, 0) | 1 << index
     whole = (1 << len(shorter)) - 1
     free = whole
     for word in longer:
@@ -108,27 +108,27 @@ def common_length(one: Sequence[str], other: Sequence[str]) -> int:
     return len(shorter) - free.bit_count()
 
 
-def f_measure(shared: int, said: int, true: int) -> float:
+def f_measure(shared: int, length: int, reference_length: int) -> float:
     """Return ROUGE's f-measure of so many shared words of two texts with so many."""
-    precision, recall = shared / max(said, 1), shared / max(true, 1)
+    precision, recall = shared / max(length, 1), shared / max(reference_length, 1)
     return 2 * precision * recall / (precision + recall) if shared else 0.0
 
 
-def bleu(said: str, true: str, order: int = 4) -> float:
+def bleu(text: str, true: str, order: int = 4) -> float:
     """Return sentence BLEU with up to `order` words in a row, fewer for shorter texts; exponential smoothing, case kept.
 
     Words are those of sacrebleu: `zh` where a Chinese character stands in either text, otherwise `13a`. Of several references the
     best one counts, as in TruthfulQA; multi-reference BLEU, which pools their words, would reward an answer that mixes them.
     """
-    scorer = _bleu("zh" if CHINESE_CHARACTER.search(said + true) else "13a", order)
+    scorer = _bleu("zh" if CHINESE_CHARACTER.search(text + true) else "13a", order)
     # The geometric mean's rounding may lift a perfect match above 100 by its last bits.
-    return min(scorer.sentence_score(said, [true]).score / 100, 1.0)
+    return min(scorer.sentence_score(text, [true]).score / 100, 1.0)
 
 
-def word_f1(said: Sequence[str], true: Sequence[str]) -> float:
+def word_f1(given: Sequence[str], true: Sequence[str]) -> float:
     """Return F1 of the words that two texts share, in [0, 1]; 0 if they share none."""
-    shared = (Counter(said) & Counter(true)).total()
-    return 2 * shared / (len(said) + len(true)) if shared else 0.0
+    shared = (Counter(given) & Counter(true)).total()
+    return 2 * shared / (len(given) + len(true)) if shared else 0.0
 
 
 @cache
@@ -140,8 +140,8 @@ def _bleu(tokens: Literal["13a", "zh"], order: int) -> "BLEU":
 
 def distinct(text: str, order: int) -> float | None:
     """Return the share of different ones among the rows of `order` words, Distinct-n (Li et al. 2016); null = no such row."""
-    said = words(text)
-    rows = [tuple(said[at : at + order]) for at in range(len(said) - order + 1)]
+    in_order = words(text)
+    rows = [tuple(in_order[at : at + order]) for at in range(len(in_order) - order + 1)]
     return len(set(rows)) / len(rows) if rows else None
 
 
@@ -149,7 +149,7 @@ Encode = Callable[[list[str]], Any]
 """From texts to an array [texts, dimensions] whose rows have length 1."""
 
 
-def similarity(said: str, true: str) -> float:
+def similarity(text: str, true: str) -> float:
     """Return the cosine of sentence embeddings, in [-1, 1].
 
     Stands in for BLEURT, whose checkpoints come from no package registry: all-MiniLM-L6-v2 (Reimers and Gurevych 2019), whose
@@ -157,7 +157,7 @@ def similarity(said: str, true: str) -> float:
     UsageError if the model or its library is not installed.
     """
     encode = load_encoder()
-    return float(_embedding(said, encode) @ _embedding(true, encode))
+    return float(_embedding(text, encode) @ _embedding(true, encode))
 
 
 @cache

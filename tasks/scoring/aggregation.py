@@ -255,9 +255,9 @@ def apply_veto(totals: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
         return totals.with_columns(total=_TOTAL, vetoed=pl.lit(value=False), veto_reason=pl.lit(None, pl.String))
     threshold = gate.threshold - _ROUNDING
     # A published score comes without item counts; nothing is known to be missing from it.
-    asked = pl.col("gate_item_coverage").fill_null(1.0)
-    whole = (pl.col("gate_coverage") == 1) & (asked >= blueprint.rank_item_coverage)
-    half = (pl.col("gate_coverage") >= _LEAST_OF_THE_GATE) & (asked >= _LEAST_OF_THE_GATE)
+    item_coverage = pl.col("gate_item_coverage").fill_null(1.0)
+    whole = (pl.col("gate_coverage") == 1) & (item_coverage >= blueprint.rank_item_coverage)
+    half = (pl.col("gate_coverage") >= _LEAST_OF_THE_GATE) & (item_coverage >= _LEAST_OF_THE_GATE)
     clear = (pl.col("gate_ci_high") < threshold) | (pl.col("gate_ci_low") >= threshold)
     vetoed = pl.when(whole | (half & clear)).then(threshold > _GATE)
     text = f"{gate.ability} scored {{}}, below the threshold of {gate.threshold:g}"
@@ -277,9 +277,9 @@ def rank_models(
     """
     complete = pl.col("datasets_scored") == pl.col("datasets_total")
     # A published total comes without item counts; nothing is known to be missing from it.
-    asked = pl.col("item_coverage").fill_null(1.0) >= blueprint.rank_item_coverage
+    covered = pl.col("item_coverage").fill_null(1.0) >= blueprint.rank_item_coverage
     eligible = pl.col("total").is_not_null() & pl.col("vetoed").fill_null(value=False).not_()
     if not rank_incomplete:
-        eligible &= complete & asked & pl.col("vetoed").is_not_null()
+        eligible &= complete & covered & pl.col("vetoed").is_not_null()
     ranked = pl.when(eligible).then(pl.col("total").round(9))
     return totals.with_columns(rank=ranked.rank("min", descending=True).over(*within).cast(pl.Int64))

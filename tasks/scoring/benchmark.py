@@ -138,12 +138,12 @@ def list_variations(blueprint: Blueprint) -> Iterator[Variation]:
 
 def _move(tree: Tree, places: pl.DataFrame) -> Tree:
     """Return the tree with datasets and tasks at these places, weighing the same among their like; a dataset may have several."""
-    one = pl.lit(1.0).alias("weight")
-    below = places.select(node="sub_ability", parent="ability", tier=pl.lit(2, pl.Int64)).unique().with_columns(one)
+    equal_weight = pl.lit(1.0).alias("weight")
+    below = places.select(node="sub_ability", parent="ability", tier=pl.lit(2, pl.Int64)).unique().with_columns(equal_weight)
     return replace(
         tree,
-        datasets=places.select("dataset", "task", one),
-        tasks=places.select("task", pl.col("sub_ability").alias("node"), "level").unique().with_columns(one),
+        datasets=places.select("dataset", "task", equal_weight),
+        tasks=places.select("task", pl.col("sub_ability").alias("node"), "level").unique().with_columns(equal_weight),
         nodes=pl.concat([tree.nodes.filter(pl.col("parent").is_null()), below]),
     )
 

@@ -25,14 +25,14 @@ class BlueprintFile:
 
     def place(self, location: Location) -> str:
         """Return file, line (that of the key) and key path of the deepest part of a location in the file."""
-        node, line, found = self.root, 1, list[str | int]()
+        node, line, path = self.root, 1, list[str | int]()
         for step in location:
             for name, child, its_line in _children(node):
                 if name == step:
                     node, line = child, its_line
-                    found.append(step)
+                    path.append(step)
                     break
-        return f"{self.file}, line {line}" + (f", {_path(found)}" if found else "")
+        return f"{self.file}, line {line}" + (f", {_path(path)}" if path else "")
 
     def find(self, name: str) -> Location | None:
         """Find where a name first occurs, as a key or as a value."""
@@ -184,36 +184,38 @@ EXPECTATIONS = {
 def blueprint_error(error: ValidationError, document: BlueprintFile) -> BlueprintError:
     """Turn a failed validation into one message: the first fault in full, the others by place."""
     # Of thousands of faults the first few say enough, and each is compared with all.
-    found = [dict[str, Any](one) for one in error.errors(include_url=False)[:50]]
+    problems = [dict[str, Any](problem) for problem in error.errors(include_url=False)[:50]]
     # Where an entry of a list fails, pydantic also calls the list too short.
-    locations: list[Location] = [one["loc"] for one in found]
-    inner = [one for one in found if not any(other[: len(one["loc"])] == one["loc"] != other for other in locations)]
-    faults = [_fault(one, document) for one in inner]
+    locations: list[Location] = [problem["loc"] for problem in problems]
+    inner = [
+        problem for problem in problems if not any(other[: len(problem["loc"])] == problem["loc"] != other for other in locations)
+    ]
+    faults = [_fault(problem, document) for problem in inner]
     # One line that aliases repeat is one fault.
     places = [str(fault.where) for fault in faults]
-    lines = dict.fromkeys(place.rpartition(", ")[0] or place for place in places)
+    lines = dict.fromkeys(where.rpartition(", ")[0] or where for where in places)
     if others := list(lines)[1:4]:
         faults[0].next_step = f"{faults[0].next_step}; then see also {'; '.join(others)}"
     return faults[0]
 
 
-def _fault(found: dict[str, Any], document: BlueprintFile) -> BlueprintError:
-    location: Location = tuple(found["loc"])
-    if found["type"] == "value_error":
-        return _broken_rule(str(found["ctx"]["error"]), location, document)
+def _fault(problem: dict[str, Any], document: BlueprintFile) -> BlueprintError:
+    location: Location = tuple(problem["loc"])
+    if problem["type"] == "value_error":
+        return _broken_rule(str(problem["ctx"]["error"]), location, document)
     where = document.place(location)
     name = str(next((step for step in reversed(location) if step != "[key]"), "the blueprint"))
-    if found["type"] == "extra_forbidden":
-        known = sorted(_model_at(location).model_fields)
-        step = suggest(name, known, "remove it", cutoff=0.6)
+    if problem["type"] == "extra_forbidden":
+        keys = sorted(_model_at(location).model_fields)
+        step = suggest(name, keys, "remove it", cutoff=0.6)
         return BlueprintError(
-            f"unknown key {name!r}", where=where, expected=f"one of {', '.join(known)}", got=name, next_step=step
+            f"unknown key {name!r}", where=where, expected=f"one of {', '.join(keys)}", got=name, next_step=step
         )
-    if found["type"] == "missing":
+    if problem["type"] == "missing":
         what = f"the key {name!r} is missing"
         return BlueprintError(what, where=where, expected=f"{name}: ...", got="no such key", next_step=f"add {name}")
-    expected, next_step = _expectation(found)
-    what, got = f"the value of {name!r} cannot be used", _shown(found["input"])
+    expected, next_step = _expectation(problem)
+    what, got = f"the value of {name!r} cannot be used", _shown(problem["input"])
     return BlueprintError(what, where=where, expected=expected, got=got, next_step=next_step)
 
 
@@ -225,7 +227,7 @@ def _broken_rule(message: str, location: Location, document: BlueprintFile) -> B
     if not location:
         candidates = [section, *names] if section == "level_rules" else [*names, section]
         places = (document.find(name) for name in candidates)
-        location = next((place for place in places if place is not None), ("abilities",))
+        location = next((candidate for candidate in places if candidate is not None), ("abilities",))
     next_step = rule.next_step
     if rule.sign == "datasets that are not defined":
         suggestion = suggest(names[0], document.values["datasets"], cutoff=0.6)
@@ -234,13 +236,13 @@ def _broken_rule(message: str, location: Location, document: BlueprintFile) -> B
     return BlueprintError(what, where=where, expected=rule.expected, got=got, next_step=next_step)
 
 
-def _expectation(found: Mapping[str, Any]) -> tuple[str, str]:
-    if found["type"] == "string_type" and isinstance(found["input"], int | float | bool):
+def _expectation(problem: Mapping[str, Any]) -> tuple[str, str]:
+    if problem["type"] == "string_type" and isinstance(problem["input"], int | float | bool):
         return "text", "put the value in quotes"
-    text = EXPECTATIONS.get(found["type"])
+    text = EXPECTATIONS.get(problem["type"])
     if text is not None:
-        return text.format(**found.get("ctx", {})), "correct the value"
-    return str(found["msg"]).removeprefix("Input should be ").removeprefix("a valid "), "correct the value"
+        return text.format(**problem.get("ctx", {})), "correct the value"
+    return str(problem["msg"]).removeprefix("Input should be ").removeprefix("a valid "), "correct the value"
 
 
 def _model_at(location: Location) -> type[BaseModel]:

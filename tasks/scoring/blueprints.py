@@ -78,17 +78,17 @@ def _extended(document: BlueprintFile) -> BlueprintFile:
 
     Where something stands in the whole no file says, so that errors name the file alone.
     """
-    named = document.values["extends"]
-    if named not in list_blueprints() or named == document.file.stem:
+    base = document.values["extends"]
+    if base not in list_blueprints() or base == document.file.stem:
         raise BlueprintError(
             "a blueprint extends one that does not ship with MoodFlow",
             where=document.place(("extends",)),
             expected=f"one of {', '.join(list_blueprints())}",
-            got=str(named),
+            got=str(base),
             next_step="name one of them, or copy what is to be extended",
         )
     own = {name: value for name, value in document.values.items() if name != "extends"}
-    return BlueprintFile(document.file, MappingNode("", []), _overlay(read_blueprint_file(_files()[named]).values, own))
+    return BlueprintFile(document.file, MappingNode("", []), _overlay(read_blueprint_file(_files()[base]).values, own))
 
 
 def _overlay(below: Any, above: Any) -> Any:
@@ -96,10 +96,12 @@ def _overlay(below: Any, above: Any) -> Any:
     if isinstance(below, dict) and isinstance(above, dict):
         return below | {name: _overlay(below[name], value) if name in below else value for name, value in above.items()}
     lists = [
-        part for part in (below, above) if isinstance(part, list) and all(isinstance(one, dict) and "id" in one for one in part)
+        part
+        for part in (below, above)
+        if isinstance(part, list) and all(isinstance(entry, dict) and "id" in entry for entry in part)
     ]
     if len(lists) == len((below, above)):
-        parts = ({one["id"]: one for one in part} for part in lists)
+        parts = ({entry["id"]: entry for entry in part} for part in lists)
         return list(_overlay(next(parts), next(parts)).values())
     return above
 
@@ -136,13 +138,13 @@ def find_blueprint(name_or_path: str | Path) -> Path:
     if path.is_file():
         return path
     is_path = path.suffix in SUFFIXES or len(path.parts) > 1
-    known = list_blueprints() if not is_path else [str(file) for file in path.parent.glob("*") if file.suffix in SUFFIXES]
+    names = list_blueprints() if not is_path else [str(file) for file in path.parent.glob("*") if file.suffix in SUFFIXES]
     raise BlueprintError(
         f"there is no blueprint {text!r}",
         where=str(path) if is_path else "data/blueprints",
         expected=f"one of {', '.join(list_blueprints())}, or the path of a YAML file",
         got=text,
-        next_step=suggest(text, known, "check the spelling or the path", most=3),
+        next_step=suggest(text, names, "check the spelling or the path", most=3),
     )
 
 

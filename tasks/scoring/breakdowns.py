@@ -59,8 +59,8 @@ def score_dimensions(
         limits.append(mean_limits(placed, RATED, weights))
     scores = counts.join(means, on=RATED, how="left").join(pl.concat(limits), on=RATED, how="left")
     scores = scores.rename({"value": "mean", "lowest": "scale_min", "highest": "scale_max"})
-    known = scores.select(DimensionScores.column_names()).with_columns(pl.col("n_clusters").fill_null(0))
-    return DimensionScores.validate(known.sort(DimensionScores.primary_key()))
+    scores = scores.select(DimensionScores.column_names()).with_columns(pl.col("n_clusters").fill_null(0))
+    return DimensionScores.validate(scores.sort(DimensionScores.primary_key()))
 
 
 def put_on_scale() -> dict[str, pl.Expr]:

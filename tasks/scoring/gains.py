@@ -77,12 +77,12 @@ def pair_datasets(of_both: pl.LazyFrame, datasets: Iterable[str], tree: Tree, re
     `of_both`: rows of `item_scores` of one model; those it is compared with have setting BASE, the others any other one.
     """
     in_both = pl.col("setting").n_unique().over("method", "metric", "item_id", "part") > 1
-    found: dict[Spec, Paired] = {}
+    pairs: dict[Spec, Paired] = {}
     for dataset in datasets:
         rows = _counted_rows(of_both, dataset, tree).filter(in_both)
         settings = sorted(rows["setting"].unique(), key=lambda setting: setting != BASE)
-        found |= _score_together(rows, settings, tree, resampling)
-    return found
+        pairs |= _score_together(rows, settings, tree, resampling)
+    return pairs
 
 
 def _counted_rows(item_scores: pl.LazyFrame, dataset: str, tree: Tree) -> pl.DataFrame:
@@ -100,12 +100,12 @@ def _score_together(
         return
     rows = place_clusters(average_parts(rows.lazy()).collect())
     weights = draw_weights(rows["dataset"][0], rows["place"].n_unique(), resampling.resamples, resampling.seed)
-    place = pl.col("setting").replace_strict({name: at for at, name in enumerate(settings)}, return_dtype=pl.Int64)
+    system = pl.col("setting").replace_strict({name: at for at, name in enumerate(settings)}, return_dtype=pl.Int64)
     for leaf in tree.metrics.join(rows, on=SPEC, how="semi", maintain_order="left").iter_slices(1):
-        own = rows.join(leaf.select(SPEC), on=SPEC, how="semi").with_columns(system=place)
+        own = rows.join(leaf.select(SPEC), on=SPEC, how="semi").with_columns(system=system)
         if leaf["metric"].item() not in label_metrics():
             own = own.group_by("setting", "item_id").agg(pl.all().exclude("value").first(), MEAN)
-        scores = normalise_scores(reduce_item_scores(own.lazy()), tree).sort(place)["normalized_0_100"]
+        scores = normalise_scores(reduce_item_scores(own.lazy()), tree).sort(system)["normalized_0_100"]
         yield leaf.select(SPEC).row(0), _paired(own, scores.to_numpy(), leaf, weights)
 
 
@@ -113,9 +113,9 @@ def _paired(rows: pl.DataFrame, scores: Floats, leaf: pl.DataFrame, weights: Flo
     raw = replicate(rows, leaf["metric"].item(), len(scores), weights)
     replicates = normalise_replicates(raw, leaf)
     # As in a total's interval: the score itself stands in where a resample drew none of its items, not where it has too few.
-    known = ~np.isnan(replicates)
-    stand_in = np.where(known.any(axis=1), scores, np.nan)
-    return Paired(scores, np.where(known, replicates, stand_in[:, None]), frozenset(rows["item_id"]))
+    defined = ~np.isnan(replicates)
+    stand_in = np.where(defined.any(axis=1), scores, np.nan)
+    return Paired(scores, np.where(defined, replicates, stand_in[:, None]), frozenset(rows["item_id"]))
 
 
 def is_clear(gain: Mapping[str, Any]) -> bool:
@@ -132,11 +132,11 @@ def spec_weights(rows: pl.DataFrame) -> Weights:
 
 def dataset_weights(tree: Tree, pairs: Mapping[Spec, Paired]) -> dict[str, Weights]:
     """Return weights of the metrics that have pairs, by dataset."""
-    found: dict[str, Weights] = {}
+    by_dataset: dict[str, Weights] = {}
     for dataset, method, metric, weight in tree.metrics.select(*SPEC, "weight").iter_rows():
         if (dataset, method, metric) in pairs:
-            found.setdefault(dataset, {})[dataset, method, metric] = weight
-    return found
+            by_dataset.setdefault(dataset, {})[dataset, method, metric] = weight
+    return by_dataset
 
 
 def weigh_gain(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> dict[str, float | int | None]:
@@ -183,14 +183,14 @@ class Pairing:
     def _pairs(self, first: str, second: str, dataset: str) -> Iterator[tuple[Spec, Paired]]:
         if not {first, second} <= self.places[dataset].keys():
             return
-        (one, mine), (other, theirs) = (self.places[dataset][model] for model in (first, second))
+        (own, mine), (other, theirs) = (self.places[dataset][model] for model in (first, second))
         if mine is theirs:
             for spec, all_of_them in mine.items():
-                scores, replicates = (each[[one, other]] for each in (all_of_them.scores, all_of_them.replicates))
+                scores, replicates = (each[[own, other]] for each in (all_of_them.scores, all_of_them.replicates))
                 yield spec, Paired(scores, replicates, all_of_them.items)
         else:
-            named = pl.col("setting").replace_strict({first: BASE, second: "other"}, default=None)
-            both = self.rows[dataset].with_columns(setting=named).drop_nulls("setting")
+            renamed = pl.col("setting").replace_strict({first: BASE, second: "other"}, default=None)
+            both = self.rows[dataset].with_columns(setting=renamed).drop_nulls("setting")
             yield from pair_datasets(both.lazy(), [dataset], self.tree, self.resampling).items()
 
 
@@ -207,4 +207,4 @@ def _places(rows: pl.DataFrame, tree: Tree, resampling: Resampling) -> Iterator[
     for (models,) in scored.group_by("items").agg(pl.col("setting").sort()).select("setting").iter_rows():
         own = rows.filter(pl.col("setting").is_in(models))
         metrics = dict(_score_together(own, models, tree, resampling)) if len(models) > 1 else {}
-        yield from ((model, (place, metrics)) for place, model in enumerate(models))
+        yield from ((model, (index, metrics)) for index, model in enumerate(models))

@@ -98,8 +98,8 @@ def read_paper(file: Path) -> Paper:
 
 def paper_of(blueprint: Blueprint) -> Paper | None:
     """Return the paper of a benchmark: the one that names its blueprint, or whose table has one of its main abilities."""
-    if named := [paper for paper in papers() if blueprint.name in paper.blueprints]:
-        return named[0]
+    if listed := [paper for paper in papers() if blueprint.name in paper.blueprints]:
+        return listed[0]
     main = {ability.id for ability in blueprint.abilities}
     return next((paper for paper in papers() if main & paper.models.abilities.keys()), None)
 
@@ -170,10 +170,10 @@ def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
 
 def published_abilities(published: pl.DataFrame) -> pl.DataFrame:
     """Return the ability columns of a published table, one row per model, setting, language if it has that, and ability."""
-    named = published if "setting" in published.columns else published.with_columns(setting=pl.lit(BASE_SETTING))
+    with_setting = published if "setting" in published.columns else published.with_columns(setting=pl.lit(BASE_SETTING))
     abilities = [name for paper in papers() for name in paper.models.abilities if name in published.columns]
-    index = [name for name in ("model", "setting", LANGUAGE) if name in named.columns]
-    return named.unpivot(abilities, index=index, variable_name="ability", value_name="score_0_100")
+    index = [name for name in ("model", "setting", LANGUAGE) if name in with_setting.columns]
+    return with_setting.unpivot(abilities, index=index, variable_name="ability", value_name="score_0_100")
 
 
 def score_published(published: pl.DataFrame, blueprint: Blueprint) -> dy.DataFrame[Totals]:

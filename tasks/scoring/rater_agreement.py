@@ -47,13 +47,13 @@ def agreement(left: Floats, right: Floats, units: Units, scale: Floats) -> Float
     `scale`: ratings that can be given, ascending.
     """
     weights = units.weights
-    pairs, place = np.unique(np.column_stack((left, right)), axis=0, return_inverse=True)
+    pairs, pair_of = np.unique(np.column_stack((left, right)), axis=0, return_inverse=True)
     drawn = np.zeros((len(pairs), weights.shape[1]))
-    np.add.at(drawn, place, weights)
+    np.add.at(drawn, pair_of, weights)
     # An item's weight is that of its cluster, so that of each of its units.
     of_items, drawn_items = correlate_items(left, right, units), weights[np.unique(units.items, return_index=True)[1]]
-    known = np.isfinite(of_items).all(axis=1)
-    by_item = shares(of_items[known].T @ drawn_items[known], drawn_items[known].sum(axis=0), np.nan)
+    defined = np.isfinite(of_items).all(axis=1)
+    by_item = shares(of_items[defined].T @ drawn_items[defined], drawn_items[defined].sum(axis=0), np.nan)
     own = (units.systems == np.unique(units.systems)[:, None]).astype(np.float64)
     means = [shares(own @ (weights * side[:, None]), own @ weights, np.nan) for side in (left, right)]
     of_means = correlate(means[0], means[1], np.ones_like(means[0]))
@@ -88,7 +88,9 @@ def correlate(left: Floats, right: Floats, weights: Floats) -> Floats:
         total: Floats = signs @ weights if signs.ndim == weights.ndim else (signs * weights).sum(axis=1)
         return total
 
-    concordant, *untied = ((weights * sums(one)).sum(axis=0) for one in (signs[0] * signs[1], *(sign**2 for sign in signs)))
+    concordant, *untied = (
+        (weights * sums(sign_product)).sum(axis=0) for sign_product in (signs[0] * signs[1], *(sign**2 for sign in signs))
+    )
     whole = np.sqrt(untied[0] * untied[1])
     whole[weights.sum(axis=0) < FEWEST_PAIRS] = np.nan
     linear = (_product_moment(sums(signs[0]), sums(signs[1]), weights), _product_moment(left, right, weights))

@@ -67,11 +67,11 @@ def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
         n_missing=IS_MISSING.sum().cast(pl.Int64),
     ).collect(engine="streaming")
     is_mean = pl.col("metric").is_in(reduced_by("items")) & (pl.col("n_scored") > 0)
-    found = sums.with_columns(value=pl.when(is_mean).then(from_fixed_point(pl.col("total")) / pl.col("n_scored")))
+    scores = sums.with_columns(value=pl.when(is_mean).then(from_fixed_point(pl.col("total")) / pl.col("n_scored")))
     if others := _reduce_others(item_scores, sums, key):
-        found = found.update(pl.concat(others), on=key)
-    found = found.with_columns(n_total=pl.col("n_scored") + pl.col("n_missing"), **shared)
-    return found.select(*KEY, "value", "n_scored", "n_unparsed", "n_total")
+        scores = scores.update(pl.concat(others), on=key)
+    scores = scores.with_columns(n_total=pl.col("n_scored") + pl.col("n_missing"), **shared)
+    return scores.select(*KEY, "value", "n_scored", "n_unparsed", "n_total")
 
 
 def _shared_values(item_scores: pl.LazyFrame) -> dict[str, pl.Expr]:
@@ -106,14 +106,14 @@ def _reduce_others(item_scores: pl.LazyFrame, present: pl.DataFrame, key: list[s
         "bias": bias_scores,
         "preference": preference_scores,
     }
-    found = []
+    frames = []
     for reduction, reduce in reductions.items():
         of_these = pl.col("metric").is_in(reduced_by(reduction))
         if datasets := present.filter(of_these)["dataset"].unique().sort().to_list():
             # Naming the datasets lets the reader skip the files of all others.
             counted = item_scores.filter(pl.col("dataset").is_in(datasets) & of_these & STATUS.is_in(COUNTED))
-            found.append(reduce(counted, key).select(*key, "value"))
-    return pl.collect_all(found, engine="streaming")
+            frames.append(reduce(counted, key).select(*key, "value"))
+    return pl.collect_all(frames, engine="streaming")
 
 
 def _cluster_means(counted: pl.LazyFrame, key: list[str]) -> pl.LazyFrame:

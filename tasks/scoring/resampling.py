@@ -141,8 +141,8 @@ def micro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats, nothing
     predicted, gold = pl.col("predicted").list.n_unique().fill_null(0), pl.col("gold").list.n_unique().fill_null(0)
     hits = pl.col("predicted").list.set_intersection("gold").list.len().fill_null(0)
     sums = rows.select(hits=hits.cast(pl.Float64), labels=(predicted + gold).cast(pl.Float64))
-    hit, named = (grid.spread(sums[name].to_numpy()) @ weights for name in ("hits", "labels"))
-    return np.where(drawn_rows(grid.spread(), weights) > 0, shares(2 * hit, named, nothing), np.nan)
+    hit, label_count = (grid.spread(sums[name].to_numpy()) @ weights for name in ("hits", "labels"))
+    return np.where(drawn_rows(grid.spread(), weights) > 0, shares(2 * hit, label_count, nothing), np.nan)
 
 
 def macro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats) -> Floats:

@@ -41,14 +41,14 @@ class AggregateJob:
 @step("aggregate {job.blueprint.name}")
 async def aggregate(job: AggregateJob, lake: Lake) -> Any:
     """Reduce, normalise, aggregate and apply the veto: a PartitionRef per layer, in the order of AGGREGATED."""
-    found = [lake.find(job.key(layer)) for layer in AGGREGATED]
-    refs = [ref for ref in found if ref is not None]
+    stored = [lake.find(job.key(layer)) for layer in AGGREGATED]
+    refs = [ref for ref in stored if ref is not None]
     if len(refs) == len(AGGREGATED):
         return up_to_date(refs)
     scored = compute_layers(job, lake)
     return [
         ref or lake.write(job.key(layer), scored.layer(layer), LAYERS[layer].schema)
-        for ref, layer in zip(found, AGGREGATED, strict=True)
+        for ref, layer in zip(stored, AGGREGATED, strict=True)
     ]
 
 
@@ -114,6 +114,6 @@ class GainsJob:
 @step("compute {job.key.layer}")
 async def compute_layer(job: LayerJob | GainsJob, lake: Lake) -> Any:
     """Compute one layer of a run, unless the lake has it, and return its PartitionRef."""
-    if found := lake.find(job.key):
-        return up_to_date(found)
+    if stored := lake.find(job.key):
+        return up_to_date(stored)
     return lake.write(job.key, job.compute(lake), LAYERS[job.key.layer].schema)

@@ -40,12 +40,12 @@ class Tree:
 
 def tree_tables(blueprint: Blueprint) -> Tree:
     """Lay a blueprint out as tables, rows in the order of its file."""
-    named: Columns = {"dataset": pl.String, "method": pl.String, "metric": pl.String}
+    spec: Columns = {"dataset": pl.String, "method": pl.String, "metric": pl.String}
     return Tree(
         metrics=_table(
-            metric_rows(blueprint), {**named, "weight": pl.Float64, "kind": pl.String, "low": pl.Float64, "high": pl.Float64}
+            metric_rows(blueprint), {**spec, "weight": pl.Float64, "kind": pl.String, "low": pl.Float64, "high": pl.Float64}
         ),
-        grades=_table(_grade_rows(blueprint), {**named, "grade": pl.String, "points": pl.Float64}),
+        grades=_table(_grade_rows(blueprint), {**spec, "grade": pl.String, "points": pl.Float64}),
         datasets=_table(_dataset_rows(blueprint), {"dataset": pl.String, "task": pl.String, "weight": pl.Float64}),
         tasks=_table(_task_rows(blueprint), {"task": pl.String, "node": pl.String, "level": LEVEL, "weight": pl.Float64}),
         rules=_table(_rule_rows(blueprint), {"levels": pl.Int64, "level": LEVEL, "weight": pl.Float64}),

@@ -156,10 +156,10 @@ def limits_of(replicates: Floats, cut_off: pl.Series | None = None) -> pl.DataFr
     `cut_off`: share of them on either side, by row; null = TAIL.
     """
     limits = np.full((len(replicates), 2), np.nan)
-    known = ~np.isnan(replicates).all(axis=1)
+    defined = ~np.isnan(replicates).all(axis=1)
     shares = np.full(len(replicates), TAIL) if cut_off is None else cut_off.to_numpy()
-    for share in np.unique(shares[known]):
-        own = known & (shares == share)
+    for share in np.unique(shares[defined]):
+        own = defined & (shares == share)
         limits[own] = np.nanquantile(replicates[own], [share, 1 - share], axis=1).T
     return pl.DataFrame(limits, schema=["ci_low", "ci_high"], nan_to_null=True)
 
@@ -170,10 +170,10 @@ def _add_to_totals(totals: dict[bool, Floats], leaf: pl.DataFrame, replicates: F
     if own.is_empty():
         return
     drawn, systems = replicates[counted], own["system"].to_numpy()
-    known = ~np.isnan(drawn)
+    defined = ~np.isnan(drawn)
     # Rows without any replicate have too few items: they stay NaN and take the total's interval with them.
-    stand_in = np.where(known.any(axis=1), own["value"].to_numpy(), np.nan)
-    normalised = normalise_replicates(np.where(known, drawn, stand_in[:, None]), own)
+    stand_in = np.where(defined.any(axis=1), own["value"].to_numpy(), np.nan)
+    normalised = normalise_replicates(np.where(defined, drawn, stand_in[:, None]), own)
     totals[own["of_gate"][0]][systems] += own["contribution"].to_numpy()[:, None] * normalised
 
 

@@ -57,8 +57,8 @@ def restate_answers(answers: pl.DataFrame, responses: pl.DataFrame, items: pl.Da
     """
     joins = {name: join for solver in rows("context_solvers", ContextSolver) for name, join in solver.joins.items()}
     joined = items.filter(pl.col("question_type").is_in(list(joins))).select(*ITEM, "language", "question_type")
-    shown = pl.when(pl.col("language").is_not_null()).then("messages")
-    calls = responses.join(joined, on=ITEM, how="left").sort("turn").with_columns(messages=shown)
+    messages = pl.when(pl.col("language").is_not_null()).then("messages")
+    calls = responses.join(joined, on=ITEM, how="left").sort("turn").with_columns(messages=messages)
     by_key = {(*(row[name] for name in ASKED), row["call_key"]): row for row in calls.iter_rows(named=True)}
 
     def reply_to(answer: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -71,13 +71,13 @@ def restate_answers(answers: pl.DataFrame, responses: pl.DataFrame, items: pl.Da
         made_of = [reply_to(answer, key) for key in answer["call_keys"]]
         last, turns = made_of[-1], answer["turns"] or ()
         if last["status"] == "failed":
-            said: dict[str, Any] = {"failed_role": last["role"], "text": None, "turns": None}
+            content: dict[str, Any] = {"failed_role": last["role"], "text": None, "turns": None}
         elif turns:
-            said = {"text": None, "turns": [restate_turn(turn, reply_to(answer, turn["call_key"])["reply"]) for turn in turns]}
+            content = {"text": None, "turns": [restate_turn(turn, reply_to(answer, turn["call_key"])["reply"]) for turn in turns]}
         else:
             join = joins.get(last["question_type"])
-            said = {"text": join(made_of) if join else last["reply"], "turns": None}
-        return {**answer, "failed_role": None, **{name: last[name] for name in OF_LAST}, **said}
+            content = {"text": join(made_of) if join else last["reply"], "turns": None}
+        return {**answer, "failed_role": None, **{name: last[name] for name in OF_LAST}, **content}
 
     restated = [restate(answer) for answer in answers.iter_rows(named=True)]
     return Answers.validate(pl.DataFrame(restated, schema=answers.schema))

@@ -46,19 +46,19 @@ class ChunkJob(NamedTuple):
         else:
             settings = {"chunk_tokens": tokens, "overlap_tokens": overlap, "legacy_bos": legacy_bos}
             chunking = f"{tokens}-{overlap}{'-bos' if legacy_bos else ''}"
-        place = {"dataset": self.dataset, "chunking": chunking}
-        return partition_key("chunks", place, settings, parents=[self.items.identity], version=CHUNKS_VERSION)
+        keys = {"dataset": self.dataset, "chunking": chunking}
+        return partition_key("chunks", keys, settings, parents=[self.items.identity], version=CHUNKS_VERSION)
 
 
 def read_contexts(lake: Lake, contexts: PartitionRef | None) -> dict[str, Context]:
     """Return what is known of contexts that were built, by item."""
     if contexts is None:
         return {}
-    found = {}
+    by_item = {}
     for row in lake.read(contexts, Contexts).iter_rows(named=True):
-        known = {name: value for name, value in row.items() if name in Context.model_fields}
-        found[row["item_id"]] = Context.model_validate({**known, "renamed": tuple(tuple(pair) for pair in row["renamed"])})
-    return found
+        fields = {name: value for name, value in row.items() if name in Context.model_fields}
+        by_item[row["item_id"]] = Context.model_validate({**fields, "renamed": tuple(tuple(pair) for pair in row["renamed"])})
+    return by_item
 
 
 async def split_context(item: Item, chunking: Chunking, retriever: Retriever) -> tuple[Chunk, ...]:
@@ -103,7 +103,7 @@ def holds_needle(chunks: Sequence[Chunk], start: int, end: int) -> list[bool]:
             expected="chunks of the text that the needle is in",
             got=f"needle at {start} to {end}; {len(chunks)} chunks" + (f" up to {chunks[-1].end}" if chunks else ""),
         )
-    return [place == shared.index(max(shared)) for place in range(len(chunks))]
+    return [index == shared.index(max(shared)) for index in range(len(chunks))]
 
 
 def chunk_rows(
@@ -111,8 +111,8 @@ def chunk_rows(
 ) -> Iterator[dict[str, Any]]:
     """Return rows of `chunks`."""
     for chunk, needle in zip(chunks, needles, strict=True):
-        place = {"dataset": dataset, "item_id": item_id, "corpus": corpus, "chunk": chunk.number}
-        yield {**place, **{name: getattr(chunk, name) for name in COPIED}, "holds_needle": needle}
+        keys = {"dataset": dataset, "item_id": item_id, "corpus": corpus, "chunk": chunk.number}
+        yield {**keys, **{name: getattr(chunk, name) for name in COPIED}, "holds_needle": needle}
 
 
 def read_chunks(rows: dy.DataFrame[Chunks]) -> dict[str, tuple[Chunk, ...]]:

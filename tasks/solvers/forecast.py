@@ -67,7 +67,7 @@ class LastFirstRetriever:
 
     async def rank(self, texts: Sequence[str], query: str | None, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:  # noqa: ARG002  the protocol's
         """Rank the last one first."""
-        return tuple(Ranked(place) for place in reversed(range(len(texts))))
+        return tuple(Ranked(index) for index in reversed(range(len(texts))))
 
 
 async def rehearse(
@@ -93,8 +93,8 @@ async def rehearse(
         for row in items.iter_rows(named=True):
             chunks[row["item_id"]] = await split_context(read_item(row), job.plan.chunking, retriever)
     built = BuiltContexts(contexts, chunks)
-    for shown in plan_epochs(items, job.epochs):
-        yield shown, await solver.solve(built.item_of(shown), job.options, resources, shown.draw)
+    for presentation in plan_epochs(items, job.epochs):
+        yield presentation, await solver.solve(built.item_of(presentation), job.options, resources, presentation.draw)
 
 
 class Rehearsed(NamedTuple):
@@ -117,7 +117,9 @@ async def plan_requests(job: InferJob, lake: Lake) -> Rehearsed:
         return _invent(job, role, len(calls[role]))
 
     system = (job.entry.name, job.options.setting)
-    rows = [row async for shown, output in rehearse(job, lake, note) for row in item_rows(shown, system, output).answers]
+    rows = [
+        row async for presentation, output in rehearse(job, lake, note) for row in item_rows(presentation, system, output).answers
+    ]
     answers = Answers.validate(frame_of_rows(rows, Answers.create_empty().schema).sort(Answers.primary_key()))
     return Rehearsed({role: made for role, made in calls.items() if made}, answers)
 
@@ -142,7 +144,7 @@ async def plan_wave(job: InferJob, lake: Lake) -> list[ChatRequest]:
     if SOLVERS[job.options.setting].retrieves:
         return []
     failing, invented = [
-        {request.key: request async for asked in _rehearse_unanswered(job, lake, fails=fails) for request in asked}
+        {request.key: request async for requests in _rehearse_unanswered(job, lake, fails=fails) for request in requests}
         for fails in (True, False)
     ]
     return [request for key, request in failing.items() if key in invented]
@@ -151,38 +153,38 @@ async def plan_wave(job: InferJob, lake: Lake) -> list[ChatRequest]:
 async def is_answered(job: InferJob, lake: Lake) -> bool:
     """Return whether the journal answers all that a run would ask now; raises what `plan_wave` does."""
     async with aclosing(_rehearse_unanswered(job, lake, fails=True)) as rehearsal:
-        async for asked in rehearsal:
-            if asked:
+        async for requests in rehearsal:
+            if requests:
                 return False
     return True
 
 
 async def _rehearse_unanswered(job: InferJob, lake: Lake, *, fails: bool) -> AsyncGenerator[list[ChatRequest]]:
     """Yield the calls about each item that the journal does not answer."""
-    asked: list[ChatRequest] = []
+    unanswered: list[ChatRequest] = []
     numbers = count(1)
     with opened_replies(lake.state / JOURNAL) as find:
 
         def reply(role: Role, request: ChatRequest) -> ChatReply:
-            if known := find(request.key):
-                return known
-            asked.append(request)
+            if stored := find(request.key):
+                return stored
+            unanswered.append(request)
             return UNSENT if fails else _invent(job, role, next(numbers))
 
         async for _ in rehearse(job, lake, reply):
-            yield [*asked]
-            asked.clear()
+            yield [*unanswered]
+            unanswered.clear()
 
 
 async def place_replies(
-    job: InferJob, lake: Lake, said: Mapping[tuple[str, str], str]
+    job: InferJob, lake: Lake, replies: Mapping[tuple[str, str], str]
 ) -> dict[tuple[str, str], tuple[ChatRequest, str]]:
     """Return the calls that texts answer, with the texts, by item and step; of repetitions the first.
 
     Args:
         job: whose solver asks.
         lake: has its items.
-        said: by id of the item and step of the call. A call that rests on a reply is found if that reply is among them.
+        replies: by id of the item and step of the call. A call that rests on a reply is found if that reply is among them.
     """
     placed: dict[tuple[str, str], tuple[ChatRequest, str]] = {}
     texts: dict[str, str] = {}
@@ -190,30 +192,32 @@ async def place_replies(
     def reply(_role: Role, request: ChatRequest) -> ChatReply:
         return ChatReply(text=texts[request.key]) if request.key in texts else UNSENT
 
-    found = -1
-    while found < len(placed):
-        found = len(placed)
-        async for shown, output in rehearse(job, lake, reply):
-            steps = {(shown.row["item_id"], call.step): call.request for call in output.calls if shown.repetition == 0}
-            placed |= {step: (request, said[step]) for step, request in steps.items() if step in said}
+    placed_before = -1
+    while placed_before < len(placed):
+        placed_before = len(placed)
+        async for presentation, output in rehearse(job, lake, reply):
+            steps = {
+                (presentation.row["item_id"], call.step): call.request for call in output.calls if presentation.repetition == 0
+            }
+            placed |= {step: (request, replies[step]) for step, request in steps.items() if step in replies}
         texts = {request.key: text for request, text in placed.values()}
     return placed
 
 
-def read_replies(lake: Folder, layer: str, place: str, columns: Sequence[str]) -> pl.DataFrame:
+def read_replies(lake: Folder, layer: str, pattern: str, columns: Sequence[str]) -> pl.DataFrame:
     """Return columns of all partitions of a layer at a place, complete or not, every call once.
 
     Args:
         lake: its folder.
         layer: `responses` or `judgements`.
-        place: pattern of the files below the layer.
+        pattern: of the files below the layer.
         columns: `call_key` and what else is wanted.
 
     Raises:
         LakeError: if a file cannot be read.
     """
     frames = [pl.DataFrame(schema={name: pl.Int64 if name in TOKENS else pl.String for name in columns})]
-    paths: list[Folder] = sorted((lake / layer).glob(place), key=str)
+    paths: list[Folder] = sorted((lake / layer).glob(pattern), key=str)
     for path in paths:
         with unreadable(path):
             stored = pl.read_parquet(parquet_source(path), hive_partitioning=False)
@@ -230,15 +234,15 @@ def learn_from_lake(lake: Folder, tested: Iterable[str], judges: Iterable[str]) 
     """
     estimator = Estimator()
     for model in dict.fromkeys(tested):
-        place = f"*/model={quote(model, safe='')}/*/*.parquet"
-        replies = read_replies(lake, "responses", place, [*TOKENS, "call_key", "asked_model", "messages"])
-        for asked, messages, prompt, completion in replies.select("asked_model", "messages", *TOKENS).iter_rows():
+        pattern = f"*/model={quote(model, safe='')}/*/*.parquet"
+        replies = read_replies(lake, "responses", pattern, [*TOKENS, "call_key", "asked_model", "messages"])
+        for asked_model, messages, prompt, completion in replies.select("asked_model", "messages", *TOKENS).iter_rows():
             texts = [message["content"] for message in json.loads(messages)]
-            estimator.learn(measure_texts(asked, texts, judged=False), prompt, completion)
+            estimator.learn(measure_texts(asked_model, texts, judged=False), prompt, completion)
     for judge in dict.fromkeys(judges):
-        place = f"*/*/*/judge={quote(judge, safe='')}/*/*.parquet"
+        pattern = f"*/*/*/judge={quote(judge, safe='')}/*/*.parquet"
         # Of a judge only the lengths of its replies: what it was asked is not stored.
-        for length in read_replies(lake, "judgements", place, [*TOKENS, "call_key"])["completion_tokens"]:
+        for length in read_replies(lake, "judgements", pattern, [*TOKENS, "call_key"])["completion_tokens"]:
             estimator.learn(Measure(judge, judged=True, script="other", guessed=0), 0, length)
     return estimator
 
@@ -246,7 +250,7 @@ def learn_from_lake(lake: Folder, tested: Iterable[str], judges: Iterable[str]) 
 def expect_calls(requests: Sequence[ChatRequest], estimator: Estimator, rate: Rate | None) -> Expectation:
     """Return what calls would use at a price; null = it is not known."""
     expected = [estimator.expect(request) for request in requests]
-    prompt, completion = (round(sum(getattr(one, name) for one in expected)) for name in TOKENS)
+    prompt, completion = (round(sum(getattr(usage, name) for usage in expected)) for name in TOKENS)
     cost = rate.cost(prompt, completion) if rate else None
     return Expectation(calls=len(expected), prompt_tokens=prompt, completion_tokens=completion, cost=cost if expected else 0.0)
 

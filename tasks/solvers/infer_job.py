@@ -35,10 +35,10 @@ class InferKeys(NamedTuple):
 
     def find_all(self, lake: Lake) -> list[PartitionRef] | None:
         """Find everything that a setting yielded, the replies first, then the answers; None if something is missing."""
-        found = [lake.find(key) for key in self if key is not None]
-        answers = lake.find(answers_key(found[0])) if found[0] else None
-        refs = [ref for ref in (found[0], answers, *found[1:]) if ref]
-        return refs if len(refs) == len(found) + 1 else None
+        stored = [lake.find(key) for key in self if key is not None]
+        answers = lake.find(answers_key(stored[0])) if stored[0] else None
+        refs = [ref for ref in (stored[0], answers, *stored[1:]) if ref]
+        return refs if len(refs) == len(stored) + 1 else None
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,11 @@ class InferJob:
             **self.epochs.settings,
             **truncation_settings(self.options.too_long),
         }
-        place = {"dataset": self.dataset, "model": self.entry.name, "setting": self.options.setting}
+        keys = {"dataset": self.dataset, "model": self.entry.name, "setting": self.options.setting}
         parents = [ref.identity for ref in (self.items, self.contexts) if ref]
 
         def key(layer: str) -> PartitionKey:
-            return partition_key(layer, place, settings, parents, self.plan.code.version)
+            return partition_key(layer, keys, settings, parents, self.plan.code.version)
 
         further = (key(layer) if layer in self.plan.yields else None for layer in ("retrievals", "chunks"))
         return InferKeys(key("responses"), *further)

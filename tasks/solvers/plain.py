@@ -15,15 +15,15 @@ PLAIN = SolverCode("4", Prompts)
 """Bumped when calls are asked or recorded differently; prompt texts carry their own hash."""
 
 
-async def ask_as_it_is(asked: AskedItem, options: PlainOptions, resources: SolverResources, repetition: int) -> SolverOutput:
+async def ask_as_it_is(asked_item: AskedItem, options: PlainOptions, resources: SolverResources, repetition: int) -> SolverOutput:
     """Ask with the prompt of the question type; an item with a context built for it as its task asks."""
-    if asked.context is not None:
-        return await CONTEXT_SOLVERS[asked.context.task].solve(asked, options, resources, repetition)
-    item, prompts = asked.item, Prompts.load(options.prompts)
+    if asked_item.context is not None:
+        return await CONTEXT_SOLVERS[asked_item.context.task].solve(asked_item, options, resources, repetition)
+    item, prompts = asked_item.item, Prompts.load(options.prompts)
     if item.question_type not in prompts.by_type:
         raise UsageError(
             f"setting {options.setting} has no prompt for {item.question_type} items",
-            where=f"--settings, item {asked.item_id}",
+            where=f"--settings, item {asked_item.item_id}",
             expected=f"one of {', '.join(prompts.by_type)}",
             got=item.question_type,
             next_step="name a setting that asks them; moodflow options lists the settings",

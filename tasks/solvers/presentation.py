@@ -55,11 +55,11 @@ class Epochs:
 def plan_epochs(items: dy.DataFrame[Items], epochs: Epochs = Epochs()) -> list[Presentation]:
     """List every item as often as it is asked."""
     return [
-        Presentation(row, draw * len(orders) + place, order, draw)
+        Presentation(row, draw * len(orders) + number, order, draw)
         for row in items.iter_rows(named=True)
         for orders in [option_orders(row, epochs.permute, epochs.seed)]
         for draw in range(epochs.repeat)
-        for place, order in enumerate(orders)
+        for number, order in enumerate(orders)
     ]
 
 
@@ -76,7 +76,7 @@ def option_orders(row: Mapping[str, Any], permute: int, seed: int) -> tuple[Orde
         return (None,) * permute
     first = list(range(len(row["options"])))
     Random(f"{seed}/{row['dataset']}/{row['item_id']}").shuffle(first)  # noqa: S311 - a repeatable draw, not a secret
-    starts = [place % len(first) for place in range(permute)]
+    starts = [number % len(first) for number in range(permute)]
     return tuple((*first[start:], *first[:start]) for start in starts)
 
 
@@ -136,19 +136,19 @@ async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce)
         has no context, what is besides it is too long already, or MOST_TRIES cuts were not enough.
     """
     calls = await run_once(item)
-    shown = item
+    current = item
     for _ in range(0 if too_long == "missing" else MOST_TRIES):
         call = calls[-1]
-        shows_context = any((shown.context or "") in message.content for message in call.request.messages)
+        shows_context = any((current.context or "") in message.content for message in call.request.messages)
         if call.reply.failure != "context_too_long" or call.role != TESTED or not shows_context:
             break
-        cut = truncate(item, choose_length(call, len(shown.context or "")), too_long)
+        cut = truncate(item, choose_length(call, len(current.context or "")), too_long)
         if cut is None:
             break
-        shown = cut.item
+        current = cut.item
         # Helpers read the whole of it.
         left_out = {TESTED: cut.left_out_characters}
-        calls = tuple(made._replace(left_out_characters=left_out.get(made.role, 0)) for made in await run_once(shown))
+        calls = tuple(made._replace(left_out_characters=left_out.get(made.role, 0)) for made in await run_once(current))
     return calls
 
 
@@ -193,8 +193,8 @@ def truncate(item: Item, length: int, too_long: TooLong) -> Truncated | None:
     tail = context[_boundary(context, begin, min(begin + WINDOW, begin + of_tail // 2), 0) :].lstrip()
     if not head and not tail:
         return None
-    shown = "\n".join(part for part in (head, mark, tail) if part)
-    return Truncated(item.model_copy(update={"context": shown}), len(context) - len(head) - len(tail))
+    shortened = "\n".join(part for part in (head, mark, tail) if part)
+    return Truncated(item.model_copy(update={"context": shortened}), len(context) - len(head) - len(tail))
 
 
 def _boundary(text: str, start: int, end: int, which: int) -> int:
@@ -202,6 +202,6 @@ def _boundary(text: str, start: int, end: int, which: int) -> int:
     for pattern in (SENTENCE_END, WORD_END):
         # Seen from one character before, so that a place at the very start is found; the end of the window ends no word.
         places = [match.end() for match in pattern.finditer(text, max(start - 1, 0), end)]
-        if places := [place for place in places if start <= place]:
+        if places := [position for position in places if start <= position]:
             return places[which]
     return end if which else start

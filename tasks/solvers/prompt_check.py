@@ -44,9 +44,9 @@ def check_prompt(
     expected = response["messages_sha256"]
     messages, obstacle = _rebuild(item, response, settings, Prompts.load(own))
     rebuilt: Rebuilt = "not rebuilt" if messages is None else "same" if _hash(messages) == expected else "different"
-    found, journal_messages = look_up(journal, response["call_key"], response["messages"])
+    journaled, journal_messages = look_up(journal, response["call_key"], response["messages"])
     holds = _hash(response["messages"]) == expected
-    return PromptProof(hash_holds=holds, rebuilt=rebuilt, why=obstacle, journal=found, journal_messages=journal_messages)
+    return PromptProof(hash_holds=holds, rebuilt=rebuilt, why=obstacle, journal=journaled, journal_messages=journal_messages)
 
 
 def _rebuild(
@@ -62,18 +62,18 @@ def _rebuild(
         return None, f"the prompt texts have changed since: {was[:12] if was else 'an unknown version'} then, {now[:12]} now"
     whole, left_out = show_in_order(read_item(item), response["option_order"]), response.get("left_out_characters")
     policy: TooLong = settings.get("too_long", {}).get("policy", "missing")
-    shown = _truncated(whole, left_out, policy) if left_out else whole
-    if shown is None:
+    shortened = _truncated(whole, left_out, policy) if left_out else whole
+    if shortened is None:
         return None, "where the context was shortened cannot be found again"
-    return ChatRequest("", "", build_messages(shown, prompts), Sampling()).messages_json, None
+    return ChatRequest("", "", build_messages(shortened, prompts), Sampling()).messages_json, None
 
 
-def _truncated(shown: Item, left_out: int, too_long: TooLong) -> Item | None:
+def _truncated(whole: Item, left_out: int, too_long: TooLong) -> Item | None:
     """Return the item as it was shown: how long its context was to be is not stored, how much was left out is."""
-    kept = len(shown.context or "") - left_out + len(MARKS[shown.language]) + 2
+    kept = len(whole.context or "") - left_out + len(MARKS[whole.language]) + 2
     # A cut is moved back to the end of a sentence, at each of its two sides by less than WINDOW characters.
     for length in range(kept - 2, kept + 2 * WINDOW + 2):
-        cut = truncate(shown, length, too_long) if too_long != "missing" else None
+        cut = truncate(whole, length, too_long) if too_long != "missing" else None
         if cut is not None and cut.left_out_characters == left_out:
             return cut.item
     return None

@@ -114,10 +114,10 @@ class Prompts(PromptFolder):
     @model_validator(mode="after")
     def _each_type_has_its_fields(self) -> Self:
         for question_type, prompt in self.by_type.items():
-            asked = ["question"] if question_type in answered_by("text") else ["question", "options"]
+            fields = ["question"] if question_type in answered_by("text") else ["question", "options"]
             for template in (prompt.en, prompt.zh):
                 require_fields(question_type, template.context, ["context"])
-                require_fields(question_type, template.question, asked)
+                require_fields(question_type, template.question, fields)
                 require_fields(question_type, template.instruction, [])
                 require_fields(question_type, template.instruction_alone or "", [])
         return self
@@ -128,11 +128,11 @@ def require_fields(name: str, text: str, expected: Sequence[str]) -> None:
 
     Without any it is sent as it stands, and may hold braces. `name`: of the text, for the error.
     """
-    found = PLACEHOLDER.findall(text)
+    fields = PLACEHOLDER.findall(text)
     if expected:
-        found = [field for _, field, _, _ in Formatter().parse(text) if field is not None]
-    if found != list(expected):
-        raise ValueError(f"{name}: expected the fields {list(expected)}, in this order, got {found} in {text!r}")
+        fields = [field for _, field, _, _ in Formatter().parse(text) if field is not None]
+    if fields != list(expected):
+        raise ValueError(f"{name}: expected the fields {list(expected)}, in this order, got {fields} in {text!r}")
 
 
 @cache

@@ -81,10 +81,10 @@ class Solver(Generic[OptionsT]):
         own = options.own.model_dump(mode="json")
         return SolverPlan(self.codes[0], {"options": own} if own else {})
 
-    def players(self, tested: ModelEntry, named: Callable[[Role], ModelEntry | None]) -> dict[Role, ModelEntry]:
+    def players(self, tested: ModelEntry, model_of: Callable[[Role], ModelEntry | None]) -> dict[Role, ModelEntry]:
         """Return the models by role: the one under test, and its helpers; one that is not named is that model, or nobody."""
         unnamed = {role: None if role in self.optional else tested for role in self.roles}
-        helpers = {role: named(role) or other for role, other in unnamed.items()}
+        helpers = {role: model_of(role) or other for role, other in unnamed.items()}
         return {TESTED: tested, **{role: entry for role, entry in helpers.items() if entry}}
 
     def read_options(self, given: Mapping[str, Any]) -> OptionsT:
@@ -156,10 +156,10 @@ def find_solver(setting: str, where: str = "--settings") -> Solver[Any]:
 def require_prompts(own: Iterable[str]) -> None:
     """Raise UsageError, with the nearest prompt file, if a blueprint has one that no solver reads."""
     codes = [code for solver in SOLVERS.values() for code in solver.codes if code.prompts]
-    known = dict.fromkeys(file for code in codes if code.prompts for file in code.prompts.files())
+    files = dict.fromkeys(file for code in codes if code.prompts for file in code.prompts.files())
     for file in own:
-        if file not in known:
-            raise unknown_name("prompt", file, known, "prompts of the blueprint", "data/prompts has files to begin with")
+        if file not in files:
+            raise unknown_name("prompt", file, files, "prompts of the blueprint", "data/prompts has files to begin with")
 
 
 def code_behind(setting: str, settings: Mapping[str, Any]) -> SolverCode | None:
@@ -170,10 +170,10 @@ def code_behind(setting: str, settings: Mapping[str, Any]) -> SolverCode | None:
 
 def helper_roles(settings: Iterable[str] = SOLVERS) -> dict[Role, str]:
     """Return the helpers that settings need, by default any of them, with what each does."""
-    found: dict[Role, dict[str, None]] = {}
+    roles: dict[Role, dict[str, None]] = {}
     for role, does in (pair for name in SOLVERS if name in settings for pair in SOLVERS[name].roles.items()):
-        found.setdefault(role, {})[does] = None
-    return {role: ", or ".join(does) for role, does in found.items()}
+        roles.setdefault(role, {})[does] = None
+    return {role: ", or ".join(does) for role, does in roles.items()}
 
 
 def settings_with(role: Role) -> list[str]:
@@ -191,8 +191,8 @@ def require_role(role: str, where: str) -> None:
     if role == TESTED:
         step = "name it with --model, and helpers and judges by their own roles"
         raise UsageError("the model under test is named by no role", where=where, got=role, next_step=step)
-    if role not in (known := (*JUDGES, *helper_roles())):
-        raise unknown_name("role", role, known, where, "for example --role judge=NAME@URL")
+    if role not in (roles := (*JUDGES, *helper_roles())):
+        raise unknown_name("role", role, roles, where, "for example --role judge=NAME@URL")
 
 
 def setting_title(setting: str) -> str:

@@ -86,26 +86,28 @@ async def run_solver(
     system = (resources.roles[TESTED].entry.name, options.setting)
 
     async def solve_presentation(presentation: Presentation) -> ItemRows:
-        asked, heard = built.item_of(presentation), with_listeners(resources, listeners)
-        return item_rows(presentation, system, await solve_item(asked, options, heard, presentation.draw))
+        asked_item, heard = built.item_of(presentation), with_listeners(resources, listeners)
+        return item_rows(presentation, system, await solve_item(asked_item, options, heard, presentation.draw))
 
-    jobs = [Job(_characters(one.row), partial(solve_presentation, one)) for one in presentations]
+    jobs = [Job(_characters(item.row), partial(solve_presentation, item)) for item in presentations]
     return await run_jobs(jobs)
 
 
-async def solve_item(asked: AskedItem, options: SolverOptions[Any], resources: SolverResources, repetition: int) -> SolverOutput:
+async def solve_item(
+    asked_item: AskedItem, options: SolverOptions[Any], resources: SolverResources, repetition: int
+) -> SolverOutput:
     """Solve one item; under a policy that cuts, again with less of its context as long as the model finds it too long.
 
     What is retrieved comes from the whole context all the same.
     """
     output = SolverOutput((), ())
 
-    async def run_once(shown: Item) -> tuple[Call, ...]:
+    async def run_once(item: Item) -> tuple[Call, ...]:
         nonlocal output
-        output = await SOLVERS[options.setting].solve(replace(asked, item=shown), options, resources, repetition)
+        output = await SOLVERS[options.setting].solve(replace(asked_item, item=item), options, resources, repetition)
         return output.calls
 
-    calls = await solve_within_context(asked.item, options.too_long, run_once)
+    calls = await solve_within_context(asked_item.item, options.too_long, run_once)
     return replace(output, calls=calls)
 
 
@@ -165,11 +167,11 @@ def item_rows(presentation: Presentation, system: tuple[str, str], output: Solve
             got=f"parts {', '.join(map(repr, parts))}" if parts else "no answer",
             next_step="correct the solver of the installed package; the calls that were answered are kept",
         )
-    shown = {**key, "option_order": presentation.order}
+    shared = {**key, "option_order": presentation.order}
     return ItemRows(
-        responses=[{**shown, "turn": turn, **_response_columns(call)} for turn, call in enumerate(output.calls)],
-        answers=[{**shown, **_answer_columns(answer)} for answer in output.answers],
-        retrievals=[{**key, **vars(found), "holds_needle": None} for found in output.retrieved],
+        responses=[{**shared, "turn": turn, **_response_columns(call)} for turn, call in enumerate(output.calls)],
+        answers=[{**shared, **_answer_columns(answer)} for answer in output.answers],
+        retrievals=[{**key, **vars(chunk), "holds_needle": None} for chunk in output.retrieved],
         chunks=[
             row
             for text in output.written
@@ -226,8 +228,8 @@ def _response_columns(call: Call) -> dict[str, Any]:
 
 
 def _token_logprobs(reply: ChatReply) -> list[dict[str, str | float]] | None:
-    found = reply.top_logprobs
-    return None if found is None else [{"token": token, "logprob": logprob} for token, logprob in found]
+    tokens = reply.top_logprobs
+    return None if tokens is None else [{"token": token, "logprob": logprob} for token, logprob in tokens]
 
 
 def _answer_columns(answer: Answer) -> dict[str, Any]:

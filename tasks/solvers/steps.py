@@ -27,8 +27,8 @@ from tasks.steps import step, up_to_date
 @step("chunks {job.dataset}")
 async def chunk_partition(job: ChunkJob, lake: Lake, retriever: Retriever) -> Any:
     """Split every context of a dataset, and return the PartitionRef of the chunks."""
-    if found := lake.find(job.key):
-        return up_to_date(found)
+    if stored := lake.find(job.key):
+        return up_to_date(stored)
     rows: list[dict[str, Any]] = []
     contexts = read_contexts(lake, job.contexts)
     for row in lake.read(job.items, Items).iter_rows(named=True):
@@ -44,13 +44,13 @@ def chunks_of(job: InferJob, lake: Lake) -> dy.DataFrame[Chunks] | None:
     if job.chunk_job is None:
         return None
     key = job.chunk_job.key
-    if (found := lake.find(key)) is None:
+    if (stored := lake.find(key)) is None:
         raise LakeError(
             "contexts were not split before they are asked about",
             where=f"{key.layer} of {job.dataset}",
             next_step="run moodflow infer again",
         )
-    return lake.read(found, Chunks)
+    return lake.read(stored, Chunks)
 
 
 @step("{job.dataset}/{job.entry.name}/{job.options.setting}")
@@ -67,8 +67,8 @@ async def infer_partition(job: InferJob, lake: Lake, resources: SolverResources,
     Returns:
         PartitionRefs of the responses, of the answers, of retrievals and of chunks that were written, where there are any.
     """
-    if found := job.keys.find_all(lake):
-        return up_to_date(found)
+    if stored := job.keys.find_all(lake):
+        return up_to_date(stored)
     presentations = plan_epochs(lake.read(job.items, Items), job.epochs)
     rows = chunks_of(job, lake)
     built = BuiltContexts(read_contexts(lake, job.contexts), read_chunks(rows) if rows is not None else {})

@@ -130,4 +130,4 @@ def test_letters_are_those_shown() -> None:
     question = Question.from_row(items(RANKING).row(0, named=True))
     answer = read_answer(question, WRITTEN, order=(2, 0, 1), token_logprobs=[("B", -0.1), ("C", -1.0), ("A", -2.0)])
     assert answer is not None
-    assert (answer.shown, answer.indices) == ("A,B,C", (0, 1, 2))
+    assert (answer.text, answer.indices) == ("A,B,C", (0, 1, 2))
