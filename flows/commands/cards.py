@@ -14,7 +14,7 @@ from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.run_view import usage_view
 from flows.runtime.local_server import temporary_server
-from schemas.documents.cards import BuiltCards, CardAgreement, FunnelStep
+from schemas.documents.cards import BuiltCards
 from schemas.errors import UsageError
 from schemas.lineage import StageResult
 from schemas.plan import Plan
@@ -97,9 +97,9 @@ def _finished(plan: Plan, pipeline: CardPipeline, result: StageResult, out: Path
     files = {f"{name}.{quality}.jsonl": pipeline.items(cards, quality) for quality in QUALITIES}
     usage = price_usage(result.usage, plan, table)
     document = BuiltCards(
-        funnel=tuple(FunnelStep(**row) for row in funnel(cards)),
+        funnel=funnel(cards),
         grades={quality: len(items) for quality, items in zip(QUALITIES, files.values(), strict=True)},
-        agreement=tuple(CardAgreement(**row) for row in card_agreement(cards)),
+        agreement=card_agreement(cards),
         files=tuple(str(out / file) for file in (*files, f"{name}.cards.json")),
         partitions=result.refs,
         calls=result.calls,

@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
 from schemas.benchmark import Rows
 from schemas.chat import ModelEntry
+from schemas.documents.cards import CardAgreement, FunnelStep
 from schemas.errors import unknown_name
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.role_cards import CardStep
@@ -81,23 +82,26 @@ class CardJob:
         return partition_key("role_cards", {"cards": self.name, "step": self.step}, settings, parents, self.pipeline.version)
 
 
-def funnel(cards: pl.DataFrame) -> list[dict[str, Any]]:
+def funnel(cards: pl.DataFrame) -> tuple[FunnelStep, ...]:
     """Return a row per step: how many cards entered, and were kept, dropped by reason, or failed, which is all of them."""
-    rows = []
+    steps = []
     for (step,), ends in cards.group_by("step", maintain_order=True):
         dropped = Counter(sorted(ends.filter(status="dropped")["reason"]))
         kept, failed = (ends.filter(status=status).height for status in ("kept", "failed"))
-        rows.append({"step": step, "entered": ends.height, "kept": kept, "dropped": dropped, "failed": failed})
-    return rows
+        row = {"step": step, "entered": ends.height, "kept": kept, "dropped": dropped, "failed": failed}
+        steps.append(FunnelStep.model_validate(row))
+    return tuple(steps)
 
 
-def card_agreement(cards: pl.DataFrame) -> list[dict[str, Any]]:
+def card_agreement(cards: pl.DataFrame) -> tuple[CardAgreement, ...]:
     """Return how far two annotators agree on category and on grade: Krippendorff's alpha of categories, null where undefined."""
     pairs = cards.filter(pl.col("step") == "annotate", pl.col("status") == "kept")["annotations"].to_list()
-    rows = []
-    for name in ("category", "grade"):
+
+    def agreement_on(name: Literal["category", "grade"]) -> CardAgreement:
         labels = [[annotation[name] for annotation in pair] for pair in pairs]
         number = {value: index for index, value in enumerate(sorted({value for pair in labels for value in pair}))}
         alpha = krippendorff_alpha([[number[value] for value in pair] for pair in labels], level="nominal")
-        rows.append({"of": name, "cards": len(labels), "alike": sum(left == right for left, right in labels), "alpha": alpha})
-    return rows
+        alike = sum(left == right for left, right in labels)
+        return CardAgreement(of=name, cards=len(labels), alike=alike, alpha=alpha)
+
+    return agreement_on("category"), agreement_on("grade")

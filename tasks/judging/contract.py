@@ -102,13 +102,13 @@ class Contract:
     @cached_property
     def reply_type(self) -> type[BaseModel]:
         """Model with one required value of its scale per dimension, reason and faults before them, and no other field."""
-        reason: dict[str, Any] = {RATIONALE: (Annotated[str, Field(min_length=1)], ...)} if self.rationale else {}
+        fields: dict[str, Any] = {RATIONALE: (Annotated[str, Field(min_length=1)], ...)} if self.rationale else {}
         if self.faults:
-            kind: dict[str, Any] = {"kind": (Literal[self.faults], ...)}
-            claim = create_model("FaultOfKind", __base__=FaultClaim, **kind)
-            reason[FAULTS] = (Annotated[GenericAlias(tuple, (claim, ...)), Field(max_length=MOST_FAULTS)], ...)
-        ratings: dict[str, Any] = {name: (_value_type(scale), ...) for name, scale in self.scales.items()}
-        return create_model("JudgeReply", __config__=ConfigDict(extra="forbid", frozen=True), **reason, **ratings)
+            kind: Any = Literal[self.faults]
+            claim = create_model("FaultOfKind", __base__=FaultClaim, kind=(kind, ...))
+            fields[FAULTS] = (Annotated[GenericAlias(tuple, (claim, ...)), Field(max_length=MOST_FAULTS)], ...)
+        fields |= {name: (_value_type(scale), ...) for name, scale in self.scales.items()}
+        return create_model("JudgeReply", __config__=ConfigDict(extra="forbid", frozen=True), **fields)
 
     @cached_property
     def json_schema(self) -> str:
@@ -124,7 +124,7 @@ class Contract:
         """Write how to reply, in words; derived from the same fields the reply is checked against."""
         if self.reply == "digit":
             return _DIGIT[language].format(values=_values_of(next(iter(self.scales.values())), language))
-        example: dict[str, Any] = {RATIONALE: _EXAMPLE_REASON[language]} if self.rationale else {}
+        example: dict[str, object] = {RATIONALE: _EXAMPLE_REASON[language]} if self.rationale else {}
         if self.faults:
             example[FAULTS] = [{"turn": 3, "kind": self.faults[0], "severity": "minor", "quote": "..."}]
         for number, (name, scale) in enumerate(self.scales.items(), start=2):
@@ -209,7 +209,7 @@ def reparse_judgements(judgements: dy.DataFrame[Judgements], rubric: Rubric) -> 
     """
     together = rubric.ask == "together"
     replies = judgements.unique(VERDICT, keep="first", maintain_order=True) if together else judgements
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for reply in replies.iter_rows(named=True):
         for dimensions in rubric.calls(reply["judge_repetition"]):
             if together or dimensions[0].name == reply["dimension"]:
@@ -219,10 +219,10 @@ def reparse_judgements(judgements: dy.DataFrame[Judgements], rubric: Rubric) -> 
     return Judgements.validate(frame.sort(Judgements.primary_key()))
 
 
-def rating_rows(rubric: Rubric, dimensions: Sequence[Dimension], read: Parsed | None) -> list[dict[str, Any]]:
+def rating_rows(rubric: Rubric, dimensions: Sequence[Dimension], read: Parsed | None) -> list[dict[str, object]]:
     """Return what a reply says of each dimension that it was asked for, as columns of the judgements layer; null = none came."""
     given: dict[str, int] = {}
-    shared: dict[str, Any] = {"rubric": rubric.id, "rationale": None}
+    shared: dict[str, object] = {"rubric": rubric.id, "rationale": None}
     if read is None:
         shared |= {"parse_status": "failed"}
     elif read.ratings is None:

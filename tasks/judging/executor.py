@@ -61,7 +61,7 @@ class Judge:
 
     async def rate(
         self, item: Mapping[str, Any], answer: Rated, dimensions: tuple[Dimension, ...], repetition: int = 0
-    ) -> list[dict[str, Any]]:
+    ) -> list[dict[str, object]]:
         """Ask for ratings of one answer, again if the reply cannot be read and the judge may say something else.
 
         `dimensions` are those of one of the rubric's calls. Returns a row of the judgements layer per dimension, without the
@@ -126,7 +126,7 @@ async def judge_answers(
     """
     by_item = {(row["dataset"], row["item_id"]): row for row in items.iter_rows(named=True)}
 
-    async def rate(answer: Mapping[str, Any], dimensions: tuple[Dimension, ...], repetition: int) -> list[dict[str, Any]]:
+    async def rate(answer: Mapping[str, Any], dimensions: tuple[Dimension, ...], repetition: int) -> list[dict[str, object]]:
         rows = await judge.rate(by_item[answer["dataset"], answer["item_id"]], rated_content(answer), dimensions, repetition)
         return [{**{name: answer[name] for name in ANSWER}, **row} for row in rows]
 

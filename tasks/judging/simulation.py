@@ -36,7 +36,9 @@ LEAST_WORDS, MOST_REVEALED = 8, 0.5
 _FLAGS = re.IGNORECASE | re.MULTILINE
 _QUOTED = re.compile(r"[\"“「『][^\"”」』]*[\"”」』]")
 
-Row = dict[str, Any]
+Fault = dict[str, object]
+"""Columns of a fault."""
+
 Turns = Sequence[Mapping[str, str]]
 
 
@@ -57,7 +59,7 @@ def find_faults(
     """
     by_item = {(row["dataset"], row["item_id"]): row for row in items.iter_rows(named=True)}
     replies = reviews.unique(VERDICT, keep="first").sort(VERDICT).rows_by_key(ANSWER, named=True, include_key=True)
-    rows: list[Row] = []
+    rows: list[Fault] = []
     for answer in answers.filter(SIMULATED).iter_rows(named=True):
         key = {name: answer[name] for name in ANSWER}
         faults = [*_by_rule(by_item[answer["dataset"], answer["item_id"]], answer["turns"])]
@@ -70,21 +72,21 @@ def find_faults(
     return SimulationFaults.validate(excerpts.sort(SimulationFaults.primary_key()))
 
 
-def _by_rule(item: Row, turns: Turns) -> Iterator[Row]:
+def _by_rule(item: Mapping[str, Any], turns: Turns) -> Iterator[Fault]:
     for speaker in dict.fromkeys(turn["speaker"] for turn in turns if turn["speaker"] != TESTED):
         lines = [turn["text"] for turn in turns if turn["speaker"] == speaker]
         for fault in find_rule_faults(item["context"] or "", lines, item["language"]):
             yield {"found_by": "rule", "speaker": speaker, **fault}
 
 
-def _by_judge(reply: Row, rubric: Rubric, turns: Turns) -> Iterator[Row]:
+def _by_judge(reply: Mapping[str, Any], rubric: Rubric, turns: Turns) -> Iterator[Fault]:
     opening = [{"speaker": TESTED}] * len(rubric.opening)  # it was shown before the turns, and is nobody's slip
     for claim in Contract.of(rubric, rubric.dimensions).parse(reply["raw_reply"] or "").faults:
         fault = {"kind": claim.kind, "severity": claim.severity, "evidence": claim.quote}
         yield {"found_by": reply["judge"], **fault, **_place(claim, (*opening, *turns))}
 
 
-def _place(claim: FaultClaim, turns: Turns) -> Row:
+def _place(claim: FaultClaim, turns: Turns) -> Fault:
     """Return speaker and line of what a judge names by the number that the turn was shown with, or why it does not count."""
     turn = turns[claim.turn - 1] if claim.turn <= len(turns) else {"speaker": TESTED}
     if turn["speaker"] == TESTED:
@@ -115,7 +117,7 @@ def load_slips() -> Mapping[str, Slip]:
     return {kind: Slip.model_validate(slip) for kind, slip in read_yaml(read_text(DATA_FOLDER / "slips.yaml")).items()}
 
 
-def find_rule_faults(card: str, lines: Sequence[str], language: Language) -> Iterator[Row]:
+def find_rule_faults(card: str, lines: Sequence[str], language: Language) -> Iterator[Fault]:
     """Yield faults of one simulated person: turn (number of the line, from 1), kind, severity, evidence (the line from there on).
 
     The first line reveals all at once if it has most content words of the longest line of the card, which is the problem. The

@@ -1,13 +1,14 @@
 """Parse a blueprint file: YAML with positions; say where it is wrong, what is expected, what it has and what to do."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from schemas import blueprint
 from schemas.dataset import LocalFile
@@ -184,7 +185,7 @@ EXPECTATIONS = {
 def blueprint_error(error: ValidationError, document: BlueprintFile) -> BlueprintError:
     """Turn a failed validation into one message: the first fault in full, the others by place."""
     # Of thousands of faults the first few say enough, and each is compared with all.
-    problems = [dict[str, Any](problem) for problem in error.errors(include_url=False)[:50]]
+    problems = error.errors(include_url=False)[:50]
     # Where an entry of a list fails, pydantic also calls the list too short.
     locations: list[Location] = [problem["loc"] for problem in problems]
     inner = [
@@ -199,8 +200,8 @@ def blueprint_error(error: ValidationError, document: BlueprintFile) -> Blueprin
     return faults[0]
 
 
-def _fault(problem: dict[str, Any], document: BlueprintFile) -> BlueprintError:
-    location: Location = tuple(problem["loc"])
+def _fault(problem: ErrorDetails, document: BlueprintFile) -> BlueprintError:
+    location: Location = problem["loc"]
     if problem["type"] == "value_error":
         return _broken_rule(str(problem["ctx"]["error"]), location, document)
     where = document.place(location)
@@ -236,7 +237,7 @@ def _broken_rule(message: str, location: Location, document: BlueprintFile) -> B
     return BlueprintError(what, where=where, expected=rule.expected, got=got, next_step=next_step)
 
 
-def _expectation(problem: Mapping[str, Any]) -> tuple[str, str]:
+def _expectation(problem: ErrorDetails) -> tuple[str, str]:
     if problem["type"] == "string_type" and isinstance(problem["input"], int | float | bool):
         return "text", "put the value in quotes"
     text = EXPECTATIONS.get(problem["type"])

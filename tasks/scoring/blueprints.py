@@ -40,7 +40,7 @@ def load_blueprint(name_or_path: str | Path) -> Blueprint:
     return blueprint.model_copy(update=own) if own else blueprint
 
 
-def _read_folder(file: Path, folder: Path) -> dict[str, Any]:
+def _read_folder(file: Path, folder: Path) -> dict[str, object]:
     """Return the YAML files of a folder by their paths in it, without suffix; raise BlueprintError if there are none."""
     try:
         texts = {path.relative_to(folder).with_suffix("").as_posix(): read_text(path) for path in sorted(folder.rglob("*.yaml"))}

@@ -130,16 +130,17 @@ def read_table(paper: Paper, table: PrintedTable) -> pl.DataFrame:
 
 
 def _schema_column(column: PrintedColumn, *, is_key: bool) -> dy.Column:
-    shared: dict[str, Any] = {"nullable": column.optional, "primary_key": is_key}
     if column.values:
-        return dy.Enum(column.values, **shared)
+        return dy.Enum(column.values, nullable=column.optional, primary_key=is_key)
     if column.kind == "number":
         low, high = (0 if column.low is None else column.low), (100 if column.high is None else column.high)
-        return dy.Float64(min=low, max=high, **shared)
+        return dy.Float64(min=low, max=high, nullable=column.optional, primary_key=is_key)
     if column.kind == "whole":
         least, most = (None if limit is None else int(limit) for limit in (column.low, column.high))
-        return dy.Int64(min=least, max=most, **shared)
-    return dy.Bool(**shared) if column.kind == "yes_no" else dy.String(min_length=1, **shared)
+        return dy.Int64(min=least, max=most, nullable=column.optional, primary_key=is_key)
+    if column.kind == "yes_no":
+        return dy.Bool(nullable=column.optional, primary_key=is_key)
+    return dy.String(min_length=1, nullable=column.optional, primary_key=is_key)
 
 
 def ability_score(columns: AbilityColumns) -> pl.Expr:

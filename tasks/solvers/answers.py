@@ -67,11 +67,11 @@ def restate_answers(answers: pl.DataFrame, responses: pl.DataFrame, items: pl.Da
             raise LakeError("an answer rests on a call that its item has no reply to", where=where, got=f"call key {key[:12]}")
         return call
 
-    def restate(answer: Mapping[str, Any]) -> dict[str, Any]:
+    def restate(answer: Mapping[str, Any]) -> dict[str, object]:
         made_of = [reply_to(answer, key) for key in answer["call_keys"]]
         last, turns = made_of[-1], answer["turns"] or ()
         if last["status"] == "failed":
-            content: dict[str, Any] = {"failed_role": last["role"], "text": None, "turns": None}
+            content: dict[str, object] = {"failed_role": last["role"], "text": None, "turns": None}
         elif turns:
             content = {"text": None, "turns": [restate_turn(turn, reply_to(answer, turn["call_key"])["reply"]) for turn in turns]}
         else:
@@ -83,7 +83,7 @@ def restate_answers(answers: pl.DataFrame, responses: pl.DataFrame, items: pl.Da
     return Answers.validate(pl.DataFrame(restated, schema=answers.schema))
 
 
-def restate_turn(turn: Mapping[str, Any], reply: str | None) -> dict[str, Any]:
+def restate_turn(turn: Mapping[str, Any], reply: str | None) -> dict[str, object]:
     """Return a turn of a dialogue whose text is this reply."""
     text = reply or ""
     return {**turn, "text": text, "language": find_language(text), "characters": len(text)}

@@ -1,7 +1,7 @@
 """Split contexts; turn chunks into rows of `chunks` and back; find the chunk that holds the needle."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import dataframely as dy
 import polars as pl
@@ -108,7 +108,7 @@ def holds_needle(chunks: Sequence[Chunk], start: int, end: int) -> list[bool]:
 
 def chunk_rows(
     dataset: str, item_id: str, corpus: str, chunks: Sequence[Chunk], needles: Sequence[bool | None]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     """Return rows of `chunks`."""
     for chunk, needle in zip(chunks, needles, strict=True):
         keys = {"dataset": dataset, "item_id": item_id, "corpus": corpus, "chunk": chunk.number}

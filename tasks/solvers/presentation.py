@@ -46,7 +46,7 @@ class Epochs:
     repeat: int = 1
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """What of it changes the calls; the seed draws orders of options, so it counts only where they are permuted."""
         permuted = {"permute": {"orders": self.permute, "seed": self.seed}} if self.permute else {}
         return {**permuted, **({"repeat": self.repeat} if self.repeat > 1 else {})}
@@ -113,7 +113,7 @@ WORD_END = re.compile(r"\s+|[，、：]|(?<=[㐀-鿿])")
 RunOnce = Callable[[Item], Awaitable[tuple[Call, ...]]]
 
 
-def truncation_settings(too_long: TooLong) -> dict[str, Any]:
+def truncation_settings(too_long: TooLong) -> dict[str, object]:
     """Return what of the policy changes calls: nothing where it does not cut."""
     return {} if too_long == "missing" else {"too_long": {"policy": too_long, "version": TRUNCATION_VERSION}}
 

@@ -35,6 +35,9 @@ SCHEMAS = tuple(layer.create_empty().schema for layer in (Responses, Answers, Re
 """Of the fields of `ItemRows`."""
 
 ITEMS_AT_ONCE = 300
+Row = dict[str, Any]
+"""A row of a layer."""
+
 Listeners = Mapping[Role, ProgressListener]
 """Listeners to the replies of each role."""
 
@@ -56,10 +59,10 @@ class BuiltContexts:
 class ItemRows(NamedTuple):
     """Rows that came of asking one item once, by the layer they belong to."""
 
-    responses: list[dict[str, Any]]
-    answers: list[dict[str, Any]]
-    retrievals: list[dict[str, Any]]
-    chunks: list[dict[str, Any]]
+    responses: list[Row]
+    answers: list[Row]
+    retrievals: list[Row]
+    chunks: list[Row]
 
 
 async def run_solver(
@@ -185,7 +188,7 @@ def fail_cut(rows: ItemRows, cut: Mapping[str, str]) -> ItemRows:
     roles = {row["call_key"]: row["role"] for row in rows.responses if row["call_key"] in cut and row["status"] == "answered"}
     failed = {"status": "failed", "failure": "prompt_cut", "remark": None}
 
-    def failed_answer(row: dict[str, Any]) -> dict[str, Any]:
+    def failed_answer(row: Row) -> Row:
         keys = [key for key in row["call_keys"] if key in roles][:1]
         lost = {**failed, "failed_role": roles[keys[0]], "text": None, "turns": None, "call_keys": keys} if keys else {}
         return row | lost
@@ -208,7 +211,7 @@ def make_tables(solved: Iterable[ItemRows]) -> dict[str, pl.DataFrame]:
     return {layer: pl.concat(frames, rechunk=True) for layer, frames in zip(ItemRows._fields, parts, strict=True)}
 
 
-def _response_columns(call: Call) -> dict[str, Any]:
+def _response_columns(call: Call) -> dict[str, object]:
     request, reply = call.request, call.reply
     messages = request.messages_json
     return {
@@ -232,7 +235,7 @@ def _token_logprobs(reply: ChatReply) -> list[dict[str, str | float]] | None:
     return None if tokens is None else [{"token": token, "logprob": logprob} for token, logprob in tokens]
 
 
-def _answer_columns(answer: Answer) -> dict[str, Any]:
+def _answer_columns(answer: Answer) -> dict[str, object]:
     last = answer.rests_on[-1].reply
     return {
         "part": answer.part,

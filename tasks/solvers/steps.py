@@ -29,7 +29,7 @@ async def chunk_partition(job: ChunkJob, lake: Lake, retriever: Retriever) -> An
     """Split every context of a dataset, and return the PartitionRef of the chunks."""
     if stored := lake.find(job.key):
         return up_to_date(stored)
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     contexts = read_contexts(lake, job.contexts)
     for row in lake.read(job.items, Items).iter_rows(named=True):
         item = read_item(row)

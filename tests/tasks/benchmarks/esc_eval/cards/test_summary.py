@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from schemas.documents.cards import CardAgreement, FunnelStep
 from schemas.tables.role_cards import QUALITIES, RoleCards
 from tasks.benchmarks.esc_eval.cards.entering import read_cards
 from tasks.benchmarks.esc_eval.cards.pipeline import card_items
@@ -42,10 +43,10 @@ def test_every_card_is_kept_dropped_or_failed() -> None:
         row("1", "filter", "dropped", "feelings_only"),
         row("2", "filter", "dropped", "unreadable"),
     )
-    assert funnel(cards) == [
-        {"step": "extract", "entered": 4, "kept": 2, "dropped": {"unreadable": 1}, "failed": 1},
-        {"step": "filter", "entered": 2, "kept": 0, "dropped": {"feelings_only": 1, "unreadable": 1}, "failed": 0},
-    ]
+    assert funnel(cards) == (
+        FunnelStep(step="extract", entered=4, kept=2, dropped={"unreadable": 1}, failed=1),
+        FunnelStep(step="filter", entered=2, kept=0, dropped={"feelings_only": 1, "unreadable": 1}, failed=0),
+    )
 
 
 def test_agreement_is_that_of_two_and_of_categories() -> None:
@@ -56,11 +57,11 @@ def test_agreement_is_that_of_two_and_of_categories() -> None:
     names = sorted({name for both in PAIRS for name in both})
     numbers = np.array([[names.index(name) for name in both] for both in PAIRS], dtype=float).T
     category, grade = card_agreement(cards)
-    assert category["alpha"] == pytest.approx(krippendorff.alpha(numbers, level_of_measurement="nominal"))
-    assert (category["cards"], category["alike"]) == (5, 3)
+    assert category.alpha == pytest.approx(krippendorff.alpha(numbers, level_of_measurement="nominal"))
+    assert (category.cards, category.alike) == (5, 3)
     # All grades are the same: alpha is not defined.
-    assert grade == {"of": "grade", "cards": 5, "alike": 5, "alpha": None}
-    assert [found["alpha"] for found in card_agreement(frame())] == [None, None]
+    assert grade == CardAgreement(of="grade", cards=5, alike=5, alpha=None)
+    assert [agreement.alpha for agreement in card_agreement(frame())] == [None, None]
 
 
 TEXT = "年龄：22岁\n性别：未提及\n职业：学生\n问题：搬进新宿舍后，没有人跟他说话。"
