@@ -1,4 +1,4 @@
-"""What the steps of an emotion expression come to, and which answers are rated."""
+"""What the steps of an emotion expression come to, which answers are rated, and gold replies as answers."""
 
 import json
 
@@ -9,11 +9,13 @@ import pytest
 from schemas.errors import ScoringError
 from schemas.tables.items import Items
 from tasks.benchmarks.longemotion.solvers.search_o1 import END_QUERY
-from tasks.judging.answers import judged_answers, rated_content
+from tasks.judging.answers import gold_answers, judged_answers, rated_content, rates_gold
+from tasks.judging.rubrics import load_rubric
 from tests.rows import each_row
 from tests.tasks.judging.rows import items, response
 from tests.tasks.replies import answers_of_replies
-from tests.tasks.rows import Row, responses
+from tests.tasks.rows import Row, item, responses
+from tests.tasks.rows import items as items_of
 from tests.thinking import FORMS, THOUGHT
 
 TEXTS = ["calm 2", "A jolt.", "They forgot me.", "I blush.", "I breathe.", "I will ask."]
@@ -101,3 +103,22 @@ def test_a_judge_is_not_shown_thoughts(name: str) -> None:
     rows = [response("a", 0, FORMS[name](THOUGHT, "I hear you.")), response("b", 0, f"<think>{THOUGHT}")]
     (judged,) = judged_of(rows, items("counselor_reply", "a", "b")).iter_rows(named=True)
     assert rated_content(judged) == "I hear you."
+
+
+def test_item_with_one_reference_has_gold_reply() -> None:
+    golden = items_of(
+        item("a", "counselor_reply", references=["I hear you."]),
+        item("b", "counselor_reply"),
+        item("c", "open_ended", references=["Yes.", "No."]),
+    )
+    answers = gold_answers(golden)
+    columns = answers.select("item_id", "model", "setting", "repetition", "part", "status", "text", "call_keys").rows()
+    assert columns == [("a", "gold", "gold", 0, "", "answered", "I hear you.", [])]
+    assert judged_answers(answers, golden)["answer"].to_list() == ["I hear you."]
+
+
+@pytest.mark.parametrize(
+    ("rubric", "gold"), [("mc_stage1", True), ("es_aspects", False), ("ee_expression", True), ("answer", False)]
+)
+def test_a_rubric_that_shows_references_rates_no_gold(rubric: str, gold: bool) -> None:
+    assert rates_gold(load_rubric(rubric)) == gold

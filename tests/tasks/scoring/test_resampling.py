@@ -1,15 +1,217 @@
+"""Replicates of one metric; items that share a source are drawn together; parts of an item are averaged first."""
+
 from collections.abc import Callable
+from dataclasses import replace
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from tasks.scoring.reduction import reduce_item_scores
-from tasks.scoring.resampling import Floats, Grid, draw_weights, macro_f1_replicates, mean_replicates, micro_f1_replicates
-from tests.tasks.scoring.samples import labelled
+from schemas.blueprint import MetricSpec
+from schemas.metrics import METRICS
+from tasks.scoring.benchmark import ScoreSettings, score_benchmark
+from tasks.scoring.gains import setting_gains
+from tasks.scoring.label_scores import preference_replicates
+from tasks.scoring.reduction import average_parts, reduce_item_scores
+from tasks.scoring.resampling import (
+    Floats,
+    Grid,
+    design_effects,
+    draw_weights,
+    expanded_tail,
+    macro_f1_replicates,
+    mean_replicates,
+    micro_f1_replicates,
+    place_clusters,
+)
+from tasks.scoring.uncertainty import Resampling
+from tests.tasks.scoring.samples import ability, blueprint, by_labels, items, labelled, one_dataset, share, task
+
+DESIGN = blueprint(ability("a", task("d")))
+SETTINGS = ScoreSettings(bootstrap=400)
+
+
+def placed(values: list[float], clusters: str) -> pl.DataFrame:
+    rows = pl.DataFrame({"system": 0, "item_id": [f"i{n}" for n in range(len(values))], "cluster": list(clusters)})
+    return place_clusters(rows.with_columns(value=pl.Series(values, dtype=pl.Float64)))
+
+
+def test_design_effect_by_hand() -> None:
+    # 1 1 | 0: mean 2/3, sums 2/3 and -2/3. SE^2 = 2/1 x (4/9 + 4/9) / 9 = 16/81; variance/n = (1/3) / 3 = 1/9.
+    assert design_effects(placed([1, 1, 0], "xxy"))["design_effect"].item() == pytest.approx(16 / 9)
+    # 1 0 | 1 0: the clusters are alike, the mean varies with them not at all.
+    assert design_effects(placed([1, 0, 1, 0], "xxyy"))["design_effect"].item() == 0.0
+
+
+def test_repetitions_are_averaged_before_the_design_effect() -> None:
+    rows = placed([1, 1, 0], "xxy")
+    # The first item four times, with the mean 1.
+    again = [rows.filter(item_id="i0").with_columns(value=pl.lit(value)) for value in (0.5, 1.5, 1.0)]
+    assert design_effects(pl.concat([rows, *again]))["design_effect"].item() == pytest.approx(16 / 9)
+
+
+@pytest.mark.parametrize(
+    ("values", "clusters"), [([1, 0, 1], "xyz"), ([1, 0, 1], "xxx"), ([1, 1, 1], "xxy")], ids=["alone", "one", "equal"]
+)
+def test_no_design_effect(values: list[float], clusters: str) -> None:
+    assert design_effects(placed(values, clusters))["design_effect"].item() is None
+
+
+def test_single_item_clusters_keep_item_places() -> None:
+    rows = pl.DataFrame({"item_id": ["c", "a", "b", "a"], "cluster": ["1", "3", "2", "3"]})
+    assert dict(place_clusters(rows).select("item_id", "place").iter_rows()) == {"a": 0, "b": 1, "c": 2}
+
+
+def test_item_takes_cluster_any_row_states() -> None:
+    rows = pl.DataFrame({"item_id": ["a", "b", "c", "a", "b"], "cluster": ["a", "b", "c", "x", "x"]})
+    assert set(place_clusters(rows).select("item_id", "cluster", "place").iter_rows()) == {
+        ("a", "x", 0),
+        ("b", "x", 0),
+        ("c", "c", 1),
+    }
+
+
+def scored(frame: pl.DataFrame, design: Any = DESIGN) -> pl.DataFrame:
+    return score_benchmark(frame.lazy(), design, SETTINGS).raw
+
+
+def test_cluster_names_do_not_change_draws() -> None:
+    values: list[float | None] = [1.0, 0.0, 0.5, 1.0, None, 0.25]
+    plain = scored(items("d", values))
+    named = scored(items("d", values, cluster=["f", "e", "d", "c", "b", "a"]))
+    assert plain.equals(named)
+    assert plain.select("n_clusters", "design_effect").row(0) == (5, None)
+
+
+def test_interval_of_clusters_is_that_of_their_means() -> None:
+    """Forty clusters of two equal items: the interval of forty items, and twice the variance of eighty."""
+    values = share(26, 40)
+    pairs: list[float | None] = [value for value in values for _ in range(2)]
+    twice = items("d", pairs, cluster=[f"c{n:02}" for n in range(40) for _ in range(2)])
+    names = {f"d-{n}": f"d-{n:02}" for n in range(80)}
+    twice = twice.with_columns(pl.col("item_id").replace(names))
+    alone = items("d", values).with_columns(pl.col("item_id").replace(names))
+    of_clusters, of_items = scored(twice), scored(alone)
+    assert of_clusters.select("value", "ci_low", "ci_high").equals(of_items.select("value", "ci_low", "ci_high"))
+    # SE^2 = 40/39 x 4 x S / 80^2, where S sums 40 squares; variance/n = 2 S / (79 x 80). The ratio is 2 x 79/78.
+    assert of_clusters.select("n_clusters", "design_effect").row(0) == (40, pytest.approx(2 * 79 / 78))
+
+
+def test_f1_is_counted_over_the_drawn_clusters() -> None:
+    gold, said = [["a"], ["b"]] * 20, [["a"], ["a"]] * 20
+    found = scored(labelled("d", "micro_f1", gold, said, cluster=[f"c{n // 2}" for n in range(40)]), by_labels("micro_f1"))
+    # Each cluster has one hit of two: whatever is drawn, F1 is 2 x 1 / 4 per item of two.
+    assert found.select("ci_low", "ci_high", "n_clusters", "design_effect").row(0) == (0.5, 0.5, 20, None)
+
+
+def test_terms_within_a_cluster_stay_apart() -> None:
+    """One cluster holds an item of either term; drawn twice beside none of the other cluster, both terms count once."""
+    order = ["stereotype", "anti_stereotype", "unrelated"]
+    rows = pl.DataFrame({"predicted": [order] * 3, "gold": [["nurse"], ["chef"], ["chef"]], "value": [1.0, 0.5, 0.0]})
+    weights = np.array([[2.0, 1.0], [0.0, 1.0]])
+    found = preference_replicates(rows, "language_model_score", Grid(1, 2, np.array([0, 0, 1])), weights)
+    # (1 + 0.5) / 2; then the chef has (0.5 + 0) / 2: (1 + 0.25) / 2.
+    assert found[0].tolist() == [0.75, 0.625]
+
+
+def gain(rows: pl.DataFrame) -> dict[str, Any]:
+    return setting_gains(rows.lazy(), DESIGN, Resampling(400, 0)).filter(scope="d").row(0, named=True)
+
+
+def test_gains_draw_clusters() -> None:
+    values: list[float | None] = [1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0]
+    clusters = [f"c{n // 2}" for n in range(8)]
+    base = items("d", [0.0] * 8, setting="base", cluster=clusters)
+    rag = items("d", values, setting="rag", cluster=clusters)
+    both, mixed = gain(pl.concat([base, rag])), gain(pl.concat([items("d", [0.0] * 8), rag]))
+    assert both == mixed
+    alone = gain(pl.concat([items("d", [0.0] * 8), items("d", values, setting="rag")]))
+    assert both["gain"] == alone["gain"] == 50.0
+    assert both["ci_high"] - both["ci_low"] > alone["ci_high"] - alone["ci_low"]
+
+
+def in_parts(values: list[float | None], item: str, **columns: Any) -> pl.DataFrame:
+    rows = items("d", values, part=[f"turn {n}" for n in range(len(values))], **columns)
+    return rows.with_columns(item_id=pl.lit(item))
+
+
+def test_parts_are_averaged_before_items() -> None:
+    # Two turns with 1 and 0, four with 1: (0.5 + 1) / 2, not 5 / 6.
+    rows = pl.concat([in_parts([1.0, 0.0], "a"), in_parts([1.0] * 4, "b")])
+    found = reduce_item_scores(rows.lazy()).row(0, named=True)
+    assert (found["value"], found["n_scored"], found["n_total"]) == (0.75, 2, 2)
+
+
+def test_item_is_missing_if_part_of_it_is() -> None:
+    half_counted = [in_parts([1.0], "d"), in_parts([None], "d", status="not_counted").with_columns(part=pl.lit("turn 1"))]
+    rows = pl.concat(
+        [
+            in_parts([1.0, None], "a"),
+            in_parts([None, None], "b", status="judge_failed"),
+            in_parts([0.0, 0.0], "c", status="unparsed"),
+            *half_counted,
+        ]
+    )
+    averaged = average_parts(rows.lazy()).collect().sort("item_id")
+    assert averaged.select("item_id", "value", "status").rows() == [
+        ("a", None, "call_failed"),
+        ("b", None, "judge_failed"),
+        ("c", 0.0, "unparsed"),
+        ("d", 1.0, "scored"),
+    ]
+    found = reduce_item_scores(rows.lazy()).row(0, named=True)
+    assert (found["value"], found["n_scored"], found["n_unparsed"], found["n_total"]) == (0.5, 2, 1, 4)
+
+
+def test_parts_stay_within_their_repetition() -> None:
+    twice = pl.concat([in_parts([1.0, 0.0], "a"), in_parts([1.0, 1.0], "a", repetition=1)])
+    assert average_parts(twice.lazy()).collect().sort("repetition")["value"].to_list() == [0.5, 1.0]
+    labels = labelled("d", "micro_f1", [["a"], ["b"]], [["a"], ["a"]], part=["1", "2"]).with_columns(item_id=pl.lit("i"))
+    # 2 x 1 hit / (2 named + 2 right).
+    assert reduce_item_scores(labels.lazy())["value"].item() == 0.5
+
+
+def test_a_mean_over_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METRICS.by_name, "mrr", replace(METRICS["mrr"], reduction="clusters"))
+    design = one_dataset(MetricSpec(metric="mrr"))
+    rows = items("d", [1.0, 1.0, 1.0, 0.0], metric="mrr", cluster=["x", "x", "x", "y"])
+    found = scored(rows, design).row(0, named=True)
+    # (1 + 0) / 2, not 3 / 4; drawn are two clusters: 0, 0.5 or 1.
+    assert (found["value"], found["ci_low"], found["ci_high"]) == (0.5, 0.0, 1.0)
+    assert (found["n_clusters"], found["design_effect"]) == (2, None)
+
+
+@pytest.mark.parametrize(("clusters", "near"), [(2, 1e-9), (4, 1e-3), (10, 1e-5), (300, 1e-9)])
+def test_less_is_cut_off_where_clusters_are_few(clusters: int, near: float) -> None:
+    t = stats.t.ppf(0.975, clusters - 1)
+    assert expanded_tail(clusters) == pytest.approx(stats.norm.cdf(-np.sqrt(clusters / (clusters - 1)) * t), abs=near)
+
+
+def binary(rng: np.random.Generator, clusters: int, size: int) -> pl.DataFrame:
+    """Items that are right at their cluster's own rate, drawn from Beta(2, 2): half of all, with a correlation of 1 / 5."""
+    right = rng.random((clusters, size)) < rng.beta(2, 2, (clusters, 1))
+    names = [f"c{number:03}" for number in range(clusters) for _ in range(size)]
+    values: list[float | None] = right.astype(float).ravel().tolist()
+    return items("d", values, cluster=names) if size > 1 else items("d", values)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_interval_is_that_of_plain_cluster_bootstrap(seed: int) -> None:
+    """As SemEval-2018 Task 1 whole: clusters of eleven, here thirty, resampled one by one with numpy."""
+    rng = np.random.default_rng(seed)
+    frame = binary(rng, 30, 11)
+    means = frame["value"].to_numpy().reshape(30, 11).mean(axis=1)
+    plain = [means[rng.integers(30, size=30)].mean() for _ in range(20_000)]
+    # Phi(-sqrt(30 / 29) x 2.0452), t of 29 degrees of freedom: 0.0187.
+    expected = np.quantile(plain, [0.0187, 0.9813])
+    found = score_benchmark(frame.lazy(), DESIGN, ScoreSettings(bootstrap=20_000)).raw.select("ci_low", "ci_high").row(0)
+    assert found == pytest.approx(expected, abs=0.005)
+
 
 LABELS = ["joy", "grief", "anger"]
 

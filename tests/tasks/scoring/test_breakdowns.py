@@ -1,4 +1,4 @@
-"""Scores by length and depth."""
+"""Means of rated dimensions: over a judge's repetitions, then parts, then items; scores by length and depth of a needle."""
 
 from typing import Any
 
@@ -7,8 +7,59 @@ import polars as pl
 import pytest
 
 from schemas.tables.contexts import Contexts
-from tasks.scoring.breakdowns import needle_grid, place_needles
-from tests.tasks.scoring.samples import items, labelled
+from tasks.scoring.breakdowns import needle_grid, place_needles, score_dimensions
+from tasks.scoring.uncertainty import Resampling
+from tests.tasks.rows import Row, item, items, judgement, judgements
+from tests.tasks.scoring.samples import items as scored
+from tests.tasks.scoring.samples import labelled
+
+ASKED = items(
+    *(item(name, "counselor_reply", cluster=cluster) for name, cluster in (("a", "x"), ("b", "x"), ("c", "y"), ("d", "y")))
+)
+SCALE = {"rubric": "r", "lowest": 0, "highest": 4}
+
+
+def rated(item_id: str, rating: int | None, dimension: str = "warmth", **more: Any) -> Row:
+    return judgement(item_id, dimension, rating, **{**SCALE, **more})
+
+
+def found(*rows: Row, resamples: int = 400) -> list[tuple[Any, ...]]:
+    table = score_dimensions(judgements(*rows), ASKED, Resampling(resamples, 0))
+    columns = ("dimension", "scale_min", "scale_max", "mean", "ci_low", "ci_high", "n_answers", "n_total", "n_clusters")
+    return table.select(columns).rows()
+
+
+def test_repetitions_of_the_judge_then_parts_then_items() -> None:
+    rows = [
+        # a: its first part (4 + 2) / 2 = 3, its second 1: together 2. b: 4, one of the judge's two ratings being unreadable.
+        *(rated("a", rating, part="first", judge_repetition=times) for times, rating in enumerate((4, 2))),
+        rated("a", 1, part="second"),
+        *(rated("b", rating, judge_repetition=times) for times, rating in enumerate((4, None))),
+        # c: 0. d: nothing that can be read.
+        rated("c", 0),
+        rated("d", None),
+    ]
+    # (2 + 4 + 0) / 3. Of the draws of x (2, 4) and y (0), a quarter are y y: 0, and a quarter x x: 3.
+    assert found(*rows) == [("warmth", 0, 4, 2.0, 0.0, 3.0, 4, 5, 2)]
+    assert found(*rows, resamples=0) == [("warmth", 0, 4, 2.0, None, None, 4, 5, 2)]
+
+
+def test_repeated_questions_share_one_cluster() -> None:
+    rows = [rated("a", 4), rated("a", 1, repetition=1), rated("c", 1)]
+    assert found(*rows) == [("warmth", 0, 4, 2.0, 1.0, 2.5, 3, 3, 2)]
+
+
+def test_no_rating_no_mean_one_cluster_no_interval() -> None:
+    rows = [rated("a", 3), rated("b", 1), rated("a", None, "asks", highest=1), rated("c", None, "asks", highest=1)]
+    assert found(*rows) == [("asks", 0, 1, None, None, None, 0, 2, 0), ("warmth", 0, 4, 2.0, None, None, 2, 2, 1)]
+
+
+def test_systems_have_rows_and_share_draws() -> None:
+    rows = [rated(name, rating, model=model) for model in "mn" for name, rating in (("a", 4), ("b", 1), ("c", 1), ("d", 0))]
+    table = score_dimensions(judgements(*rows), ASKED, Resampling(400, 0))
+    # x (4, 1) and y (1, 0): 2.5, 1.5 and 0.5.
+    assert table.select("model", "mean", "ci_low", "ci_high", "judge").rows() == [(model, 1.5, 0.5, 2.5, "j") for model in "mn"]
+    assert score_dimensions(judgements(*reversed(rows)), ASKED, Resampling(400, 0)).equals(table)
 
 
 def contexts(*rows: dict[str, Any], dataset: str = "d") -> dy.DataFrame[Contexts]:
@@ -74,7 +125,7 @@ def test_target_that_some_items_lack_is_no_bin() -> None:
 def test_a_cell_is_the_mean_over_its_items() -> None:
     placed = contexts(at(100, 5), at(200, 10), at(300, 90), at(9000, 5))
     # cells: items 0 and 1; item 2; item 3, whose call failed
-    assert cells(items("d", [1, 0, 0.5, None]), placed) == [
+    assert cells(scored("d", [1, 0, 0.5, None]), placed) == [
         ("0 to 2000", "0 to 20 %", 0.5, 2, 2),
         ("0 to 2000", "80 to 100 %", 0.5, 1, 1),
         ("8000 to 16000", "0 to 20 %", None, 0, 1),
@@ -84,12 +135,12 @@ def test_a_cell_is_the_mean_over_its_items() -> None:
 def test_repetitions_of_an_item_are_averaged_first() -> None:
     # Item 0: (1 + 0) / 2, its third call failed; item 1: 1 three times. All rows alike would give 4 / 5.
     values: list[list[float | None]] = [[1, 1], [0, 1], [None, 1]]
-    asked = pl.concat([items("d", said, repetition=number) for number, said in enumerate(values)])
+    asked = pl.concat([scored("d", said, repetition=number) for number, said in enumerate(values)])
     assert cells(asked, contexts(at(100, 5), at(100, 5))) == [("0 to 2000", "0 to 20 %", 0.75, 2, 2)]
 
 
 def test_items_without_a_known_depth_are_left_out() -> None:
-    assert cells(items("d", [1, 0]), contexts(at(100, None), at(100, 5))) == [("0 to 2000", "0 to 20 %", 0.0, 1, 1)]
+    assert cells(scored("d", [1, 0]), contexts(at(100, None), at(100, 5))) == [("0 to 2000", "0 to 20 %", 0.0, 1, 1)]
 
 
 def test_what_counts_whole_datasets_has_no_cells() -> None:
@@ -97,8 +148,8 @@ def test_what_counts_whole_datasets_has_no_cells() -> None:
 
 
 def test_models_settings_and_metrics_have_own_grids() -> None:
-    others = [items("d", [0.0], setting="rag"), items("d", [0.0], "other"), items("d", [0.0], metric="strict_accuracy")]
-    found = needle_grid(pl.concat([items("d", [1.0]), *others]).lazy(), contexts(at(100, 5)))
+    others = [scored("d", [0.0], setting="rag"), scored("d", [0.0], "other"), scored("d", [0.0], metric="strict_accuracy")]
+    found = needle_grid(pl.concat([scored("d", [1.0]), *others]).lazy(), contexts(at(100, 5)))
     assert found.select("model", "setting", "metric", "value").rows() == [
         ("m", "base", "accuracy", 1.0),
         ("m", "base", "strict_accuracy", 0.0),
