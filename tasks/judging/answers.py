@@ -55,7 +55,10 @@ def rates_gold(rubric: Rubric) -> bool:
 
 
 def gold_answers(items: dy.DataFrame[Items]) -> dy.DataFrame[Answers]:
-    """Return the reference of each item that has one, and one only, as its answer."""
+    """Return the reference of each item that has one, and one only, as its answer: a baseline beside the models.
+
+    Source: arXiv 2509.07403, Table 6, where the judge that rates models rates the counselor's replies of its dialogues.
+    """
     empty = Answers.create_empty()
     values = {
         **{name: pl.col(name) for name in ITEM},

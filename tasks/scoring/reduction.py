@@ -1,4 +1,4 @@
-"""Reduce item scores to raw scores, one number per model, dataset, method, metric and setting, and normalise these to 0-100."""
+"""Reduce item scores to raw scores, one per model, dataset, method, metric and setting; normalise these to 0-100, algorithm 1."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,5 +1,7 @@
 """How an item is shown: how often and in which order of its options, and with how much of a context that is too long.
 
+Options come in several orders so that position bias can be told from a preference for an answer.
+
 Only the context of an item is truncated, never its question, options or instruction, and the prompt says where, and only if the
 benchmark or the user says so. How much must go is computed from the token counts in the server's refusal; a server that states
 none is asked with less and less of the text.
