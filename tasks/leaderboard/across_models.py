@@ -1,7 +1,7 @@
 """Set the models of a leaderboard side by side: tasks, differences of any two, and how far the ranks hold.
 
 Only models that are ranked together are: those of one group and setting. Differences are paired over the items that both models
-have scored, as tasks.compare.scores pairs two runs. Of pairs that do not differ, one in twenty is told apart by chance.
+have scored, as tasks.scoring.gains pairs two settings. Of pairs that do not differ, one in twenty is told apart by chance.
 """
 
 from collections import Counter
@@ -26,7 +26,6 @@ from schemas.documents.leaderboard import (
 )
 from schemas.folders import Folder
 from schemas.tables.layers import LAYERS
-from tasks.compare.scores import common_scores, weights_by_scope
 from tasks.judging.agreement import FEWEST_PAIRS
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
@@ -36,7 +35,17 @@ from tasks.runs.differences import fields_apart
 from tasks.runs.past_run import past_run
 from tasks.runs.run_tables import from_row, ordered
 from tasks.scoring.aggregation import SYSTEM
-from tasks.scoring.gains import Pairing, Spec, Weights, dataset_weights, is_clear, pair_models, weigh_gain
+from tasks.scoring.gains import (
+    Pairing,
+    Spec,
+    Weights,
+    common_scores,
+    dataset_weights,
+    is_clear,
+    pair_models,
+    weigh_gain,
+    weights_by_scope,
+)
 from tasks.scoring.published import LANGUAGE, published_of, score_published
 from tasks.scoring.rater_agreement import CORRELATIONS, correlate
 from tasks.scoring.resampling import Floats, draw_weights
