@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tasks.text.number_format import number
-from tests.docs.test_own_family import Family, family  # noqa: F401  a fixture
+from tests.docs.test_own_package import Family, family  # noqa: F401  a fixture
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.model_server import ModelServer
 

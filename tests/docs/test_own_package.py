@@ -1,4 +1,4 @@
-"""The worked example of a benchmark family of one's own, executed as the page has it; and what becomes of it when things fail."""
+"""The worked example of a benchmark as a package: as the page has it, from installed wheels; and when things fail."""
 
 import json
 import re
@@ -17,15 +17,15 @@ from flows.commands.plan_fields import plan_fields
 from schemas.benchmark import benchmarks, rows
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.solver import Solver
+from tests.docs.conftest import install_page
 from tests.docs.pages import blocks
 from tests.docs.printed import SERVED
 from tests.flows.command import Ended, ended
 from tests.flows.served import ROOT
 from tests.model_server import Fault, ModelServer
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
-
-PAGE = ROOT / "docs" / "how-to" / "own-family.md"
+PAGE = ROOT / "docs" / "how-to" / "own-package.md"
+COMMANDS = [line for block in blocks(PAGE) if block.language == "sh" for line in block.body.splitlines()]
 MODELS = ("my-model", "my-other-model")
 
 
@@ -42,10 +42,9 @@ def answer(messages: list[dict[str, str]]) -> str:
 
 
 class Family(NamedTuple):
-    """The page's files in a folder, and its commands."""
+    """The page's files in a folder."""
 
     folder: Path
-    commands: list[str]
 
     def serve(self, server: ModelServer, seeker: ModelServer | None = None) -> None:
         """Let the page's models be served here, the seeker by another server if there is one."""
@@ -55,25 +54,24 @@ class Family(NamedTuple):
             text = re.sub(rf'(my-seeker, base_url: )"{SERVED}"', rf'\1"{seeker.base_url}"', text)
         path.write_text(text.replace(SERVED, server.base_url), encoding="utf-8")
 
-    def run(self, *more: str, number: int = 1) -> Ended:
-        _, *arguments = shlex.split(self.commands[number])
-        return ended(*arguments, *more)
+    def run(self, *more: str) -> Ended:
+        """Run the page's benchmark by the file of its blueprint, in this process, whose registries are read already."""
+        _, run, _, *arguments = shlex.split(COMMANDS[1])
+        return ended(run, "interview/interviews.yaml", *arguments, *more)
 
     def rows(self, layer: str) -> pl.DataFrame:
         return pl.read_parquet(sorted((self.folder / "parquet" / layer).rglob("*.parquet")), hive_partitioning=False)
 
 
 @pytest.fixture
-def family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Family]:
+def family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefect_server: object) -> Iterator[Family]:  # noqa: ARG001
     """The page's files, its package installed as far as its entry points go."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "rubrics").mkdir()
-    commands: list[str] = []
     for block in blocks(PAGE):
-        if block.language == "sh":
-            commands += block.body.splitlines()
-        elif block.word:
-            (tmp_path / block.word).write_text(block.body, encoding="utf-8")
+        if block.word:
+            file = tmp_path / block.word
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.body, encoding="utf-8")
     project = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     points = [f"{name} = {value}" for name, value in project["entry-points"]["moodflow.benchmarks"].items()]
     metadata = tmp_path / "interview-1.0.dist-info"
@@ -85,7 +83,7 @@ def family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Family]:
     for row in rows("solvers", Solver):
         monkeypatch.setitem(SOLVERS.by_name, row.setting, row)
     plan_fields.cache_clear()
-    yield Family(tmp_path, commands)
+    yield Family(tmp_path)
     plan_fields.cache_clear()
     benchmarks.cache_clear()
     sys.modules.pop("interview", None)
@@ -96,12 +94,19 @@ def sum_of(name: str, rows: list[dict[str, Any]]) -> Counter[tuple[str, str]]:
     return sum((Counter({(row["role"], row["model"]): row[name]}) for row in rows), Counter())
 
 
-def test_the_page_from_forecast_to_verified_score(family: Family) -> None:
+def test_page_from_forecast_to_verification(tmp_path: Path, moodflow_site: Path) -> None:
+    install = install_page(PAGE, tmp_path, moodflow_site)
+    before, family = install.installed_files(), Family(tmp_path)
+
+    def run(number: int, *more: str, **names: str) -> Ended:
+        _, *arguments = shlex.split(COMMANDS[number])
+        return install.run(*(names.get(argument, argument) for argument in arguments), *more)
+
     with ModelServer(answer) as server:
         family.serve(server)
-        forecast = family.run("--set", "solvers.interview.rounds=3", "--json", number=0)
-        done = family.run("--json")
-        again = family.run("--json")
+        forecast = run(0, "--set", "solvers.interview.rounds=3", "--json")
+        done = run(1, "--json")
+        again = run(1, "--json")
     # Three items, three rounds and a note; each of two models has dialogues of its own.
     calls = {("tested", "my-model"): 12, ("tested", "my-other-model"): 12, ("seeker", "my-seeker"): 18, ("judge", "my-judge"): 12}
     assert sum_of("calls", forecast.document["datasets"]) == calls
@@ -125,13 +130,16 @@ def test_the_page_from_forecast_to_verified_score(family: Family) -> None:
     assert talk["turns"][0] == first | {"language": "en", "characters": 15}
     assert [turn["turn"] for turn in talk["turns"]] == [1, 1, 2, 2, 3, 3]
     assert set(family.rows("judgements")["rationale"]) == {"It listens.", "It is short."}
-    page = Path(done.document["report"]).read_text(encoding="utf-8")
+    page = (tmp_path / done.document["report"]).read_text(encoding="utf-8")
     assert all(words in page for words in ("Interview", "tells of a bad day", "my-seeker", "warmth", "honest"))
-    told = ended(*shlex.split(family.commands[2].replace("RUN", done.document["run"]))[1:])
+    told = run(2, RUN=done.document["run"])
     assert told.status == 0, told.err
     assert "\n  seeker: It was bad. (2)\n  tested: Tell me more. (2)\n  seeker: It was bad. (4)\n" in told.out
-    verified = ended(*shlex.split(family.commands[3].replace("RUN", done.document["run"]))[1:], "--json")
+    verified = run(3, "--json", RUN=done.document["run"])
     assert verified.document["verified"] is True, verified.document["differences"]
+    ranked = install.run("leaderboard", "interviews", "--json").document["models"]
+    assert [(row["model"], row["total"]) for row in ranked] == [(model, pytest.approx(50)) for model in MODELS]
+    assert install.installed_files() == before
 
 
 def test_each_part_is_explained_and_compared(family: Family) -> None:
@@ -186,7 +194,7 @@ def test_family_options_and_roles_are_listed_and_checked(family: Family) -> None
     assert "the options of setting interview do not fit" in refused.err
     unknown = family.run("--settings", "intervew")
     assert (unknown.status, "did you mean interview?" in unknown.err) == (2, True)
-    rubric = family.folder / "rubrics" / "friendship.yaml"
+    rubric = family.folder / "interview" / "rubrics" / "friendship.yaml"
     rubric.write_text(rubric.read_text(encoding="utf-8").replace("warmth", "Warmth"), encoding="utf-8")
     with ModelServer(answer) as server:
         family.serve(server)
