@@ -17,11 +17,11 @@ from flows.commands.plan_fields import plan_fields
 from schemas.benchmark import benchmarks, rows
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.solver import Solver
-from tests.docs.conftest import install_page
 from tests.docs.pages import blocks
 from tests.docs.printed import SERVED
 from tests.flows.command import Ended, ended
 from tests.flows.served import ROOT
+from tests.installed import install_page
 from tests.model_server import Fault, ModelServer
 
 PAGE = ROOT / "docs" / "how-to" / "own-package.md"

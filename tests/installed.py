@@ -1,26 +1,24 @@
-"""MoodFlow and packages of pages, installed from wheels outside the checkout."""
+"""MoodFlow and a package, installed from wheels outside the checkout."""
 
 import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
-from tests.docs.pages import ROOT, blocks
+from tests.docs.pages import blocks
 from tests.flows.command import Ended
 from tests.flows.served import ENTRY_POINT, LIMIT_S, clean_environment
 
 
 class Install(NamedTuple):
-    """A folder to work in, with the files of a page that its package does not have, and where both packages are installed."""
+    """A folder to work in, and where MoodFlow and a package are installed."""
 
     folder: Path
     moodflow: Path
     package: Path
 
     def run(self, *arguments: str, with_package: bool = True) -> Ended:
-        """Run `moodflow` in the folder, with the page's package or without it."""
+        """Run `moodflow` in the folder, with the package or without it."""
         path = f"{self.moodflow}:{self.package}" if with_package else str(self.moodflow)
         done = subprocess.run(
             [sys.executable, "-P", "-c", ENTRY_POINT, *arguments],
@@ -55,11 +53,3 @@ def install_page(page: Path, folder: Path, moodflow: Path) -> Install:
         file.write_text(block.body, encoding="utf-8")
     install(project, folder / "site")
     return Install(folder, moodflow, folder / "site")
-
-
-@pytest.fixture(scope="session")
-def moodflow_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with nothing but MoodFlow's wheel."""
-    site = tmp_path_factory.mktemp("site")
-    install(ROOT, site)
-    return site
