@@ -9,9 +9,10 @@ import pytest
 
 from schemas.errors import LakeError
 from schemas.lineage import Missing
+from schemas.table import Cell, Column, Table
 from schemas.tables.items import Items
 from tasks.reporting.figures import palette
-from tasks.reporting.render.page import MOST_ON_A_PAGE, write_report
+from tasks.reporting.render.page import MOST_ON_A_PAGE, make_environment, write_report
 from tasks.text.number_format import heat_step
 from tests.tasks.reporting.example_items import LONG, make_table
 from tests.tasks.reporting.example_large import crowded_data, large_data
@@ -272,3 +273,10 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(LakeError, match="the report cannot be written") as caught:
         write_report(example_data(), blocked)
     assert str(blocked / "report.md") in str(caught.value)
+
+
+def test_counts_stand_below_values() -> None:
+    show = make_environment().from_string('{% from "common.html.jinja" import show with context %}{{ show(table) }}')
+    html = show.render(table=Table((Column("Score", "score"),), [(Cell(71.25, "1"),), (Cell(50.0, "≈"),)], "Scores"))
+    assert "71.25<small>1</small></td>" in html
+    assert "50.00&nbsp;≈</td>" in html
