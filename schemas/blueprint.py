@@ -13,8 +13,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from schemas.base import Frozen
 from schemas.dataset import LocalFile
-from schemas.metrics import METRICS, Metric
-from schemas.normalisation import Normalisation, RatioNormalisation
+from schemas.metrics import METRICS, Metric, Normalisation, RatioNormalisation
 from schemas.vocabulary import CORRECTED, Level, Profile, TooLong
 
 MAX_TIERS = 4

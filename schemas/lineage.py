@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from schemas.base import Frozen
 from schemas.canary import CanaryFinding
 from schemas.errors import LakeError
-from schemas.pricing import PriceTable
+from schemas.provider import PriceTable
 from schemas.tables.layers import FROM_OUTSIDE
 from schemas.usage import Usage, merge
 from schemas.vocabulary import Language

@@ -10,13 +10,12 @@ from pydantic import BeforeValidator, Field, model_validator
 from schemas.base import Frozen
 from schemas.canary import SCHEDULED_CANARY, CanaryFinding
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
-from schemas.context import ContextOptions
+from schemas.context import ContextOptions, RetrievalOptions
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, LakeAddress
 from schemas.json_yaml import read_json
 from schemas.lineage import CallCounts, Missing
 from schemas.printing import printable
-from schemas.retrieval import RetrievalOptions
 from schemas.roles import JUDGE, JUDGES, PANEL, RoleModels, WrittenRole, gather_roles
 from schemas.usage import Usage
 from schemas.vocabulary import CORRECTED, Profile, Runner, TooLong

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from flows.commands.plan_fields import EXAMPLE, Values
-from schemas.addresses import hide_credentials
+from schemas.addresses import KeyVariables, hide_credentials
 from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import MoodflowError, UsageError, unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
-from schemas.key_variables import KeyVariables
 from schemas.plan import Plan
 from schemas.printing import tell
 from schemas.roles import JUDGE, PANEL, gather_roles, map_role

@@ -9,7 +9,7 @@ from flows.planning.forecast import forecast_run
 from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import require_asked
 from flows.runtime.prefect_server import on_server
-from schemas.documents.forecast import RunForecast
+from schemas.documents.plan import RunForecast
 from schemas.lineage import Missing
 from schemas.table import Column, Table, Value
 from schemas.usage import Expectation

@@ -10,7 +10,7 @@ from flows.commands.console import CommandResult, detail_lines, terminal_table
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.stages import resolve_all
-from schemas.documents.journal import JournalExport, JournalSummary
+from schemas.documents.lake import JournalExport, JournalSummary
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from schemas.table import Column, Table

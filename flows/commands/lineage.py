@@ -11,7 +11,7 @@ import typer
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, terminal_table
 from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
-from schemas.documents.lineage import LineageGraph, LineageNode, SourceName
+from schemas.documents.lake import LineageGraph, LineageNode, SourceName
 from schemas.errors import SourceError, UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import DatasetNotice, RunManifest

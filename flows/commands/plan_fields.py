@@ -16,7 +16,7 @@ from flows.commands import options as opt
 from flows.commands.console import CommandResult, terminal_table
 from schemas.addresses import hide_credentials
 from schemas.chat import ModelEntry
-from schemas.documents.plan_options import PlanOption, PlanOptionList
+from schemas.documents.plan import PlanOption, PlanOptionList
 from schemas.errors import UsageError, suggest
 from schemas.folders import Folder
 from schemas.json_yaml import read_yaml

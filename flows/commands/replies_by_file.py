@@ -5,7 +5,7 @@ from pathlib import Path
 from flows.commands.dry_run import build_first
 from flows.planning.jobs import ResolvedPlan
 from schemas.chat import ChatReply
-from schemas.documents.journal import WrittenRequests
+from schemas.documents.lake import WrittenRequests
 from tasks.models.journal.files import ImportedReplies, add_replies
 from tasks.models.journal.request_files import write_requests
 from tasks.models.journal.table import JOURNAL, journal_row

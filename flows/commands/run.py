@@ -26,8 +26,8 @@ from flows.runtime.prefect_server import on_server
 from flows.runtime.preflight import check_plan, warn
 from flows.runtime.preparation import prepare_models
 from flows.score import score
+from schemas.documents.comparison import SeveralRuns
 from schemas.documents.run import InferDocument, RunDocument, StageDocument
-from schemas.documents.several_runs import SeveralRuns
 from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan, ReportRequest
 from tasks.lake.lake import Lake

@@ -7,8 +7,8 @@ import rich.table
 from rich.console import RenderableType
 
 from flows.commands.console import label_system, terminal_table
+from schemas.documents.leaderboard import StoredRow, SystemRow
 from schemas.documents.run import Cost, RunDocument
-from schemas.documents.system import StoredRow, SystemRow
 from schemas.lineage import Missing, RunManifest
 from schemas.table import Column, Interval, Table
 from schemas.tables.items import Items

@@ -11,8 +11,8 @@ from flows.commands.plan_options import PlanCommand, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.vary import Settings, read_variants, require_differing, with_comparison
 from flows.runtime.local_server import temporary_server
+from schemas.documents.comparison import SeveralRuns
 from schemas.documents.run import RunDocument
-from schemas.documents.several_runs import SeveralRuns
 from schemas.errors import UsageError
 from schemas.plan import Plan
 

@@ -13,8 +13,7 @@ from flows.commands.console import CommandResult, label_system, terminal_table
 from flows.commands.plan_fields import find_field
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.addresses import hide_credentials
-from schemas.documents.comparison import RunComparison
-from schemas.documents.several_runs import SeveralRuns, VariedRuns
+from schemas.documents.comparison import RunComparison, SeveralRuns, VariedRuns
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.printing import tell

@@ -5,7 +5,7 @@ from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, bold, label_system, terminal_table
-from schemas.documents.verification import Verification
+from schemas.documents.lake import Verification
 from schemas.folders import DEFAULT_LAKE
 from schemas.table import Column, Table
 from tasks.text.number_format import number

@@ -9,9 +9,9 @@ from flows.planning.capabilities import unprobed
 from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan, make_judge_job
 from flows.planning.usage import ONE_CALL, learn_from_lake, usage_of
 from schemas.chat import ChatRequest, ModelEntry
-from schemas.documents.forecast import DatasetForecast, ModelForecast, RunForecast
+from schemas.documents.plan import DatasetForecast, ModelForecast, RunForecast
 from schemas.lineage import Missing, PartitionRef
-from schemas.pricing import PriceTable, Rate
+from schemas.provider import PriceTable, Rate
 from schemas.roles import JUDGE, JUDGES
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements

@@ -8,7 +8,7 @@ import polars as pl
 from schemas.chat import ChatReply
 from schemas.lineage import PartitionRef
 from schemas.plan import Plan
-from schemas.pricing import PriceTable
+from schemas.provider import PriceTable
 from schemas.roles import JUDGES
 from schemas.tables.layers import FROM_OUTSIDE
 from schemas.tables.responses import Judgements, Responses

@@ -6,7 +6,7 @@ from dataclasses import replace
 import polars as pl
 
 from schemas.changes import TOTAL, RunChanges
-from schemas.documents.system import SystemRow
+from schemas.documents.leaderboard import SystemRow
 from schemas.lineage import RunManifest
 from schemas.table import Column, Part, Table, columns
 from schemas.usage import COSTS, Amounts, by_model, total

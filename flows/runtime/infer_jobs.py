@@ -13,8 +13,8 @@ from flows.planning.usage import UsageCounter, usage_of
 from flows.runtime.endpoints import Endpoint
 from flows.runtime.prefect_flows import run_here
 from schemas.chat import ModelEntry
+from schemas.context import Retriever
 from schemas.lineage import Missing, PartitionRef
-from schemas.retrieval import Retriever
 from schemas.tables.items import Items
 from schemas.tables.layers import LAYERS
 from schemas.tables.responses import Answers

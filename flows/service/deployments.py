@@ -9,7 +9,7 @@ import yaml
 from pydantic import ValidationError
 
 from flows.runtime.prefect_flows import log, resolve_parameters
-from schemas.deployment import DeploymentEntry, ScheduleEntry
+from schemas.documents.serve import DeploymentEntry, ScheduleEntry
 from schemas.errors import MoodflowError, UsageError
 from schemas.folders import DATA_FOLDER, Folder
 from schemas.json_yaml import read_text, read_yaml

@@ -26,7 +26,7 @@ from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
 from flows.runtime.prefect_flows import run_to_end
 from flows.runtime.prefect_server import require_server
 from flows.service.deployments import Deployment
-from schemas.deployment import ConcurrencyEntry, ScheduleEntry
+from schemas.documents.serve import ConcurrencyEntry, ScheduleEntry
 from schemas.errors import UsageError
 
 PAGE = 200

@@ -9,8 +9,8 @@ from schemas.base import Frozen
 from schemas.comparability import Likeness
 from schemas.documents.answered_item import AnsweredItem, ItemExplanation
 from schemas.documents.document import Document
+from schemas.documents.leaderboard import JudgedTotal
 from schemas.documents.score_part import Kind, ScorePart
-from schemas.documents.system import JudgedTotal
 from schemas.lineage import Missing
 from schemas.metrics import Metric
 from schemas.vocabulary import Profile

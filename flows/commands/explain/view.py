@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import RenderableType
 
 from flows.commands.console import bold, detail_lines, label_system, terminal_table
-from schemas.documents.answered_item import AnsweredItem, AnswerScore, GivenAnswer, ItemExplanation, PartAnswer
+from schemas.documents.answered_item import AnsweredItem, AnswerScore, GivenAnswer, ItemExplanation, PartAnswer, ShownOption
 from schemas.documents.explanation import (
     MethodBreakdown,
     RowsExplanation,
@@ -16,7 +16,6 @@ from schemas.documents.explanation import (
     TotalExplanation,
 )
 from schemas.documents.score_part import MetricPart, ScorePart
-from schemas.documents.shown_option import ShownOption
 from schemas.question_types import QUESTION_TYPES
 from schemas.table import Column, Interval, Table, Value
 from schemas.usage import TESTED

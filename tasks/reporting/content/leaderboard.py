@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from schemas.comparability import Comparability
-from schemas.documents.leaderboard import HelperRanks
-from schemas.documents.system import PublishedRow, StoredRow
+from schemas.documents.leaderboard import HelperRanks, PublishedRow, StoredRow
 from schemas.lineage import RunManifest
 from schemas.roles import JUDGE
 from schemas.table import Cell, Column, Table, Value, columns
