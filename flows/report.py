@@ -5,9 +5,8 @@ from datetime import UTC, datetime
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
-from flows.planning.broken_rows import find_broken_rows
 from flows.planning.jobs import ResolvedPlan
-from flows.planning.score_jobs import stored_partitions
+from flows.planning.score_jobs import find_broken_rows, stored_partitions
 from flows.planning.usage import complete_usage, prices_used
 from flows.runtime.artifacts import announce, publish_run
 from flows.runtime.prefect_flows import begin_run, in_outermost_run, moodflow_flow, run_here

@@ -62,7 +62,7 @@ def write_requests(context: typer.Context, benchmark: opt.Benchmark, to: opt.ToF
     """Write the calls that a run would make now for others to answer: a batch, and a task of lm-evaluation-harness."""
     plan = read_plan(benchmark, context.obj)
     require_prefect_settings()
-    from flows.commands.replies_by_file import write_wave  # noqa: PLC0415
+    from flows.commands.planned_calls import write_wave  # noqa: PLC0415
     from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
 
     (resolved,) = resolve_all([plan])
@@ -95,7 +95,7 @@ def import_journal(
     ours = _journal_of(plan.lake if plan else options.lake)
     if plan:
         require_prefect_settings()
-        from flows.commands.replies_by_file import import_results  # noqa: PLC0415
+        from flows.commands.planned_calls import import_results  # noqa: PLC0415
         from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
 
         (resolved,) = resolve_all([plan])

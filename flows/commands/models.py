@@ -16,9 +16,9 @@ from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.documents.models import AcceptedFindings, ModelCheck, ModelList, ProviderRow
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
+from schemas.plan import refused
 from schemas.printing import tell
 from schemas.provider import ModelProbe, Quirks
-from schemas.refusal import refused
 from schemas.table import Column, Table
 from tasks.lake.local_state import state_folder
 from tasks.models.canary import accept_findings

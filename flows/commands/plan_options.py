@@ -17,8 +17,7 @@ from flows.commands.plan_fields import Values, assign, find_field, parse_setting
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError, suggest
-from schemas.plan import Plan
-from schemas.refusal import refused
+from schemas.plan import Plan, refused
 from schemas.roles import JUDGE
 from tasks.models.cost.pricing import check_budget
 from tasks.solvers.registry import require_role

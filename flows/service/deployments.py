@@ -13,8 +13,7 @@ from schemas.documents.serve import DeploymentEntry, ScheduleEntry
 from schemas.errors import MoodflowError, UsageError
 from schemas.folders import DATA_FOLDER, Folder
 from schemas.json_yaml import read_text, read_yaml
-from schemas.plan import Plan
-from schemas.refusal import refused
+from schemas.plan import Plan, refused
 
 CONFIG_NAME = "prefect.yaml"
 SHIPPED = (Path(__file__).parents[2] / CONFIG_NAME, DATA_FOLDER / CONFIG_NAME)

@@ -6,8 +6,8 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from schemas.base import Frozen
-from schemas.comparability import Comparability
 from schemas.documents.document import Document
+from schemas.paper import Comparability
 
 Verdict = Literal["scored", "vetoed", "undecided", "too little scored", "instrument failed", "unscored"]
 """`scored`: a total that stands. `vetoed`: 0 by the gate. `undecided`: a total whose veto is open, since too little of the gate

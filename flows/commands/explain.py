@@ -6,7 +6,7 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult
-from flows.commands.explain.view import item_view, rows_view, score_view, subset_view
+from flows.commands.explain_view import item_view, rows_view, score_view, subset_view
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from tasks.explain.rows import explain_item, explain_rows, find_dataset_of
