@@ -49,10 +49,10 @@ async def report(resolved: ResolvedPlan, request: ReportRequest) -> State[RunMan
         await publish_run(manifest, changes, resolved.lake)
         await check_regressions(changes, return_state=True)
         announce(manifest, changes)
-    said = state_said(changes)
+    message = state_said(changes)
     if changes.state in UNSUCCESSFUL:
-        return Failed(name=changes.state, message=said, data=UnsuccessfulRun(said, manifest))
-    return Completed(name=changes.state, message=said, data=manifest)
+        return Failed(name=changes.state, message=message, data=UnsuccessfulRun(message, manifest))
+    return Completed(name=changes.state, message=message, data=manifest)
 
 
 def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[PartitionRef]) -> RunManifest:

@@ -33,12 +33,12 @@ def require_plain_address(text: str, field: str) -> None:
 
     `field` is that of the model's entry, for the message.
     """
-    if found := [part for character, part in SECRET_PARTS.items() if character in text]:
+    if parts := [part for character, part in SECRET_PARTS.items() if character in text]:
         raise UsageError(
             "an address of a model may not hold a key or a password, since it is written into every file of the lake",
             where=f"{field} (--base-url, --judge-base-url)",
             expected="scheme, host, port and path, such as http://localhost:8000/v1",
-            got=" and ".join(found),
+            got=" and ".join(parts),
             next_step="name the key's variable with --api-key-env or --set judge.api_key_env=NAME, and what a query needs with "
             "--set models.query=api-version=2024-10-21, or --set models.query_env=NAME=VARIABLE",
         )
@@ -102,8 +102,8 @@ class KeyVariables(Frozen):
     @property
     def key_variables(self) -> tuple[str, ...]:
         """Return the environment variables whose values are sent, each once."""
-        named = read_pairs((*self.headers_env, *self.query_env)).values()
-        return tuple(dict.fromkeys((*([self.api_key_env] if self.api_key_env else []), *named)))
+        variables = read_pairs((*self.headers_env, *self.query_env)).values()
+        return tuple(dict.fromkeys((*([self.api_key_env] if self.api_key_env else []), *variables)))
 
     @field_validator("api_key_env")
     @classmethod

@@ -40,7 +40,7 @@ class Record:
 
 def _by_name(groups: Any) -> Any:
     """Return groups by name, as a row of `items` has them in a list."""
-    return {one["name"]: one["value"] for one in groups} if isinstance(groups, list) else groups
+    return {group["name"]: group["value"] for group in groups} if isinstance(groups, list) else groups
 
 
 class Item(Frozen):

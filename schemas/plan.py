@@ -171,8 +171,8 @@ class Plan(Frozen):
     @model_validator(mode="after")
     def _address_of_the_cluster(self) -> Self:
         if (self.runner == "local") != (self.runner_address is None):
-            named = "runner dask needs the address of its cluster, runner_address"
-            raise ValueError("runner_address needs runner dask" if self.runner_address else named)
+            message = "runner dask needs the address of its cluster, runner_address"
+            raise ValueError("runner_address needs runner dask" if self.runner_address else message)
         return self
 
     @property
@@ -188,8 +188,8 @@ class Plan(Frozen):
 
     def role_models(self, role: str, dataset: str) -> tuple[ModelEntry, ...]:
         """Return who has a role for a dataset; none if the plan names none."""
-        named = self.roles.get(role, RoleModels())
-        return named.datasets.get(dataset, named.default)
+        of_role = self.roles.get(role, RoleModels())
+        return of_role.datasets.get(dataset, of_role.default)
 
     def role_model(self, role: str, dataset: str) -> ModelEntry | None:
         """Return the model that has a role for a dataset; null if the plan names none."""

@@ -143,8 +143,8 @@ class ModelProbe:
     @property
     def token_limit(self) -> TokenLimit | None:
         """The limit of the reply's length that was accepted; null if none was."""
-        found: tuple[TokenLimit, ...] = get_args(TokenLimit)
-        return next((name for name in found if self.findings[name].verdict == "yes"), None)
+        limits: tuple[TokenLimit, ...] = get_args(TokenLimit)
+        return next((name for name in limits if self.findings[name].verdict == "yes"), None)
 
     @property
     def unsent(self) -> tuple[Unsent, ...]:

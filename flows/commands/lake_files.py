@@ -136,17 +136,17 @@ def verify(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson = Fals
     """Hash every file of a run and compute its scores again from the stored replies. Ends with 1 if anything differs."""
     from tasks.verify.run import verify_run  # noqa: PLC0415  takes seconds
 
-    found = verify_run(lake or DEFAULT_LAKE, run)
-    CommandResult(int(not found.verified), found, verify_view(found)).finish(as_json=as_json)
+    document = verify_run(lake or DEFAULT_LAKE, run)
+    CommandResult(int(not document.verified), document, verify_view(document)).finish(as_json=as_json)
 
 
-def verify_view(found: Verification) -> list[RenderableType]:
+def verify_view(document: Verification) -> list[RenderableType]:
     """Return what a terminal shows: a line per layer, the first difference, all others, what would differ, notes."""
     changes = [
         f"{label_system(change)} {change.name}: {number(change.before, 2)} -> {number(change.after, 2)}"
-        for change in found.would_differ
+        for change in document.would_differ
     ]
-    differences = [f"{difference.kind}: {difference.message}" for difference in found.differences]
+    differences = [f"{difference.kind}: {difference.message}" for difference in document.differences]
     columns = (
         Column("Layer", "name"),
         Column("Files", "count"),
@@ -154,14 +154,14 @@ def verify_view(found: Verification) -> list[RenderableType]:
         Column("Recomputed"),
         Column("Differs", "count"),
     )
-    rows = [(layer.layer, layer.partitions, layer.rows, layer.recomputed, layer.differs or None) for layer in found.layers]
+    rows = [(layer.layer, layer.partitions, layer.rows, layer.recomputed, layer.differs or None) for layer in document.layers]
     return [
         terminal_table(Table(columns, rows)),
         *(bold("First difference:", f" {difference}") for difference in differences[:1]),
         *_bounded("Others", differences[1:]),
         *_bounded("With blueprint and code as they are now, the stored replies would score", changes),
-        *(f"Note: {note}" for note in found.notes),
-        _verdict(found),
+        *(f"Note: {note}" for note in document.notes),
+        _verdict(document),
     ]
 
 
@@ -172,12 +172,13 @@ def _bounded(title: str, lines: list[str]) -> list[RenderableType]:
     return [bold(f"{title}:"), *(f"  {line}" for line in lines[:MOST_SHOWN]), *more]
 
 
-def _verdict(found: Verification) -> str:
-    hashed = f"{found.files.checked:,} files hashed"
-    if found.verified:
-        later = list(found.layers)[1 + max((at for at, one in enumerate(found.layers) if one.layer == "responses"), default=-1) :]
-        left = ", ".join(one.layer for one in later if not one.recomputed)
+def _verdict(document: Verification) -> str:
+    hashed = f"{document.files.checked:,} files hashed"
+    if document.verified:
+        layers = list(document.layers)
+        answered = max((index for index, layer in enumerate(layers) if layer.layer == "responses"), default=-1)
+        left = ", ".join(layer.layer for layer in layers[answered + 1 :] if not layer.recomputed)
         every = f"every layer after responses but {left}" if left else "every layer after responses"
-        limits = "; the notes say what could not be checked" if left or not found.files.checked else ""
-        return f"Run {found.run} is verified: {hashed}, {every} recomputed to the same content{limits}."
-    return f"Run {found.run} is NOT verified: {hashed}, {len(found.differences):,} differences."
+        limits = "; the notes say what could not be checked" if left or not document.files.checked else ""
+        return f"Run {document.run} is verified: {hashed}, {every} recomputed to the same content{limits}."
+    return f"Run {document.run} is NOT verified: {hashed}, {len(document.differences):,} differences."

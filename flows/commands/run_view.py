@@ -86,7 +86,7 @@ def leaderboard_table(
     ]
     if len(rows) > MAX_COLUMNS:
         return terminal_table(Table(columns, values, title))
-    beside = [(column.title, *(value_words(row[place], column) for row in values)) for place, column in enumerate(columns)][1:]
+    beside = [(column.title, *(value_words(row[index], column) for row in values)) for index, column in enumerate(columns)][1:]
     return terminal_table(Table((Column(""), *(Column(label_system(row)) for row in rows)), beside, title))
 
 

@@ -49,7 +49,7 @@ async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) ->
     run = past_run(manifest, lake)
     about = f"{manifest.benchmark}, run `{manifest.run}`"
     since = f"{about}. Change since run `{changes.previous}`." if changes.previous else about
-    found = {
+    tables = {
         "leaderboard": (leaderboard_table(run_rows(run), changes), since),
         "abilities": (abilities_table(run.layers["ability_scores"], changes), since),
         "coverage": (coverage_table(run.layers["raw_scores"]), about),
@@ -57,9 +57,9 @@ async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) ->
         "cost": (costs_table(manifest), about),
     }
     made: dict[str, UUID] = {}
-    for key, (table, description) in found.items():
-        shown, rest = few(table)
-        made[key] = await acreate_table_artifact(to_records(shown), key=key, description=f"{description}{rest}")
+    for key, (table, description) in tables.items():
+        head, rest = few(table)
+        made[key] = await acreate_table_artifact(to_records(head), key=key, description=f"{description}{rest}")
     pages = {key: page for key, artifact in made.items() if (page := ui_address("artifacts/artifact", artifact))}
     where, served = report_address(manifest, lake)
     report = (run_folder(lake.root, manifest.run) / "report.md").read_text(encoding="utf-8")
@@ -90,7 +90,7 @@ def _link(address: str) -> str:
 
 def _whose(entry: Mapping[str, Any]) -> str:
     places = dict.fromkeys(entry[name] for name in ("identity", "base_url") if entry.get(name))
-    return f"- `{entry['name']}`: {', asked at '.join(f'`{place}`' for place in places)}"
+    return f"- `{entry['name']}`: {', asked at '.join(f'`{location}`' for location in places)}"
 
 
 def report_address(manifest: RunManifest, lake: Lake) -> tuple[str, bool]:
@@ -132,7 +132,7 @@ def announce(manifest: RunManifest, changes: RunChanges) -> None:
         },
     )
     for system in changes.regressed:
-        found = "; ".join(finding.message for finding in system.findings)
+        messages = "; ".join(finding.message for finding in system.findings)
         emit_event(
             SCORE_REGRESSION,
             resource={"prefect.resource.id": f"{MODEL_RESOURCE}{system.model}", "prefect.resource.name": system.model},
@@ -143,7 +143,7 @@ def announce(manifest: RunManifest, changes: RunChanges) -> None:
                 "model": system.model,
                 "setting": system.setting,
                 "findings": [finding.model_dump(mode="json") for finding in system.findings],
-                "message": f"{label_of(system)} regressed against {system.previous}: {found}",
+                "message": f"{label_of(system)} regressed against {system.previous}: {messages}",
             },
         )
 
@@ -228,7 +228,7 @@ def costs_table(manifest: RunManifest) -> Table:
 def _moved(changes: RunChanges | None) -> dict[tuple[str, str, str], float | None]:
     """Return changes by model, setting and what they are of."""
     systems = changes.units if changes else ()
-    return {(system.model, system.setting, one.what): one.change for system in systems for one in system.changes}
+    return {(system.model, system.setting, change.what): change.change for system in systems for change in system.changes}
 
 
 def few(table: Table) -> tuple[Table, str]:

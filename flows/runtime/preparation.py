@@ -49,7 +49,7 @@ async def check_plan(resolved: ResolvedPlan) -> tuple[str, ...]:
     require_runner(resolved.plan)
     require_open_files(resolved.plan)
     rated = all(gold.find(resolved.lake.find) for gold in resolved.golds)
-    if not rated or not all((found := job.find(job.lake.find)) and found.is_complete for job in resolved.jobs):
+    if not rated or not all((partitions := job.find(job.lake.find)) and partitions.is_complete for job in resolved.jobs):
         await check_endpoints(resolved.plan)
         return (*kept_here(resolved), *cut_short(resolved), *cut_in_thought(resolved), *unread_chinese(resolved))
     return tuple(kept_here(resolved))
@@ -103,7 +103,7 @@ def unread_chinese(resolved: ResolvedPlan) -> Iterator[str]:
 def cut_short(resolved: ResolvedPlan) -> Iterator[str]:
     """Yield a warning for each model whose replies are limited to less than what it is asked for takes."""
     plan = resolved.plan
-    demands = {one.spec.id: _demanded_tokens(one) for one in resolved.selected if plan.contexts.length_demand}
+    demands = {dataset.spec.id: _demanded_tokens(dataset) for dataset in resolved.selected if plan.contexts.length_demand}
     for entry in plan.models:
         limit = entry.sampling.max_tokens
         longer = {name: tokens for name, tokens in demands.items() if tokens > limit}
@@ -112,18 +112,24 @@ def cut_short(resolved: ResolvedPlan) -> Iterator[str]:
                 f"replies of {entry.name} end at {limit} tokens, and prompts of {listed([*longer])} demand more than "
                 f"{max(longer.values())} each; --max-tokens 8192 gives them room, contexts.length_demand=false asks for no length"
             )
-        yield from _too_long_for(entry, {one.spec.id: _answer_tokens(resolved, one) for one in resolved.selected}, "--max-tokens")
+        yield from _too_long_for(
+            entry, {dataset.spec.id: _answer_tokens(resolved, dataset) for dataset in resolved.selected}, "--max-tokens"
+        )
     for role in JUDGES:
         for entry in plan.named(role):
-            rated = {one.spec.id: _rating_tokens(resolved, one) for one in resolved.selected if entry in plan.judges(one.spec.id)}
+            rated = {
+                dataset.spec.id: _rating_tokens(resolved, dataset)
+                for dataset in resolved.selected
+                if entry in plan.judges(dataset.spec.id)
+            }
             yield from _too_long_for(entry, rated, f"{role}.sampling.max_tokens")
 
 
 def cut_in_thought(resolved: ResolvedPlan) -> Iterator[str]:
     """Yield a warning for each model that was seen to reason and whose limit may end its replies before they begin."""
     for entry in resolved.plan.entries:
-        known = None if entry.base_url is None else recall(resolved.lake.state, entry)
-        if known and known.reasoning_in and entry.sampling.max_tokens < TOKENS_TO_REASON:
+        probe = None if entry.base_url is None else recall(resolved.lake.state, entry)
+        if probe and probe.reasoning_in and entry.sampling.max_tokens < TOKENS_TO_REASON:
             yield (
                 f"{entry.name} reasons before it answers, and its replies end at {entry.sampling.max_tokens} tokens, reasoning "
                 "included; raise --max-tokens, of a judge or another role ROLE.sampling.max_tokens, to 4000 or more"
@@ -134,8 +140,9 @@ def _too_long_for(entry: ModelEntry, lengths: Mapping[str, int], option: str) ->
     """Yield a warning if replies about some datasets are longer than the limit of a served model."""
     longer = {name: tokens for name, tokens in lengths.items() if tokens > entry.sampling.max_tokens}
     if entry.base_url is not None and longer:
-        named = listed([f"{name} ({tokens})" for name, tokens in longer.items()])
-        yield f"replies of {entry.name} end at {entry.sampling.max_tokens} tokens, and more are wanted by {named}; raise {option}"
+        demands = listed([f"{name} ({tokens})" for name, tokens in longer.items()])
+        limit = entry.sampling.max_tokens
+        yield f"replies of {entry.name} end at {limit} tokens, and more are wanted by {demands}; raise {option}"
 
 
 def _answer_tokens(resolved: ResolvedPlan, selected: SelectedDataset) -> int:
@@ -154,7 +161,7 @@ def _demanded_tokens(selected: SelectedDataset) -> int:
 
 def _rating_tokens(resolved: ResolvedPlan, selected: SelectedDataset) -> int:
     rubric = resolved.rubric(selected.rubric) if selected.rubric else None
-    return max((rating_tokens(rubric, asked) for asked in rubric.calls()), default=0) if rubric else 0
+    return max((rating_tokens(rubric, call) for call in rubric.calls()), default=0) if rubric else 0
 
 
 class Prepared(NamedTuple):
@@ -202,12 +209,12 @@ async def _to_probe(resolved: ResolvedPlan) -> list[ModelEntry]:
         infer = job.infer_job()
         if infer is None or resolved.lake.find(infer.keys.responses):
             continue
-        asked = {_who(entry) for entry in infer.models.values()}
+        tested = {_who(entry) for entry in infer.models.values()}
         # Who is probed already, or left anyway, need not be looked for among many replies.
-        if asked - left & {_who(entry) for entry in entries} and (
+        if tested - left & {_who(entry) for entry in entries} and (
             infer.contexts is not None or not await is_answered(infer, resolved.lake)
         ):
-            left |= asked
+            left |= tested
     return [entry for entry in entries if _who(entry) in left]
 
 
@@ -225,29 +232,29 @@ async def ask_canaries(plan: Plan, budget: Budget) -> tuple[CanaryFinding, ...]:
     entries = with_capabilities(plan).entries
     models = {(entry.identity, entry.name): entry for entry in entries if entry.base_url is not None}
     findings = await asyncio.gather(*(_ask_canary(entry, plan, budget) for entry in models.values()))
-    for found in findings:
-        log(found.message)
+    for finding in findings:
+        log(finding.message)
     return tuple(findings)
 
 
 async def _ask_canary(entry: ModelEntry, plan: Plan, budget: Budget) -> CanaryFinding:
     state = state_folder(plan.lake)
-    known = read_record(state, entry.identity, entry.name)
-    epoch = known.epoch if plan.ask_changed else 1
-    asked = entry.model_copy(update={"identity": epoch_identity(entry.identity, epoch)})
-    before = known if epoch == 1 else read_record(state, asked.identity, entry.name)
-    sample = draw_sample(state, asked.identity, entry.name, plan.canary or 0, before.last)
-    nothing = conclude(asked, before).model_copy(update={"epoch": epoch})
+    record = read_record(state, entry.identity, entry.name)
+    epoch = record.epoch if plan.ask_changed else 1
+    of_epoch = entry.model_copy(update={"identity": epoch_identity(entry.identity, epoch)})
+    before = record if epoch == 1 else read_record(state, of_epoch.identity, entry.name)
+    sample = draw_sample(state, of_epoch.identity, entry.name, plan.canary or 0, before.last)
+    nothing = conclude(of_epoch, before).model_copy(update={"epoch": epoch})
     if not sample.rows:
         return nothing
     try:
         keys, account = resolve_keys(entry, os.environ), budget.account(entry, learns=False)
-        async with HttpChat(asked, str(entry.base_url), keys, budget=account) as chat:
-            found = await compare_replies(asked, sample, before, chat, state / JOURNAL)
+        async with HttpChat(of_epoch, str(entry.base_url), keys, budget=account) as chat:
+            finding = await compare_replies(of_epoch, sample, before, chat, state / JOURNAL)
     except EndpointError as error:
         return nothing.model_copy(update={"error": error.what})
-    keep_record(state, found.record)
-    if not found.changed or not plan.ask_changed:
-        return found.model_copy(update={"epoch": epoch})
+    keep_record(state, finding.record)
+    if not finding.changed or not plan.ask_changed:
+        return finding.model_copy(update={"epoch": epoch})
     keep_record(state, read_record(state, entry.identity, entry.name).model_copy(update={"epoch": epoch + 1}))
-    return found.model_copy(update={"epoch": epoch + 1, "anew": True})
+    return finding.model_copy(update={"epoch": epoch + 1, "anew": True})
