@@ -33,8 +33,8 @@ async def run_inference(resolved: ResolvedPlan, budget: Budget) -> StageResult:
         show_calls(resolved.title) as listener,
     ):
         resources = InferResources(endpoints, retriever, listener)
-        asked = (ask_and_judge(job, resources) for job in resolved.jobs)
-        outcomes = await asyncio.gather(*asked, *(judge_gold(gold, resources) for gold in resolved.golds))
+        asking = (ask_and_judge(job, resources) for job in resolved.jobs)
+        outcomes = await asyncio.gather(*asking, *(judge_gold(gold, resources) for gold in resolved.golds))
     calls = count_calls(endpoints)
     if not stored.has_answers:
         require_answer(endpoints, calls)

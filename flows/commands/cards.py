@@ -14,7 +14,7 @@ from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.run_view import usage_view
 from flows.runtime.local_server import temporary_server
-from schemas.documents.cards import BuiltCards, CardAgreement, FunnelStep
+from schemas.documents.datasets import BuiltCards, CardAgreement, FunnelStep
 from schemas.errors import UsageError
 from schemas.lineage import StageResult
 from schemas.plan import Plan

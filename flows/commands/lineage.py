@@ -11,7 +11,7 @@ import typer
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, terminal_table
 from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
-from schemas.documents.lineage import LineageGraph, LineageNode, SourceName
+from schemas.documents.lake import LineageGraph, LineageNode, SourceName
 from schemas.errors import SourceError, UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import DatasetNotice, RunManifest
@@ -112,7 +112,7 @@ def lineage_table(graph: LineageGraph) -> Table:
     full = not _is_of_run(graph)
     names = {node.id: node.id if full or node.id == graph.root else _group_of(node) for node in graph.nodes}
     groups: dict[str, list[LineageNode]] = {}
-    for node in sorted(graph.nodes, key=lambda one: (one.id != graph.root, *_position(one))):
+    for node in sorted(graph.nodes, key=lambda entry: (entry.id != graph.root, *_position(entry))):
         groups.setdefault(names[node.id], []).append(node)
     above = {(names[edge.target], names[edge.source]) for edge in graph.edges}
     above |= {(names[node.id], names[node.rejected_of]) for node in graph.nodes if node.rejected_of in names}
@@ -136,8 +136,8 @@ def _reading_order() -> list[str]:
 
 def _position(node: LineageNode) -> tuple[int, str, str]:
     order = _reading_order()
-    place = order.index(node.layer) if node.layer in order else len(order) + (node.kind == "source")
-    return place, str(node.layer), node.id
+    index = order.index(node.layer) if node.layer in order else len(order) + (node.kind == "source")
+    return index, str(node.layer), node.id
 
 
 def _cells(nodes: Sequence[LineageNode]) -> tuple[Value, ...]:
@@ -146,8 +146,8 @@ def _cells(nodes: Sequence[LineageNode]) -> tuple[Value, ...]:
     code = dict.fromkeys(f"{node.package_version} @ {(node.git_commit or '?')[:8]}" for node in nodes if node.package_version)
     states = Counter(state for node in nodes if (state := _state(node)))
     told = ", ".join(f"{number} {state}" if len(nodes) > 1 else state for state, number in states.items())
-    shown = ((digest or "")[:SHOWN_DIGITS] for digest in hashes)
-    return (first.layer or first.kind, _which(nodes), sum(rows) if rows else "", *shown, ", ".join(code), told)
+    digests = ((digest or "")[:SHOWN_DIGITS] for digest in hashes)
+    return (first.layer or first.kind, _which(nodes), sum(rows) if rows else "", *digests, ", ".join(code), told)
 
 
 def _which(nodes: Sequence[LineageNode]) -> str:

@@ -105,9 +105,9 @@ _JUDGED = ("items", "answers", "judgements")
 
 GENERAL = (
     Layer("items", f"{_TABLES}.items:Items", "build", _BUILT),
-    Layer("contexts", f"{_TABLES}.contexts:Contexts", "build", _BUILT),
-    Layer("chunks", f"{_TABLES}.contexts:Chunks", "infer", _ASKED, ("items", "contexts")),
-    Layer("retrievals", f"{_TABLES}.contexts:Retrievals", "infer", _ASKED, ("items", "contexts")),
+    Layer("contexts", f"{_TABLES}.items:Contexts", "build", _BUILT),
+    Layer("chunks", f"{_TABLES}.items:Chunks", "infer", _ASKED, ("items", "contexts")),
+    Layer("retrievals", f"{_TABLES}.items:Retrievals", "infer", _ASKED, ("items", "contexts")),
     Layer("responses", f"{_TABLES}.responses:Responses", "infer", _ASKED, ("items", "contexts"), is_from_outside=True),
     Layer(
         "answers",

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from schemas.documents.judges import Certificate, JudgeCheck
-from schemas.tables.human_ratings import UNIT
+from schemas.documents.models import Certificate, JudgeCheck
+from schemas.tables.comparisons import UNIT
 from tasks.compare.judged_ratings import JoinedRatings, join_ratings, read_human_ratings
 from tasks.compare.runs import RESAMPLES
 from tasks.judging.agreement import ALPHA_LEVELS, FEWEST_PAIRS, krippendorff_alpha

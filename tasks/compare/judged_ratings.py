@@ -13,7 +13,7 @@ import polars as pl
 
 from schemas.dataset import RecordFormat
 from schemas.errors import UsageError, unknown_name
-from schemas.tables.human_ratings import UNIT, HumanRatings
+from schemas.tables.comparisons import UNIT, HumanRatings
 from tasks.metrics.texts import best_of, bleu, distinct, rouge_l
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System

@@ -18,8 +18,7 @@ from schemas.documents.comparison import (
     SystemComparison,
     SystemName,
 )
-from schemas.documents.leaderboard import DimensionMean
-from schemas.documents.system import JudgedTotal
+from schemas.documents.leaderboard import DimensionMean, JudgedTotal
 from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef

@@ -15,8 +15,7 @@ from schemas.context import ContextOptions, Sample
 from schemas.dataset import DatasetSpec
 from schemas.errors import RecordError, SourceError
 from schemas.item import Adapter, Item, Record
-from schemas.tables.contexts import Contexts
-from schemas.tables.items import Items
+from schemas.tables.items import Contexts, Items
 from schemas.tables.layers import LAYERS
 from tasks.lake.frames import frame_of_rows
 from tasks.sources.reading import read_dataset

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from schemas.item import Item, Record, text_id
-from schemas.letters import option_letters
+from schemas.item import Item, Record, option_letters, text_id
 
 Gold = tuple[int, ...] | None
 

@@ -11,8 +11,7 @@ from schemas.context import ContextOptions
 from schemas.dataset import DatasetSpec
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionRef
-from schemas.tables.contexts import Contexts
-from schemas.tables.items import Items
+from schemas.tables.items import Contexts, Items
 from schemas.tables.layers import LAYERS
 from tasks.datasets.building import build_items
 from tasks.datasets.keys import ItemsKeys

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
-from schemas.comparability import Comparability
 from schemas.documents.explanation import (
     GatePart,
     PlaceAbove,
@@ -13,6 +12,7 @@ from schemas.documents.explanation import (
     TotalExplanation,
 )
 from schemas.documents.score_part import ScorePart
+from schemas.paper import Comparability
 from tasks.explain.selection import BlueprintPath, Selection
 from tasks.runs.comparability import compare_run
 from tasks.runs.past_run import PastRun

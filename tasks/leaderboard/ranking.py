@@ -11,12 +11,11 @@ import polars as pl
 
 from schemas.addresses import REPORTS_URL
 from schemas.blueprint import Blueprint
-from schemas.comparability import Comparability
-from schemas.documents.leaderboard import Group
-from schemas.documents.system import PublishedRow, StoredRow, SystemRow
+from schemas.documents.leaderboard import Group, PublishedRow, StoredRow, SystemRow
 from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
+from schemas.paper import Comparability
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import DimensionScores
 from schemas.vocabulary import Profile

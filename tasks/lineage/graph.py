@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from schemas.documents.lineage import LineageEdge, LineageGraph, LineageNode, NodeState, SourceName
+from schemas.documents.lake import LineageEdge, LineageGraph, LineageNode, NodeState, SourceName
 from schemas.errors import LakeError, UsageError
 from schemas.lineage import SOURCES, Footer, PartitionRef, RunManifest, by_name
 from tasks.lake.finding import REJECTED, Holdings, located, relative

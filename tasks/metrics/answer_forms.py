@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemas.letters import option_letters
+from schemas.item import option_letters
 from schemas.question_types import QUESTION_TYPES, AnswerForm, QuestionType
 from schemas.vocabulary import OptionRole
 from tasks.metrics.keyed_replies import read_index, read_label

@@ -10,7 +10,7 @@ from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from schemas.retrieval import Chunk, Ranked
+from schemas.context import Chunk, Ranked
 from schemas.vocabulary import Language, Ranking
 from tasks.retrieval import chunking
 from tasks.retrieval.embedding import EmbedderFiles, SentenceEmbedder, Vectors

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from schemas.documents.shown_option import ShownOption
-from schemas.letters import option_letters
+from schemas.documents.answered_item import ShownOption
+from schemas.item import option_letters
 from schemas.metrics import METRICS
 from schemas.question_types import QUESTION_TYPES, AnswerForm
 from tasks.runs.run_tables import ReportData, System

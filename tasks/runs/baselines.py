@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from schemas.letters import option_letters
+from schemas.item import option_letters
 from schemas.metrics import METRICS, Baseline, Metric
 from schemas.question_types import QUESTION_TYPES, AnswerForm, answered_by
 from tasks.metrics.measures import POSITIVE, points_share

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from schemas.blueprint import Blueprint
-from schemas.comparability import LIKENESS, Comparability, DatasetLikeness, Departure, Likeness, Position, Respect, Shares
 from schemas.documents.run import InstrumentCount
 from schemas.documents.score_part import ScorePart
 from schemas.lineage import DatasetNotice, RunManifest
-from schemas.paper import Paper
+from schemas.paper import LIKENESS, Comparability, DatasetLikeness, Departure, Likeness, Paper, Position, Respect, Shares
 from schemas.roles import JUDGE
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, Row, System, pool_counts

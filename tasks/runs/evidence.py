@@ -11,7 +11,7 @@ import polars as pl
 
 from schemas.documents.answered_item import AnsweredItem, AnswerRating, AnswerScore, PartAnswer
 from schemas.lineage import PartitionRef
-from schemas.tables.contexts import Chunks
+from schemas.tables.items import Chunks
 from schemas.tables.layers import LAYERS
 from schemas.usage import TESTED
 from tasks.runs.answers import ScoredItem, explain_answer, scored_items, shown_options

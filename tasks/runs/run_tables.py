@@ -16,8 +16,7 @@ from schemas.lineage import RunManifest
 from schemas.metrics import Metric
 from schemas.tables import scores as tables
 from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
-from schemas.tables.contexts import Contexts, Retrievals
-from schemas.tables.items import Items
+from schemas.tables.items import Contexts, Items, Retrievals
 from schemas.tables.layers import AGGREGATED
 from schemas.tables.responses import Answers, Judgements, Responses, SimulationFaults
 from tasks.judging.gold import GOLD

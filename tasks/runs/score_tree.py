@@ -13,7 +13,7 @@ import polars as pl
 
 from schemas.blueprint import Ability, Blueprint, BlueprintDataset, Task
 from schemas.documents.score_part import Kind, MetricPart, ScorePart
-from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
+from schemas.metrics import CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
 from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.vocabulary import LEVELS
 from tasks.runs.run_tables import Row, System, from_row

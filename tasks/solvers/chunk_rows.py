@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 import dataframely as dy
 import polars as pl
 
-from schemas.context import Context
+from schemas.context import Chunk, Context, Retriever
 from schemas.errors import ScoringError
 from schemas.item import Item
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.question_types import answered_by
-from schemas.retrieval import Chunk, Retriever
-from schemas.tables.contexts import Chunks, Contexts
+from schemas.tables.items import Chunks, Contexts
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.solvers.state import CONTEXT, Chunking

@@ -14,9 +14,9 @@ import dataframely as dy
 import polars as pl
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
+from schemas.context import Chunk, Ranked
 from schemas.folders import Folder
-from schemas.pricing import Rate
-from schemas.retrieval import Chunk, Ranked
+from schemas.provider import Rate
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from schemas.usage import TESTED, Expectation, Role

@@ -8,7 +8,7 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.context import ContextOptions
 from schemas.dataset import DatasetSpec
-from schemas.documents.verification import Difference
+from schemas.documents.lake import Difference
 from schemas.errors import ChecksumError, MoodflowError, SourceError, UsageError
 from schemas.lineage import SOURCES, Footer, PartitionRef, RunManifest
 from schemas.tables.items import Items

@@ -27,7 +27,7 @@ from schemas.documents.datasets import (
     ReachableScores,
 )
 from schemas.errors import SourceError
-from schemas.letters import option_letters
+from schemas.item import option_letters
 from schemas.question_types import answered_by
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.documents.verification import Difference, ScoreChange
+from schemas.documents.lake import Difference, ScoreChange
 from schemas.errors import BlueprintError, MoodflowError, UsageError
 from schemas.lineage import Footer, PartitionRef, RunManifest
 from schemas.tables.layers import LAYERS

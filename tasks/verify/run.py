@@ -10,7 +10,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from schemas.blueprint import Blueprint
-from schemas.documents.verification import CheckedFiles, CheckedLayer, Difference, DifferenceKind, ScoreChange, Verification
+from schemas.documents.lake import CheckedFiles, CheckedLayer, Difference, DifferenceKind, ScoreChange, Verification
 from schemas.errors import LakeError, MoodflowError, SourceError
 from schemas.folders import Folder
 from schemas.lineage import Footer, PartitionRef, RunManifest

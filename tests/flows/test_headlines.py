@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 
-from flows.runtime.artifact_tables import leaderboard_table
+from flows.runtime.artifacts import leaderboard_table
 from schemas.blueprint import Gate
 from schemas.lineage import CodeVersion, DatasetNotice, PartitionRef
 from schemas.tables.layers import AGGREGATED, LAYERS

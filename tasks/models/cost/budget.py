@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
-from schemas.pricing import PriceTable, Rate
+from schemas.provider import PriceTable, Rate
 from tasks.models.cost.pricing import find_rate
 
 CHARACTERS_PER_TOKEN = 4.0

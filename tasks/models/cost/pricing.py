@@ -6,7 +6,7 @@ from pathlib import Path
 from schemas.errors import UsageError, summarize
 from schemas.json_yaml import read_text, read_yaml
 from schemas.plan import Plan
-from schemas.pricing import FREE, PriceTable, Rate
+from schemas.provider import FREE, PriceTable, Rate
 from schemas.usage import Usage
 
 

@@ -11,11 +11,10 @@ import aiohttp
 import httpx
 from pydantic import SecretStr
 
-from schemas.addresses import is_loopback
+from schemas.addresses import is_loopback, read_pairs
 from schemas.chat import ModelEntry
 from schemas.errors import EndpointError
 from schemas.json_yaml import LARGEST_BYTES
-from schemas.key_variables import read_pairs
 from schemas.vocabulary import Failure
 
 JSON = {"Content-Type": "application/json", "Accept-Encoding": "gzip"}

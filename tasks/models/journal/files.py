@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from schemas.documents.journal import JournalImport, JournalSummary, ModelReplies
+from schemas.documents.lake import JournalImport, JournalSummary, ModelReplies
 from schemas.errors import LakeError, UsageError
 from tasks.lake.files import require_absent
 from tasks.models.journal.rows import SCHEMA, check_rows, to_frame, to_record

@@ -17,7 +17,7 @@ import yaml
 from pydantic import BaseModel, Field
 
 from schemas.chat import ChatMessage, ChatRequest
-from schemas.documents.journal import RequestSet
+from schemas.documents.lake import RequestSet
 from schemas.errors import UsageError, summarize
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_json, read_text, read_yaml, require_short

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from schemas.comparability import Comparability
-from schemas.documents.leaderboard import HelperRanks
-from schemas.documents.system import PublishedRow, StoredRow
+from schemas.documents.leaderboard import HelperRanks, PublishedRow, StoredRow
 from schemas.lineage import RunManifest
+from schemas.paper import Comparability
 from schemas.roles import JUDGE
 from schemas.table import Cell, Column, Table, Value, columns
 from tasks.lake.manifest import run_order

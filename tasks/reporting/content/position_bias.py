@@ -8,7 +8,7 @@ from operator import itemgetter
 
 import polars as pl
 
-from schemas.letters import option_letters
+from schemas.item import option_letters
 from schemas.metrics import sort_keys
 from schemas.question_types import answered_by
 from schemas.table import Cell, Column, Table, columns

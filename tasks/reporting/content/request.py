@@ -8,9 +8,8 @@ import polars as pl
 
 from schemas.base import Frozen
 from schemas.benchmark import rows
-from schemas.context import ContextOptions
+from schemas.context import ContextOptions, RetrievalOptions
 from schemas.lineage import DatasetNotice, RunManifest
-from schemas.retrieval import RetrievalOptions
 from schemas.roles import JUDGE, PANEL
 from schemas.table import Cell, Column, Table, columns
 from tasks.lake.fingerprint import canonical_json

@@ -10,7 +10,7 @@ from math import sqrt
 
 from schemas.blueprint import Ability
 from schemas.documents.score_part import ScorePart
-from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation
+from schemas.metrics import CentredNormalisation, GradeNormalisation, Normalisation
 from schemas.vocabulary import Level
 from tasks.reporting.content.advice import Advice
 from tasks.reporting.content.caveats import MissingScores

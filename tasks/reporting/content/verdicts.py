@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import polars as pl
 
-from schemas.comparability import Comparability
-from schemas.documents.system import Verdict
+from schemas.documents.leaderboard import Verdict
+from schemas.paper import Comparability
 from schemas.table import Cell, Column, Interval
 from tasks.reporting.content.caveats import Caveat, find_caveats
 from tasks.reporting.content.tables import task_paths

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 from operator import attrgetter
 
-from schemas.documents.shown_option import ShownOption
+from schemas.documents.answered_item import ShownOption
 from schemas.question_types import QUESTION_TYPES
 from schemas.table import Table
 from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise

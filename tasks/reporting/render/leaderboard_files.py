@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from schemas.documents.leaderboard import AcrossModels
-from schemas.documents.system import SystemRow
+from schemas.documents.leaderboard import AcrossModels, SystemRow
 from schemas.table import Column, Table
 from tasks.leaderboard.published_experiments import Experiments
 from tasks.leaderboard.ranking import LeaderboardData

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 import yaml
 
-from flows.commands.verify import verify_view
+from flows.commands.lake_files import verify_view
 from schemas.dataset import DatasetSpec
-from schemas.documents.verification import CheckedFiles, CheckedLayer, Verification
+from schemas.documents.lake import CheckedFiles, CheckedLayer, Verification
 from schemas.lineage import CodeVersion, PartitionKey, by_name
 from schemas.tables.layers import GENERAL, LAYERS
 from tasks.datasets.catalogue import find_dataset

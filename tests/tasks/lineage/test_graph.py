@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.documents.lineage import LineageGraph, LineageNode, SourceName
+from schemas.documents.lake import LineageGraph, LineageNode, SourceName
 from schemas.errors import UsageError
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.scores import TaskScores

@@ -12,8 +12,7 @@ import polars as pl
 
 from schemas.tables import scores as tables
 from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
-from schemas.tables.contexts import Contexts, Retrievals
-from schemas.tables.items import Items
+from schemas.tables.items import Contexts, Items, Retrievals
 from schemas.tables.responses import Judgements, Responses
 from tasks.benchmarks.longemotion.question_types import ASPECTS
 from tasks.runs.run_tables import PROMPT_CHUNKS, ReportData

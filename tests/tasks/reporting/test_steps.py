@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from schemas.lineage import CodeVersion, PartitionKey, PartitionRef
-from schemas.tables.contexts import Chunks, Contexts
+from schemas.tables.items import Chunks, Contexts
 from schemas.tables.layers import LAYERS
 from tasks.lake.lake import Lake
 from tasks.reporting.steps import load_report_data

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from schemas.context import Retriever
 from schemas.errors import UsageError
-from schemas.retrieval import Retriever
 from tasks.retrieval import engine as engine_module
 from tasks.retrieval.chunking import split
 from tasks.retrieval.embedding import EmbedderFiles, Vectors

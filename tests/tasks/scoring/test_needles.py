@@ -6,7 +6,7 @@ import dataframely as dy
 import polars as pl
 import pytest
 
-from schemas.tables.contexts import Contexts
+from schemas.tables.items import Contexts
 from tasks.scoring.needles import needle_grid, place_needles
 from tests.tasks.scoring.samples import items, labelled
 

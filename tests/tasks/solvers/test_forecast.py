@@ -8,7 +8,7 @@ import pytest
 from schemas.chat import ChatReply, ModelEntry
 from schemas.errors import LakeError
 from schemas.lineage import CodeVersion, PartitionRef
-from schemas.pricing import Rate
+from schemas.provider import Rate
 from schemas.tables.items import Items
 from tasks.benchmarks.attunebench.annotate import AnnotateOptions
 from tasks.datasets.building import build_items

@@ -9,8 +9,7 @@ import pytest
 
 from schemas.chat import ModelEntry
 from schemas.lineage import CodeVersion, PartitionRef
-from schemas.tables.contexts import Chunks, Contexts, Retrievals
-from schemas.tables.items import Items
+from schemas.tables.items import Chunks, Contexts, Items, Retrievals
 from schemas.tables.responses import Answers, Responses
 from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake

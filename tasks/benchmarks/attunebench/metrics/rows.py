@@ -1,7 +1,6 @@
 """Metrics of a conversation that a person annotated, all of whose parts count together."""
 
-from schemas.metrics import RATIO
-from schemas.normalisation import CentredNormalisation, NoNormalisation, Normalisation, NumericNormalisation
+from schemas.metrics import RATIO, CentredNormalisation, NoNormalisation, Normalisation, NumericNormalisation
 from tasks.benchmarks.attunebench.annotate import DRAFT_JUDGE
 from tasks.benchmarks.attunebench.metrics.conversation import annotated_items, measure_parts
 from tasks.benchmarks.attunebench.metrics.replies import is_unread

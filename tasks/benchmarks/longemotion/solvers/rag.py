@@ -9,8 +9,8 @@ import asyncio
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from schemas.context import Chunk, Ranked
 from schemas.errors import UsageError
-from schemas.retrieval import Chunk, Ranked
 from schemas.vocabulary import RetrievalStage
 from tasks.benchmarks.longemotion.solvers.base import number_texts, say
 from tasks.benchmarks.longemotion.solvers.state import HelperNote, Piece, Query, Retrieved, SolverState

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from schemas.context import Chunk, Retriever
 from schemas.item import Item
-from schemas.retrieval import Chunk, Retriever
 from schemas.vocabulary import Language
 from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES, ChunkCounts, Family, Parameters
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts

@@ -9,7 +9,7 @@ import pytest
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import ChatMessage, ChatReply, ChatRequest, ModelEntry
-from schemas.pricing import Price, PriceTable
+from schemas.provider import Price, PriceTable
 from tasks.models.cost.budget import Budget, BudgetAccount, Estimator, guess_tokens, measure_call
 from tasks.models.http.client import HttpChat
 from tasks.models.journal.journal import Journal, JournaledChat

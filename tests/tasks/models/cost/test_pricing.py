@@ -8,7 +8,7 @@ import pytest
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError
 from schemas.plan import Plan
-from schemas.pricing import FREE, PriceTable
+from schemas.provider import FREE, PriceTable
 from schemas.usage import Usage
 from tasks.models.cost.pricing import check_budget, find_rate, load_prices, price_usage
 

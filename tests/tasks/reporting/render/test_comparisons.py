@@ -7,7 +7,7 @@ import pytest
 
 from schemas.table import Cell
 from schemas.tables.comparisons import Agreements, SettingGains
-from schemas.tables.contexts import Retrievals
+from schemas.tables.items import Retrievals
 from tasks.reporting.content.gains import model_gains
 from tasks.reporting.content.judges import describe_judges
 from tasks.reporting.content.request import Request, describe_request

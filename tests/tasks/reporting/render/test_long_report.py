@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
-from schemas.tables.contexts import Contexts
+from schemas.tables.items import Contexts
 from tasks.runs.redaction import redact
 from tests.tasks.reporting.example_long import AFTER, BEFORE, NEEDLE, SEGMENTS, judgements, long_data, prompt_chunks, retrievals
 from tests.tasks.reporting.example_run import manifest

@@ -2,8 +2,8 @@
 
 import pytest
 
+from schemas.context import RetrievalOptions
 from schemas.errors import UsageError
-from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import ContextTask
 from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES, choose_parameters
 from tests.rows import each_row

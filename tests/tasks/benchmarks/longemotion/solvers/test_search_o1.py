@@ -3,7 +3,7 @@
 import pytest
 
 from schemas.chat import ChatReply
-from schemas.retrieval import RetrievalOptions
+from schemas.context import RetrievalOptions
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
 from tasks.benchmarks.longemotion.solvers.search_o1 import find_query, without_searches
 from tasks.solvers.state import AskedItem

@@ -3,7 +3,7 @@
 import pytest
 
 from schemas.chat import ChatReply, ChatRequest
-from schemas.retrieval import RetrievalOptions
+from schemas.context import RetrievalOptions
 from tasks.benchmarks.longemotion.solvers.rag import read_marks
 from tasks.solvers.state import AskedItem
 from tests.tasks.benchmarks.longemotion.solvers.long_items import EC, ED, ES, HISTORY, LAST, MC, QA

@@ -7,9 +7,9 @@ import pytest
 
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
+from schemas.context import RetrievalOptions
 from schemas.errors import UsageError
 from schemas.item import Item
-from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import ContextTask
 from tasks.benchmarks.longemotion.question_types import ASPECTS
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts, RetrievingTemplate

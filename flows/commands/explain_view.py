@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import RenderableType
 
 from flows.commands.console import bold, detail_lines, label_system, terminal_table
-from schemas.documents.answered_item import AnsweredItem, AnswerScore, GivenAnswer, ItemExplanation, PartAnswer
+from schemas.documents.answered_item import AnsweredItem, AnswerScore, GivenAnswer, ItemExplanation, PartAnswer, ShownOption
 from schemas.documents.explanation import (
     MethodBreakdown,
     RowsExplanation,
@@ -16,7 +16,6 @@ from schemas.documents.explanation import (
     TotalExplanation,
 )
 from schemas.documents.score_part import MetricPart, ScorePart
-from schemas.documents.shown_option import ShownOption
 from schemas.question_types import QUESTION_TYPES
 from schemas.table import Column, Interval, Table, Value
 from schemas.usage import TESTED
@@ -40,10 +39,10 @@ PART_COLUMNS = (
 
 def score_view(document: ScoreExplanation) -> list[RenderableType]:
     """Return everything above the rows: where this is, a table of each model's parts with their arithmetic, and the way down."""
-    above = " > ".join(f"{place.kind} {place.id}" for place in document.above)
+    above = " > ".join(f"{part.kind} {part.id}" for part in document.above)
     title = bold(document.title, f", run {document.run}")
-    shown: list[RenderableType] = [title, *([f"{above} > {document.kind} {document.id}"] if above else [])]
-    return [*shown, *(line for model in document.models for line in _system_view(model)), *_ends(document)]
+    lines: list[RenderableType] = [title, *([f"{above} > {document.kind} {document.id}"] if above else [])]
+    return [*lines, *(line for model in document.models for line in _system_view(model)), *_ends(document)]
 
 
 def _system_view(model: SystemExplanation) -> Iterator[RenderableType]:
@@ -126,15 +125,15 @@ def _ends(document: ScoreExplanation) -> Iterator[RenderableType]:
 def subset_view(document: SubsetExplanation) -> list[RenderableType]:
     """Return a table per model: each metric over the items that fulfil the condition, and over the others."""
     counts = ", ".join(f"{count} {side}" for side, count in dict(document.items).items())
-    shown: list[RenderableType] = [f"Where {document.where}: {counts}", f"Columns: {', '.join(document.columns)}"]
+    lines: list[RenderableType] = [f"Where {document.where}: {counts}", f"Columns: {', '.join(document.columns)}"]
     sides = (
         (Column(title, "score"), Column("95 % interval", "interval"), Column("n", "count")) for title in ("Subset", "Complement")
     )
     columns = (Column("Score"), Column("Dataset"), *(column for side in sides for column in side))
     for model in document.models:
         rows = [(row.measure, row.dataset, *_side(row.subset), *_side(row.complement)) for row in model.scores]
-        shown.append(terminal_table(Table(columns, rows, label_system(model))))
-    return [*shown, document.note]
+        lines.append(terminal_table(Table(columns, rows, label_system(model))))
+    return [*lines, document.note]
 
 
 def _side(side: SideScore) -> tuple[Value, ...]:
@@ -211,11 +210,11 @@ def _scores(scores: Iterable[AnswerScore]) -> Iterator[str]:
 
 def item_view(document: ItemExplanation) -> Iterator[RenderableType]:
     """Show everything about one item; what belongs to one of several answers, with it alone."""
-    asked = [
+    repetitions = [
         each.model_copy(update={"turns": None, "ratings": (), "scores": _of_no_part(each.scores)}) if each.answers else each
         for each in document.asked
     ]
-    return detail_lines(document.model_copy(update={"asked": tuple(asked)}))
+    return detail_lines(document.model_copy(update={"asked": tuple(repetitions)}))
 
 
 def _of_no_part(scores: Iterable[AnswerScore]) -> tuple[AnswerScore, ...]:
@@ -237,9 +236,9 @@ def _said(answer: GivenAnswer) -> Iterator[str]:
 def _options(options: Sequence[ShownOption], kind: str) -> str:
     """Return the options as shown; of more than MOST_OPTIONS only those that are right or chosen."""
     told = [option for option in options if option.gold or option.chosen]
-    shown = told if len(options) > MOST_OPTIONS else options
-    rest = [f"and {len(options) - len(shown)} more"] if len(shown) < len(options) else []
-    return "; ".join([*(_option(option, kind) for option in shown), *rest])
+    listed = told if len(options) > MOST_OPTIONS else options
+    rest = [f"and {len(options) - len(listed)} more"] if len(listed) < len(options) else []
+    return "; ".join([*(_option(option, kind) for option in listed), *rest])
 
 
 def _option(option: ShownOption, kind: str) -> str:

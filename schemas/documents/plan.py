@@ -1,9 +1,10 @@
-"""What a run would send, estimated without calling a model."""
+"""The fields of a plan, and what its run would send, estimated without calling a model."""
 
 from typing import Literal
 
 from pydantic import Field
 
+from schemas.base import Frozen
 from schemas.documents.document import Document
 from schemas.lineage import Missing
 from schemas.usage import Expectation, Role
@@ -36,3 +37,18 @@ class RunForecast(Document):
     total: Expectation
     notes: tuple[str, ...] = Field(description="what has to be known about the numbers")
     missing: tuple[Missing, ...]
+
+
+class PlanOption(Frozen):
+    """A field of a plan."""
+
+    path: str = Field(description="such as `retrieval.top_k`")
+    type: str = Field(description="in words")
+    default: str = Field(description="as `--set` takes it; empty for what has fields of its own or has to be set")
+    description: str
+
+
+class PlanOptionList(Document):
+    """Every field of a plan."""
+
+    options: tuple[PlanOption, ...]

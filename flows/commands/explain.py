@@ -6,7 +6,7 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult
-from flows.commands.explain.view import item_view, rows_view, score_view, subset_view
+from flows.commands.explain_view import item_view, rows_view, score_view, subset_view
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from tasks.explain.rows import explain_item, explain_rows, find_dataset_of
@@ -44,13 +44,13 @@ def explain(
 def _explain(folder: Folder, name: str, wanted: Selection, where: str | None) -> CommandResult:
     """Explain what the options name; status 1 if something does not add up."""
     run = reopen(folder, name)
-    systems, place = choose_systems(run, wanted), find_place(run.blueprint, wanted)
+    systems, path = choose_systems(run, wanted), find_place(run.blueprint, wanted)
     if where is not None:
-        return _subset(run, where, systems, wanted, place.datasets(run.blueprint))
+        return _subset(run, where, systems, wanted, path.datasets(run.blueprint))
     if wanted.item is not None:
-        return _item(run, wanted.item, systems, place)
+        return _item(run, wanted.item, systems, path)
     if wanted.worst is not None:
-        if place.dataset is None:
+        if path.dataset is None:
             raise UsageError(
                 "rows are those of one dataset",
                 where="--worst",
@@ -58,13 +58,13 @@ def _explain(folder: Folder, name: str, wanted: Selection, where: str | None) ->
                 got=f"--worst {wanted.worst}",
             )
         require_one(run, systems, "rows are those")
-    document = explain_score(run, systems, wanted, place)
+    document = explain_score(run, systems, wanted, path)
     view, status = score_view(document), int(not document.adds_up)
-    if place.dataset is None:
+    if path.dataset is None:
         return CommandResult(status, document, view)
     if len(systems) > 1:
         return CommandResult(status, document, [*view, f"For the rows, name one model and setting: {document.next}"])
-    rows = explain_rows(run, document, place.dataset, systems[0], wanted.worst)
+    rows = explain_rows(run, document, path.dataset, systems[0], wanted.worst)
     return CommandResult(status, rows, [*view, *rows_view(rows, wanted.worst)])
 
 
@@ -80,9 +80,9 @@ def _subset(run: PastRun, where: str, systems: Sequence[System], wanted: Selecti
     return CommandResult(0, document, subset_view(document))
 
 
-def _item(run: PastRun, item: str, systems: Sequence[System], place: BlueprintPath) -> CommandResult:
-    dataset = find_dataset_of(run, item, place.datasets(run.blueprint))
+def _item(run: PastRun, item: str, systems: Sequence[System], path: BlueprintPath) -> CommandResult:
+    dataset = find_dataset_of(run, item, path.datasets(run.blueprint))
     document = explain_item(run, dataset, require_one(run, systems, "a row is one"), item)
-    proofs = [call.proof for asked in document.asked for call in asked.calls]
+    proofs = [call.proof for request in document.asked for call in request.calls]
     broken = any(not proof.hash_holds or "different" in (proof.rebuilt, proof.journal) for proof in proofs)
     return CommandResult(int(broken), document, [*item_view(document)])

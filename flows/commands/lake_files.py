@@ -1,4 +1,4 @@
-"""`moodflow gc`: list what no run of a lake needs, and remove it."""
+"""The files of a lake: `moodflow gc` removes what no run needs, `moodflow verify` checks those of a run and recomputes scores."""
 
 import sys
 import time
@@ -13,13 +13,14 @@ from rich.console import RenderableType
 from rich.filesize import decimal
 
 from flows.commands import options as opt
-from flows.commands.console import print_json, terminal, terminal_table
-from schemas.documents.lake import UnusedFiles
+from flows.commands.console import CommandResult, bold, label_system, print_json, terminal, terminal_table
+from schemas.documents.lake import UnusedFiles, Verification
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.table import Column, Table
 from tasks.lake.manifest import list_runs, read_manifests
 from tasks.lake.unused import Unused, describe_unused, find_unused, hold_alone
+from tasks.text.number_format import number
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="list only")]
 Yes = Annotated[bool, typer.Option("--yes", help="remove without asking")]
@@ -124,3 +125,60 @@ def _view(document: UnusedFiles) -> Iterator[RenderableType]:
         yield f"A run or another gc is going on in this lake: {document.younger} files that no run lists stay until it has ended."
     elif document.younger:
         yield f"{document.younger} more that no run lists are younger than {document.older_than_hours:g} hours and stay."
+
+
+MOST_SHOWN = 20
+"""Differences and scores on a terminal; `--json` has all."""
+
+
+@app.command()
+def verify(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+    """Hash every file of a run and compute its scores again from the stored replies. Ends with 1 if anything differs."""
+    from tasks.verify.run import verify_run  # noqa: PLC0415  takes seconds
+
+    document = verify_run(lake or DEFAULT_LAKE, run)
+    CommandResult(int(not document.verified), document, verify_view(document)).finish(as_json=as_json)
+
+
+def verify_view(document: Verification) -> list[RenderableType]:
+    """Return what a terminal shows: a line per layer, the first difference, all others, what would differ, notes."""
+    changes = [
+        f"{label_system(change)} {change.name}: {number(change.before, 2)} -> {number(change.after, 2)}"
+        for change in document.would_differ
+    ]
+    differences = [f"{difference.kind}: {difference.message}" for difference in document.differences]
+    columns = (
+        Column("Layer", "name"),
+        Column("Files", "count"),
+        Column("Rows", "count"),
+        Column("Recomputed"),
+        Column("Differs", "count"),
+    )
+    rows = [(layer.layer, layer.partitions, layer.rows, layer.recomputed, layer.differs or None) for layer in document.layers]
+    return [
+        terminal_table(Table(columns, rows)),
+        *(bold("First difference:", f" {difference}") for difference in differences[:1]),
+        *_bounded("Others", differences[1:]),
+        *_bounded("With blueprint and code as they are now, the stored replies would score", changes),
+        *(f"Note: {note}" for note in document.notes),
+        _verdict(document),
+    ]
+
+
+def _bounded(title: str, lines: list[str]) -> list[RenderableType]:
+    if not lines:
+        return []
+    more = [f"  and {len(lines) - MOST_SHOWN} more, which --json lists"] if len(lines) > MOST_SHOWN else []
+    return [bold(f"{title}:"), *(f"  {line}" for line in lines[:MOST_SHOWN]), *more]
+
+
+def _verdict(document: Verification) -> str:
+    hashed = f"{document.files.checked:,} files hashed"
+    if document.verified:
+        layers = list(document.layers)
+        answered = max((index for index, layer in enumerate(layers) if layer.layer == "responses"), default=-1)
+        left = ", ".join(layer.layer for layer in layers[answered + 1 :] if not layer.recomputed)
+        every = f"every layer after responses but {left}" if left else "every layer after responses"
+        limits = "; the notes say what could not be checked" if left or not document.files.checked else ""
+        return f"Run {document.run} is verified: {hashed}, {every} recomputed to the same content{limits}."
+    return f"Run {document.run} is NOT verified: {hashed}, {len(document.differences):,} differences."
