@@ -1,7 +1,8 @@
 """The section of the report on annotated conversations: what a model reads well in them, and how that is laid out.
 
 Perspective, single emotions, intensities, turn by turn. Source: AttuneBench 1.0 and the public port of its scorer for perspective
-and pooled judgements; the rest is ours."""
+and pooled judgements; the rest is ours.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,12 +15,10 @@ from schemas.table import Cell, Column, Table, Value, columns
 from tasks.benchmarks.attunebench.benchmark import TURNS, WHOLE
 from tasks.benchmarks.attunebench.conversation import TurnGold, part_of
 from tasks.benchmarks.attunebench.metrics import conversation as scoring
-from tasks.benchmarks.attunebench.metrics.choices import pooled
-from tasks.benchmarks.attunebench.metrics.conversation import COUNTED, FACING, Annotated
-from tasks.benchmarks.attunebench.metrics.emotions import Values
+from tasks.benchmarks.attunebench.metrics.conversation import COUNTED, FACING, MEASURE, Annotated
 from tasks.benchmarks.attunebench.metrics.replies import read_tags
-from tasks.benchmarks.attunebench.metrics.rows import MEASURE
 from tasks.benchmarks.attunebench.metrics.rules import Rules, rules_of
+from tasks.benchmarks.attunebench.metrics.turns import Values, pooled
 from tasks.metrics.item_scores import wholes_of
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, Row

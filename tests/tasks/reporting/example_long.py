@@ -15,7 +15,7 @@ from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts, Retrievals
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements, Responses
-from tasks.benchmarks.longemotion.question_types import ASPECTS
+from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.runs.run_tables import PROMPT_CHUNKS, ReportData
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import as_table, published_of

@@ -9,12 +9,10 @@ from statistics import fmean
 from typing import Any
 
 from tasks.benchmarks.attunebench.conversation import Panas, PanasTotals, WideAnswers
-from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
-from tasks.benchmarks.attunebench.datasets.values import read_scale
-from tasks.benchmarks.attunebench.metrics.choices import jaccard
-from tasks.benchmarks.attunebench.metrics.emotions import SPAN, Values
+from tasks.benchmarks.attunebench.datasets.codebook import load_codebook, read_scale
 from tasks.benchmarks.attunebench.metrics.replies import CHANGES, ITEMS, Reply, read_items, read_phrases, read_text
 from tasks.benchmarks.attunebench.metrics.rules import Rules
+from tasks.benchmarks.attunebench.metrics.turns import SPAN, Values, jaccard
 
 SPAN_OF_TOTAL = 60
 ABSENT_TOTAL, ABSENT_BRANCH = 40, 4

@@ -15,9 +15,8 @@ from typing import Any
 from schemas import json_yaml
 from schemas.errors import RecordError
 from tasks.benchmarks.attunebench.conversation import POST, ConversationGold, ReplyLabel, TurnGold, part_of
-from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
+from tasks.benchmarks.attunebench.datasets.codebook import load_codebook, panas_items, read_number, read_scale
 from tasks.benchmarks.attunebench.datasets.records import TOTALS
-from tasks.benchmarks.attunebench.datasets.values import panas_items, read_number, read_scale
 from tasks.benchmarks.attunebench.metrics.conversation import Replies
 from tasks.benchmarks.attunebench.metrics.replies import (
     CHANGES,

@@ -20,9 +20,8 @@ from schemas.vocabulary import ContextTask, Language
 from tasks.benchmarks.longemotion.datasets.emotion_conversation import STAGES, checkpoints_of
 from tasks.benchmarks.longemotion.datasets.emotion_detection import build_contrast
 from tasks.benchmarks.longemotion.datasets.emotion_expression import ask_to_live_through
-from tasks.benchmarks.longemotion.datasets.emotion_qa import ask_about
-from tasks.benchmarks.longemotion.datasets.emotion_summary import read_report
-from tasks.benchmarks.longemotion.needle.lazy_samples import one_per_record, read_language
+from tasks.benchmarks.longemotion.datasets.release import one_per_record, read_language
+from tasks.benchmarks.longemotion.datasets.whole_documents import ask_about, read_report
 from tasks.benchmarks.longemotion.needle.needles import ALL, checked, placed_needle
 from tasks.benchmarks.moodbench.bundled import BUNDLED
 from tasks.text.tokens import token_offsets

@@ -12,8 +12,7 @@ from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import ContextTask
-from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file, released
-from tasks.benchmarks.longemotion.needle.lazy_samples import read_language, read_text
+from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file, read_language, read_text, released
 from tasks.text.tokens import count_tokens
 
 STAGES: tuple[ContextTask, ...] = ("mc1", "mc2", "mc3", "mc4")

@@ -12,10 +12,8 @@ from typing import Any
 from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import ContextTask
-from tasks.benchmarks.longemotion.datasets.emotion_classification import ask_feeling
-from tasks.benchmarks.longemotion.datasets.finentity import ask_tone
-from tasks.benchmarks.longemotion.datasets.release import BY_MD5, PAPER, longemotion_file, released
-from tasks.benchmarks.longemotion.needle.lazy_samples import one_per_record, read_text
+from tasks.benchmarks.longemotion.datasets.emotion_classification import ask_feeling, ask_tone
+from tasks.benchmarks.longemotion.datasets.release import BY_MD5, PAPER, longemotion_file, one_per_record, read_text, released
 from tasks.benchmarks.longemotion.needle.needles import placed_needle
 from tasks.benchmarks.moodbench.datasets.emobench import UPSTREAM
 from tasks.text.tokens import count_tokens

@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 
 from schemas.dataset import DatasetSpec
+from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.benchmarks.longemotion.datasets.bundled import LONG_MINI
 from tasks.benchmarks.longemotion.datasets.emotion_conversation import STAGES
-from tasks.benchmarks.longemotion.question_types import ASPECTS
 from tasks.retrieval.chunking import split
 from tests.mirror import MIRROR
 from tests.tasks.datasets.real_datasets import build, records_of

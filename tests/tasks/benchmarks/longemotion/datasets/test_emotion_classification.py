@@ -10,10 +10,12 @@ from schemas.context import ContextOptions
 from schemas.item import Record
 from tasks.benchmarks.longemotion.datasets.emotion_classification import (
     ask_feeling,
+    ask_tone,
+    find_reports,
     list_emobench_samples,
     list_finentity_samples,
+    occurs,
 )
-from tasks.benchmarks.longemotion.datasets.finentity import ask_tone, find_reports, occurs
 from tasks.benchmarks.longemotion.datasets.released_classification import read_released
 from tasks.benchmarks.longemotion.needle.haystacks import lay_out
 from tasks.benchmarks.longemotion.needle.needles import Needle

@@ -7,11 +7,10 @@ import pytest
 from schemas.context import Context, ContextOptions, SampleBuilder
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import ContextTask
+from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.benchmarks.longemotion.datasets.emotion_conversation import STAGES, checkpoints_of
 from tasks.benchmarks.longemotion.datasets.emotion_expression import read_situations
-from tasks.benchmarks.longemotion.datasets.emotion_qa import read_questions
-from tasks.benchmarks.longemotion.datasets.emotion_summary import join_readable, read_reports
-from tasks.benchmarks.longemotion.question_types import ASPECTS
+from tasks.benchmarks.longemotion.datasets.whole_documents import join_readable, read_questions, read_reports
 from tests.rows import each_row
 
 

@@ -11,7 +11,7 @@ from schemas.errors import UsageError
 from schemas.item import Item
 from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import ContextTask
-from tasks.benchmarks.longemotion.question_types import ASPECTS
+from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts, RetrievingTemplate
 from tasks.solvers.state import AskedItem, RetrievedChunk
 from tests.tasks.benchmarks.longemotion.solvers.long_items import (

@@ -1,25 +1,127 @@
-"""The steps from a post to a graded role card, in the order of ESC-Eval (arXiv 2406.14952)."""
+"""How ESC-Eval (arXiv 2406.14952) builds role cards: what enters the first step, and the steps from a post to a graded card.
+
+Posts and dialogues of a file enter, or cards that exist.
+"""
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, ConfigDict, StringConstraints, create_model, model_validator
 
+from schemas.base import Frozen
 from schemas.chat import ChatMessage
+from schemas.dataset import LocalFile
+from schemas.errors import RecordError, SourceError
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.tables.role_cards import QUALITIES, CardStep
 from schemas.usage import Role
 from schemas.vocabulary import Language
-from tasks.benchmarks.esc_eval.cards.entering import Filled, read_entering
-from tasks.benchmarks.esc_eval.datasets import card_item, card_text
+from tasks.benchmarks.esc_eval.datasets import card_item, card_text, read_card
+from tasks.datasets.building import build_items
+from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.own_items import local_dataset
 from tasks.judging.cards import ANNOTATORS, EXTRACTOR, Card, CardPipeline
 from tasks.judging.prompts import fence_data
 from tasks.judging.replies import read_reply
 from tasks.solvers.state import SolverResources
+from tasks.sources.locating import Locator, choose_source
+from tasks.sources.reading import read_records
+
+Filled = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class PostTurn(Frozen):
+    """What one party of a dialogue says."""
+
+    speaker: Filled
+    text: Filled
+
+
+class Post(Frozen):
+    """One line of the file: a post (`text`), or a dialogue (`turns`) that a summary (`situation`) may stand before."""
+
+    id: Filled
+    language: Language
+    source: Filled
+    text: Filled | None = None
+    situation: Filled | None = None
+    turns: tuple[PostTurn, ...] = ()
+
+    @model_validator(mode="after")
+    def _post_or_dialogue(self) -> Self:
+        if bool(self.text) == bool(self.turns) or (self.text and self.situation):
+            raise ValueError("a post has text alone, a dialogue turns, and situation where there is one")
+        return self
+
+    @property
+    def row(self) -> Card:
+        """Return what enters the first step."""
+        said = [self.text or self.situation or "", *(f"{turn.speaker}: {turn.text}" for turn in self.turns)]
+        known = {"card_id": self.id, "form": "dialogue" if self.turns else "post", "posted": "\n".join(said).strip()}
+        return {**known, "text": None, "language": self.language, "source": self.source}
+
+
+def read_entering(first: CardStep, source: str, mirror: Path | None) -> list[Card]:
+    """Return what enters the first step: posts to extract cards from, or cards that exist; raise what the two readers do."""
+    return read_posts(Path(source)) if first == "extract" else read_cards(source, mirror)
+
+
+def read_posts(path: Path) -> list[Card]:
+    """Return the posts and dialogues of a JSONL file; raise RecordError if a line is none, or has the id of an earlier one."""
+    rows: dict[str, Card] = {}
+    for record in read_records(path, "jsonl", own=True):
+        try:
+            post = Post.model_validate(record.fields)
+            if post.id in rows:
+                raise ValueError(f"id {post.id} is that of an earlier line")
+        except ValueError as error:
+            raise RecordError(
+                "a line is no post or dialogue",
+                where=f"{path}, row {record.row} (0-based)",
+                expected="id, language (en or zh), source, and text or turns",
+                got=" ".join(str(error).split())[:300],
+                next_step="correct the line; docs/how-to/build-cards.md describes the fields",
+            ) from error
+        rows[post.id] = post.row
+    return list(rows.values())
+
+
+def read_cards(name: str, mirror: Path | None) -> list[Card]:
+    """Return cards that exist: items whose context is a card, of a dataset of the catalogue or of a file of own items.
+
+    Raise SourceError if the files cannot be had, an item breaks a rule or its context is no card; UsageError if there is no such
+    dataset.
+    """
+    path, locator = Path(name), Locator.for_mirror(mirror)
+    spec = (
+        local_dataset(path.stem, path.stem, LocalFile(path=path)) if path.suffix else choose_source(find_dataset(name), locator)
+    )
+    built = build_items(spec, [locator.locate(file) for file in spec.files], None, 0)
+    rows, bad = list[Card](), list(built.rejected["item_id"])
+    for item in built.items.iter_rows(named=True):
+        groups = {one["name"]: one["value"] for one in item.get("groups") or ()}
+        source, text, language = groups.get("source", spec.id), item["context"] or "", item["language"]
+        try:  # of which domain it is, is asked again
+            read_card(text, language, card_id=item["item_id"], source=source, domain="social_and_other")
+        except ValueError:
+            bad.append(item["item_id"])
+        known = {"card_id": item["item_id"], "form": "card", "posted": None, "text": text}
+        rows.append({**known, "language": language, "source": source})
+    if bad:
+        raise SourceError(
+            f"items of {name} break a rule, or their context is no card",
+            where=", ".join(map(str, bad[:3])),
+            expected="items whose context has the four labelled lines of a role card",
+            got=f"{len(bad)} others",
+            next_step="name a dataset of role cards, or correct the file",
+        )
+    return rows
+
 
 PROMPTS, TAXONOMY = "prompts/role_cards/cards.yaml", "taxonomies/esc_eval.yaml"
 """Files under data; both enter the keys of what rests on them."""
