@@ -61,9 +61,9 @@ def aggregate_conversations(rows: pl.DataFrame, resampling: Resampling) -> pl.Da
     """
     valued = rows.filter(_VALUE.is_not_null())
     mean, deviation = exact_sum(_VALUE) / pl.len(), _VALUE.std(ddof=1)
-    statistics = {"n": pl.len(), "mean": mean, "sd": deviation, "se": deviation / pl.len().sqrt(), "median": _VALUE.median()}
-    found = valued.group_by(*ROW, "metric").agg(**statistics, min=_VALUE.min(), max=_VALUE.max()).sort(*ROW, "metric")
-    limits = [pl.DataFrame(schema={**found.select(*ROW, "metric").schema, **LIMITS})]
+    measures = {"n": pl.len(), "mean": mean, "sd": deviation, "se": deviation / pl.len().sqrt(), "median": _VALUE.median()}
+    statistics = valued.group_by(*ROW, "metric").agg(**measures, min=_VALUE.min(), max=_VALUE.max()).sort(*ROW, "metric")
+    limits = [pl.DataFrame(schema={**statistics.select(*ROW, "metric").schema, **LIMITS})]
     for of_mode in valued.partition_by("mode"):
         placed = place_clusters(of_mode)
         draws = f"attunebench {of_mode['mode'][0]}"
@@ -71,8 +71,8 @@ def aggregate_conversations(rows: pl.DataFrame, resampling: Resampling) -> pl.Da
         limits += [mean_limits(of_metric, [*ROW, "metric"], weights) for of_metric in placed.partition_by("metric")]
     score = pl.when(metric=COMPOSITE).then("mean")
     z = ((score - score.mean()) / score.std(ddof=1)).fill_nan(None)
-    found = found.with_columns(z_score=z, z_in_mode=z.over("mode", "metric"))
-    return found.join(pl.concat(limits), on=[*ROW, "metric"], how="left").sort(*ROW, "metric")
+    statistics = statistics.with_columns(z_score=z, z_in_mode=z.over("mode", "metric"))
+    return statistics.join(pl.concat(limits), on=[*ROW, "metric"], how="left").sort(*ROW, "metric")
 
 
 def score_file(rows: pl.DataFrame, metadata: Mapping[str, object], resampling: Resampling) -> dict[str, object]:
@@ -100,7 +100,7 @@ def _aggregate(rows: pl.DataFrame, statistics: pl.DataFrame | None) -> dict[str,
     model, mode, strategy = rows.select(ROW).row(0)
     fields: dict[str, Any] = {"em_model": model, "mode": mode, "panas_strategy": strategy}
     fields["n_conversations"] = rows["item_id"].n_unique()
-    by_metric = {} if statistics is None else {row["metric"]: row for row in statistics.iter_rows(named=True)}
+    by_metric = {} if statistics is None else {row["metric"]: row for row in statistics.to_dicts()}
     for name in {**dict.fromkeys(load_codebook().score_names.values()), **by_metric}:
         row = by_metric.get(name, {})
         fields[name if name in UNPREFIXED else f"avg_{name}"] = row.get("mean")

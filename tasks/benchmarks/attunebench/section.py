@@ -91,8 +91,8 @@ def _describe(run: PastRun, dataset: str, method: MethodSpec) -> Iterator[Row]:
 
 
 def _read_turns(items: Mapping[str, Annotated], answers: pl.DataFrame, rules: Rules) -> Iterator[ReadTurn]:
-    for row in answers.group_by(ASKED, maintain_order=True).agg("part", said=SAID).iter_rows(named=True):
-        replies = {part: read_object(text) for part, text in zip(row["part"], row["said"], strict=True)}
+    for row in answers.group_by(ASKED, maintain_order=True).agg("part", texts=SAID).to_dicts():
+        replies = {part: read_object(text) for part, text in zip(row["part"], row["texts"], strict=True)}
         gold, _ = items[row["item_id"]]
         for turn in gold.turns:
             values = scoring.score_turn(turn, {}, replies, rules)

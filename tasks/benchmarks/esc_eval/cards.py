@@ -61,9 +61,9 @@ class Post(Frozen):
     @property
     def row(self) -> Card:
         """Return what enters the first step."""
-        said = [self.text or self.situation or "", *(f"{turn.speaker}: {turn.text}" for turn in self.turns)]
-        known = {"card_id": self.id, "form": "dialogue" if self.turns else "post", "posted": "\n".join(said).strip()}
-        return {**known, "text": None, "language": self.language, "source": self.source}
+        lines = [self.text or self.situation or "", *(f"{turn.speaker}: {turn.text}" for turn in self.turns)]
+        row = {"card_id": self.id, "form": "dialogue" if self.turns else "post", "posted": "\n".join(lines).strip()}
+        return row | {"text": None, "language": self.language, "source": self.source}
 
 
 def read_entering(first: CardStep, source: str, mirror: Path | None) -> list[Card]:
@@ -103,15 +103,15 @@ def read_cards(name: str, mirror: Path | None) -> list[Card]:
     )
     built = build_items(spec, [locator.locate(file) for file in spec.files], None, 0)
     rows, bad = list[Card](), list(built.rejected["item_id"])
-    for item in built.items.iter_rows(named=True):
-        groups = {one["name"]: one["value"] for one in item.get("groups") or ()}
+    for item in built.items.to_dicts():
+        groups = {group["name"]: group["value"] for group in item.get("groups") or ()}
         source, text, language = groups.get("source", spec.id), item["context"] or "", item["language"]
         try:  # of which domain it is, is asked again
             read_card(text, language, card_id=item["item_id"], source=source, domain="social_and_other")
         except ValueError:
             bad.append(item["item_id"])
-        known = {"card_id": item["item_id"], "form": "card", "posted": None, "text": text}
-        rows.append({**known, "language": language, "source": source})
+        row = {"card_id": item["item_id"], "form": "card", "posted": None, "text": text}
+        rows.append(row | {"language": language, "source": source})
     if bad:
         raise SourceError(
             f"items of {name} break a rule, or their context is no card",
@@ -157,7 +157,7 @@ def taxonomy_leaves() -> dict[str, tuple[dict[str, Any], ...]]:
 
 def choices(classes: Iterable[Mapping[str, Any]], language: Language) -> str:
     """Return classes of the taxonomy as lines to choose from."""
-    return "\n".join(f"- {one['id']}: {one[language]}" for one in classes)
+    return "\n".join(f"- {category['id']}: {category[language]}" for category in classes)
 
 
 class CardEnds(Exception):  # noqa: N818  no error: what most cards come to
@@ -200,8 +200,8 @@ async def ask(
 
 async def extract(row: Card, models: SolverResources) -> Card:
     """Make a card of a post or a dialogue."""
-    said = await ask(row, models, EXTRACTOR, (row["form"],), EXTRACTION)
-    fields: Card = {name: " ".join(value.split()) for name, value in said.items()}
+    reply = await ask(row, models, EXTRACTOR, (row["form"],), EXTRACTION)
+    fields: Card = {name: " ".join(value.split()) for name, value in reply.items()}
     return {"text": card_text(row["language"], **fields)}
 
 
@@ -209,10 +209,10 @@ async def screen(row: Card, models: SolverResources) -> Card:
     """Find the domain of a card; drop it if it tells of feelings alone."""
     domains = load_texts(TAXONOMY)["domains"]
     reply = reply_type(scene=one_of(*(domain["id"] for domain in domains), FEELINGS_ONLY))
-    said = await ask(row, models, EXTRACTOR, ("filter",), reply, choices(domains, row["language"]))
-    if said["scene"] == FEELINGS_ONLY:
+    answer = await ask(row, models, EXTRACTOR, ("filter",), reply, choices(domains, row["language"]))
+    if answer["scene"] == FEELINGS_ONLY:
         raise CardEnds("dropped", FEELINGS_ONLY)
-    return said
+    return answer
 
 
 async def annotate(row: Card, models: SolverResources) -> Card:
@@ -220,15 +220,15 @@ async def annotate(row: Card, models: SolverResources) -> Card:
     leaves = taxonomy_leaves()
     reply = reply_type(category=one_of(*leaves, NO_CATEGORY), grade=one_of(*QUALITIES, INVALID))
     listed = choices((leaf for _, _, leaf in leaves.values()), row["language"])
-    said = [(role, await ask(row, models, role, (role, "annotate"), reply, listed)) for role in ANNOTATORS[:2]]
-    return {"annotations": [{"annotator": role, **one} for role, one in said]}
+    replies = [(role, await ask(row, models, role, (role, "annotate"), reply, listed)) for role in ANNOTATORS[:2]]
+    return {"annotations": [{"annotator": role, **annotation} for role, annotation in replies]}
 
 
 def disputed(annotations: Sequence[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
     """Return what two annotations differ in, and how; raise CardEnds if one has no category for the card or calls it invalid."""
-    if any(one["grade"] == INVALID or one["category"] == NO_CATEGORY for one in annotations):
+    if any(annotation["grade"] == INVALID or annotation["category"] == NO_CATEGORY for annotation in annotations):
         raise CardEnds("dropped", INVALID)
-    values = {name: tuple(one[name] for one in annotations) for name in ("category", "grade")}
+    values = {name: tuple(annotation[name] for annotation in annotations) for name in ("category", "grade")}
     return {name: both for name, both in values.items() if len(set(both)) > 1}
 
 
@@ -238,12 +238,12 @@ async def adjudicate(row: Card, models: SolverResources) -> Card:
     values = dict(annotations[0])
     if left := disputed(annotations):
         leaves, role = taxonomy_leaves(), ANNOTATORS[2]
-        named = dict.fromkeys(one["category"] for one in annotations)
-        listed = choices((leaves[name][-1] for name in named), row["language"])
+        categories = dict.fromkeys(annotation["category"] for annotation in annotations)
+        listed = choices((leaves[name][-1] for name in categories), row["language"])
         reply = reply_type(**{name: one_of(*both) for name, both in left.items()})
-        said = await ask(row, models, role, (role, "annotate"), reply, listed)
-        values |= said
-        annotations = [*annotations, {"annotator": role, "category": None, "grade": None, **said}]
+        answer = await ask(row, models, role, (role, "annotate"), reply, listed)
+        values |= answer
+        annotations = [*annotations, {"annotator": role, "category": None, "grade": None, **answer}]
     return {"annotations": annotations, "category": values["category"], "quality": values["grade"]}
 
 
@@ -267,10 +267,10 @@ async def advance(row: Card, step: CardStep, models: SolverResources) -> Card:
 def card_items(cards: pl.DataFrame, quality: str) -> list[dict[str, Any]]:
     """Return the cards of a quality as own items, by id, with all three levels of their category among their groups."""
     leaves, items = taxonomy_leaves(), []
-    for row in cards.filter(pl.col("quality") == quality).sort("card_id").iter_rows(named=True):
+    for row in cards.filter(pl.col("quality") == quality).sort("card_id").to_dicts():
         levels = zip(("domain", "category2", "category3"), (level["id"] for level in leaves[row["category"]]), strict=True)
-        known = {name: row[name] for name in ("card_id", "source", "quality")}
-        item = card_item(row["text"], row["language"], **known, **dict(levels))
+        fields = {name: row[name] for name in ("card_id", "source", "quality")}
+        item = card_item(row["text"], row["language"], **fields, **dict(levels))
         items.append(item.model_dump(mode="json", exclude_unset=True))
     return items
 

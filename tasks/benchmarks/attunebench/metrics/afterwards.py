@@ -107,8 +107,8 @@ def _compare(gold: Any, answer: Any, measure: Callable[[Any, Any], float], rules
     return 0.0 if answer is None and rules.unread == "worst" else float(measure(gold or "", answer or ""))
 
 
-def _set_f1(one: Sequence[str], other: Sequence[str]) -> float:
-    first, second = set(one), set(other)
+def _set_f1(phrases: Sequence[str], others: Sequence[str]) -> float:
+    first, second = set(phrases), set(others)
     return 2 * len(first & second) / (len(first) + len(second)) if first or second else 1.0
 
 
@@ -127,9 +127,9 @@ def _earned(phrases: Sequence[str], others: Sequence[str]) -> float:
     return fmean(share if share >= LEAST_ALIKE else 0.0 for share in best)
 
 
-def _distance(one: int | None, other: int | None) -> float:
+def _distance(level: int | None, other: int | None) -> float:
     """Return how many levels lie between two; 3 if one of them is unknown, 0 if both are."""
-    return 0.0 if one == other else UNKNOWN_LEVEL if one is None or other is None else abs(one - other)
+    return 0.0 if level == other else UNKNOWN_LEVEL if level is None or other is None else abs(level - other)
 
 
 def branch_values(gold: Mapping[str, int | None], ratings: Any, rules: Rules) -> Values:

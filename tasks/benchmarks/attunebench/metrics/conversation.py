@@ -56,7 +56,7 @@ PILLARS = {"pillar_emotion": 0.24, "pillar_behaviour": 0.49, "pillar_conversatio
 def annotated_items(items: pl.DataFrame, gold: Mapping[str, pl.DataFrame]) -> dict[str, Annotated]:
     """Return each item by its id, from rows of `items` and of both layers of annotations."""
     turns = gold[TURNS].rows_by_key("item_id", named=True)
-    whole = {row["item_id"]: read_gold(row, turns.get(row["item_id"], ())) for row in gold[WHOLE].iter_rows(named=True)}
+    whole = {row["item_id"]: read_gold(row, turns.get(row["item_id"], ())) for row in gold[WHOLE].to_dicts()}
     contexts = items.select("item_id", "context").iter_rows()
     return {item: (whole[item], VisibleConversation.model_validate_json(context)) for item, context in contexts}
 

@@ -52,10 +52,10 @@ def emotion_values(gold: Tags | None, predicted: Tags | None, rules: Rules) -> V
         return {**dict.fromkeys(SCORED_AS_ZERO, agree), "hit_rate_tagged": agree if gold else None}
     gold_by_name, tag_by_name = dict(gold), dict(tags)
     hits = [(gold_by_name[name], tag_by_name[name]) for name in gold_by_name if name in tag_by_name]
-    errors = [abs(one - other) for one, other in hits if one is not None and other is not None]
+    errors = [abs(first - second) for first, second in hits if first is not None and second is not None]
     mae, missing = sum(errors) / len(errors) if errors else None, 0.0 if rules.unread == "lenient" else None
     f1, recall = 2 * len(hits) / (len(gold_by_name) + len(tag_by_name)), len(hits) / len(gold_by_name)
-    similar = [[alike.get((one, other), 0.0) for other, _ in tags] for one, _ in gold]
+    similar = [[alike.get((name, other), 0.0) for other, _ in tags] for name, _ in gold]
     blended = [
         [_blend(likeness, first, second, rules) for likeness, (_, second) in zip(row, tags, strict=True)]
         for row, (_, first) in zip(similar, gold, strict=True)
@@ -96,10 +96,10 @@ def greedy_sum(similar: Sequence[Sequence[float]]) -> float:
     return total
 
 
-def _blend(likeness: float, one: int | None, other: int | None, rules: Rules) -> float:
+def _blend(likeness: float, intensity: int | None, other: int | None, rules: Rules) -> float:
     """Return 0.7 likeness + 0.3 closeness of intensities; where one is not given likeness alone, or with 0 as in the port."""
-    if one is not None and other is not None:
-        return 0.7 * likeness + 0.3 * (1 - abs(one - other) / SPAN)
+    if intensity is not None and other is not None:
+        return 0.7 * likeness + 0.3 * (1 - abs(intensity - other) / SPAN)
     return 0.7 * likeness if rules.unread == "lenient" else likeness
 
 
@@ -171,8 +171,8 @@ def kendall(gold_wins: Mapping[str, int], wins: Mapping[str, int], labels: Seque
     if not gold_wins or not wins:
         return None, None
     agree = untied = gold_untied = own_untied = 0
-    for one, other in combinations(sorted(labels), 2):
-        gold, own = (counts.get(one, 0) - counts.get(other, 0) for counts in (gold_wins, wins))
+    for label, other in combinations(sorted(labels), 2):
+        gold, own = (counts.get(label, 0) - counts.get(other, 0) for counts in (gold_wins, wins))
         agree += 1 if (gold >= 0) == (own >= 0) else -1
         untied += (gold > 0) - (gold < 0) if own > 0 else (gold < 0) - (gold > 0) if own < 0 else 0
         gold_untied += gold != 0
@@ -222,7 +222,7 @@ def _tokens(text: str) -> frozenset[str]:
     return frozenset(text.lower().split())
 
 
-def jaccard(one: Iterable[str], other: Iterable[str]) -> float:
+def jaccard(words: Iterable[str], others: Iterable[str]) -> float:
     """Return intersection over union of two sets; 1 if both are empty."""
-    first, second = frozenset(one), frozenset(other)
+    first, second = frozenset(words), frozenset(others)
     return len(first & second) / len(first | second) if first or second else 1.0

@@ -130,13 +130,13 @@ def _build_hidden(
 def find_place(haystack: str, depth_percent: float) -> int:
     """Return the start of the sentence that has nearest to so many percent of a text's tokens before it; of two, the first."""
     tokens = [start for start, _ in token_offsets(haystack)]
-    starts = [0, *(found.end() for found in _SENTENCE_END.finditer(haystack) if found.end() < len(haystack))]
+    starts = [0, *(match.end() for match in _SENTENCE_END.finditer(haystack) if match.end() < len(haystack))]
     return min(starts, key=lambda start: abs(bisect_left(tokens, start) - depth_percent / ALL * len(tokens)))
 
 
 def _build_contrast(record: Record) -> tuple[Item, Context]:
     language, segments, labels = read_language(record), record.fields["segments"], record.fields["labels"]
-    (odd,) = (place for place, label in enumerate(labels) if labels.count(label) == 1)
+    (odd,) = (index for index, label in enumerate(labels) if labels.count(label) == 1)
     return build_contrast(segments, labels, odd, ODD_ONE[language], language)
 
 

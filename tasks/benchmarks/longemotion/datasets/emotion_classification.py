@@ -57,8 +57,8 @@ def find_reports(records: Sequence[Record], haystack: Haystack, options: Context
             # Of several with the wanted tone, the first in the report.
             entity = min(entities, key=lambda name: (-needed[entities[name]], text.index(name)))
             needed[entities[entity]] -= 1
-            shown = text if options.needle_style == "matched" else record.fields["content"]
-            chosen.append(_needle(record, shown, entity, entities[entity]))
+            content = text if options.needle_style == "matched" else record.fields["content"]
+            chosen.append(_needle(record, content, entity, entities[entity]))
     return sorted(chosen, key=lambda needle: needle.record.row)
 
 
@@ -126,11 +126,11 @@ def ask_feeling(subject: str, text: str | None) -> str:
 def find_scenarios(records: Sequence[Record], haystack: Haystack, _options: ContextOptions) -> Sequence[Needle]:
     """Return the English scenarios of EmoBench, one needle per question about one."""
     english = [record for record in records if record.fields["language"] == "en"]
-    known = frozenset().union(*(names_in(record.fields["subject"].strip()) for record in english))
-    return [_scenario(record, known, haystack) for record in english]
+    names = frozenset().union(*(names_in(record.fields["subject"].strip()) for record in english))
+    return [_scenario(record, names, haystack) for record in english]
 
 
-def _scenario(record: Record, known: frozenset[str], haystack: Haystack) -> Needle:
+def _scenario(record: Record, names: frozenset[str], haystack: Haystack) -> Needle:
     fields = record.fields
     text, subject, qid = (fields[name].strip() for name in ("scenario", "subject", "qid"))
     choices = list(fields["emotion_choices"])
@@ -146,7 +146,7 @@ def _scenario(record: Record, known: frozenset[str], haystack: Haystack) -> Need
         label=fields["emotion_label"],
         ask=ask_feeling,
         subset=fields["coarse_category"],
-        clashing=tuple(clashing_names(text, subject, known, haystack)),
+        clashing=tuple(clashing_names(text, subject, names, haystack)),
     )
 
 

@@ -25,7 +25,9 @@ def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: 
     """
     (panas,) = (record.fields["questions"] for record in records if record.fields.get("name") == "PANAS")
     adjectives = tuple(panas[number].strip() for number in sorted(panas, key=int))
-    situations = [found for record in records if record.fields.get("key") == "emotions" for found in list_situations(record)]
+    situations = [
+        situation for record in records if record.fields.get("key") == "emotions" for situation in list_situations(record)
+    ]
     return [
         LazySample(
             f"ee-{number:03d}",

@@ -36,8 +36,8 @@ def one_per_record(
 
     def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         item_ids = number_repeats(map(name, records))
-        named = zip(item_ids, records, strict=True)
-        return [LazySample(item_id, record, partial(build, record), cluster(record)) for item_id, record in named]
+        records_by_id = zip(item_ids, records, strict=True)
+        return [LazySample(item_id, record, partial(build, record), cluster(record)) for item_id, record in records_by_id]
 
     return build_samples
 

@@ -54,8 +54,8 @@ def _build(task: ContextTask, scenarios: Sequence[Record], record: Record) -> tu
 
 
 def _find_cluster(scenarios: Sequence[Record], record: Record) -> str | None:
-    found = find_scenario(str(record.fields.get("content", record.fields.get("context"))), "", scenarios)
-    return text_id(found[0]) if found else None
+    scenario = find_scenario(str(record.fields.get("content", record.fields.get("context"))), "", scenarios)
+    return text_id(scenario[0]) if scenario else None
 
 
 def _read_choices(value: Any) -> tuple[str, ...]:
@@ -72,18 +72,18 @@ def find_scenario(text: str, subject: str, scenarios: Sequence[Record]) -> tuple
     Null if there is none, as where names were adjusted, or several.
     """
     texts = {record.fields["scenario"].strip() for record in scenarios}
-    found = [scenario for scenario in texts if scenario and text.count(scenario) == 1]
-    if len(found) != 1:
+    matches = [scenario for scenario in texts if scenario and text.count(scenario) == 1]
+    if len(matches) != 1:
         return None
-    asked = [record for record in scenarios if record.fields["scenario"].strip() == found[0]]
-    names = [record.fields["qid"] for record in asked if record.fields["subject"].strip() == subject]
-    return found[0], names[0] if len(names) == 1 else None
+    questions = [record for record in scenarios if record.fields["scenario"].strip() == matches[0]]
+    names = [record.fields["qid"] for record in questions if record.fields["subject"].strip() == subject]
+    return matches[0], names[0] if len(names) == 1 else None
 
 
-def _describe(task: ContextTask, text: str, found: tuple[str, str | None] | None) -> Context:
-    if found is None:
+def _describe(task: ContextTask, text: str, scenario: tuple[str, str | None] | None) -> Context:
+    if scenario is None:
         return Context(task=task, tokens=count_tokens(text))
-    needle, name = found
+    needle, name = scenario
     return placed_needle(task, text, text.index(needle), needle, name)
 
 

@@ -41,8 +41,8 @@ def number_texts(texts: Sequence[str]) -> str:
 
 def show_segment(index: int, text: str, note: str | None = None) -> str:
     """Return a segment as one line of JSON."""
-    shown = {"index": index, "context": text, **({} if note is None else {"note": note})}
-    return json.dumps(shown, ensure_ascii=False)
+    fields = {"index": index, "context": text, **({} if note is None else {"note": note})}
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def show_retrieved(state: SolverState, template: RetrievingTemplate, retrieved: Sequence[Retrieved]) -> list[str]:
@@ -69,12 +69,12 @@ def _segment_blocks(state: SolverState, retrieved: Sequence[Retrieved]) -> list[
     template = state.prompts.ed.template(state.language)
     segments = state.item.options or ()
     pieces = [piece for group in retrieved for piece in group.pieces]
-    shown = "\n".join(show_segment(piece.chunk.number, piece.chunk.text, piece.note) for piece in pieces)
+    segment_lines = "\n".join(show_segment(piece.chunk.number, piece.chunk.text, piece.note) for piece in pieces)
     rest = [template.question.format(question=state.item.question), template.instruction]
     if state.options.setting == "retrieve_only":
-        return [template.excerpts.format(count=len(segments), shown=len(pieces), pieces=shown), *rest]
+        return [template.excerpts.format(count=len(segments), shown=len(pieces), pieces=segment_lines), *rest]
     lines = "\n".join(show_segment(index, text) for index, text in enumerate(segments))
-    excerpts = [template.retrieved.format(pieces=shown)] if pieces else []
+    excerpts = [template.retrieved.format(pieces=segment_lines)] if pieces else []
     return [template.segments.format(count=len(segments), segments=lines), *excerpts, *rest]
 
 

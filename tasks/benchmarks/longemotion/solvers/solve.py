@@ -77,11 +77,11 @@ async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:
     return await RETRIEVERS[state.options.setting](state, pool, query)
 
 
-async def solve(asked: AskedItem, options: PlainOptions, resources: SolverResources, repetition: int = 0) -> SolverOutput:
+async def solve(asked_item: AskedItem, options: PlainOptions, resources: SolverResources, repetition: int = 0) -> SolverOutput:
     """Ask one item; raise UsageError if the parameters do not fit each other, or chunks are missing."""
-    task, model = asked.built_context.task, resources.roles["tested"].entry.name
+    task, model = asked_item.built_context.task, resources.roles["tested"].entry.name
     parameters = choose_parameters(options.retrieval, task, options.setting, model)
-    state = SolverState(asked, options, resources, repetition, parameters, LongEmotionPrompts.load(options.prompts))
+    state = SolverState(asked_item, options, resources, repetition, parameters, LongEmotionPrompts.load(options.prompts))
     if state.family == "ee":
         return await express(state, retrieve)
     if not parameters.retrieves or state.retrieves_first:
@@ -104,8 +104,8 @@ async def _search(state: SolverState) -> SolverOutput:
     pool, numbers = context_pool(state), count()
     texts = state.prompts.search.template(state.language)
 
-    async def seek(found: SearchQuery, _: Sequence[Turn]) -> Hits:
-        return await look_up(state, pool, Query(next(numbers), found.query, state.parameters.counts))
+    async def seek(search: SearchQuery, _: Sequence[Turn]) -> Hits:
+        return await look_up(state, pool, Query(next(numbers), search.query, state.parameters.counts))
 
     turns = await converse(state, build_messages(state), texts.results, texts.last_results, seek)
     calls = tuple(turn.call for turn in turns)

@@ -18,7 +18,7 @@ from tasks.solvers.state import AskedItem, PlainOptions, Pool, RetrievedChunk, S
 class SolverState:
     """One item, asked once."""
 
-    asked: AskedItem
+    asked_item: AskedItem
     options: PlainOptions
     resources: SolverResources
     repetition: int
@@ -28,7 +28,7 @@ class SolverState:
     @property
     def item(self) -> Item:
         """The item itself."""
-        return self.asked.item
+        return self.asked_item.item
 
     @property
     def language(self) -> Language:
@@ -38,7 +38,7 @@ class SolverState:
     @cached_property
     def family(self) -> Family:
         """The task without its variant."""
-        return FAMILIES[self.asked.built_context.task]
+        return FAMILIES[self.asked_item.built_context.task]
 
     @property
     def retriever(self) -> Retriever:

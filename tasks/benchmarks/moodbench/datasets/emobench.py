@@ -31,10 +31,10 @@ QUESTIONS: Mapping[str, Mapping[Language, str]] = {
 }
 
 
-def adapt_emobench_understanding(asked: Literal["emotion", "cause"], record: Record) -> Item:
+def adapt_emobench_understanding(aspect: Literal["emotion", "cause"], record: Record) -> Item:
     """`<asked>_label` is the text of the right one of `<asked>_choices`: six emotions, or 4, 6 or 7 causes of the one given."""
     fields = record.fields
-    item = _item(fields, asked, fields[f"{asked}_choices"], fields[f"{asked}_label"], fields["coarse_category"])
+    item = _item(fields, aspect, fields[f"{aspect}_choices"], fields[f"{aspect}_label"], fields["coarse_category"])
     return shuffle_options(item, record)
 
 
@@ -45,8 +45,8 @@ def adapt_emobench_application(record: Record) -> Item:
     return _item(fields, kind, fields["choices"], fields["label"], f"{fields['category']}: {kind}")
 
 
-def _item(fields: Mapping[str, Any], asked: str, options: Sequence[str], label: str, subset: str) -> Item:
-    question = QUESTIONS[asked][fields["language"]]
+def _item(fields: Mapping[str, Any], aspect: str, options: Sequence[str], label: str, subset: str) -> Item:
+    question = QUESTIONS[aspect][fields["language"]]
     return Item(
         language=fields["language"],
         context=fields["scenario"].strip(),

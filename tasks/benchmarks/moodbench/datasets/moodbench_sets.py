@@ -38,7 +38,7 @@ def _describe(
     """Describe a set; of its rows the released code asks 300, all but the first of each file."""
     rows = 300 + len(files)
     letters = "ABCDEF"[: columns.index("gold") - columns.index("option_a")]
-    options = {letter: f"{{options[{place}]}}" for place, letter in enumerate(letters)}
+    options = {letter: f"{{options[{index}]}}" for index, letter in enumerate(letters)}
     ask = choice("{question}", options, gold="gold", read=_divide, context="{situation}", language="zh", subset="{subset}")
     lost = (
         f"The files have no header; the released code takes the first row of each for one and loses it (300 of {rows} are left)."

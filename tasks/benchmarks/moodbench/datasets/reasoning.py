@@ -134,7 +134,7 @@ MUTUAL = moodbench_entry(
     file_format="jsonl",
     adapter=choice(
         "Which of these replies continues the dialogue logically? Speakers are marked M (man) and F (woman).",
-        {letter: f"{{replies[{place}]}}" for place, letter in enumerate(LETTERS)},
+        {letter: f"{{replies[{index}]}}" for index, letter in enumerate(LETTERS)},
         gold="answers",
         shared="article",
         read=_read_dialogue,

@@ -153,8 +153,8 @@ SEMEVAL2018_TASK3 = moodbench_entry(
 
 def _mark_word(record: Record) -> dict[str, str]:
     """Find the word, whose `w_index` counts those that spaces part, and mark it in the sentence."""
-    words, place = record.fields["sentence"].split(" "), int(record.fields["w_index"])
-    return {"word": words[place], "marked": " ".join([*words[:place], f"*{words[place]}*", *words[place + 1 :]])}
+    words, index = record.fields["sentence"].split(" "), int(record.fields["w_index"])
+    return {"word": words[index], "marked": " ".join([*words[:index], f"*{words[index]}*", *words[index + 1 :]])}
 
 
 VUA20 = moodbench_entry(
