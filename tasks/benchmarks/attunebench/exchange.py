@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -95,10 +94,10 @@ def score_file(rows: pl.DataFrame, metadata: Mapping[str, object], resampling: R
     }
 
 
-def _aggregate(rows: pl.DataFrame, statistics: pl.DataFrame | None) -> dict[str, Any]:
+def _aggregate(rows: pl.DataFrame, statistics: pl.DataFrame | None) -> dict[str, object]:
     """Return what a score file holds of a model in one mode and strategy."""
     model, mode, strategy = rows.select(ROW).row(0)
-    fields: dict[str, Any] = {"em_model": model, "mode": mode, "panas_strategy": strategy}
+    fields: dict[str, object] = {"em_model": model, "mode": mode, "panas_strategy": strategy}
     fields["n_conversations"] = rows["item_id"].n_unique()
     by_metric = {} if statistics is None else {row["metric"]: row for row in statistics.to_dicts()}
     for name in {**dict.fromkeys(load_codebook().score_names.values()), **by_metric}:

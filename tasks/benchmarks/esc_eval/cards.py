@@ -126,6 +126,9 @@ def read_cards(name: str, mirror: Path | None) -> list[Card]:
 PROMPTS, TAXONOMY = "prompts/role_cards/cards.yaml", "taxonomies/esc_eval.yaml"
 """Files under data; both enter the keys of what rests on them."""
 
+Category = Mapping[str, Any]
+"""A domain, a group or a leaf of the taxonomy: its id, and its name by language."""
+
 FEELINGS_ONLY, INVALID, NO_CATEGORY = "feelings_only", "invalid", "none"
 
 
@@ -149,13 +152,13 @@ def load_texts(file: str) -> dict[str, Any]:
     return dict(read_yaml(read_text(DATA_FOLDER / file)))
 
 
-def taxonomy_leaves() -> dict[str, tuple[dict[str, Any], ...]]:
+def taxonomy_leaves() -> dict[str, tuple[Category, ...]]:
     """Return the domain, the group and the leaf itself of every leaf category, by its id, in order."""
     domains = load_texts(TAXONOMY)["domains"]
     return {leaf["id"]: (domain, group, leaf) for domain in domains for group in domain["groups"] for leaf in group["leaves"]}
 
 
-def choices(classes: Iterable[Mapping[str, Any]], language: Language) -> str:
+def choices(classes: Iterable[Category], language: Language) -> str:
     """Return classes of the taxonomy as lines to choose from."""
     return "\n".join(f"- {category['id']}: {category[language]}" for category in classes)
 

@@ -126,7 +126,7 @@ def result_fields(result: ResultFile, gold: ConversationGold) -> Mapping[str, ob
     """Return the object of a result file, its values in the words of the official scorer."""
     post, turns = result.replies.get(part_of(POST)), []
     for turn in gold.turns:
-        fields: dict[str, Any] = {"turnNumber": turn.number, "em_four_branch_scores": None}
+        fields: dict[str, object] = {"turnNumber": turn.number, "em_four_branch_scores": None}
         fields["pairwise_assignment"] = {name: label for label, name in result.names.get(turn.number, {}).items()} or None
         for call, names in FIELDS.items():
             reply = result.replies.get(part_of(call, turn.number))

@@ -57,7 +57,7 @@ def plan(options: PlainOptions, task: ContextTask | None, entry: ModelEntry) -> 
     if task is None:
         raise AssertionError(f"setting {options.setting} needs items with contexts built for them")
     retrieval, parameters = options.retrieval, choose_parameters(options.retrieval, task, options.setting, entry.name)
-    settings: dict[str, Any] = {"length_demand": options.length_demand}
+    settings: dict[str, object] = {"length_demand": options.length_demand}
     if options.setting != "base":
         settings |= {"retrieval": retrieval.model_dump(mode="json", exclude={"embedder"}), "chunks_version": CHUNKS_VERSION}
     if not parameters.retrieves:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import Any
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Record
@@ -18,7 +17,7 @@ REPLY_COLUMNS = (*FOUR_OPTION_COLUMNS[:7], "code")
 SITUATION_AND_QUESTION = re.compile(r"(?s)(.+)\n\s*问题[:：]\s*(.+)")
 
 
-def _divide(record: Record) -> dict[str, Any]:
+def _divide(record: Record) -> dict[str, str | list[str]]:
     """Divide situation and question, else raise ValueError; replies have no category, and a `code` of unknown meaning."""
     fields = record.fields
     _, situation, question, _ = SITUATION_AND_QUESTION.split(fields["text"].strip())
