@@ -19,7 +19,7 @@ from tasks.benchmarks.longemotion.datasets.release import PAPER
 from tasks.benchmarks.longemotion.needle.haystacks import Haystack, lay_out
 from tasks.benchmarks.longemotion.needle.names import clashing_names, names_in
 from tasks.benchmarks.longemotion.needle.needles import Needle, list_grid, match_layout
-from tasks.benchmarks.moodbench.datasets.emobench import UPSTREAM
+from tasks.benchmarks.moodbench.datasets.emotional_situations import UPSTREAM
 from tasks.datasets.pinned_files import pinned_in
 
 QUOTAS = {"Positive": 67, "Neutral": 67, "Negative": 66}

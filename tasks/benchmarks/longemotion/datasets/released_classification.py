@@ -15,7 +15,7 @@ from schemas.vocabulary import ContextTask
 from tasks.benchmarks.longemotion.datasets.emotion_classification import ask_feeling, ask_tone
 from tasks.benchmarks.longemotion.datasets.release import BY_MD5, PAPER, longemotion_file, one_per_record, read_text, released
 from tasks.benchmarks.longemotion.needle.needles import placed_needle
-from tasks.benchmarks.moodbench.datasets.emobench import UPSTREAM
+from tasks.benchmarks.moodbench.datasets.emotional_situations import UPSTREAM
 from tasks.text.tokens import count_tokens
 
 
