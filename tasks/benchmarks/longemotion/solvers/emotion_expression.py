@@ -10,10 +10,9 @@ from typing import Any
 from schemas.chat import ChatMessage
 from schemas.usage import TESTED
 from schemas.vocabulary import Language
-from tasks.benchmarks.longemotion.solvers.base import call_tested, show_retrieved
+from tasks.benchmarks.longemotion.solvers.asking import Query, Retrieve, SolverState, call_tested, show_retrieved
 from tasks.benchmarks.longemotion.solvers.prompts import STEPS
 from tasks.benchmarks.longemotion.solvers.search_o1 import END_QUERY, Hits, SearchQuery, Turn, converse, look_up, without_searches
-from tasks.benchmarks.longemotion.solvers.state import Query, Retrieve, SolverState
 from tasks.solvers.base import Call
 from tasks.solvers.state import Answer, Pool, RetrievedChunk, SolverOutput, first_failed, says_something
 

@@ -12,8 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from schemas.errors import UsageError
 from schemas.retrieval import Chunk, Ranked
 from schemas.vocabulary import RetrievalStage
-from tasks.benchmarks.longemotion.solvers.base import number_texts, say
-from tasks.benchmarks.longemotion.solvers.state import HelperNote, Piece, Query, Retrieved, SolverState
+from tasks.benchmarks.longemotion.solvers.asking import HelperNote, Piece, Query, Retrieved, SolverState, number_texts, say
 from tasks.solvers.state import Pool, RetrievedChunk, first_failed
 
 MOST_RECORDED = 100

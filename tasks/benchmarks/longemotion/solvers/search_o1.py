@@ -9,9 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from schemas.chat import ChatMessage, ChatReply
-from tasks.benchmarks.longemotion.solvers.base import call_tested, number_texts, show_segment
+from tasks.benchmarks.longemotion.solvers.asking import Query, SolverState, call_tested, number_texts, show_segment
 from tasks.benchmarks.longemotion.solvers.rag import arrange, pick, rank_pool, record
-from tasks.benchmarks.longemotion.solvers.state import Query, SolverState
 from tasks.solvers.base import Call
 from tasks.solvers.state import Pool, RetrievedChunk
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from schemas.chat import ModelEntry
 from schemas.vocabulary import ContextTask
-from tasks.benchmarks.longemotion.solvers.base import build_messages, call_tested
+from tasks.benchmarks.longemotion.solvers.asking import Query, Retrieve, Retrieved, SolverState, build_messages, call_tested
 from tasks.benchmarks.longemotion.solvers.emotion_expression import express, join_steps
 from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES, PLAIN_STAGES, choose_parameters
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
@@ -20,7 +20,6 @@ from tasks.benchmarks.longemotion.solvers.rag import (
     retrieve_enriched,
 )
 from tasks.benchmarks.longemotion.solvers.search_o1 import Hits, SearchQuery, Turn, converse, look_up
-from tasks.benchmarks.longemotion.solvers.state import Query, Retrieve, Retrieved, SolverState
 from tasks.retrieval.embedding import find_embedder
 from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.solvers.chunk_rows import CHUNKS_VERSION

@@ -1,6 +1,7 @@
 """What a person in a situation feels, why, and what to do or say: EmoBench, and MoodBench1 to MoodBench4.
 
-MoodBench's authors built the latter: per row a situation, a question and lettered options, in Chinese."""
+MoodBench's authors built the latter: per row a situation, a question and lettered options, in Chinese.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
