@@ -72,9 +72,9 @@ def row(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         for name, replies in REPLIES.items()
         for part, reply in replies.items()
     ]
-    asked = items(*(item(name, "annotation", context=visible(gold).to_json()) for name, gold in ANNOTATIONS.items()))
-    layers: dict[str, pl.DataFrame] = {"items": asked, "answers": answers(*rows), **gold_layers(ANNOTATIONS)}
-    scores = score_items(asked, answers(*rows), None, OWN.methods[0], layers)
+    asked_items = items(*(item(name, "annotation", context=visible(gold).to_json()) for name, gold in ANNOTATIONS.items()))
+    layers: dict[str, pl.DataFrame] = {"items": asked_items, "answers": answers(*rows), **gold_layers(ANNOTATIONS)}
+    scores = score_items(asked_items, answers(*rows), None, OWN.methods[0], layers)
     run = run_of(tmp_path_factory.mktemp("annotated"), DESIGN, {**layers, "item_scores": scores}, {"dataset": "own"})
     (row,) = read_annotations(run)
     assert [row[name] for name in ("dataset", "method", "model", "setting")] == ["own", "annotations", "m", "base"]

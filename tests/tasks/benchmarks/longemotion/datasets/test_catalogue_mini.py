@@ -91,7 +91,7 @@ def test_summaries_have_five_aspects_that_are_not_copied() -> None:
 
 def test_speakers_take_turns() -> None:
     for record in records_of("long_mini_mc1", MIRROR):
-        roles = [message["role"] for one in record.fields["stages"] for message in one["conversations"]]
+        roles = [message["role"] for stage in record.fields["stages"] for message in stage["conversations"]]
         # Each stage ends with the client and the next one begins with the counselor.
         assert roles == ["Client", "Counselor"] * (len(roles) // 2) + ["Client"]
 

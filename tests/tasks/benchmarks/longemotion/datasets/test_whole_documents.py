@@ -194,7 +194,7 @@ def test_the_case_description_changes_nothing() -> None:
 
 
 @each_row(
-    ("builder", "records", "error", "said"),
+    ("builder", "records", "error", "message"),
     [
         (read_questions, [question(answer=" ")], ValueError, "answer is empty"),
         (read_questions, [question(context=None)], TypeError, "context is no text but NoneType"),
@@ -210,7 +210,7 @@ def test_the_case_description_changes_nothing() -> None:
         ),
     ],
 )
-def test_records_that_are_no_items(builder: SampleBuilder, records: list[Record], error: type[Exception], said: str) -> None:
+def test_records_that_are_no_items(builder: SampleBuilder, records: list[Record], error: type[Exception], message: str) -> None:
     for sample in builder(records, ContextOptions(), 0):
-        with pytest.raises(error, match=said):
+        with pytest.raises(error, match=message):
             sample.build()
