@@ -81,13 +81,13 @@ SECTIONS: Mapping[Language, Mapping[str, str]] = {
 }
 """Fields of a report that are shown, in order, with their headings."""
 
-QUESTION: Mapping[Language, str] = {
+SUMMARY_QUESTION: Mapping[Language, str] = {
     "en": "Summarise this counselling report: the causes of the problem, its symptoms, the course of the treatment, what marks "
     "the illness, and what the treatment achieved."
 }
 
 
-def read_report(record: Record, question: Mapping[Language, str] = QUESTION) -> tuple[Item, Context]:
+def read_report(record: Record, question: Mapping[Language, str] = SUMMARY_QUESTION) -> tuple[Item, Context]:
     """Return one item of a report; its references are the annotators' texts on the five aspects, in the order of ASPECTS.
 
     Raise LookupError, TypeError or ValueError if a section or an aspect is missing, holds no text or is empty.

@@ -40,7 +40,7 @@ QUESTIONS: Mapping[str, Mapping[Language, str]] = {
 def adapt_emobench_understanding(aspect: Literal["emotion", "cause"], record: Record) -> Item:
     """`<asked>_label` is the text of the right one of `<asked>_choices`: six emotions, or 4, 6 or 7 causes of the one given."""
     fields = record.fields
-    item = _item(fields, aspect, fields[f"{aspect}_choices"], fields[f"{aspect}_label"], fields["coarse_category"])
+    item = _emobench_item(fields, aspect, fields[f"{aspect}_choices"], fields[f"{aspect}_label"], fields["coarse_category"])
     return shuffle_options(item, record)
 
 
@@ -48,10 +48,10 @@ def adapt_emobench_application(record: Record) -> Item:
     """`label` is the text of the right one of `choices`; `question type` says whether they are actions or responses."""
     fields = record.fields
     kind = fields["question type"]
-    return _item(fields, kind, fields["choices"], fields["label"], f"{fields['category']}: {kind}")
+    return _emobench_item(fields, kind, fields["choices"], fields["label"], f"{fields['category']}: {kind}")
 
 
-def _item(fields: Mapping[str, Any], aspect: str, options: Sequence[str], label: str, subset: str) -> Item:
+def _emobench_item(fields: Mapping[str, Any], aspect: str, options: Sequence[str], label: str, subset: str) -> Item:
     question = QUESTIONS[aspect][fields["language"]]
     return Item(
         language=fields["language"],
@@ -134,7 +134,7 @@ _SUBTASKS = "emo_ability/PQEmotion/emotional_subtask"
 _ASPECTS = ("Context_of_Emotion", "Dynamic_Changes_in_Emotion", "Modes_of_Emotional_Expression", "Sources_of_Emotion")
 
 
-def _describe(
+def _moodbench_set(
     number: int, kind: str, files: Sequence[str], columns: tuple[str, ...], *differences: str, shuffled: bool = False
 ) -> DatasetSpec:
     """Describe a set; of its rows the released code asks 300, all but the first of each file."""
@@ -159,14 +159,14 @@ def _describe(
     )
 
 
-MOODBENCH1 = _describe(
+MOODBENCH1 = _moodbench_set(
     1,
     "emotion recognition",
     [f"{aspect}_re" for aspect in _ASPECTS],
     SIX_OPTION_COLUMNS,
     "Task as in the paper, coarse-grained recognition; the released weights have it at fine-grained recognition.",
 )
-MOODBENCH2 = _describe(
+MOODBENCH2 = _moodbench_set(
     2,
     "causes of emotions",
     [f"{aspect}_un" for aspect in _ASPECTS],
@@ -176,14 +176,14 @@ MOODBENCH2 = _describe(
     "38 situations also occur in MoodBench1; the question here names the emotion that is asked for there.",
     shuffled=True,
 )
-MOODBENCH3 = _describe(
+MOODBENCH3 = _moodbench_set(
     3,
     "strategy selection",
     ["person_scenarios_ma", "social_scenarios_ma"],
     FOUR_OPTION_COLUMNS,
     "Level high as in the paper; the released weights have it at medium.",
 )
-MOODBENCH4 = _describe(
+MOODBENCH4 = _moodbench_set(
     4,
     "empathetic replies",
     ["Emotional_counseling_er", "Psychological_guidance_er"],

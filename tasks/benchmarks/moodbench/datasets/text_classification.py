@@ -114,8 +114,8 @@ def _without_tags(record: Record) -> dict[str, str]:
 
 _cyvhee = pinned_in("github.com/Cyvhee/SemEval2018-Task3", "313b94c080e78544d6504192c8a1d425f6b7d719")
 
-_LABELLED = ("Tweet index", "Label", "Tweet text")
-_SHARED = (
+_IRONY_COLUMNS = ("Tweet index", "Label", "Tweet text")
+_IRONY_DIFFERENCES = (
     "The hashtags #irony, #sarcasm and #not, which every ironic tweet carries, are taken out, as in the task's input files.",
     "The released code pairs labels and tweets of two unrelated samples: 78 of 144 labels are right.",
     "F1 of the ironic class, as in the paper and the task; the released code computes accuracy.",
@@ -134,7 +134,7 @@ SEMEVAL2018_TASK3 = moodbench_entry(
     expected_rows=784,
     differences=(
         "The whole test set of the task; MoodBench's repository holds 155 of its labels and 145 of its tweets.",
-        *_SHARED,
+        *_IRONY_DIFFERENCES,
     ),
 ).with_alternative(
     files=(
@@ -142,11 +142,11 @@ SEMEVAL2018_TASK3 = moodbench_entry(
             "emo_ability/emo_recognition/SemEval2018-Task3_txt/goldtest_TaskA/SemEval2018-T3_gold_test_taskA_emoji.txt"
         ),
     ),
-    columns=_LABELLED,
+    columns=_IRONY_COLUMNS,
     expected_rows=155,
     differences=(
         "The gold file of MoodBench's repository alone, which has index, label and tweet: 155 of the 784 tweets.",
-        *_SHARED,
+        *_IRONY_DIFFERENCES,
     ),
 )
 
