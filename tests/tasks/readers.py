@@ -21,7 +21,7 @@ from tasks.benchmarks.attunebench.annotate import read_draft
 from tasks.benchmarks.attunebench.conversation import part_of
 from tasks.benchmarks.attunebench.metrics.conversation import measure_parts
 from tasks.benchmarks.esc_eval.role_play import says_goodbye
-from tasks.benchmarks.longemotion.question_types import ASPECTS
+from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.benchmarks.longemotion.solvers.emotion_expression import MARKED
 from tasks.benchmarks.longemotion.solvers.rag import read_marks
 from tasks.benchmarks.longemotion.solvers.search_o1 import find_query, without_searches

@@ -8,7 +8,7 @@ import pytest
 from schemas.documents.explanation import ScoreBySide, SideScore
 from schemas.errors import UsageError
 from schemas.tables.scores import ItemScores
-from tasks.benchmarks.attunebench.gold import ConversationAnnotations
+from tasks.benchmarks.attunebench.conversation import ConversationAnnotations
 from tasks.explain.subsets import item_columns, score_sides, split_items
 from tests.rows import each_row
 from tests.tasks.explain.test_groups import DATA, in_groups

@@ -14,7 +14,7 @@ from schemas.tables import scores as tables
 from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.items import Contexts, Items, Retrievals
 from schemas.tables.responses import Judgements, Responses
-from tasks.benchmarks.longemotion.question_types import ASPECTS
+from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.runs.run_tables import PROMPT_CHUNKS, ReportData
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import as_table, published_of

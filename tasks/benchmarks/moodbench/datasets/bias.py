@@ -65,15 +65,15 @@ def adapt_stereoset(record: Record) -> Item:
     fields = record.fields
     sentences = fields["sentences"]
     roles = [ROLES.get(sentence["gold_label"]) for sentence in sentences]
-    known = tuple(role for role in roles if role is not None)
-    complete = sorted(known) == sorted(ROLES.values()) and len(roles) == len(known)
+    option_roles = tuple(role for role in roles if role is not None)
+    complete = sorted(option_roles) == sorted(ROLES.values()) and len(roles) == len(option_roles)
     item = Item(
         question_type="ranking",
         context=fields["context"].strip(),
         question=QUESTIONS[fields["task"]],
         options=tuple(sentence["sentence"].strip() for sentence in sentences),
-        gold_indices=tuple(index for index, role in enumerate(known) if role in MEANINGFUL) if complete else None,
-        option_roles=known if complete else None,
+        gold_indices=tuple(index for index, role in enumerate(option_roles) if role in MEANINGFUL) if complete else None,
+        option_roles=option_roles if complete else None,
         item_id=f"{fields['task']}-{fields['id']}",
         subset=f"{fields['bias_type']}: {fields['target']}",
     )

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from schemas.item import Item, Record
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
@@ -14,7 +13,7 @@ from tasks.datasets.pinned_files import pinned_in
 LAYOUT_MARKS = re.compile(r"\s*(?:\[(?:header|title|step|substeps)\]\s*)+")
 
 
-def _read_hellaswag(record: Record) -> dict[str, Any]:
+def _read_hellaswag(record: Record) -> dict[str, str | list[str]]:
     """Make layout marks line breaks in the context and spaces in the endings, which have to stay one line each."""
     fields = record.fields
     endings = [LAYOUT_MARKS.sub(" ", ending).strip() for ending in fields["endings"]]

@@ -78,8 +78,8 @@ def _summary_item(text: str, question: str, reference: str) -> Item:
 
 
 def _join_words(text: str) -> str:
-    text = _NUMBER_PARTS.sub(lambda found: found[1] or "", text)
-    text = _MARKS.sub(lambda found: found[1] or found[2], text)
+    text = _NUMBER_PARTS.sub(lambda match: match[1] or "", text)
+    text = _MARKS.sub(lambda match: match[1] or match[2], text)
     return _DIVIDERS.sub("", text).strip()
 
 

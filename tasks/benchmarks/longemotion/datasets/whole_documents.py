@@ -1,6 +1,10 @@
-"""Emotion Summary: a counselling report in three sections, to be summarised by five aspects (LongEmotion, section 3.2.2).
+"""Tasks about whole documents (LongEmotion, section 3.2.2): Emotion QA and Emotion Summary.
 
-The file its models were graded on holds expanded texts; the original reports are released beside it, with the same fields.
+Emotion QA: a question about a document, answered in few words. Its 120 questions over 30 articles are expert-written and cannot
+be made from public corpora: the released file is read.
+
+Emotion Summary: a counselling report in three sections, to be summarised by five aspects. The file its models were graded on
+holds expanded texts; the original reports are released beside it, with the same fields.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,12 +12,60 @@ from dataclasses import replace
 from typing import Any
 
 from schemas.context import Context
-from schemas.item import Item, Record
+from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
-from tasks.benchmarks.longemotion.datasets.release import BY_MD5, PAPER, longemotion_file, released
-from tasks.benchmarks.longemotion.needle.lazy_samples import one_per_record, read_language, read_text
-from tasks.benchmarks.longemotion.question_types import ASPECTS
+from tasks.benchmarks.longemotion.benchmark import ASPECTS
+from tasks.benchmarks.longemotion.datasets.release import (
+    BY_MD5,
+    PAPER,
+    longemotion_file,
+    one_per_record,
+    read_language,
+    read_text,
+    released,
+)
 from tasks.text.tokens import count_tokens
+
+
+def _read_question(record: Record) -> tuple[Item, Context]:
+    """Return the item of a released question. The article keeps the marks that reading it off its pages left in it."""
+    texts = (read_text(record.fields, name) for name in ("context", "problem", "answer"))
+    return ask_about(*texts)
+
+
+def ask_about(document: str, question: str, *references: str, language: Language = "en") -> tuple[Item, Context]:
+    """Return the item of a question about a document, which other questions may share."""
+    item = Item(
+        language=language,
+        question_type="extractive",
+        context=document,
+        question=question,
+        references=references,
+    )
+    return item, Context(task="qa", tokens=count_tokens(document))
+
+
+read_questions = one_per_record(
+    lambda record: f"qa-{record.fields['number']}",
+    _read_question,
+    lambda record: text_id(str(record.fields.get("context")).strip()),
+)
+"""Sample builder of Emotion QA; items are named after their `number`."""
+
+
+QA = released(
+    id="longemotion_qa",
+    evaluation_version="1.1",
+    title="LongEmotion, emotion QA",
+    files=(longemotion_file("data/Emotion_QA.jsonl", None, md5="e7862cad3fd5f279526e7de60a6e85e5"),),
+    sample_builder=read_questions,
+    task="qa",
+    question_types=("extractive",),
+    paper=f"{PAPER}, section 3.2.2",
+    required=("number", "problem", "answer", "context"),
+    differences=("Questions are expert-written: there is no other source than the released file.", BY_MD5),
+)
+
 
 SECTIONS: Mapping[Language, Mapping[str, str]] = {
     "en": {
@@ -29,13 +81,13 @@ SECTIONS: Mapping[Language, Mapping[str, str]] = {
 }
 """Fields of a report that are shown, in order, with their headings."""
 
-QUESTION: Mapping[Language, str] = {
+SUMMARY_QUESTION: Mapping[Language, str] = {
     "en": "Summarise this counselling report: the causes of the problem, its symptoms, the course of the treatment, what marks "
     "the illness, and what the treatment achieved."
 }
 
 
-def read_report(record: Record, question: Mapping[Language, str] = QUESTION) -> tuple[Item, Context]:
+def read_report(record: Record, question: Mapping[Language, str] = SUMMARY_QUESTION) -> tuple[Item, Context]:
     """Return one item of a report; its references are the annotators' texts on the five aspects, in the order of ASPECTS.
 
     Raise LookupError, TypeError or ValueError if a section or an aspect is missing, holds no text or is empty.

@@ -1,6 +1,7 @@
-"""Yes-or-no judgements, comparisons of replies, and drafts of one turn, against the person's own.
+"""What a model makes of one turn, against the person: emotions, yes-or-no judgements, comparisons of replies, drafts.
 
-Source: AttuneBench 1.0; formulas of the public port of its scorer. Differs: tau-b of the win counts next to the port's tau.
+Source: AttuneBench 1.0; formulas of the public port of its scorer. Differs: the README's Hungarian assignment of emotions counts,
+the port's greedy one stands next to it, as tau-b of the win counts does next to the port's tau.
 """
 
 from collections import Counter
@@ -11,11 +12,96 @@ from math import sqrt
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from tasks.benchmarks.attunebench.conversation import Comparison
-from tasks.benchmarks.attunebench.datasets.values import read_number
-from tasks.benchmarks.attunebench.metrics.emotions import SPAN, Values
-from tasks.benchmarks.attunebench.metrics.replies import RATINGS, Reply, read_selections, read_words
+from tasks.benchmarks.attunebench.datasets.codebook import load_codebook, read_number
+from tasks.benchmarks.attunebench.metrics.replies import RATINGS, Reply, Tags, read_selections, read_words
 from tasks.benchmarks.attunebench.metrics.rules import Rules
+
+SPAN = 6
+"""Between the ends of a scale from 1 to 7."""
+
+Values = dict[str, float | None]
+"""By metric; null, and what is left out = nothing to score."""
+
+SCORED_AS_ZERO = (
+    "emotion_f1",
+    "emotion_va_score",
+    "emotion_va_greedy",
+    "emotion_f1_intensity",
+    "emotion_va_intensity",
+    "hit_rate",
+)
+"""Metrics that are 0 where a reply names no emotion."""
+
+
+def emotion_values(gold: Tags | None, predicted: Tags | None, rules: Rules) -> Values:
+    """Score the emotions of one turn: shares in [0, 1], `emotion_intensity_mae` in points of the scale.
+
+    Null in `gold` = they are not known; no reply can name one that is none of the twenty adjectives. Null in `predicted` = the
+    reply has no list, which is not the same as an empty one.
+    """
+    alike = load_codebook().similarity
+    if rules.empty == "left_out" and (gold is None or any((name, name) not in alike for name, _ in gold)):
+        return {}
+    merged = rules.duplicates == "merged"
+    gold, tags = (list(dict(tags).items()) if merged else tags for tags in (gold or [], predicted or []))
+    if not gold or not tags:
+        agree = float(not gold and not tags and not (predicted is None and rules.unread == "worst"))
+        return {**dict.fromkeys(SCORED_AS_ZERO, agree), "hit_rate_tagged": agree if gold else None}
+    gold_by_name, tag_by_name = dict(gold), dict(tags)
+    hits = [(gold_by_name[name], tag_by_name[name]) for name in gold_by_name if name in tag_by_name]
+    errors = [abs(first - second) for first, second in hits if first is not None and second is not None]
+    mae, missing = sum(errors) / len(errors) if errors else None, 0.0 if rules.unread == "lenient" else None
+    f1, recall = 2 * len(hits) / (len(gold_by_name) + len(tag_by_name)), len(hits) / len(gold_by_name)
+    similar = [[alike.get((name, other), 0.0) for other, _ in tags] for name, _ in gold]
+    blended = [
+        [_blend(likeness, first, second, rules) for likeness, (_, second) in zip(row, tags, strict=True)]
+        for row, (_, first) in zip(similar, gold, strict=True)
+    ]
+    most = max(len(gold), len(tags))
+    return {
+        "emotion_f1": f1,
+        "emotion_va_score": best_sum(similar) / most,
+        "emotion_va_greedy": greedy_sum(similar) / most,
+        "emotion_intensity_mae": mae,
+        "emotion_f1_intensity": 0.0 if not hits else missing if mae is None else f1 * (1 - mae / SPAN),
+        "emotion_va_intensity": best_sum(blended) / most,
+        "hit_rate": recall,
+        "hit_rate_tagged": recall,
+    }
+
+
+def best_sum(similar: Sequence[Sequence[float]]) -> float:
+    """Return the largest sum of a one-to-one assignment of rows to columns (Hungarian)."""
+    if len(similar) == 1 or len(similar[0]) == 1:
+        return max(map(max, similar))
+    # Imported on first use, since few commands need it.
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415
+
+    matrix = np.array(similar)
+    return float(matrix[linear_sum_assignment(matrix, maximize=True)].sum())
+
+
+def greedy_sum(similar: Sequence[Sequence[float]]) -> float:
+    """Return the sum of the assignment that takes the likest pair left, again and again."""
+    pairs = sorted((-likeness, i, j) for i, row in enumerate(similar) for j, likeness in enumerate(row))
+    rows, columns, total = set[int](), set[int](), 0.0
+    for negative, i, j in pairs:
+        if i not in rows and j not in columns:
+            rows.add(i)
+            columns.add(j)
+            total -= negative
+    return total
+
+
+def _blend(likeness: float, intensity: int | None, other: int | None, rules: Rules) -> float:
+    """Return 0.7 likeness + 0.3 closeness of intensities; where one is not given likeness alone, or with 0 as in the port."""
+    if intensity is not None and other is not None:
+        return 0.7 * likeness + 0.3 * (1 - abs(intensity - other) / SPAN)
+    return 0.7 * likeness if rules.unread == "lenient" else likeness
+
 
 Truths = Mapping[str, str | None]
 """By question id: yes or no; anything else is not scored."""
@@ -85,8 +171,8 @@ def kendall(gold_wins: Mapping[str, int], wins: Mapping[str, int], labels: Seque
     if not gold_wins or not wins:
         return None, None
     agree = untied = gold_untied = own_untied = 0
-    for one, other in combinations(sorted(labels), 2):
-        gold, own = (counts.get(one, 0) - counts.get(other, 0) for counts in (gold_wins, wins))
+    for label, other in combinations(sorted(labels), 2):
+        gold, own = (counts.get(label, 0) - counts.get(other, 0) for counts in (gold_wins, wins))
         agree += 1 if (gold >= 0) == (own >= 0) else -1
         untied += (gold > 0) - (gold < 0) if own > 0 else (gold < 0) - (gold > 0) if own < 0 else 0
         gold_untied += gold != 0
@@ -136,7 +222,7 @@ def _tokens(text: str) -> frozenset[str]:
     return frozenset(text.lower().split())
 
 
-def jaccard(one: Iterable[str], other: Iterable[str]) -> float:
+def jaccard(words: Iterable[str], others: Iterable[str]) -> float:
     """Return intersection over union of two sets; 1 if both are empty."""
-    first, second = frozenset(one), frozenset(other)
+    first, second = frozenset(words), frozenset(others)
     return len(first & second) / len(first | second) if first or second else 1.0

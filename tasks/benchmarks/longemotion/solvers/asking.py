@@ -1,16 +1,116 @@
-"""Build the messages that ask a long item, with what was retrieved for it, and call a model in a role.
+"""One item as it is asked: its state, the chunks that are retrieved for it, the messages that ask it.
 
 The text comes first and what differs between settings after it: prompts that begin alike share what a server has in its cache.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from schemas.chat import ChatMessage
+from schemas.item import Item
+from schemas.retrieval import Chunk, Retriever
 from schemas.usage import TESTED
-from tasks.benchmarks.longemotion.solvers.prompts import ContextTemplate, RetrievingTemplate
-from tasks.benchmarks.longemotion.solvers.state import Retrieved, SolverState
+from schemas.vocabulary import Language
+from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES, ChunkCounts, Family, Parameters
+from tasks.benchmarks.longemotion.solvers.prompts import ContextTemplate, LongEmotionPrompts, RetrievingTemplate
 from tasks.solvers.base import Call
+from tasks.solvers.state import AskedItem, PlainOptions, Pool, RetrievedChunk, SolverResources
+
+
+@dataclass(frozen=True)
+class SolverState:
+    """One item, asked once."""
+
+    asked_item: AskedItem
+    options: PlainOptions
+    resources: SolverResources
+    repetition: int
+    parameters: Parameters
+    prompts: LongEmotionPrompts
+
+    @property
+    def item(self) -> Item:
+        """The item itself."""
+        return self.asked_item.item
+
+    @property
+    def language(self) -> Language:
+        """Of item and prompts."""
+        return self.item.language
+
+    @cached_property
+    def family(self) -> Family:
+        """The task without its variant."""
+        return FAMILIES[self.asked_item.built_context.task]
+
+    @property
+    def retriever(self) -> Retriever:
+        """What splits and ranks texts."""
+        if self.resources.retriever is None:
+            raise AssertionError(f"setting {self.options.setting} retrieves, and the run opened no retriever")
+        return self.resources.retriever
+
+    @property
+    def retrieves_first(self) -> bool:
+        """Whether chunks are retrieved before the model is asked; in Search-o1 it looks for them itself."""
+        return self.parameters.retrieves and self.options.setting != "search_o1"
+
+    @property
+    def limit(self) -> int:
+        """Longest reply of the embedded model, in its tokens."""
+        limit: int = getattr(self.prompts, self.family).max_tokens
+        # A turn that may search may as well be the answer.
+        return max(limit, self.prompts.search.max_tokens) if self.options.setting == "search_o1" else limit
+
+
+class Query(NamedTuple):
+    """What ranks chunks, and how many are wanted; `text` is null where they are ranked against each other.
+
+    With several queries `aspect` is the heading of what each finds.
+    """
+
+    number: int
+    text: str | None
+    counts: ChunkCounts
+    aspect: str | None = None
+
+
+class HelperNote(NamedTuple):
+    """What a helper wrote about a chunk, and in which call."""
+
+    text: str
+    helper: str
+    call_key: str
+
+    @classmethod
+    def of(cls, call: Call) -> "HelperNote":
+        """Take the note from a helper's reply."""
+        return cls((call.reply.text or "").strip(), call.request.model, call.request.key)
+
+
+class Piece(NamedTuple):
+    """A chunk as it stands in the prompt: `text`, or for emotion detection its segment and `note`."""
+
+    chunk: Chunk
+    text: str
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """What one query brought, and the helper's calls about it; after one that failed, what there was until then."""
+
+    pieces: tuple[Piece, ...] = ()
+    rows: tuple[RetrievedChunk, ...] = ()
+    heading: str | None = None
+    knowledge: str | None = None
+    calls: tuple[Call, ...] = ()
+
+
+Retrieve = Callable[[SolverState, Pool, Query], Awaitable[Retrieved]]
 
 
 def say(system: str, *blocks: str) -> tuple[ChatMessage, ...]:
@@ -41,8 +141,8 @@ def number_texts(texts: Sequence[str]) -> str:
 
 def show_segment(index: int, text: str, note: str | None = None) -> str:
     """Return a segment as one line of JSON."""
-    shown = {"index": index, "context": text, **({} if note is None else {"note": note})}
-    return json.dumps(shown, ensure_ascii=False)
+    fields = {"index": index, "context": text, **({} if note is None else {"note": note})}
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def show_retrieved(state: SolverState, template: RetrievingTemplate, retrieved: Sequence[Retrieved]) -> list[str]:
@@ -69,12 +169,12 @@ def _segment_blocks(state: SolverState, retrieved: Sequence[Retrieved]) -> list[
     template = state.prompts.ed.template(state.language)
     segments = state.item.options or ()
     pieces = [piece for group in retrieved for piece in group.pieces]
-    shown = "\n".join(show_segment(piece.chunk.number, piece.chunk.text, piece.note) for piece in pieces)
+    segment_lines = "\n".join(show_segment(piece.chunk.number, piece.chunk.text, piece.note) for piece in pieces)
     rest = [template.question.format(question=state.item.question), template.instruction]
     if state.options.setting == "retrieve_only":
-        return [template.excerpts.format(count=len(segments), shown=len(pieces), pieces=shown), *rest]
+        return [template.excerpts.format(count=len(segments), shown=len(pieces), pieces=segment_lines), *rest]
     lines = "\n".join(show_segment(index, text) for index, text in enumerate(segments))
-    excerpts = [template.retrieved.format(pieces=shown)] if pieces else []
+    excerpts = [template.retrieved.format(pieces=segment_lines)] if pieces else []
     return [template.segments.format(count=len(segments), segments=lines), *excerpts, *rest]
 
 
