@@ -17,7 +17,7 @@ from flows.runtime.preparation import prepare_models
 from flows.score import score
 from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan, ReportRequest
-from tasks.models.cost.pricing import check_budget
+from tasks.models.cost import check_budget
 
 
 def _keep_resolved(value: Any, validate: Any) -> Any:

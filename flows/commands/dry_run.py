@@ -13,7 +13,7 @@ from schemas.documents.forecast import RunForecast
 from schemas.lineage import Missing
 from schemas.table import Column, Table, Value
 from schemas.usage import Expectation
-from tasks.models.cost.pricing import check_budget
+from tasks.models.cost import check_budget
 from tasks.text.number_format import count
 
 

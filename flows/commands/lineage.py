@@ -19,9 +19,9 @@ from schemas.printing import printable
 from schemas.table import Column, Table, Value
 from schemas.tables.layers import AGGREGATED, in_order
 from tasks.datasets.catalogue import CATALOGUE
-from tasks.lake.finding import Holdings
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, list_runs, read_code_version, read_manifest, read_manifests, run_folder
+from tasks.lake.partitions import Holdings
 from tasks.lineage.graph import NameSources, diagram_of_graph, graph_of_file, graph_of_run
 from tasks.sources.locating import Locator, source_sha256, sources
 from tasks.text.number_format import counted

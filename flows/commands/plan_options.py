@@ -20,7 +20,7 @@ from schemas.errors import UsageError, suggest
 from schemas.plan import Plan
 from schemas.refusal import refused
 from schemas.roles import JUDGE
-from tasks.models.cost.pricing import check_budget
+from tasks.models.cost import check_budget
 from tasks.solvers.registry import require_role
 
 

@@ -19,7 +19,7 @@ from schemas.plan import Plan
 from schemas.roles import JUDGES
 from tasks.lake.local_state import state_folder
 from tasks.models.canary import compare_replies, conclude, draw_sample, epoch_identity, keep_record, read_record
-from tasks.models.cost.budget import Budget
+from tasks.models.cost import Budget
 from tasks.models.http.client import HttpChat
 from tasks.models.http.endpoint_check import resolve_keys
 from tasks.models.journal.table import JOURNAL

@@ -5,7 +5,7 @@ import polars as pl
 from schemas.dataset import DatasetSpec
 from schemas.errors import LayoutError
 from tasks.datasets.own_items import adapt_item_record
-from tasks.sources.checksums import name_source
+from tasks.sources.files import name_source
 
 MOST_REJECTED = 0.1
 """Share of a dataset's rows that may break a rule; above it, its files have another layout than its adapter reads."""

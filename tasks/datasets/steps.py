@@ -15,7 +15,7 @@ from schemas.tables.contexts import Contexts
 from schemas.tables.items import Items
 from schemas.tables.layers import LAYERS
 from tasks.datasets.building import build_items
-from tasks.datasets.keys import ItemsKeys
+from tasks.datasets.catalogue import ItemsKeys
 from tasks.datasets.rejected_rows import require_layout
 from tasks.lake.lake import Lake
 from tasks.sources.locating import Locator

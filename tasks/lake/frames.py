@@ -1,6 +1,6 @@
 """Frames of rows: made from objects of Python, decoded from Parquet files, and kept for the next reader.
 
-Apart from `errors`, since the libraries whose errors are taken here take half a second to load.
+Apart from the errors in `files`, since the libraries whose errors are taken here take half a second to load.
 """
 
 from collections import OrderedDict
@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from schemas.errors import LakeError
 from schemas.folders import Folder
-from tasks.lake.errors import untrusted
+from tasks.lake.files import untrusted
 
 
 @contextmanager

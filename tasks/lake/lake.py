@@ -26,12 +26,10 @@ from schemas.lineage import CodeVersion, Footer, PartitionKey, PartitionRef
 from schemas.metrics import sort_keys
 from schemas.printing import tell
 from schemas.tables.columns import measured_columns
-from tasks.lake.errors import untrusted, unwritable
-from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
-from tasks.lake.finding import incomplete_name, newest_incomplete, place_of, rejected_path
-from tasks.lake.fingerprint import canonical_json, content_sha256
+from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file, untrusted, unwritable
 from tasks.lake.frames import KeptFrames, unreadable
 from tasks.lake.local_state import state_folder
+from tasks.lake.partitions import canonical_json, content_sha256, incomplete_name, newest_incomplete, place_of, rejected_path
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 _FOOTER_KEY = "moodflow"

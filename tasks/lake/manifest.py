@@ -25,8 +25,7 @@ from schemas.folders import Folder
 from schemas.json_yaml import read_json
 from schemas.lineage import CodeVersion, DatasetNotice, RunManifest
 from schemas.printing import tell
-from tasks.lake.errors import unreadable_document, unwritable
-from tasks.lake.files import replace_file
+from tasks.lake.files import replace_file, unreadable_document, unwritable
 from tasks.lake.local_state import state_folder
 from tasks.lake.seal import seal_run
 

@@ -34,8 +34,8 @@ from polars.datatypes import DataTypeClass
 from schemas.dataset import BundledFile, LocalFile, PinnedFile
 from schemas.lineage import PartitionRef
 from tasks.lake.files import footer_source
-from tasks.lake.finding import place_of
 from tasks.lake.lake import Lake
+from tasks.lake.partitions import place_of
 from tasks.lineage.inputs_outputs import JobInputs, JobOutputs, JobSource
 
 NAMESPACE = "moodflow"

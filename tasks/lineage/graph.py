@@ -8,9 +8,9 @@ from typing import Any
 from schemas.documents.lineage import LineageEdge, LineageGraph, LineageNode, NodeState, SourceName
 from schemas.errors import LakeError, UsageError
 from schemas.lineage import SOURCES, Footer, PartitionRef, RunManifest, by_name
-from tasks.lake.finding import REJECTED, Holdings, located, relative
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_manifest, read_manifests, run_folder
+from tasks.lake.partitions import REJECTED, Holdings, located, relative
 
 RUNS = "runs"
 NameSources = Callable[[str, Sequence[str]], Sequence[SourceName]]

@@ -17,9 +17,8 @@ from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.canary import DECIDED, CanaryFinding, CanaryRecord
 from schemas.chat import Chat, ChatMessage, ModelEntry, WrittenRequest
 from schemas.errors import UsageError
-from tasks.lake.errors import unreadable_document, unwritable
-from tasks.lake.files import replace_file
-from tasks.lake.fingerprint import hash_settings
+from tasks.lake.files import replace_file, unreadable_document, unwritable
+from tasks.lake.partitions import hash_settings
 from tasks.models.http.parse_reply import set_thoughts_apart
 from tasks.models.journal.table import (
     COLUMNS,

@@ -13,8 +13,8 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.question_types import answered_by
 from schemas.retrieval import Chunk, Retriever
 from schemas.tables.contexts import Chunks, Contexts
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
+from tasks.lake.partitions import partition_key
 from tasks.solvers.state import CONTEXT, Chunking
 from tasks.text.tokens import count_tokens
 

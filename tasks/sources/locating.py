@@ -9,10 +9,9 @@ from typing import Self
 from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile, SourceFile
 from schemas.errors import SourceError, UsageError
 from schemas.folders import DATA_FOLDER
-from tasks.sources.archives import extract_member
-from tasks.sources.checksums import hash_file, hash_names, missing_source, pinned_hashes, pointer_in_place, verify
 from tasks.sources.downloading import Download, HttpsDownload
-from tasks.sources.fetching import Addresses, Cache, fetch, find_cached, read_pointer, verify_cached
+from tasks.sources.fetching import Addresses, Cache, extract_member, fetch, find_cached, read_pointer, verify_cached
+from tasks.sources.files import hash_file, hash_names, missing_source, pinned_hashes, pointer_in_place, verify
 
 BUNDLED = DATA_FOLDER / "bundled"
 

@@ -16,8 +16,7 @@ from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
 from schemas.errors import RecordError, SourceError
 from schemas.item import Record
 from schemas.json_yaml import read_json, require_short
-from tasks.sources.checksums import CODEBOOK_FILE, name_source, record_files
-from tasks.sources.encoding import read_bytes, read_text
+from tasks.sources.files import CODEBOOK_FILE, name_source, read_bytes, read_text, record_files
 
 # Quotes mean the same in TSV: the tab-separated source files quote cells and double the quotes inside them.
 DELIMITERS: dict[RecordFormat, str] = {"csv": ",", "tsv": "\t", "tsv_plain": "\t"}

@@ -37,7 +37,7 @@ from tasks.datasets.rejected_rows import describe_rejected, require_layout
 from tasks.metrics.answer_forms import Question, right_reply, write_options
 from tasks.metrics.item_scores import score_items, wholes_of
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tasks.sources.checksums import name_source
+from tasks.sources.files import name_source
 from tasks.sources.locating import Locator, choose_source, needs, sources
 from tasks.sources.reading import read_dataset
 

@@ -23,7 +23,7 @@ from tasks.runs.run_tables import Row
 from tasks.runs.sections import FileExchange, ForeignReplies
 from tasks.scoring.uncertainty import Resampling
 from tasks.solvers.infer_job import InferJob
-from tasks.text.json_objects import read_object
+from tasks.text.replies import read_object
 
 SCORES, SKIPPED = "scores-", "_skipped_"
 """How the names of other files of the folder begin: score files, and lists of the conversations whose calls failed."""

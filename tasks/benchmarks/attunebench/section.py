@@ -25,7 +25,7 @@ from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import Row
 from tasks.runs.sections import RunSection
 from tasks.solvers.answers import ASKED, SAID
-from tasks.text.json_objects import read_object
+from tasks.text.replies import read_object
 
 NONE, UNREAD, NOTHING_ELSE = "none", "unread", "nothing else"
 """In place of an emotion: an empty list; a reply without a list; a list whose every emotion was tagged, too."""

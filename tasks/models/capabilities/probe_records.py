@@ -12,9 +12,8 @@ from schemas.chat import ModelEntry
 from schemas.documents.models import CheckedCapability, CheckedModel, ModelCheck, ModelList, ProviderRow
 from schemas.json_yaml import read_json
 from schemas.provider import CAPABILITIES, CapabilityFinding, ModelProbe, Provider, Quirks
-from tasks.lake.errors import unreadable_document, unwritable
-from tasks.lake.files import replace_file
-from tasks.lake.fingerprint import hash_settings
+from tasks.lake.files import replace_file, unreadable_document, unwritable
+from tasks.lake.partitions import hash_settings
 from tasks.models.capabilities.probe import PROBE_VERSION
 from tasks.models.capabilities.providers import choose_capabilities, load_providers, provider_at
 

@@ -15,13 +15,12 @@ from pydantic import SecretStr
 from schemas.addresses import hide_credentials
 from schemas.chat import ChatReply, ChatRequest, Keep, ModelEntry
 from schemas.vocabulary import Failure
-from tasks.models.cost.budget import BudgetAccount
+from tasks.models.cost import BudgetAccount
 from tasks.models.http.adaptive_concurrency import USUAL
-from tasks.models.http.event_stream import join_events
 from tasks.models.http.failures import RETRIES, read_error
 from tasks.models.http.parse_reply import read_completion
 from tasks.models.http.rate_limiter import RateLimiter, read_pause, read_wait
-from tasks.models.http.transport import HttpAnswer, Transport, TransportError
+from tasks.models.http.transport import HttpAnswer, Transport, TransportError, join_events
 from tasks.text.backoff import BUDGET_S, Backoff, Retry
 from tasks.text.scrub_keys import Scrubber
 

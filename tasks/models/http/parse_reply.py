@@ -12,7 +12,7 @@ from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
 from tasks.models.http.error_patterns import end_of
 from tasks.models.http.failures import describe_error, find_error, read_error, whole_text
-from tasks.text.reasoning import split_reasoning
+from tasks.text.replies import split_reasoning
 
 REASONING_FIELDS: tuple[ReasoningPlace, ...] = ("reasoning_content", "reasoning")
 """Fields into which a server's parser puts what it takes for reasoning."""

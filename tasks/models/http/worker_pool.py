@@ -13,8 +13,8 @@ from tempfile import TemporaryFile, gettempdir
 from typing import Any, NamedTuple, Self
 
 from schemas.worker_pool import Job, RunJobs
-from tasks.lake.errors import unwritable
-from tasks.models.cost.budget import Budget
+from tasks.lake.files import unwritable
+from tasks.models.cost import Budget
 
 SPARE = 32
 """Least number of workers beyond the calls that can be in flight, so that a free slot never waits for a prompt to be built."""

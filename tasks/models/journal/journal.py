@@ -20,9 +20,9 @@ from weakref import WeakValueDictionary
 from schemas.chat import Chat, ChatReply, ChatRequest, KeepingChat
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
-from tasks.models.http.cut_prompts import LongPrompt, find_pinned, is_cut
 from tasks.models.journal.leases import Leases
 from tasks.models.journal.table import JournalRow, connect, find_reply, insert, journal_errors, journal_row, write_reply
+from tasks.models.long_prompts import LongPrompt, find_pinned, is_cut
 
 POLL_S = 0.2
 """Seconds between two looks of a waiting caller for another process's reply, or for its claim given up; a look takes 30 us."""

@@ -20,8 +20,7 @@ from schemas.context import ContextOptions
 from schemas.dataset import BundledFile, LocalFile, PinnedFile
 from schemas.lineage import Missing, PartitionRef
 from schemas.tables.scores import TaskScores
-from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.keys import items_keys
+from tasks.datasets.catalogue import find_dataset, items_keys
 from tasks.datasets.steps import BuildJob
 from tasks.lake.lake import Lake
 from tasks.lineage import emission

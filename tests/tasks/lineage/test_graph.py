@@ -9,10 +9,9 @@ from schemas.documents.lineage import LineageGraph, LineageNode, SourceName
 from schemas.errors import UsageError
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.scores import TaskScores
-from tasks.lake.finding import Holdings, located
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_manifest
+from tasks.lake.partitions import Holdings, located, partition_key
 from tasks.lineage.graph import diagram_of_graph, diagram_of_run, graph_of_file, graph_of_run
 from tests.tasks.lineage.traced_steps import CODE, make_frame
 from tests.tasks.reporting.example_run import manifest

@@ -21,7 +21,7 @@ from tasks.benchmarks.attunebench.metrics.afterwards import branch_values, mean,
 from tasks.benchmarks.attunebench.metrics.emotions import Values, emotion_values
 from tasks.benchmarks.attunebench.metrics.replies import ANY_REPLY, Reply, read_share, read_tags, read_words
 from tasks.benchmarks.attunebench.metrics.rules import Rules, rules_of
-from tasks.text.json_objects import read_object
+from tasks.text.replies import read_object
 
 Annotated = tuple[ConversationGold, VisibleConversation]
 """An item: its annotations, and what is visible of it."""

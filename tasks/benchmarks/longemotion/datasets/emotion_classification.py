@@ -17,7 +17,7 @@ from tasks.benchmarks.longemotion.needle.haystacks import Haystack, lay_out
 from tasks.benchmarks.longemotion.needle.names import clashing_names, names_in
 from tasks.benchmarks.longemotion.needle.needles import Needle, list_grid
 from tasks.benchmarks.moodbench.datasets.emobench import UPSTREAM
-from tasks.datasets.pinned_files import pinned_in
+from tasks.datasets.catalogue import pinned_in
 
 EMOBENCH_LENGTHS = (10_000, 30_000)
 FINENTITY_LENGTHS = (20_000, 67_000)

@@ -3,7 +3,7 @@
 from functools import partial
 
 from schemas.dataset import DatasetSpec
-from tasks.datasets.pinned_files import pinned_in
+from tasks.datasets.catalogue import pinned_in
 
 longemotion_file = pinned_in("github.com/LongEmotion/LongEmotion", "7149110920c83589e979a0f1615d2661af884594")
 

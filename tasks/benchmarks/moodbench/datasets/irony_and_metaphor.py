@@ -4,8 +4,8 @@ import re
 
 from schemas.item import Record
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
+from tasks.datasets.catalogue import pinned_in
 from tasks.datasets.options import choice
-from tasks.datasets.pinned_files import pinned_in
 
 # The tweets were collected by these tags, so every ironic one still carries one. The task's own input files have lost them.
 COLLECTED_BY = re.compile(r"(?i)#(?:irony|sarcasm|not)\b")

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tasks.models.http.event_stream import join_events
 from tasks.models.http.parse_reply import read_completion
+from tasks.models.http.transport import join_events
 from tests.probed_server import Answer, ProbedServer
 from tests.tasks.models.making_calls import Pauses, ask_once, entry
 
