@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 import attr
@@ -31,15 +32,43 @@ from openlineage.client.facet_v2 import (
 )
 from polars.datatypes import DataTypeClass
 
-from schemas.dataset import BundledFile, LocalFile, PinnedFile
-from schemas.lineage import PartitionRef
+from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
+from schemas.lineage import Missing, PartitionKey, PartitionRef
 from tasks.lake.files import footer_source
 from tasks.lake.lake import Lake
 from tasks.lake.partitions import place_of
-from tasks.lineage.inputs_outputs import JobInputs, JobOutputs, JobSource
 
 NAMESPACE = "moodflow"
 """Of jobs, unless OPENLINEAGE_NAMESPACE names another; of source files that come with the package, always."""
+
+
+class JobSource(NamedTuple):
+    """A source file, and the hash of what it holds where that is known."""
+
+    file: SourceFile
+    sha256: str | None
+
+
+@dataclass(frozen=True)
+class JobInputs:
+    """Inputs and outputs that a job names: partitions and source files that are read, partitions to be written."""
+
+    inputs: tuple[PartitionRef, ...] = ()
+    sources: tuple[JobSource, ...] = ()
+    outputs: tuple[PartitionKey, ...] = ()
+    key_variables: tuple[str, ...] = ()
+    """Environment variables that hold keys of models that are asked."""
+    subject: str | None = None
+    """Benchmark the job is about, where it says so."""
+
+
+@dataclass(frozen=True)
+class JobOutputs:
+    """Outputs that a step returned: partitions and addresses of other files; or why a dataset cannot be had."""
+
+    refs: tuple[PartitionRef, ...] = ()
+    files: tuple[str, ...] = ()
+    missing: Missing | None = None
 
 
 @dataclass(frozen=True)
