@@ -46,9 +46,9 @@ async def build_partition(job: BuildJob, lake: Lake, locator: Locator) -> Any:
     dataset was not asked for by name.
     """
     wanted = job.keys.all()
-    found = [ref for key in wanted if (ref := lake.find(key))]
-    if len(found) == len(wanted):
-        return up_to_date(found)
+    refs = [ref for key in wanted if (ref := lake.find(key))]
+    if len(refs) == len(wanted):
+        return up_to_date(refs)
     try:
         paths = await asyncio.to_thread(lambda: [locator.locate(file) for file in job.spec.files])
     except SourceMissingError as error:

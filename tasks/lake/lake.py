@@ -66,13 +66,13 @@ class Lake:
 
     def find(self, key: PartitionKey) -> PartitionRef | None:
         """Return the complete partition of this key, if it exists and its footer agrees."""
-        if found := self._found.get(key.fingerprint):
-            return found
+        if ref := self._found.get(key.fingerprint):
+            return ref
         path = self.root / place_of(key) / f"{key.fingerprint}.parquet"
-        found = self._reference(path, key)
-        if found and not isinstance(path, Path):
-            self._found[key.fingerprint] = found
-        return found
+        ref = self._reference(path, key)
+        if ref and not isinstance(path, Path):
+            self._found[key.fingerprint] = ref
+        return ref
 
     def find_latest(self, key: PartitionKey) -> PartitionRef | None:
         """Return the complete partition, else the newest incomplete one, else None."""
@@ -169,13 +169,13 @@ class Lake:
         self, key: PartitionKey, rows: pl.DataFrame, schema: type[dy.Schema] | None, *, complete: bool
     ) -> PartitionRef:
         measured = measured_columns(schema) if schema else ()
-        content, place = content_sha256(rows, measured), place_of(key)
-        name = f"{key.fingerprint}.parquet" if complete else incomplete_name(self.root / place, key.fingerprint, content)
+        content, folder = content_sha256(rows, measured), place_of(key)
+        name = f"{key.fingerprint}.parquet" if complete else incomplete_name(self.root / folder, key.fingerprint, content)
         ref = PartitionRef(
             layer=key.layer,
             place=key.place,
             fingerprint=key.fingerprint,
-            path=f"{place}/{name}",
+            path=f"{folder}/{name}",
             rows=rows.height,
             content_sha256=content,
             complete=complete,

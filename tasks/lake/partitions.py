@@ -42,8 +42,8 @@ def incomplete_name(folder: Folder, fingerprint: str, content: str) -> str:
 
 
 def _written_order(path: Folder) -> tuple[int, str]:
-    found = FILE_NAME.fullmatch(path.name)
-    return int((found and found["number"]) or 0), path.name
+    match = FILE_NAME.fullmatch(path.name)
+    return int((match and match["number"]) or 0), path.name
 
 
 def rejected_path(ref: PartitionRef) -> str:
@@ -64,18 +64,18 @@ def located(path: str) -> PartitionRef | None:
     """Return what a path below the lake says of a partition, which is neither its rows nor their hash; None if it names none."""
     layer, _, below = path.partition("/")
     *folders, name = below.split("/")
-    found = FILE_NAME.fullmatch(name)
+    match = FILE_NAME.fullmatch(name)
     pairs = [folder.partition("=") for folder in folders]
-    if not found or not all(sign for _, sign, _ in pairs):
+    if not match or not all(sign for _, sign, _ in pairs):
         return None
     return PartitionRef(
         layer=layer,
         place=tuple((key, unquote(value)) for key, _, value in pairs),
-        fingerprint=found["fingerprint"],
+        fingerprint=match["fingerprint"],
         path=path,
         rows=0,
-        content_sha256=found["content"] or "",
-        complete=found["content"] is None,
+        content_sha256=match["content"] or "",
+        complete=match["content"] is None,
     )
 
 
@@ -89,15 +89,15 @@ class Holdings:
     @classmethod
     def of(cls, lake: Folder) -> Self:
         """Read the names of all files, and none of the files."""
-        found = cls()
+        holdings = cls()
         for path in sorted(relative(path, lake) for path in lake.glob("*/**/*.parquet")):
             if (ref := located(path)) is None:
                 continue
             if ref.layer.endswith(REJECTED):
-                found.rejected[ref.fingerprint] = ref
+                holdings.rejected[ref.fingerprint] = ref
             else:
-                found.partitions[ref.fingerprint if ref.complete else ref.identity] = ref
-        return found
+                holdings.partitions[ref.fingerprint if ref.complete else ref.identity] = ref
+        return holdings
 
     def find(self, identity: str) -> PartitionRef | None:
         """Return the partition that another one names so, or that has at least its fingerprint: names of files say no more."""
@@ -111,15 +111,15 @@ class Holdings:
         if not re.fullmatch(rf"[0-9a-f]{{{PREFIX_LENGTH},64}}", start):
             return None
         begun = [ref for identity, ref in self.partitions.items() if identity.startswith(start)]
-        found = [ref for ref in begun if ref.complete or ref.fingerprint not in self.partitions]
-        if len(found) > 1:
+        refs = [ref for ref in begun if ref.complete or ref.fingerprint not in self.partitions]
+        if len(refs) > 1:
             raise UsageError(
-                f"{len(found)} partitions have a fingerprint that begins like this",
+                f"{len(refs)} partitions have a fingerprint that begins like this",
                 expected="digits that only one begins with, or the path of a file",
                 got=start,
-                next_step=f"name one: {', '.join(ref.path for ref in found[:3])}",
+                next_step=f"name one: {', '.join(ref.path for ref in refs[:3])}",
             )
-        return found[0] if found else None
+        return refs[0] if refs else None
 
 
 def relative(path: Folder, lake: Folder) -> str:

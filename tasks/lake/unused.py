@@ -161,11 +161,11 @@ def _list_folders(lake: Path) -> dict[str, list[str]]:
     def refuse(error: OSError) -> None:
         raise error
 
-    found = {}
+    names = {}
     for folder, folders, files in os.walk(lake, onerror=refuse):
         folders.sort()
-        found[relative(Path(folder), lake)] = sorted((*folders, *files))
-    return found
+        names[relative(Path(folder), lake)] = sorted((*folders, *files))
+    return names
 
 
 def _emptied(lake: Folder, folders: Mapping[str, Sequence[str]], going: Set[str], before_ns: int) -> Iterator[str]:

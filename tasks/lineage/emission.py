@@ -50,9 +50,9 @@ class StepTrace:
         guarded(lambda: self._prepare(step, list(arguments)))
 
     def _prepare(self, step: Callable[[], StepRun], arguments: list[object]) -> None:
-        lake = next((one for one in arguments if isinstance(one, Lake)), None)
+        lake = next((argument for argument in arguments if isinstance(argument, Lake)), None)
         if lake is not None and os.environ.get("OPENLINEAGE_DISABLED", "").strip().lower() != "true":
-            job = next((one for one in arguments if not isinstance(one, Lake)), None)
+            job = next((argument for argument in arguments if not isinstance(argument, Lake)), None)
             self._events = StepEvents(step(), inputs_of(job), lake)
 
     @property
@@ -179,14 +179,14 @@ def _reason(error: Exception) -> str:
 
 def inputs_of(job: object) -> JobInputs:
     """Find what a job names: in its fields, what these hold included; the properties `key` and `keys` count as fields."""
-    found = list(_walk(job))
-    outputs = [one for one in found if isinstance(one, PartitionKey)]
-    specs = [one for one in found if isinstance(one, DatasetSpec)]
-    variables = [variable for one in found if isinstance(one, ModelEntry) for variable in one.key_variables]
+    values = list(_walk(job))
+    outputs = [value for value in values if isinstance(value, PartitionKey)]
+    specs = [value for value in values if isinstance(value, DatasetSpec)]
+    variables = [variable for value in values if isinstance(value, ModelEntry) for variable in value.key_variables]
     return JobInputs(
-        inputs=tuple(dict.fromkeys(one for one in found if isinstance(one, PartitionRef))),
+        inputs=tuple(dict.fromkeys(value for value in values if isinstance(value, PartitionRef))),
         sources=tuple(source for spec in specs for source in _sources(spec, outputs)),
-        outputs=tuple({(one.layer, one.fingerprint): one for one in outputs}.values()),
+        outputs=tuple({(value.layer, value.fingerprint): value for value in outputs}.values()),
         key_variables=tuple(dict.fromkeys(variables)),
         subject=_subject(job),
     )
@@ -196,9 +196,9 @@ def outputs_of(result: object) -> JobOutputs:
     """Find what a step returned: a reference, several, an address, or an object that has addresses in its fields."""
     if isinstance(result, Missing):
         return JobOutputs(missing=result)
-    found = list(_walk(result))
-    files = tuple(one for one in found if isinstance(one, str) and RUN_FILE.fullmatch(one))
-    return JobOutputs(refs=tuple(one for one in found if isinstance(one, PartitionRef)), files=files)
+    values = list(_walk(result))
+    files = tuple(value for value in values if isinstance(value, str) and RUN_FILE.fullmatch(value))
+    return JobOutputs(refs=tuple(value for value in values if isinstance(value, PartitionRef)), files=files)
 
 
 def _walk(value: object) -> Iterator[object]:
@@ -207,11 +207,11 @@ def _walk(value: object) -> Iterator[object]:
     elif isinstance(value, RunManifest):
         yield from value.partitions
     elif isinstance(value, list | tuple | Mapping):
-        for one in value.values() if isinstance(value, Mapping) else value:
-            yield from _walk(one)
+        for member in value.values() if isinstance(value, Mapping) else value:
+            yield from _walk(member)
     elif is_dataclass(value) and not isinstance(value, type):
-        for one in fields(value):
-            yield from _walk(getattr(value, one.name))
+        for member in fields(value):
+            yield from _walk(getattr(value, member.name))
     for name in ("key", "keys"):
         if isinstance(getattr(type(value), name, None), property | cached_property):
             yield from _walk(getattr(value, name))
@@ -220,8 +220,8 @@ def _walk(value: object) -> Iterator[object]:
 def _sources(spec: DatasetSpec, outputs: Sequence[PartitionKey]) -> Iterator[JobSource]:
     """Yield the source files of a dataset. The key has their hashes, in order; of an archive's member not the file's own."""
     hashes: list[Any] = next((key.settings[SOURCES] for key in outputs if SOURCES in key.settings), [])
-    known = hashes if len(hashes) == len(spec.files) else [None] * len(spec.files)
-    for file, digest in zip(spec.files, known, strict=True):
+    digests = hashes if len(hashes) == len(spec.files) else [None] * len(spec.files)
+    for file, digest in zip(spec.files, digests, strict=True):
         pinned = file.sha256 if isinstance(file, PinnedFile) else None
         yield JobSource(file, pinned or digest)
 

@@ -135,8 +135,8 @@ class StepEvents:
     @property
     def job(self) -> str:
         """Return the step's function and what it is about: the same in every run that computes the same thing."""
-        place = [value for _, value in self.inputs.outputs[0].place] if self.inputs.outputs else []
-        about = place or ([self.inputs.subject] if self.inputs.subject else [])
+        values = [value for _, value in self.inputs.outputs[0].place] if self.inputs.outputs else []
+        about = values or ([self.inputs.subject] if self.inputs.subject else [])
         return "/".join([self.step.function, *(quote(value, safe="") for value in about)])
 
     def _event(self, state: RunState, facets: dict[str, RunFacet], outputs: Sequence[OutputDataset]) -> RunEvent:
@@ -145,7 +145,7 @@ class StepEvents:
             eventTime=datetime.now(UTC).isoformat(),
             run=Run(self.step.id, {**self._run_facets(), **facets}),
             job=Job(self.step.namespace, self.job, self._job_facets()),
-            inputs=[*(self._read(ref) for ref in self.inputs.inputs), *(self._source(one) for one in self.inputs.sources)],
+            inputs=[*(self._read(ref) for ref in self.inputs.inputs), *(self._source(source) for source in self.inputs.sources)],
             outputs=list(outputs),
         )
 

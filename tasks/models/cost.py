@@ -66,8 +66,8 @@ def price_usage(rows: Iterable[Usage], plan: Plan, table: PriceTable | None) -> 
     """Return the same rows with their costs; null where the price of a row's model, in its role for its dataset, is not known."""
     priced = []
     for row in rows:
-        named = plan.role_models(row.role, row.dataset) or plan.models
-        entry = next((entry for entry in named if entry.name == row.model), None)
+        entries = plan.role_models(row.role, row.dataset) or plan.models
+        entry = next((entry for entry in entries if entry.name == row.model), None)
         rate = find_rate(entry.name, entry.base_url, table) if entry else None
         cost = _cost(rate, row.prompt_tokens, row.completion_tokens)
         paid = _cost(rate, row.paid_prompt_tokens, row.paid_completion_tokens)

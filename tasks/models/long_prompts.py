@@ -39,7 +39,7 @@ MOST_TOKENS_PER_CHARACTER = 3
 class LongPrompt(NamedTuple):
     """A prompt that was answered: who was asked, its characters, the fewest tokens it can have, and those counted."""
 
-    asked: tuple[str, str]
+    target: tuple[str, str]
     characters: int
     fewest: float
     counted: int
@@ -75,12 +75,12 @@ def find_pinned(prompts: Mapping[str, LongPrompt]) -> set[str]:
     groups, largest = defaultdict[tuple[tuple[str, str], int], list[str]](list), defaultdict[tuple[str, str], int](int)
     for key, prompt in prompts.items():
         if prompt.counted <= MOST_TOKENS_PER_CHARACTER * prompt.characters:
-            groups[prompt.asked, prompt.counted].append(key)
-            largest[prompt.asked] = max(largest[prompt.asked], prompt.counted)
+            groups[prompt.target, prompt.counted].append(key)
+            largest[prompt.target] = max(largest[prompt.target], prompt.counted)
     pinned = set[str]()
-    for (asked, counted), keys in groups.items():
+    for (target, counted), keys in groups.items():
         fewest = sorted(prompts[key].fewest for key in keys)
-        at_most = counted == largest[asked] and counted >= LEAST_PINNED
+        at_most = counted == largest[target] and counted >= LEAST_PINNED
         if counted < fewest[-1] or (at_most and len(keys) >= SAME_WINDOW and fewest[-1] >= SPREAD * fewest[0]):
             pinned.update(keys)
     return pinned
@@ -93,14 +93,14 @@ MARKS = {"front": "harbour 4817", "end": "lantern 2953"}
 TASK = "This text begins and ends with a mark, a word and a number each. Repeat both marks and say nothing else."
 
 
-async def ask_long_prompt(entry: ModelEntry, found: ModelProbe, chat: Chat) -> ModelProbe:
+async def ask_long_prompt(entry: ModelEntry, probe: ModelProbe, chat: Chat) -> ModelProbe:
     """Return what a probe found, with `long_prompt`: whether both ends of one came back, and how many tokens were counted."""
     story = " ".join(f"On day {number} she wrote a letter to her friend." for number in range(SENTENCES))
     prompt = f"{TASK}\nFirst mark: {MARKS['front']}.\n{story}\nSecond mark: {MARKS['end']}.\n{TASK}"
-    messages, capabilities = (ChatMessage(role="user", content=prompt),), choose_capabilities(None, None, found)
+    messages, capabilities = (ChatMessage(role="user", content=prompt),), choose_capabilities(None, None, probe)
     request = ChatRequest(entry.name, entry.identity, messages, Sampling(max_tokens=REPLY_TOKENS), capabilities=capabilities)
     finding = _judge(request, await chat(request), len(prompt))
-    return replace(found, calls=found.calls + 1, long_prompt=replace(finding, evidence=one_line(finding.evidence)))
+    return replace(probe, calls=probe.calls + 1, long_prompt=replace(finding, evidence=one_line(finding.evidence)))
 
 
 def _judge(request: ChatRequest, reply: ChatReply, characters: int) -> CapabilityFinding:

@@ -151,9 +151,9 @@ def fetch(source: PinnedFile, cache: Cache, download: Download, addresses: Addre
     try:
         with cache.filling(source.sha256 or revision_key(source)) as part:
             # Another process may have fetched it while this one waited for its turn.
-            if found := find_cached(source, cache):
-                verify_cached(source, found)
-                return found
+            if cached := find_cached(source, cache):
+                verify_cached(source, cached)
+                return cached
             whole = _download(source, part, download, addresses)
             if source.sha256 is None:
                 return cache.keep(whole, "unpinned", revision_key(source))
@@ -222,11 +222,11 @@ def extract_member(archive: Path, member: str, target: Path) -> None:
     """
     refused = partial(_refused, archive, member)
     try:
-        with _find_members(archive, PurePosixPath(member)) as found:
-            if len(found) != 1:
-                got = f"{len(found)} members of this name"
+        with _find_members(archive, PurePosixPath(member)) as members:
+            if len(members) != 1:
+                got = f"{len(members)} members of this name"
                 raise refused("one such member", got, "correct the member's path in the catalogue entry")
-            size, open_member = found[0]
+            size, open_member = members[0]
             if open_member is None:
                 raise refused("a regular file", "a folder, a link or a device", "name the file itself as member")
             if size > LARGEST_BYTES:

@@ -94,12 +94,12 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
         required = () if own_format else spec.required
         own = isinstance(source, LocalFile)
         if (own_format or spec.record_format) == "folder":
-            found = read_folder(path)
+            read = read_folder(path)
         else:
-            found = read_records(
+            read = read_records(
                 path, own_format or spec.record_format, name=name, columns=spec.columns, required=required, own=own
             )
-        records += found if spec.canary is None else [_without_canary(record, spec.canary) for record in found]
+        records += read if spec.canary is None else [_without_canary(record, spec.canary) for record in read]
     if spec.expected_rows is not None and len(records) != spec.expected_rows:
         raise SourceError(
             f"{spec.id} does not have the number of records its catalogue entry states",

@@ -58,20 +58,20 @@ def split_reasoning(reply: str) -> tuple[str | None, str]:
         return None, reply
     text = _GRANITE.sub(r"<think>\1</think>", _WORDS.sub(r"<|channel|>\1", reply))
     marks = [mark for mark in _MARK.finditer(text) if not _is_spoken_of(mark)]
-    borders = [0, *(place for mark in marks for place in mark.span()), len(text)]
+    borders = [0, *(border for mark in marks for border in mark.span()), len(text)]
     pieces = [text[start:end] for start, end in zip(borders[::2], borders[1::2], strict=True)]
-    last_words = max((place for place, piece in enumerate(pieces) if piece.strip()), default=0)
+    last_words = max((index for index, piece in enumerate(pieces) if piece.strip()), default=0)
     thoughts, rest, depth = list[str](), list(filter(str.strip, pieces[:1])), 0
     current = rest
-    for place, kind in enumerate((mark.lastgroup for mark in marks), 1):
+    for index, kind in enumerate((mark.lastgroup for mark in marks), 1):
         # Behind the last word of a reply that has had its thought, a mark that closes nothing is one too many.
-        swallowed = kind == "closes" and current is rest and (depth or place <= last_words or not thoughts)
+        swallowed = kind == "closes" and current is rest and (depth or index <= last_words or not thoughts)
         if kind == "answers" or swallowed:
             thoughts += rest
             rest.clear()
         current = thoughts if kind == "opens" else rest
         depth = depth + 1 if kind == "opens" else 0 if kind == "answers" else max(0, depth - 1)
-        current += filter(str.strip, pieces[place : place + 1])
+        current += filter(str.strip, pieces[index : index + 1])
     answer = "".join(rest).strip()
     if not marks or (answer[:1] != "{" and reply.lstrip()[:1] == "{" and reply.rstrip()[-1:] == "}"):
         return None, reply
@@ -103,9 +103,9 @@ def read_object(text: str | None) -> Mapping[str, Any] | None:
             value = _DECODER.decode(candidate)
         except (ValueError, RecursionError):
             continue
-        for one in value if isinstance(value, list) else (value,):
-            if isinstance(one, dict):
-                return one
+        for entry in value if isinstance(value, list) else (value,):
+            if isinstance(entry, dict):
+                return entry
     return {}
 
 
@@ -116,7 +116,7 @@ def objects_from_end(text: str, decoder: json.JSONDecoder = _DECODER) -> Iterato
     """
     # Behind the last brace that closes nothing is complete: a reply that opens objects without end costs no time.
     failed = 0
-    for start in reversed([found.start() for found in _START.finditer(text, 0, text.rfind("}") + 1)]):
+    for start in reversed([match.start() for match in _START.finditer(text, 0, text.rfind("}") + 1)]):
         try:
             yield decoder.raw_decode(text, start)[0]
             failed = 0

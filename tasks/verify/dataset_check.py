@@ -118,10 +118,10 @@ def count_repeats(good: pl.DataFrame) -> tuple[int, int]:
     seen: defaultdict[str, set[frozenset[str]]] = defaultdict(set)
     duplicates = contradictions = 0
     for row in good.iter_rows(named=True):
-        known, gold = seen[question_key(row)], gold_texts(row)
-        duplicates += bool(known)
-        contradictions += bool(known) and gold not in known
-        known.add(gold)
+        golds, gold = seen[question_key(row)], gold_texts(row)
+        duplicates += bool(golds)
+        contradictions += bool(golds) and gold not in golds
+        golds.add(gold)
     return duplicates, contradictions
 
 

@@ -142,9 +142,9 @@ def present_parts(ref: PartitionRef, settings: Mapping[str, Any], blueprint: Map
 
 def asked_parts(ref: PartitionRef, settings: Mapping[str, Any], blueprint: Mapping[str, Any]) -> dict[str, str]:
     """Return the parts of what was asked, and of what was retrieved for it; chunks of no setting are split alike for all."""
-    place = dict(ref.place)
-    code = code_behind(place.get("setting", ""), settings)
-    version = CHUNKS_VERSION if "setting" not in place else code.version if code else GONE
+    keys = dict(ref.place)
+    code = code_behind(keys.get("setting", ""), settings)
+    version = CHUNKS_VERSION if "setting" not in keys else code.version if code else GONE
     others = {"ranking_version": RANKING_VERSION, "chunks_version": CHUNKS_VERSION, "too_long": TRUNCATION_VERSION}
     return {VERSION: version, **others, **(code.settings(blueprint.get("own_prompts", {})) if code else {})}
 

@@ -202,12 +202,12 @@ def name_failure(status: int, error: ServerError) -> Failure:
     meant = error.status if httpx.codes.is_success(status) and error.status is not None else status
     if meant == HTTPStatus.TOO_MANY_REQUESTS and PASSING.search(error.message):
         return "http_429"
-    found = find_failure(CODES, error.codes) or find_failure(MESSAGES, [error.message], whole=False)
+    failure = find_failure(CODES, error.codes) or find_failure(MESSAGES, [error.message], whole=False)
     if meant // 100 not in HUNDREDS:
-        found = found or find_failure(UNDER_SUCCESS, error.codes)
-    if found in {None, "context_too_long"} and is_reply_limit(error.message):
+        failure = failure or find_failure(UNDER_SUCCESS, error.codes)
+    if failure in {None, "context_too_long"} and is_reply_limit(error.message):
         return "max_tokens_too_large"
-    return found or STATUSES.get(meant) or HUNDREDS.get(meant // 100, "missing_choices")
+    return failure or STATUSES.get(meant) or HUNDREDS.get(meant // 100, "missing_choices")
 
 
 def find_error(document: Any) -> ServerError | None:

@@ -27,7 +27,7 @@ LONGEST_NAME = 1000
 """Characters of a model's name or of the reason why it finished."""
 
 
-def read_completion(body: bytes, status: int = 200, *, asked: str | None = None, require_same_model: bool = False) -> ChatReply:
+def read_completion(body: bytes, status: int = 200, *, model: str | None = None, require_same_model: bool = False) -> ChatReply:
     """Read the reply in the body of a successful answer.
 
     It has text, and a warning (`remark`) if it is odd; or a failure: `invalid_json`, `missing_choices` (or what the error says
@@ -37,7 +37,7 @@ def read_completion(body: bytes, status: int = 200, *, asked: str | None = None,
     Args:
         body: the whole body.
         status: HTTP status, kept in the reply.
-        asked: name of the model that was asked; null = not compared with the one that answered.
+        model: that was asked; null = not compared with the one that answered.
         require_same_model: an answer by another model is a failure; a server that names none is believed.
     """
     try:
@@ -54,13 +54,13 @@ def read_completion(body: bytes, status: int = 200, *, asked: str | None = None,
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         return ChatReply(failure="missing_choices", error=f"not a chat completion: {describe_error(body)}", http_status=status)
     reply = _read_reply(document, choice, content, status)
-    found = _failure(reply, message)
-    if found is None and require_same_model and _is_other_model(reply, asked):
-        found = "wrong_model", f"asked {asked}, answered by {reply.model}"
-    if found is not None:
-        failure, reason = found
+    failed = _failure(reply, message)
+    if failed is None and require_same_model and _is_other_model(reply, model):
+        failed = "wrong_model", f"asked {model}, answered by {reply.model}"
+    if failed is not None:
+        failure, reason = failed
         return replace(reply, text=None, top_logprobs=None, failure=failure, error=reason)
-    warning = _warning(reply, content, asked)
+    warning = _warning(reply, content, model)
     return reply if warning is None else replace(reply, remark=warning)
 
 
@@ -87,10 +87,10 @@ def set_thoughts_apart(reply: ChatReply) -> ChatReply:
     if text == reply.text:
         return reply
     thoughts = "\n\n".join(part for part in (reply.reasoning, thought) if part) or None
-    place = reply.reasoning_in or ("think" if thought else None)
+    reasoning_in = reply.reasoning_in or ("think" if thought else None)
     # The first token of a reply that reasons is one of the reasoning and says nothing of the answer.
     likeliest = None if thought or not whole.startswith(text) else reply.top_logprobs
-    return replace(reply, text=text, reasoning=thoughts, reasoning_in=place, top_logprobs=likeliest)
+    return replace(reply, text=text, reasoning=thoughts, reasoning_in=reasoning_in, top_logprobs=likeliest)
 
 
 def _read_message(choice: dict[str, Any]) -> dict[str, Any]:
@@ -121,12 +121,12 @@ def _failure(reply: ChatReply, message: dict[str, Any]) -> tuple[Failure, str] |
     return ("reasoning_only", f"{error}; all came in {reply.reasoning_in}") if taken else ("empty_content", error)
 
 
-def _is_other_model(reply: ChatReply, asked: str | None) -> bool:
-    return asked is not None and reply.model is not None and not is_same_model(asked, reply.model)
+def _is_other_model(reply: ChatReply, model: str | None) -> bool:
+    return model is not None and reply.model is not None and not is_same_model(model, reply.model)
 
 
-def _warning(reply: ChatReply, content: "_Content", asked: str | None) -> Remark | None:
-    if _is_other_model(reply, asked):
+def _warning(reply: ChatReply, content: "_Content", model: str | None) -> Remark | None:
+    if _is_other_model(reply, model):
         return "other_model"
     end = end_of(reply.finish_reason)
     if end == "length":
@@ -144,11 +144,11 @@ def read_top_logprobs(choice: dict[str, Any], text: str) -> tuple[tuple[str, flo
     """
     try:
         first = next(token for token in choice["logprobs"]["content"] if token["token"].strip())
-        found = tuple((whole_text(other["token"]), _finite(other["logprob"])) for other in first["top_logprobs"])
+        likeliest = tuple((whole_text(other["token"]), _finite(other["logprob"])) for other in first["top_logprobs"])
     except (StopIteration, KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return None
     begins = text.lstrip().startswith(first["token"].strip())
-    return found if found and begins else None
+    return likeliest if likeliest and begins else None
 
 
 class _Content(NamedTuple):
@@ -170,12 +170,12 @@ def _read_content(message: dict[str, Any]) -> _Content:
     if not isinstance(text, str):
         raise TypeError(f"content is a {type(text).__name__}")
     fields: dict[ReasoningPlace, str] = {}
-    if found := _string(message.get("reasoning_content")):
-        fields["reasoning_content"] = found
-    elif found := _string(message.get("reasoning") or _join_details(message.get("reasoning_details"))):
-        fields["reasoning"] = found
-    if found := _string(thought):
-        fields["content_part"] = found
+    if thoughts := _string(message.get("reasoning_content")):
+        fields["reasoning_content"] = thoughts
+    elif thoughts := _string(message.get("reasoning") or _join_details(message.get("reasoning_details"))):
+        fields["reasoning"] = thoughts
+    if thoughts := _string(thought):
+        fields["content_part"] = thoughts
     return _Content(whole_text(text), "\n\n".join(fields.values()) or None, next(iter(fields), None), refused)
 
 
@@ -253,7 +253,7 @@ ARK_ENDPOINT = re.compile(r"ep-\d{8,14}-\w+")
 
 
 @lru_cache(maxsize=256)  # the same two names come with every answer of a run
-def is_same_model(asked: str, named: str) -> bool:
+def is_same_model(sent: str, answered: str) -> bool:
     """Say whether the name sent to a server and the one in its answer mean the same model, as far as names can tell.
 
     Case does not count, nor do tags that choose a server, nor the ending of a file. A path or a provider's prefix may stand
@@ -261,9 +261,9 @@ def is_same_model(asked: str, named: str) -> bool:
     name may say which date or version it is and the other not, or `latest`; two different versions are two models. An endpoint
     of Ark (`ep-...`) is an alias that can stand for any model, so nothing contradicts it.
     """
-    if ARK_ENDPOINT.fullmatch(asked):
+    if ARK_ENDPOINT.fullmatch(sent):
         return True
-    ours, theirs = _path(asked), _path(named)
+    ours, theirs = _path(sent), _path(answered)
     shared = min(len(ours), len(theirs))
     if ours[-shared:-1] != theirs[-shared:-1]:
         return False

@@ -138,8 +138,8 @@ class WorkerPool:
         batch = _Batch([loop.create_future() for _ in jobs])
         longest = max((job.length for job in jobs), default=0.0)
         first = next(self._order) if announced is None else announced
-        for place, (job, ended) in enumerate(zip(jobs, batch.ended, strict=True)):
-            rank = (-longest, first, -job.length, next(self._order)) if self.budget is None else (place, first, 0.0, 0)
+        for index, (job, ended) in enumerate(zip(jobs, batch.ended, strict=True)):
+            rank = (-longest, first, -job.length, next(self._order)) if self.budget is None else (index, first, 0.0, 0)
             heapq.heappush(self._heap, _Waiting(rank, job.do, ended, batch))
         self._arrive(first)
         try:

@@ -182,8 +182,8 @@ def _rows(connection: sqlite3.Connection, journal: Path, model: str | None = Non
     query = f"SELECT {COLUMNS} FROM replies {only} ORDER BY key"  # noqa: S608  no user's text
     with journal_errors(journal):
         cursor = connection.execute(query, () if model is None else (model,))
-        while found := cursor.fetchmany(ROWS_AT_ONCE):
-            yield [JournalRow(*row) for row in found]
+        while rows := cursor.fetchmany(ROWS_AT_ONCE):
+            yield [JournalRow(*row) for row in rows]
 
 
 def _write_file(path: Path, frames: Iterable[pl.DataFrame]) -> int:

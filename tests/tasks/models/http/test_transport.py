@@ -39,7 +39,7 @@ USAGE = '{"model": "listener-2", "choices": [], "usage": {"prompt_tokens": 9, "c
     ],
 )
 def test_stream_is_read_as_answer_it_is(body: bytes) -> None:
-    reply = read_completion(join_events(body), asked="listener")
+    reply = read_completion(join_events(body), model="listener")
     assert (reply.text, reply.failure, reply.finish_reason) == ("The answer is B.", None, "stop")
     assert (reply.prompt_tokens, reply.completion_tokens, reply.model) == (9, 4, "listener-2")
 
