@@ -225,7 +225,7 @@ def _build(dataset: str, samples: Sequence[Sample]) -> BuiltItems:
     )
 
 
-def item_row(dataset: str, sample: Sample, item: Item | None) -> dict[str, Any]:
+def item_row(dataset: str, sample: Sample, item: Item | None) -> dict[str, object]:
     """Return the item of a sample as a row of `Items`; of one that could not be made only where it comes from."""
     return {
         **(item.model_dump() if item else dict.fromkeys(Item.model_fields)),

@@ -5,7 +5,7 @@ Files of public repositories are pinned to their content. Lists of hashes are in
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from schemas.benchmark import Rows
 from schemas.context import ContextOptions
@@ -91,7 +91,7 @@ def items_keys(spec: DatasetSpec, source_sha256: Sequence[str], sample: int, see
     Of the options the demand for long replies is left out: it changes how items are asked, not the items.
     """
     of_source = {"dataset_version": spec.evaluation_version, "source_sha256": list(source_sha256)}
-    settings: dict[str, Any] = {**of_source, "sample": sample, "seed": seed}
+    settings = {**of_source, "sample": sample, "seed": seed}
     if spec.sample_builder is not None:
         settings["contexts"] = options.model_dump(mode="json", exclude={"length_demand"})
         settings["long_items_version"] = LAZY_ITEMS_VERSION

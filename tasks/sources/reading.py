@@ -25,6 +25,8 @@ RAGGED = "row_has_the_fields_of_the_header"
 """Rule for the rows of a user's own file; in any other, a row that breaks it ends the reading."""
 
 Parse = Callable[[str], Any]
+Fields = dict[str, Any]
+"""Of one record, as its file has them."""
 
 ROW_NAMES = "row_names"
 """What the first column is called if its header is empty, as R writes it."""
@@ -142,7 +144,7 @@ def _without_canary(record: Record, canary: str) -> Record:
     return replace(record, fields=fields)
 
 
-def _read_delimited(path: Path, written: RecordFormat, columns: tuple[str, ...] | None) -> Iterator[dict[str, Any]]:
+def _read_delimited(path: Path, written: RecordFormat, columns: tuple[str, ...] | None) -> Iterator[Fields]:
     quoting: Literal[0, 3] = csv.QUOTE_NONE if written == "tsv_plain" else csv.QUOTE_MINIMAL
     text = io.StringIO(read_text(path), newline="")
     reader = csv.reader(text, delimiter=DELIMITERS[written], quoting=quoting, strict=True)
@@ -185,7 +187,7 @@ def _check_header(path: Path, header: tuple[str, ...], delimiter: str, line: int
     return header
 
 
-def _read_json_lines(path: Path, parse: Parse) -> Iterator[dict[str, Any]]:
+def _read_json_lines(path: Path, parse: Parse) -> Iterator[Fields]:
     row = 0
     # Not splitlines(): it also breaks at characters that JSON strings may contain, such as U+2028.
     for number, line in enumerate(read_text(path).split("\n"), start=1):
@@ -200,18 +202,18 @@ def _read_json_lines(path: Path, parse: Parse) -> Iterator[dict[str, Any]]:
         row += 1
 
 
-def _read_lines(path: Path, _: Parse) -> Iterator[dict[str, Any]]:
+def _read_lines(path: Path, _: Parse) -> Iterator[Fields]:
     lines = read_text(path).split("\n")
     for line in lines[:-1] if lines[-1] == "" else lines:
         yield {"line": line.removesuffix("\r")}
 
 
-def _read_json_array(path: Path, parse: Parse) -> Iterable[dict[str, Any]]:
+def _read_json_array(path: Path, parse: Parse) -> Iterable[Fields]:
     values = _read_json(path, parse, list, "a JSON array of objects")
     return [_check_object(path, row, value) for row, value in enumerate(values)]
 
 
-def _read_json_object(path: Path, parse: Parse) -> Iterable[dict[str, Any]]:
+def _read_json_object(path: Path, parse: Parse) -> Iterable[Fields]:
     values = _read_json(path, parse, dict, "one JSON object")
     return [{"key": key, "value": value} for key, value in values.items()]
 
@@ -242,13 +244,13 @@ def _said(error: ValueError | RecursionError) -> str:
     return error.msg if isinstance(error, json.JSONDecodeError) else str(error)
 
 
-def _check_object(path: Path, row: int, value: Any) -> dict[str, Any]:
+def _check_object(path: Path, row: int, value: Any) -> Fields:
     if not isinstance(value, dict):
         _reject(path, row, "the record is not a JSON object", "a JSON object", json.dumps(value, ensure_ascii=False)[:80])
     return value
 
 
-def _read_parquet(path: Path, _: Parse) -> list[dict[str, Any]]:
+def _read_parquet(path: Path, _: Parse) -> list[Fields]:
     try:
         # By Arrow, and checked: polars ends the process over some bytes that no writer makes.
         table = pq.ParquetFile(io.BytesIO(read_bytes(path))).read()
@@ -264,7 +266,7 @@ def _read_parquet(path: Path, _: Parse) -> list[dict[str, Any]]:
         ) from error
 
 
-_READERS: dict[RecordFormat, Callable[[Path, Parse], Iterable[dict[str, Any]]]] = {
+_READERS: dict[RecordFormat, Callable[[Path, Parse], Iterable[Fields]]] = {
     "lines": _read_lines,
     "jsonl": _read_json_lines,
     "json": _read_json_array,

@@ -49,12 +49,11 @@ def read_completion(body: bytes, status: int = 200, *, model: str | None = None,
         return read_error(status, body)
     try:
         choice = document["choices"][0]
-        message = _read_message(choice)
-        content = _read_content(message)
+        content = _read_content(choice)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         return ChatReply(failure="missing_choices", error=f"not a chat completion: {describe_error(body)}", http_status=status)
     reply = _read_reply(document, choice, content, status)
-    failed = _failure(reply, message)
+    failed = _failure(reply, calls_tool=content.calls_tool)
     if failed is None and require_same_model and _is_other_model(reply, model):
         failed = "wrong_model", f"asked {model}, answered by {reply.model}"
     if failed is not None:
@@ -93,15 +92,7 @@ def set_thoughts_apart(reply: ChatReply) -> ChatReply:
     return replace(reply, text=text, reasoning=thoughts, reasoning_in=reasoning_in, top_logprobs=likeliest)
 
 
-def _read_message(choice: dict[str, Any]) -> dict[str, Any]:
-    """Return the message of a choice: an empty one where the choice only says why it ended, as Vertex sends it."""
-    if choice.get("message") is None and _name(choice.get("finish_reason")) and not {"text", "delta"} & choice.keys():
-        return {}
-    message: dict[str, Any] = choice["message"]
-    return message
-
-
-def _failure(reply: ChatReply, message: dict[str, Any]) -> tuple[Failure, str] | None:
+def _failure(reply: ChatReply, *, calls_tool: bool) -> tuple[Failure, str] | None:
     """Return why a completion is no answer: the failure and its error."""
     reason, end = reply.finish_reason, end_of(reply.finish_reason)
     text = (reply.text or "").strip()
@@ -113,7 +104,7 @@ def _failure(reply: ChatReply, message: dict[str, Any]) -> tuple[Failure, str] |
     if text:
         return None
     error = f"{'no text besides reasoning' if reply.reasoning else 'no text'}, finish_reason {reason}"
-    if message.get("tool_calls") or message.get("function_call") or end == "tool_call":
+    if calls_tool or end == "tool_call":
         return "tool_call", f"{error}; a tool call came instead, though no tools are offered"
     if end == "length":
         return "length", f"{error}; the limit max_tokens was reached before the answer"
@@ -157,10 +148,14 @@ class _Content(NamedTuple):
     reasoning_in: ReasoningPlace | None
     refused: bool
     """Whether the words stand where a model says that it refuses."""
+    calls_tool: bool
 
 
-def _read_content(message: dict[str, Any]) -> _Content:
-    """Read the text of a message, and what the server itself keeps apart as reasoning."""
+def _read_content(choice: dict[str, Any]) -> _Content:
+    """Read the text of a choice's message, and what the server itself keeps apart as reasoning."""
+    # Vertex sends no message where the choice only says why it ended.
+    is_bare = choice.get("message") is None and _name(choice.get("finish_reason")) and not {"text", "delta"} & choice.keys()
+    message = {} if is_bare else choice["message"]
     content = message.get("content")
     text, thought = _join_parts(content) if isinstance(content, list) else (content or "", None)
     refusal = _string(message.get("refusal"))
@@ -176,7 +171,8 @@ def _read_content(message: dict[str, Any]) -> _Content:
         fields["reasoning"] = thoughts
     if thoughts := _string(thought):
         fields["content_part"] = thoughts
-    return _Content(whole_text(text), "\n\n".join(fields.values()) or None, next(iter(fields), None), refused)
+    calls_tool = bool(message.get("tool_calls") or message.get("function_call"))
+    return _Content(whole_text(text), "\n\n".join(fields.values()) or None, next(iter(fields), None), refused, calls_tool)
 
 
 def _join_details(details: Any) -> str:
