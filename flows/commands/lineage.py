@@ -67,7 +67,7 @@ def read_graph(folder: Folder, target: str) -> LineageGraph:
     if path := _file_in_lake(folder, target):
         is_run = (run_folder(folder, path.removeprefix("runs/")) / MANIFEST).exists() and path.startswith("runs/")
         return graph_of_file(lake, f"{path}/{MANIFEST}" if is_run else path, names)
-    if ref := Holdings.of(folder).named(target):
+    if ref := Holdings.of(folder).starting_with(target):
         return graph_of_file(lake, ref.path, names)
     raise UsageError(
         "the lake holds no such run and no such file",

@@ -47,7 +47,7 @@ class Lake:
         self.root = root
         self.code = code
         # Of an object store, where each look takes a request; whoever reads a partition checks it.
-        self._found: dict[str, PartitionRef] = {}
+        self._complete_refs: dict[str, PartitionRef] = {}
         self._rejected: dict[str, pl.DataFrame | None] = {}
 
     def __reduce__(self) -> tuple[type["Lake"], tuple[Folder, CodeVersion]]:
@@ -66,12 +66,12 @@ class Lake:
 
     def find(self, key: PartitionKey) -> PartitionRef | None:
         """Return the complete partition of this key, if it exists and its footer agrees."""
-        if ref := self._found.get(key.fingerprint):
+        if ref := self._complete_refs.get(key.fingerprint):
             return ref
         path = self.root / place_of(key) / f"{key.fingerprint}.parquet"
         ref = self._reference(path, key)
         if ref and not isinstance(path, Path):
-            self._found[key.fingerprint] = ref
+            self._complete_refs[key.fingerprint] = ref
         return ref
 
     def find_latest(self, key: PartitionKey) -> PartitionRef | None:

@@ -103,7 +103,7 @@ class Holdings:
         """Return the partition that another one names so, or that has at least its fingerprint: names of files say no more."""
         return self.partitions.get(identity) or self.partitions.get(identity.partition(".")[0])
 
-    def named(self, start: str) -> PartitionRef | None:
+    def starting_with(self, start: str) -> PartitionRef | None:
         """Return the one partition whose fingerprint begins so; None if these digits cannot name one, or none begins so.
 
         A complete one stands for the incomplete ones that it replaced. Several are a UsageError.

@@ -135,7 +135,7 @@ def _read_whole(path: Path) -> Record:
     except UnicodeDecodeError as error:
         rule, reason = "file_is_utf8", str(error)
     except (ValueError, RecursionError) as error:
-        reason = _said(error)
+        reason = _message_of(error)
     return Record({}, path.name, 0, faults={rule: f"{path.name}: {reason}"})
 
 
@@ -197,7 +197,7 @@ def _read_json_lines(path: Path, parse: Parse) -> Iterator[Fields]:
             require_short(line)
             value = parse(line)
         except (ValueError, RecursionError) as error:
-            _reject(path, row, "the line is not JSON", "one JSON object per line", f"{_said(error)} on line {number}")
+            _reject(path, row, "the line is not JSON", "one JSON object per line", f"{_message_of(error)} on line {number}")
         yield _check_object(path, row, value)
         row += 1
 
@@ -226,7 +226,7 @@ def _read_json(path: Path, parse: Parse, kind: type, expected: str) -> Any:
             "the file is not JSON",
             where=f"{path}, line {error.lineno}" if isinstance(error, json.JSONDecodeError) else str(path),
             expected=expected,
-            got=_said(error),
+            got=_message_of(error),
             next_step="check that the file is complete",
         ) from error
     if not isinstance(values, kind):
@@ -240,7 +240,7 @@ def _read_json(path: Path, parse: Parse, kind: type, expected: str) -> Any:
     return values
 
 
-def _said(error: ValueError | RecursionError) -> str:
+def _message_of(error: ValueError | RecursionError) -> str:
     return error.msg if isinstance(error, json.JSONDecodeError) else str(error)
 
 
