@@ -8,7 +8,7 @@ from flows.runtime.infer_jobs import InferResources, ask_and_judge, judge_gold, 
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.progress import show_calls
 from schemas.lineage import StageResult
-from tasks.models.cost.budget import Budget
+from tasks.models.cost import Budget
 
 
 @moodflow_flow("run-inference", "infer {resolved.title}")

@@ -16,7 +16,7 @@ from flows.runtime.preparation import check_plan, prepare_models, warn
 from flows.score import score
 from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan, ReportRequest
-from tasks.models.cost.pricing import check_budget
+from tasks.models.cost import check_budget
 
 
 def _keep_resolved(value: Any, validate: Any) -> Any:

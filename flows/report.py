@@ -15,7 +15,7 @@ from schemas.lineage import PartitionRef, RunManifest
 from schemas.plan import ReportRequest
 from tasks.compare.steps import ChangesJob, check_regressions, find_changes
 from tasks.lake.manifest import notices
-from tasks.models.cost.pricing import load_prices, price_usage
+from tasks.models.cost import load_prices, price_usage
 from tasks.reporting.content.changes import state_said
 from tasks.reporting.steps import ReportJob, write_report_files
 from tasks.scoring.steps import blueprint_sha256

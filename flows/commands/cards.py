@@ -25,7 +25,7 @@ from tasks.judging.cards import CardPipeline, card_agreement, find_pipeline, fun
 from tasks.lake.files import replace_file
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
-from tasks.models.cost.pricing import load_prices, price_usage
+from tasks.models.cost import load_prices, price_usage
 from tasks.reporting.run_document import describe_cost
 
 MOST_ANNOTATORS = 3

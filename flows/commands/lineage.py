@@ -19,9 +19,9 @@ from schemas.printing import printable
 from schemas.table import Column, Table, Value
 from schemas.tables.layers import AGGREGATED, in_order
 from tasks.datasets.catalogue import CATALOGUE
-from tasks.lake.finding import Holdings
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, list_runs, read_code_version, read_manifest, read_manifests, run_folder
+from tasks.lake.partitions import Holdings
 from tasks.lineage.graph import NameSources, diagram_of_graph, graph_of_file, graph_of_run
 from tasks.sources.locating import Locator, source_sha256, sources
 from tasks.text.number_format import counted
@@ -67,7 +67,7 @@ def read_graph(folder: Folder, target: str) -> LineageGraph:
     if path := _file_in_lake(folder, target):
         is_run = (run_folder(folder, path.removeprefix("runs/")) / MANIFEST).exists() and path.startswith("runs/")
         return graph_of_file(lake, f"{path}/{MANIFEST}" if is_run else path, names)
-    if ref := Holdings.of(folder).named(target):
+    if ref := Holdings.of(folder).starting_with(target):
         return graph_of_file(lake, ref.path, names)
     raise UsageError(
         "the lake holds no such run and no such file",

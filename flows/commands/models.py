@@ -22,11 +22,11 @@ from schemas.provider import ModelProbe, Quirks
 from schemas.table import Column, Table
 from tasks.lake.local_state import state_folder
 from tasks.models.canary import accept_findings
-from tasks.models.capabilities.long_prompt import ask_long_prompt
 from tasks.models.capabilities.probe_records import describe_check, list_models, probe_file, recall, remember
 from tasks.models.capabilities.providers import describe_capabilities, entry_for, find_provider, provider_at
 from tasks.models.embedded.serving import serve_embedded
 from tasks.models.http.endpoint_check import check_endpoint, resolve_keys
+from tasks.models.long_prompts import ask_long_prompt
 from tasks.text.number_format import counted, percent
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)

@@ -19,7 +19,7 @@ from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError, suggest
 from schemas.plan import Plan, refused
 from schemas.roles import JUDGE
-from tasks.models.cost.pricing import check_budget
+from tasks.models.cost import check_budget
 from tasks.solvers.registry import require_role
 
 

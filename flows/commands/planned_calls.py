@@ -17,7 +17,7 @@ from schemas.documents.plan import RunForecast
 from schemas.lineage import Missing
 from schemas.table import Column, Table, Value
 from schemas.usage import Expectation
-from tasks.models.cost.pricing import check_budget
+from tasks.models.cost import check_budget
 from tasks.models.journal.files import ImportedReplies, add_replies
 from tasks.models.journal.request_files import write_requests
 from tasks.models.journal.table import JOURNAL, journal_row

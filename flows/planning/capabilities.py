@@ -15,7 +15,7 @@ from tasks.lake.local_state import state_folder
 from tasks.models.capabilities.probe import probe
 from tasks.models.capabilities.probe_records import alone, probe_file, recall, remember
 from tasks.models.capabilities.providers import choose_capabilities, needs_probe, provider_at
-from tasks.models.cost.budget import Budget, BudgetAccount
+from tasks.models.cost import Budget, BudgetAccount
 from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.endpoint_check import resolve_keys
 from tasks.models.http.failures import RETRIES

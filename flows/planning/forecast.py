@@ -21,8 +21,14 @@ from tasks.judging.executor import plan_ratings
 from tasks.judging.gold import gold_answers
 from tasks.judging.rubrics import Rubric
 from tasks.lake.lake import Lake
-from tasks.models.cost.budget import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator
-from tasks.models.cost.pricing import check_budget, find_rate
+from tasks.models.cost import (
+    CHARACTERS_PER_TOKEN,
+    FIRST_REPLY_SHARE,
+    TOKENS_PER_CJK_CHARACTER,
+    Estimator,
+    check_budget,
+    find_rate,
+)
 from tasks.models.journal.table import JOURNAL
 from tasks.reporting.content.operations import no_price
 from tasks.solvers.forecast import choose_unsent, expect_calls, plan_requests

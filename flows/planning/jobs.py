@@ -14,7 +14,7 @@ from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
 from schemas.usage import Role
-from tasks.datasets.keys import ItemsKeys, items_keys
+from tasks.datasets.catalogue import ItemsKeys, items_keys
 from tasks.judging.executor import judgements_key
 from tasks.judging.gold import rates_gold
 from tasks.judging.rubrics import Rubric, load_rubric

@@ -23,10 +23,10 @@ from schemas.tables.items import Items
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.own_items import in_folder, local_dataset
 from tasks.judging.rubrics import load_rubric
-from tasks.lake.fingerprint import hash_settings
 from tasks.lake.lake import Lake
 from tasks.lake.local_state import state_folder
 from tasks.lake.manifest import next_number, read_code_version
+from tasks.lake.partitions import hash_settings
 from tasks.metrics.profile import PROFILES
 from tasks.models.canary import epoch_identity, read_record
 from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto

@@ -15,8 +15,7 @@ from schemas.tables.responses import Judgements, Responses
 from schemas.usage import COUNTS, TOKENS, Role, Usage, merge
 from schemas.worker_pool import ProgressListener
 from tasks.lake.lake import Lake
-from tasks.models.cost.budget import Budget, Estimator
-from tasks.models.cost.pricing import check_budget, find_rate
+from tasks.models.cost import Budget, Estimator, check_budget, find_rate
 from tasks.models.http.client import BUDGET_SPENT
 from tasks.solvers import forecast as forecasting
 

@@ -24,8 +24,7 @@ from tasks.judging.executor import Judge, judge_answers
 from tasks.judging.steps import JudgeJob, judge_partition, write_gold
 from tasks.lake.frames import frame_of_rows
 from tasks.retrieval.embedding import BUNDLED, find_embedder
-from tasks.retrieval.engine import RetrievalEngine
-from tasks.retrieval.store import EMBEDDINGS
+from tasks.retrieval.engine import EMBEDDINGS, RetrievalEngine
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import RoleModel, SolverResources

@@ -23,7 +23,7 @@ from tasks.judging.executor import rating_tokens
 from tasks.lake.local_state import network_disk, state_folder
 from tasks.models.canary import compare_replies, conclude, draw_sample, epoch_identity, keep_record, read_record
 from tasks.models.capabilities.probe_records import recall
-from tasks.models.cost.budget import Budget
+from tasks.models.cost import Budget
 from tasks.models.http.client import HttpChat
 from tasks.models.http.endpoint_check import resolve_keys
 from tasks.models.journal.table import JOURNAL

@@ -79,13 +79,13 @@ class Layer:
 
 
 _TABLES, _STEPS = "schemas.tables", "tasks.verify.recompute"
-_BUILT, _ASKED = "tasks.datasets.keys:ITEMS_VERSION", "tasks.verify.drift:asked_parts"
+_BUILT, _ASKED = "tasks.datasets.catalogue:ITEMS_VERSION", "tasks.verify.drift:asked_parts"
 _SCORED, _PASS = "tasks.scoring.benchmark:SCORING_VERSION", f"{_STEPS}:aggregated"
 
 
 def gold_layer(name: str, schema_name: str) -> Layer:
     """Return a layer of gold, whose rows `annotate` of a dataset's entry makes; what they mean, the entry's version says."""
-    return Layer(name, schema_name, "build", _BUILT, step_name="tasks.verify.catalogue:gold_rows", is_gold=True)
+    return Layer(name, schema_name, "build", _BUILT, step_name="tasks.verify.drift:gold_rows", is_gold=True)
 
 
 def _scored(name: str, schema_name: str, parents: tuple[str, ...], version: str) -> Layer:

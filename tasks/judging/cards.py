@@ -15,7 +15,7 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.role_cards import CardStep
 from schemas.usage import Role
 from tasks.judging.agreement import krippendorff_alpha
-from tasks.lake.fingerprint import hash_settings, partition_key
+from tasks.lake.partitions import hash_settings, partition_key
 from tasks.solvers.state import SolverResources
 
 Card = dict[str, Any]

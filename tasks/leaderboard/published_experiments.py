@@ -13,9 +13,9 @@ from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.paper import MethodsTable, Paper, ThinkingTable
 from schemas.tables.scores import DimensionScores, NormalizedScores
-from tasks.lake.fingerprint import canonical_json
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version, read_manifests
+from tasks.lake.partitions import canonical_json
 from tasks.leaderboard.ranking import rank_stored_systems
 from tasks.runs.comparable_runs import basis
 from tasks.runs.run_tables import Row

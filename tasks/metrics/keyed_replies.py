@@ -11,8 +11,7 @@ from typing import Any
 
 from tasks.metrics.parsing import Parse
 from tasks.metrics.reply import clean_reply, keep_end, level_text, match_text, plain_text
-from tasks.text.json_objects import objects_from_end
-from tasks.text.reasoning import strip_reasoning
+from tasks.text.replies import objects_from_end, strip_reasoning
 
 _DECODER = json.JSONDecoder(object_pairs_hook=tuple)
 """Gives objects as pairs, so that a key that occurs twice is seen."""

@@ -13,7 +13,7 @@ from schemas.documents.leaderboard import Group
 from schemas.lineage import RunManifest
 from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL, RoleModels
-from tasks.lake.fingerprint import canonical_json
+from tasks.lake.partitions import canonical_json
 from tasks.runs.differences import TreeChange, fields_apart, tree_changes
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System

@@ -8,8 +8,8 @@ import polars as pl
 
 from schemas.lineage import PartitionRef
 from schemas.tables.columns import measured_columns
-from tasks.lake.fingerprint import content_sha256
 from tasks.lake.lake import Lake
+from tasks.lake.partitions import content_sha256
 
 KeyT = TypeVar("KeyT")
 

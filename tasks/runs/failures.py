@@ -14,8 +14,8 @@ from schemas.tables.responses import Judgements, Responses
 from schemas.usage import TESTED
 from tasks.lake.lake import Lake
 from tasks.models.http.client import BUDGET_SPENT
-from tasks.models.http.cut_prompts import WAS_CUT
 from tasks.models.http.failures import FAILURE_KINDS
+from tasks.models.long_prompts import WAS_CUT
 from tasks.solvers.answers import ANSWER, ASKED, ITEM
 
 METRIC = ["model", "setting", "dataset", "method", "metric"]

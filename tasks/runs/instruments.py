@@ -16,7 +16,7 @@ from tasks.runs.run_tables import System, from_row
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.dimensions import rate_answers
 from tasks.solvers.answers import ANSWER, ASKED, OWN_WORDS
-from tasks.text.json_objects import read_object
+from tasks.text.replies import read_object
 
 COUNTED = ["model", "setting", "dataset", "name"]
 

@@ -15,7 +15,7 @@ from schemas.documents.run import InstrumentCount, ListedRun, RunList
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED, LAYERS
-from tasks.lake.errors import unreadable_document
+from tasks.lake.files import unreadable_document
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_all_changes, read_code_version, read_manifest, read_manifests, run_folder
 from tasks.runs.run_tables import System, ordered

@@ -12,8 +12,8 @@ from schemas.item import Item
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.question_types import answered_by
 from schemas.tables.items import Chunks, Contexts
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
+from tasks.lake.partitions import partition_key
 from tasks.solvers.state import CONTEXT, Chunking
 from tasks.text.tokens import count_tokens
 

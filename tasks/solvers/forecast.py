@@ -24,7 +24,7 @@ from schemas.vocabulary import Language, Ranking
 from tasks.lake.files import parquet_source
 from tasks.lake.frames import frame_of_rows, unreadable
 from tasks.lake.lake import Lake
-from tasks.models.cost.budget import Estimator, Measure, measure_texts
+from tasks.models.cost import Estimator, Measure, measure_texts
 from tasks.models.journal.table import JOURNAL, opened_replies
 from tasks.retrieval.chunking import split
 from tasks.solvers.base import UNSENT

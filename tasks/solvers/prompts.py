@@ -23,7 +23,7 @@ from schemas.item import Item, option_letters
 from schemas.json_yaml import read_text, read_yaml
 from schemas.question_types import QUESTION_TYPES, QuestionType, answered_by
 from schemas.vocabulary import Language
-from tasks.lake.fingerprint import hash_settings
+from tasks.lake.partitions import hash_settings
 
 PROMPTS = DATA_FOLDER / "prompts"
 

@@ -16,9 +16,9 @@ from schemas.blueprint import Gate
 from schemas.lineage import CodeVersion, DatasetNotice, PartitionRef
 from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.tables.scores import Totals
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_manifest
+from tasks.lake.partitions import partition_key
 from tasks.leaderboard.ranking import run_rows
 from tasks.runs.past_run import reopen
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark

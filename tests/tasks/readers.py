@@ -32,9 +32,8 @@ from tasks.judging.rubrics import Scale
 from tasks.judging.simulation import find_rule_faults
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
 from tasks.metrics.item_scores import MEASURED, score_items
-from tasks.text.json_objects import read_object
 from tasks.text.languages import find_language
-from tasks.text.reasoning import strip_reasoning
+from tasks.text.replies import read_object, strip_reasoning
 from tasks.text.scrub_keys import Scrubber
 from tests.tasks.benchmarks.attunebench.metrics.samples import ONE_TURN, gold_layers, visible
 from tests.tasks.rows import answer, answers, item, items, judgement, judgements

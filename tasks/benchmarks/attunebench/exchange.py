@@ -33,7 +33,7 @@ from tasks.scoring.resampling import draw_weights
 from tasks.scoring.summation import exact_sum
 from tasks.scoring.uncertainty import LIMITS, Resampling, mean_limits
 from tasks.solvers.infer_job import InferJob
-from tasks.text.json_objects import read_object
+from tasks.text.replies import read_object
 
 ROW = ["model", "mode", "strategy"]
 COMPOSITE = "composite_score"

@@ -25,8 +25,8 @@ from tasks.runs.run_tables import ReportData, Row
 from tasks.runs.sections import Block, RunSection
 from tasks.solvers.answers import ASKED, SAID
 from tasks.solvers.registry import setting_title
-from tasks.text.json_objects import read_object
 from tasks.text.number_format import counted, list_counts, number, signed
+from tasks.text.replies import read_object
 
 NONE, UNREAD, NOTHING_ELSE = "none", "unread", "nothing else"
 """In place of an emotion: an empty list; a reply without a list; a list whose every emotion was tagged, too."""

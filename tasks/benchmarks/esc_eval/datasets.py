@@ -16,7 +16,7 @@ from schemas.dataset import BundledFile, DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import Language
 from tasks.benchmarks.moodbench.bundled import BUNDLED
-from tasks.datasets.pinned_files import pinned_in
+from tasks.datasets.catalogue import pinned_in
 
 Gender = Literal["female", "male", "not mentioned"]
 AgeGroup = Literal["teenage", "young", "middle-aged", "old", "not mentioned"]

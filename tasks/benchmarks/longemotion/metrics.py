@@ -11,7 +11,7 @@ from tasks.metrics.general import by_reference
 from tasks.metrics.keyed_replies import keyed_values
 from tasks.metrics.metric import Metric
 from tasks.metrics.texts import CHINESE_CHARACTER, word_f1
-from tasks.text.reasoning import strip_reasoning
+from tasks.text.replies import strip_reasoning
 
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
 _SPACED = str.maketrans(dict.fromkeys(punctuation, " "))

@@ -9,7 +9,7 @@ import polars as pl
 from schemas.lineage import Missing, RunManifest
 from schemas.roles import JUDGE
 from schemas.usage import TESTED
-from tasks.models.http.cut_prompts import LEAST_WINDOW
+from tasks.models.long_prompts import LEAST_WINDOW
 from tasks.retrieval.embedding import BUNDLED, UNREAD_CHINESE
 from tasks.runs.failures import METRIC, NOT_SENT, find_failures, name_role
 from tasks.runs.redaction import restricted_notices

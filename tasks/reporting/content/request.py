@@ -12,7 +12,7 @@ from schemas.context import ContextOptions, RetrievalOptions
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.roles import JUDGE, PANEL
 from schemas.table import Cell, Column, Table, columns
-from tasks.lake.fingerprint import canonical_json
+from tasks.lake.partitions import canonical_json
 from tasks.runs.mean_lengths import mean_lengths
 from tasks.runs.redaction import restricted_notices
 from tasks.runs.run_tables import ReportData, Row

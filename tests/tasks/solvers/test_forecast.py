@@ -13,9 +13,9 @@ from schemas.tables.items import Items
 from tasks.benchmarks.attunebench.annotate import AnnotateOptions
 from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
-from tasks.models.cost.budget import Estimator, measure_texts
+from tasks.lake.partitions import partition_key
+from tasks.models.cost import Estimator, measure_texts
 from tasks.models.journal.journal import Journal
 from tasks.models.journal.table import JOURNAL
 from tasks.solvers.forecast import (

@@ -12,8 +12,7 @@ from math import fsum
 
 import polars as pl
 
-from schemas.metrics import RATIO
-from schemas.normalisation import CentredNormalisation, NoNormalisation, Normalisation, NumericNormalisation
+from schemas.metrics import RATIO, CentredNormalisation, NoNormalisation, Normalisation, NumericNormalisation
 from schemas.vocabulary import Profile
 from tasks.benchmarks.attunebench.annotate import DRAFT_JUDGE
 from tasks.benchmarks.attunebench.benchmark import TURNS, WHOLE
@@ -34,7 +33,7 @@ from tasks.benchmarks.attunebench.metrics.turns import (
     similarity_values,
 )
 from tasks.metrics.metric import Metric, WholeMeasure
-from tasks.text.json_objects import read_object
+from tasks.text.replies import read_object
 
 Annotated = tuple[ConversationGold, VisibleConversation]
 """An item: its annotations, and what is visible of it."""

@@ -20,7 +20,7 @@ from tasks.benchmarks.longemotion.needle.haystacks import Haystack, lay_out
 from tasks.benchmarks.longemotion.needle.names import clashing_names, names_in
 from tasks.benchmarks.longemotion.needle.needles import Needle, list_grid, match_layout
 from tasks.benchmarks.moodbench.datasets.emotional_situations import UPSTREAM
-from tasks.datasets.pinned_files import pinned_in
+from tasks.datasets.catalogue import pinned_in
 
 QUOTAS = {"Positive": 67, "Neutral": 67, "Negative": 66}
 """As balanced as 200 items with three labels can be."""

@@ -17,7 +17,7 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file, one_per_record, released
-from tasks.datasets.pinned_files import pinned_in
+from tasks.datasets.catalogue import pinned_in
 from tasks.text.tokens import count_tokens
 
 MOST_OF_MAJORITY = 35

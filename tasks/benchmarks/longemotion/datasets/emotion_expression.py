@@ -11,7 +11,8 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file, read_text
-from tasks.datasets.pinned_files import pinned_in
+from tasks.benchmarks.longemotion.needle.lazy_samples import read_text
+from tasks.datasets.catalogue import pinned_in
 from tasks.text.tokens import count_tokens
 
 QUESTION = "Imagine that you are the person in this situation. What do you feel, and what becomes of it?"

@@ -9,7 +9,7 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import Language
 from tasks.datasets.building import number_repeats
-from tasks.datasets.pinned_files import pinned_in
+from tasks.datasets.catalogue import pinned_in
 
 longemotion_file = pinned_in("github.com/LongEmotion/LongEmotion", "7149110920c83589e979a0f1615d2661af884594")
 

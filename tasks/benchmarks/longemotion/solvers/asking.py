@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from schemas.chat import ChatMessage
+from schemas.context import Chunk, Retriever
 from schemas.item import Item
-from schemas.retrieval import Chunk, Retriever
 from schemas.usage import TESTED
 from schemas.vocabulary import Language
 from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES, ChunkCounts, Family, Parameters

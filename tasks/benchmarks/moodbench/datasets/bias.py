@@ -8,8 +8,8 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import OptionRole
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
+from tasks.datasets.catalogue import pinned_in, pinned_list
 from tasks.datasets.options import shuffle_options
-from tasks.datasets.pinned_files import pinned_in, pinned_list
 
 
 def adapt_crows_pairs(record: Record) -> Item:

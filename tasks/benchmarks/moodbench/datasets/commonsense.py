@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from schemas.item import Item, Record
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
+from tasks.datasets.catalogue import pinned_in
 from tasks.datasets.options import choice
-from tasks.datasets.pinned_files import pinned_in
 
 # WikiHow texts mark their layout with these four words; other brackets would be text.
 LAYOUT_MARKS = re.compile(r"\s*(?:\[(?:header|title|step|substeps)\]\s*)+")

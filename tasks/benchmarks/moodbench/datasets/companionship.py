@@ -9,8 +9,8 @@ from typing import Any
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
+from tasks.datasets.catalogue import pinned_in
 from tasks.datasets.options import shuffle_options
-from tasks.datasets.pinned_files import pinned_in
 
 PERSONAS = "persona"
 # The folder's name upstream is misspelt.

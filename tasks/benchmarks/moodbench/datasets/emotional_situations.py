@@ -13,8 +13,8 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
+from tasks.datasets.catalogue import pinned_in
 from tasks.datasets.options import choice, find_gold, shuffle_options
-from tasks.datasets.pinned_files import pinned_in
 
 # The subject is named because several stories ask about more than one person; it may be "I" or 我, which these sentences allow.
 QUESTIONS: Mapping[str, Mapping[Language, str]] = {

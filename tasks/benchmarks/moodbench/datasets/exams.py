@@ -9,8 +9,8 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
+from tasks.datasets.catalogue import pinned_in, pinned_list
 from tasks.datasets.options import choice, order_matters
-from tasks.datasets.pinned_files import pinned_in, pinned_list
 from tasks.text.mathematics import plain_forms
 
 LETTERS = "ABCDE"

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from schemas.item import Item, Record, text_id
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
+from tasks.datasets.catalogue import pinned_in, pinned_list
 from tasks.datasets.options import choice, find_gold
-from tasks.datasets.pinned_files import pinned_in, pinned_list
 
 VERDICTS = {
     "True": "True: the premises imply the conclusion",

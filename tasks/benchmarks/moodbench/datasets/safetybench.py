@@ -9,7 +9,7 @@ from typing import Any
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import Language
-from tasks.datasets.pinned_files import pinned_in
+from tasks.datasets.catalogue import pinned_in
 
 # Such options speak of the options shown with them, so they have to stay where they are.
 NAMES_OTHERS: dict[Language, re.Pattern[str]] = {

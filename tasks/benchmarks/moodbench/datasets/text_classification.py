@@ -7,8 +7,8 @@ import re
 
 from schemas.item import Record
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
+from tasks.datasets.catalogue import pinned_in
 from tasks.datasets.options import choice
-from tasks.datasets.pinned_files import pinned_in
 
 LINE_BREAK = re.compile(r"<br\s*/?>")
 

@@ -27,7 +27,7 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from schemas.tables.scores import ItemScores
 from tasks.benchmarks.moodbench.reference.methods import is_asked, reference_blueprint, reference_gap
-from tasks.lake.fingerprint import partition_key
+from tasks.lake.partitions import partition_key
 from tasks.metrics.item_scores import ScoredAnswer, score_answers
 from tasks.metrics.measures import label_f1, points_share
 from tasks.metrics.profile import ScoringProfile

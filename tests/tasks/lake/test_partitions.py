@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tasks.lake.fingerprint import canonical_json, content_sha256, partition_key
+from tasks.lake.partitions import canonical_json, content_sha256, partition_key
 
 BASE: dict[str, Any] = {
     "layer": "items",

@@ -1,9 +1,15 @@
-"""Find the partitions of a lake by the names of their files."""
+"""Fingerprints of partitions, which hash canonical JSON of what they are made of, and the partitions that files are named by."""
 
+import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from hashlib import sha256
+from io import BytesIO
+from typing import Any, Self
 from urllib.parse import quote, unquote
+
+import polars as pl
 
 from schemas.errors import UsageError
 from schemas.folders import Folder
@@ -36,8 +42,8 @@ def incomplete_name(folder: Folder, fingerprint: str, content: str) -> str:
 
 
 def _written_order(path: Folder) -> tuple[int, str]:
-    found = FILE_NAME.fullmatch(path.name)
-    return int((found and found["number"]) or 0), path.name
+    match = FILE_NAME.fullmatch(path.name)
+    return int((match and match["number"]) or 0), path.name
 
 
 def rejected_path(ref: PartitionRef) -> str:
@@ -58,18 +64,18 @@ def located(path: str) -> PartitionRef | None:
     """Return what a path below the lake says of a partition, which is neither its rows nor their hash; None if it names none."""
     layer, _, below = path.partition("/")
     *folders, name = below.split("/")
-    found = FILE_NAME.fullmatch(name)
+    match = FILE_NAME.fullmatch(name)
     pairs = [folder.partition("=") for folder in folders]
-    if not found or not all(sign for _, sign, _ in pairs):
+    if not match or not all(sign for _, sign, _ in pairs):
         return None
     return PartitionRef(
         layer=layer,
         place=tuple((key, unquote(value)) for key, _, value in pairs),
-        fingerprint=found["fingerprint"],
+        fingerprint=match["fingerprint"],
         path=path,
         rows=0,
-        content_sha256=found["content"] or "",
-        complete=found["content"] is None,
+        content_sha256=match["content"] or "",
+        complete=match["content"] is None,
     )
 
 
@@ -83,21 +89,21 @@ class Holdings:
     @classmethod
     def of(cls, lake: Folder) -> Self:
         """Read the names of all files, and none of the files."""
-        found = cls()
+        holdings = cls()
         for path in sorted(relative(path, lake) for path in lake.glob("*/**/*.parquet")):
             if (ref := located(path)) is None:
                 continue
             if ref.layer.endswith(REJECTED):
-                found.rejected[ref.fingerprint] = ref
+                holdings.rejected[ref.fingerprint] = ref
             else:
-                found.partitions[ref.fingerprint if ref.complete else ref.identity] = ref
-        return found
+                holdings.partitions[ref.fingerprint if ref.complete else ref.identity] = ref
+        return holdings
 
     def find(self, identity: str) -> PartitionRef | None:
         """Return the partition that another one names so, or that has at least its fingerprint: names of files say no more."""
         return self.partitions.get(identity) or self.partitions.get(identity.partition(".")[0])
 
-    def named(self, start: str) -> PartitionRef | None:
+    def starting_with(self, start: str) -> PartitionRef | None:
         """Return the one partition whose fingerprint begins so; None if these digits cannot name one, or none begins so.
 
         A complete one stands for the incomplete ones that it replaced. Several are a UsageError.
@@ -105,17 +111,77 @@ class Holdings:
         if not re.fullmatch(rf"[0-9a-f]{{{PREFIX_LENGTH},64}}", start):
             return None
         begun = [ref for identity, ref in self.partitions.items() if identity.startswith(start)]
-        found = [ref for ref in begun if ref.complete or ref.fingerprint not in self.partitions]
-        if len(found) > 1:
+        refs = [ref for ref in begun if ref.complete or ref.fingerprint not in self.partitions]
+        if len(refs) > 1:
             raise UsageError(
-                f"{len(found)} partitions have a fingerprint that begins like this",
+                f"{len(refs)} partitions have a fingerprint that begins like this",
                 expected="digits that only one begins with, or the path of a file",
                 got=start,
-                next_step=f"name one: {', '.join(ref.path for ref in found[:3])}",
+                next_step=f"name one: {', '.join(ref.path for ref in refs[:3])}",
             )
-        return found[0] if found else None
+        return refs[0] if refs else None
 
 
 def relative(path: Folder, lake: Folder) -> str:
     """Return the path of a file below the lake, with slashes."""
     return str(path)[len(str(lake).rstrip("/")) :].replace("\\", "/").lstrip("/")
+
+
+def canonical_json(value: Any) -> str:
+    """Return JSON text that is the same for equal values: sorted keys, no spaces; ValueError if a number is not finite."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def hash_settings(value: Any) -> str:
+    """Return SHA-256 of the canonical JSON, as 64 hex digits."""
+    return sha256(canonical_json(value).encode()).hexdigest()
+
+
+def partition_key(
+    layer: str, keys: Mapping[str, str], settings: Mapping[str, Any], parents: Sequence[str], version: str
+) -> PartitionKey:
+    """Return the key of the partition of `layer` that these settings and parents produce.
+
+    Args:
+        layer: name of the layer.
+        keys: folder names and values, in order.
+        settings: resolved settings that change the content; no secrets, no transport settings.
+        parents: identities of the partitions it is computed from; sorted here, so order does not matter.
+        version: evaluation version of the code that writes it.
+    """
+    resolved = {**settings, "evaluation_version": version}
+    return PartitionKey(
+        layer=layer,
+        place=tuple(keys.items()),
+        fingerprint=fingerprint_of(layer, keys, resolved, parents),
+        settings=resolved,
+        parents=tuple(sorted(parents)),
+    )
+
+
+def fingerprint_of(layer: str, keys: Mapping[str, str], settings: Mapping[str, Any], parents: Sequence[str]) -> str:
+    """Return what a partition is named by; `settings` are its resolved ones, the evaluation version among them."""
+    return hash_settings({"layer": layer, "keys": dict(keys), "settings": dict(settings), "parents": sorted(parents)})
+
+
+def content_sha256(frame: pl.DataFrame, measured: Sequence[str] = ()) -> str:
+    """Return the hash of the rows as JSON lines, without columns that differ from run to run.
+
+    JSON lines and not Parquet bytes: the hash then survives a new Parquet writer.
+    """
+    lines = _Hashed()
+    frame.drop(measured).write_ndjson(lines)
+    return lines.digest.hexdigest()
+
+
+class _Hashed(BytesIO):
+    """Hashes what is written and keeps nothing of it: a partition's text is as large as the partition."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.digest = sha256()
+
+    def write(self, data: Any) -> int:
+        """Take some bytes."""
+        self.digest.update(data)
+        return len(data)

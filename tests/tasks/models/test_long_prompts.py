@@ -1,7 +1,7 @@
 """A prompt that was cut is told by what the server counted; a whole one never is."""
 
 from schemas.chat import ChatReply
-from tasks.models.http.cut_prompts import LongPrompt, find_pinned, is_cut
+from tasks.models.long_prompts import LongPrompt, find_pinned, is_cut
 from tests.rows import each_row
 from tests.tasks.models.making_calls import request
 

@@ -1,6 +1,11 @@
-"""Tell what a model thought from what it answers, by the marks that models set between the two."""
+"""Tell what a model thought from what it answers, by the marks between the two, and find the JSON object in a reply."""
 
+import json
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from schemas.json_yaml import DEEPEST
 
 _LEFT = r"(?:<|＜|◁|&(?:amp;)?lt;|\\u003c|\[(?=THINK(?:ING)?\]|/(?i:think(?:ing)?)\]))"
 _RIGHT = r"(?:>|＞|▷|\]|&(?:amp;)?gt;|\\u003e)"
@@ -53,20 +58,20 @@ def split_reasoning(reply: str) -> tuple[str | None, str]:
         return None, reply
     text = _GRANITE.sub(r"<think>\1</think>", _WORDS.sub(r"<|channel|>\1", reply))
     marks = [mark for mark in _MARK.finditer(text) if not _is_spoken_of(mark)]
-    borders = [0, *(place for mark in marks for place in mark.span()), len(text)]
+    borders = [0, *(border for mark in marks for border in mark.span()), len(text)]
     pieces = [text[start:end] for start, end in zip(borders[::2], borders[1::2], strict=True)]
-    last_words = max((place for place, piece in enumerate(pieces) if piece.strip()), default=0)
+    last_words = max((index for index, piece in enumerate(pieces) if piece.strip()), default=0)
     thoughts, rest, depth = list[str](), list(filter(str.strip, pieces[:1])), 0
     current = rest
-    for place, kind in enumerate((mark.lastgroup for mark in marks), 1):
+    for index, kind in enumerate((mark.lastgroup for mark in marks), 1):
         # Behind the last word of a reply that has had its thought, a mark that closes nothing is one too many.
-        swallowed = kind == "closes" and current is rest and (depth or place <= last_words or not thoughts)
+        swallowed = kind == "closes" and current is rest and (depth or index <= last_words or not thoughts)
         if kind == "answers" or swallowed:
             thoughts += rest
             rest.clear()
         current = thoughts if kind == "opens" else rest
         depth = depth + 1 if kind == "opens" else 0 if kind == "answers" else max(0, depth - 1)
-        current += filter(str.strip, pieces[place : place + 1])
+        current += filter(str.strip, pieces[index : index + 1])
     answer = "".join(rest).strip()
     if not marks or (answer[:1] != "{" and reply.lstrip()[:1] == "{" and reply.rstrip()[-1:] == "}"):
         return None, reply
@@ -77,3 +82,53 @@ def _is_spoken_of(mark: re.Match[str]) -> bool:
     text, start = mark.string, mark.start()
     quoted = start and _QUOTE.match(text, start - 1) and _END_OF_QUOTE.match(text, mark.end())
     return bool(quoted or (mark.lastgroup == "opens" and _WITHIN_SENTENCE.match(text, start)))
+
+
+_DECODER = json.JSONDecoder(strict=False)
+"""Lets line breaks stand in a text: models write them, and they leave no doubt about what is meant."""
+
+_START = re.compile(r'\{\s*"')
+_FENCE = re.compile(r"```(?:json)?\s*+(.*?)```", re.DOTALL | re.IGNORECASE)
+
+
+def read_object(text: str | None) -> Mapping[str, Any] | None:
+    """Return the JSON object of a reply: its whole text, else a fenced block, else what the outermost braces hold.
+
+    Raw line breaks in strings are mended; of a list the first object counts. Empty if there is none, null if no reply came.
+    """
+    if text is None:
+        return None
+    for candidate in _candidates(text):
+        try:
+            value = _DECODER.decode(candidate)
+        except (ValueError, RecursionError):
+            continue
+        for entry in value if isinstance(value, list) else (value,):
+            if isinstance(entry, dict):
+                return entry
+    return {}
+
+
+def objects_from_end(text: str, decoder: json.JSONDecoder = _DECODER) -> Iterator[Any]:
+    """Yield the complete JSON objects that have a key, as the decoder gives them, the one that begins last first.
+
+    After DEEPEST in a row that are not complete it ends: what holds them is nested too deep to be meant.
+    """
+    # Behind the last brace that closes nothing is complete: a reply that opens objects without end costs no time.
+    failed = 0
+    for start in reversed([match.start() for match in _START.finditer(text, 0, text.rfind("}") + 1)]):
+        try:
+            yield decoder.raw_decode(text, start)[0]
+            failed = 0
+        except (ValueError, RecursionError):
+            failed += 1
+            if failed > DEEPEST:
+                return
+
+
+def _candidates(text: str) -> Iterator[str]:
+    if text.lstrip()[:1] in ("{", "["):
+        yield text
+    answer = strip_reasoning(text)
+    yield from _FENCE.findall(answer)
+    yield answer[answer.find("{") : answer.rfind("}") + 1]

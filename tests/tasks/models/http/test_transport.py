@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tasks.models.http.event_stream import join_events
 from tasks.models.http.parse_reply import read_completion
+from tasks.models.http.transport import join_events
 from tests.probed_server import Answer, ProbedServer
 from tests.tasks.models.making_calls import Pauses, ask_once, entry
 
@@ -39,7 +39,7 @@ USAGE = '{"model": "listener-2", "choices": [], "usage": {"prompt_tokens": 9, "c
     ],
 )
 def test_stream_is_read_as_answer_it_is(body: bytes) -> None:
-    reply = read_completion(join_events(body), asked="listener")
+    reply = read_completion(join_events(body), model="listener")
     assert (reply.text, reply.failure, reply.finish_reason) == ("The answer is B.", None, "stop")
     assert (reply.prompt_tokens, reply.completion_tokens, reply.model) == (9, 4, "listener-2")
 

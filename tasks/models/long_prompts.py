@@ -1,4 +1,4 @@
-"""Find prompts of which a server read only a part, by the tokens that it counted.
+"""Find prompts of which a server read only a part, by the tokens that it counted, and ask one that shows it.
 
 Measured on 585 texts (datasets, pages, code) and on repeated words, with the tokenizers of GPT-4, GPT-4o, Qwen 2.5 and 3.6,
 DeepSeek and Mistral (v3, Tekken): English has at most 5.8 characters a token and 1.19 tokens or more a word, and one token a word
@@ -9,9 +9,14 @@ repeated characters can be one token, so they are not counted here. Jurassic-2, 
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple, Self
 
-from schemas.chat import ChatReply, ChatRequest
+from schemas.api_capabilities import Sampling
+from schemas.chat import Chat, ChatMessage, ChatReply, ChatRequest, ModelEntry
+from schemas.provider import CapabilityFinding, ModelProbe
+from tasks.models.capabilities.probe import REPLY_TOKENS, one_line
+from tasks.models.capabilities.providers import choose_capabilities
 
 TOKENS_PER_WORD, TOKENS_PER_SIGN = 0.9, 1 / 3
 """Each text had 1.32 times as many tokens or more; a sign is Chinese, Japanese or Korean."""
@@ -34,7 +39,7 @@ MOST_TOKENS_PER_CHARACTER = 3
 class LongPrompt(NamedTuple):
     """A prompt that was answered: who was asked, its characters, the fewest tokens it can have, and those counted."""
 
-    asked: tuple[str, str]
+    target: tuple[str, str]
     characters: int
     fewest: float
     counted: int
@@ -70,12 +75,44 @@ def find_pinned(prompts: Mapping[str, LongPrompt]) -> set[str]:
     groups, largest = defaultdict[tuple[tuple[str, str], int], list[str]](list), defaultdict[tuple[str, str], int](int)
     for key, prompt in prompts.items():
         if prompt.counted <= MOST_TOKENS_PER_CHARACTER * prompt.characters:
-            groups[prompt.asked, prompt.counted].append(key)
-            largest[prompt.asked] = max(largest[prompt.asked], prompt.counted)
+            groups[prompt.target, prompt.counted].append(key)
+            largest[prompt.target] = max(largest[prompt.target], prompt.counted)
     pinned = set[str]()
-    for (asked, counted), keys in groups.items():
+    for (target, counted), keys in groups.items():
         fewest = sorted(prompts[key].fewest for key in keys)
-        at_most = counted == largest[asked] and counted >= LEAST_PINNED
+        at_most = counted == largest[target] and counted >= LEAST_PINNED
         if counted < fewest[-1] or (at_most and len(keys) >= SAME_WINDOW and fewest[-1] >= SPREAD * fewest[0]):
             pinned.update(keys)
     return pinned
+
+
+SENTENCES = 1000
+"""Of nine words and a number each: 10,000 tokens or more, and contexts of 8,192 and fewer are common defaults."""
+
+MARKS = {"front": "harbour 4817", "end": "lantern 2953"}
+TASK = "This text begins and ends with a mark, a word and a number each. Repeat both marks and say nothing else."
+
+
+async def ask_long_prompt(entry: ModelEntry, probe: ModelProbe, chat: Chat) -> ModelProbe:
+    """Return what a probe found, with `long_prompt`: whether both ends of one came back, and how many tokens were counted."""
+    story = " ".join(f"On day {number} she wrote a letter to her friend." for number in range(SENTENCES))
+    prompt = f"{TASK}\nFirst mark: {MARKS['front']}.\n{story}\nSecond mark: {MARKS['end']}.\n{TASK}"
+    messages, capabilities = (ChatMessage(role="user", content=prompt),), choose_capabilities(None, None, probe)
+    request = ChatRequest(entry.name, entry.identity, messages, Sampling(max_tokens=REPLY_TOKENS), capabilities=capabilities)
+    finding = _judge(request, await chat(request), len(prompt))
+    return replace(probe, calls=probe.calls + 1, long_prompt=replace(finding, evidence=one_line(finding.evidence)))
+
+
+def _judge(request: ChatRequest, reply: ChatReply, characters: int) -> CapabilityFinding:
+    if reply.failure not in {None, "length", "reasoning_only"}:
+        refused = reply.failure == "context_too_long"
+        evidence = f"{'refused as too long' if refused else 'no answer'}, {characters:,} characters: {reply.error}"
+        return CapabilityFinding("no" if refused else "unknown", evidence)
+    measured = LongPrompt.of(request, replace(reply, failure=None))
+    cut = measured is not None and measured.is_cut
+    lost = [end for end, mark in MARKS.items() if mark.split()[1] not in f"{reply.reasoning} {reply.text}"]
+    marks = f"no mark of its {' or its '.join(lost)} came back" if lost else "both its marks came back"
+    tokens = "no" if reply.prompt_tokens is None else f"{reply.prompt_tokens:,}"
+    unseen = "" if measured else " counted, so that a cut cannot be seen,"
+    evidence = f"{'cut: ' if cut else ''}{tokens} tokens{unseen} of {characters:,} characters, {marks}"
+    return CapabilityFinding("no" if cut else "yes" if measured and not lost else "unknown", evidence)

@@ -1,8 +1,10 @@
 """What a model thought and what it answers: every form in which it may come, whole, cut, or spoken of."""
 
+from typing import Any
+
 import pytest
 
-from tasks.text.reasoning import split_reasoning, strip_reasoning
+from tasks.text.replies import read_object, split_reasoning, strip_reasoning
 from tests.rows import each_row
 from tests.thinking import FORMS, THOUGHT
 
@@ -88,3 +90,23 @@ def test_a_reply_without_marks_is_left_untouched(reply: str) -> None:
 
 def test_thoughts_are_kept_one_after_the_other() -> None:
     assert split_reasoning("<think> one </think>\n<think>\n\n</think>[THINK]two[/THINK]B") == ("one\n\ntwo", "B")
+
+
+@each_row(
+    ("text", "read"),
+    [
+        (None, None),
+        ('{"a": 1}', {"a": 1}),
+        ('<think>{"a": 2}</think>{"a": 1}', {"a": 1}),
+        ('Here: {no} ```json\n{"a": 1}\n``` {"a": 2}', {"a": 1}),
+        ('It is {"a": {"b": 1}}, I think.', {"a": {"b": 1}}),
+        ('{"a": "two\nlines"}', {"a": "two\nlines"}),
+        ('[1, {"a": 1}, {"a": 2}]', {"a": 1}),
+        ("no JSON", {}),
+        ("[]", {}),
+        ("```" + " " * 10_000 + '{"a": 1}', {"a": 1}),
+        ("{" * 100_000, {}),
+    ],
+)
+def test_the_object_of_a_reply(text: str | None, read: Any) -> None:
+    assert read_object(text) == read
