@@ -22,7 +22,6 @@ from filelock import FileLock
 
 from schemas.context import Chunk, Ranked
 from schemas.errors import LakeError
-from schemas.retrieval import Ranked
 from schemas.vocabulary import Language, Ranking
 from tasks.retrieval import chunking
 from tasks.retrieval.embedding import EmbedderFiles, SentenceEmbedder, Vectors

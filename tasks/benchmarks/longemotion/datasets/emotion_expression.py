@@ -11,7 +11,6 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file, read_text
-from tasks.benchmarks.longemotion.needle.lazy_samples import read_text
 from tasks.datasets.catalogue import pinned_in
 from tasks.text.tokens import count_tokens
 
