@@ -19,7 +19,7 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder
 from tasks.leaderboard.ranking import run_rows
 from tasks.lineage.graph import diagram_of_run
-from tasks.reporting.content.changes import label_of, state_said
+from tasks.reporting.content.verdicts import label_of, state_said
 from tasks.runs.past_run import past_run
 from tasks.text.number_format import counted
 from tasks.text.tables import to_records

@@ -34,9 +34,8 @@ from schemas.tables.items import Items
 from tasks.explain.groups import score_groups
 from tasks.lake.local_state import state_folder
 from tasks.models.journal.table import JOURNAL
-from tasks.runs.evidence import Evidence, Key, answered_item, read_evidence, read_unredacted, redacted
+from tasks.runs.evidence import NO_MESSAGES, Evidence, Key, answered_item, read_evidence, read_unredacted, redacted
 from tasks.runs.past_run import PastRun
-from tasks.runs.redaction import NO_MESSAGES
 from tasks.runs.run_tables import Row, System, from_row
 from tasks.scoring.reduction import COUNTED, average_parts, reduce_item_scores
 from tasks.solvers.prompt_check import check_prompt

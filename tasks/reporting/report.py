@@ -9,13 +9,11 @@ from schemas.lineage import DatasetNotice, PartitionRef
 from schemas.metrics import METRICS, Metric
 from schemas.table import Cell, Column, Table, columns
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
-from tasks.reporting.content.gains import ModelGains, model_gains
-from tasks.reporting.content.headlines import Headlines, describe_headlines
-from tasks.reporting.content.judges import JudgeReport, describe_judges
+from tasks.reporting.content.helpers import JudgeReport, describe_judges
 from tasks.reporting.content.position_bias import Positions, describe_positions
 from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
 from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
-from tasks.reporting.content.score_tables import describe_groups
+from tasks.reporting.content.score_tables import Headlines, ModelGains, describe_groups, describe_headlines, model_gains
 from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
 from tasks.reporting.content.tables import RawRow, TaskRow, has_levels, metric_paths, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems

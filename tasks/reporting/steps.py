@@ -9,11 +9,10 @@ from schemas.lineage import RunManifest
 from schemas.tables.layers import AGGREGATED
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
-from tasks.reporting.render.page import write_report
-from tasks.runs.evidence import SHOWN, read_tables
-from tasks.runs.instruments import check_simulation
+from tasks.reporting.page import write_report
+from tasks.runs.evidence import SHOWN, read_tables, redact
+from tasks.runs.failures import check_simulation
 from tasks.runs.past_run import PastRun
-from tasks.runs.redaction import redact
 from tasks.runs.run_tables import ReportData
 from tasks.runs.sections import read_sections
 from tasks.scoring.published import as_table, published_of

@@ -50,7 +50,7 @@ class PastRun:
     @cached_property
     def instruments(self) -> tuple[InstrumentCount, ...]:
         """What its instruments failed to do."""
-        from tasks.runs.instruments import count_instruments  # noqa: PLC0415  which reads a run
+        from tasks.runs.failures import count_instruments  # noqa: PLC0415  which reads a run
 
         return count_instruments(self)
 

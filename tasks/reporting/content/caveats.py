@@ -11,8 +11,8 @@ from schemas.roles import JUDGE
 from schemas.usage import TESTED
 from tasks.models.http.cut_prompts import LEAST_WINDOW
 from tasks.retrieval.embedding import BUNDLED, UNREAD_CHINESE
+from tasks.runs.evidence import restricted_notices
 from tasks.runs.failures import METRIC, NOT_SENT, find_failures, name_role
-from tasks.runs.redaction import restricted_notices
 from tasks.runs.run_tables import ReportData, Row, System
 from tasks.solvers.answers import ANSWER, SAID
 from tasks.solvers.registry import SOLVERS

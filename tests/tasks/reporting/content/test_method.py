@@ -8,7 +8,7 @@ from schemas.tables.scores import RawScores
 from tasks.reporting.report import describe_method
 from tests.tasks.reporting.example_run import PLAN, example_data, manifest
 from tests.tasks.reporting.pages import render_html, section
-from tests.tasks.runs.test_redaction import notice
+from tests.tasks.runs.test_evidence import notice
 
 
 def test_only_the_metrics_of_the_benchmark_are_explained() -> None:

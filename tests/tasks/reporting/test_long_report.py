@@ -8,11 +8,11 @@ import pytest
 
 from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.contexts import Contexts
-from tasks.runs.redaction import redact
+from tasks.runs.evidence import redact
 from tests.tasks.reporting.example_long import AFTER, BEFORE, NEEDLE, SEGMENTS, judgements, long_data, prompt_chunks, retrievals
 from tests.tasks.reporting.example_run import manifest
 from tests.tasks.reporting.pages import Page, render_html, section
-from tests.tasks.runs.test_redaction import notice
+from tests.tasks.runs.test_evidence import notice
 
 SECTIONS = {"asked", "gains", "retrieval", "needles", "judges"}
 

@@ -8,12 +8,12 @@ import pytest
 from schemas.table import Cell
 from schemas.tables.comparisons import Agreements, SettingGains
 from schemas.tables.contexts import Retrievals
-from tasks.reporting.content.gains import model_gains
-from tasks.reporting.content.judges import describe_judges
+from tasks.reporting.content.helpers import describe_judges
 from tasks.reporting.content.request import Request, describe_request
 from tasks.reporting.content.retrieval import RetrievalReport, describe_retrieval, needle_grids
+from tasks.reporting.content.score_tables import model_gains
+from tasks.reporting.figures.charts import draw_gains, draw_needles, draw_recall
 from tasks.reporting.figures.palette import GATE, HEAT, OURS
-from tasks.reporting.figures.run_figures import draw_gains, draw_needles, draw_recall
 from tasks.text.tables import as_cell
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_long import PLAN, long_data, retrievals

@@ -1,4 +1,4 @@
-"""Write a leaderboard as a page, as CSV and as LaTeX."""
+"""Write a leaderboard as a file: a page, CSV or LaTeX."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -9,9 +9,8 @@ from schemas.documents.system import SystemRow
 from schemas.table import Column, Table
 from tasks.leaderboard.published_experiments import Experiments
 from tasks.leaderboard.ranking import LeaderboardData
-from tasks.reporting.content.across import pairs_table, ranks_table, tasks_table
-from tasks.reporting.content.leaderboard import build_leaderboard
-from tasks.reporting.render.page import render_leaderboard, write_text
+from tasks.reporting.content.leaderboard import build_leaderboard, pairs_table, ranks_table, tasks_table
+from tasks.reporting.page import render_leaderboard, write_text
 from tasks.runs.run_tables import Row
 from tasks.text.tables import to_csv, to_latex
 
