@@ -58,8 +58,8 @@ def score_groups(data: ReportData, *, totals: bool = False) -> list[Row]:
     resampling = Resampling(plan.get("bootstrap", 0), plan.get("seed", 0))
     rows = [*_score_metrics(data, groups, resampling, totals=totals), *_score_dimensions(data, groups, resampling)]
     scores = [row | dict(zip(("model", "group", "value"), row["model"].split(_APART), strict=True)) for row in rows]
-    place = ("dataset", "model", "setting")
-    return sorted(scores, key=lambda row: (*(row[name] for name in place), row["group"] != ALL, row["group"], row["value"]))
+    keys = ("dataset", "model", "setting")
+    return sorted(scores, key=lambda row: (*(row[name] for name in keys), row["group"] != ALL, row["group"], row["value"]))
 
 
 def _spread(rows: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
@@ -69,9 +69,9 @@ def _spread(rows: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
 
 def _score_metrics(data: ReportData, groups: pl.DataFrame, resampling: Resampling, *, totals: bool) -> list[Row]:
     settings = ScoreSettings(seed=resampling.seed, bootstrap=resampling.resamples)
-    found = score_benchmark(_spread(data.item_scores, groups).lazy(), data.blueprint, settings)
-    scored = metric_scores(found.raw, found.normalized, data.blueprint)
-    whole = found.totals.with_columns(dataset=pl.lit(""), method=pl.lit(""), measure=pl.lit(TOTAL), n="n_scored")
+    tables = score_benchmark(_spread(data.item_scores, groups).lazy(), data.blueprint, settings)
+    scored = metric_scores(tables.raw, tables.normalized, data.blueprint)
+    whole = tables.totals.with_columns(dataset=pl.lit(""), method=pl.lit(""), measure=pl.lit(TOTAL), n="n_scored")
     whole = whole.with_columns(score="total_before_veto").select(SCORE)
     return [*scored.select(SCORE).to_dicts(), *(whole.to_dicts() if totals else ())]
 
@@ -94,10 +94,10 @@ def _score_dimensions(data: ReportData, groups: pl.DataFrame, resampling: Resamp
     counted = pl.DataFrame(list(_counted(data)), dict.fromkeys((*key, "method"), pl.String), orient="row")
     rated = _spread(data.judgements.join(counted, on=key, how="semi"), groups).select(Judgements.column_names())
     scores = score_dimensions(Judgements.validate(rated), data.items, resampling).join(counted, on=key)
-    found = scores.with_columns(measure="dimension", n="n_answers", **put_on_scale())
+    scaled = scores.with_columns(measure="dimension", n="n_answers", **put_on_scale())
     own = data.blueprint.own_rubrics
-    order = {rubric: order_dimensions(str(rubric), rows["dimension"], own) for (rubric,), rows in found.group_by("rubric")}
-    rows = sorted(found.iter_rows(named=True), key=lambda row: (row["rubric"], order[row["rubric"]].index(row["dimension"])))
+    order = {rubric: order_dimensions(str(rubric), rows["dimension"], own) for (rubric,), rows in scaled.group_by("rubric")}
+    rows = sorted(scaled.iter_rows(named=True), key=lambda row: (row["rubric"], order[row["rubric"]].index(row["dimension"])))
     return [{name: row[name] for name in SCORE} for row in rows]
 
 

@@ -98,8 +98,8 @@ def find_place(blueprint: Blueprint, wanted: Selection) -> BlueprintPath:
     abilities = {node.id: node for _, node in blueprint.nodes()}
     tasks = {task.id: task for _, task in blueprint.tasks()}
     kinds: dict[str, Mapping[str, Any]] = {"ability": abilities, "task": tasks, "dataset": blueprint.datasets}
-    for kind, known in kinds.items():
-        _require(kind, getattr(wanted, kind), known, blueprint.name, kinds)
+    for kind, names in kinds.items():
+        _require(kind, getattr(wanted, kind), names, blueprint.name, kinds)
     ability = abilities[wanted.ability] if wanted.ability else None
     task = tasks[wanted.task] if wanted.task else None
     if ability and not any(node.tasks for _, node in ability.walk()):
@@ -118,12 +118,12 @@ def find_place(blueprint: Blueprint, wanted: Selection) -> BlueprintPath:
     return BlueprintPath(ability, task, wanted.dataset)
 
 
-def _require(kind: str, name: str | None, known: Iterable[str], where: str, kinds: Mapping[str, Any] | None = None) -> None:
+def _require(kind: str, name: str | None, allowed: Iterable[str], where: str, kinds: Mapping[str, Any] | None = None) -> None:
     """Raise UsageError unless the name is null or known; `kinds`: names of all kinds, where another one may be meant."""
-    names = list(known)
+    names = list(allowed)
     if name is None or name in names:
         return
-    other = next((other for other, found in (kinds or {}).items() if name in found), None)
+    other = next((other for other, entries in (kinds or {}).items() if name in entries), None)
     raise UsageError(
         f"{where} has no {kind} {name}",
         where=f"--{kind}",
@@ -150,28 +150,28 @@ ENDS_WITH = {"total": "ability", "ability": "task", "sub_ability": "task"}
 OPTIONS = {"ability": "--ability", "sub_ability": "--ability", "task": "--task", "dataset": "--dataset"}
 
 
-def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
+def _explain(scores: Scores, run: PastRun, path: BlueprintPath) -> ScorePart:
     blueprint = run.blueprint
-    if place.dataset is not None:
-        return explain_dataset(scores, place.dataset, blueprint.datasets[place.dataset])
-    if place.task is not None:
-        return explain_task(scores, place.task, blueprint)
-    if place.ability is not None:
-        tier = next(tier for tier, node in blueprint.nodes() if node is place.ability)
-        return explain_ability(scores, place.ability, blueprint, tier)
+    if path.dataset is not None:
+        return explain_dataset(scores, path.dataset, blueprint.datasets[path.dataset])
+    if path.task is not None:
+        return explain_task(scores, path.task, blueprint)
+    if path.ability is not None:
+        tier = next(tier for tier, node in blueprint.nodes() if node is path.ability)
+        return explain_ability(scores, path.ability, blueprint, tier)
     return explain_total(scores, blueprint)
 
 
-def explain_score(run: PastRun, systems: Sequence[System], wanted: Selection, place: BlueprintPath) -> ScoreExplanation:
+def explain_score(run: PastRun, systems: Sequence[System], wanted: Selection, path: BlueprintPath) -> ScoreExplanation:
     """Explain the score of a place for each model and setting."""
     layers, records = {**run.layers, "totals": judge_run(run)}, compare_run(run)
-    scores, datasets = [scores_of(layers, system) for system in systems], set(place.datasets(run.blueprint))
-    parts = [_explain(own, run, place) for own in scores]
+    scores, datasets = [scores_of(layers, system) for system in systems], set(path.datasets(run.blueprint))
+    parts = [_explain(own, run, path) for own in scores]
     missing = (gap for gap in run.manifest.missing if gap.dataset in datasets)
     next_command = _next(run, parts[0], wanted)
-    if place.dataset is not None and len(systems) > 1:
+    if path.dataset is not None and len(systems) > 1:
         model, setting = systems[0]
-        next_command = run.command("explain", "--dataset", place.dataset, "--model", model, "--setting", setting)
+        next_command = run.command("explain", "--dataset", path.dataset, "--model", model, "--setting", setting)
     return ScoreExplanation(
         run=run.name,
         benchmark=run.manifest.benchmark,
@@ -181,7 +181,7 @@ def explain_score(run: PastRun, systems: Sequence[System], wanted: Selection, pl
         level=wanted.tier,
         kind=parts[0].kind,
         id=parts[0].id,
-        above=tuple(_places_above(run, place)),
+        above=tuple(_places_above(run, path)),
         models=tuple(
             _explain_system(run, own, part, datasets, records.get(own.system)) for own, part in zip(scores, parts, strict=True)
         ),
@@ -203,9 +203,9 @@ def _next(run: PastRun, whole: ScorePart, wanted: Selection) -> str | None:
     return run.command("explain", OPTIONS[part.kind], part.id, *options)
 
 
-def _places_above(run: PastRun, place: BlueprintPath) -> Iterator[PlaceAbove]:
+def _places_above(run: PastRun, path: BlueprintPath) -> Iterator[PlaceAbove]:
     """Yield the way from the total down to the place, without the place itself."""
-    target = place.dataset or (place.task.id if place.task else place.ability.id if place.ability else None)
+    target = path.dataset or (path.task.id if path.task else path.ability.id if path.ability else None)
     if target is None:
         return
     yield PlaceAbove(kind="total", id=run.blueprint.name, next=run.command("explain"))

@@ -70,9 +70,12 @@ def render_pages(report: Report) -> Iterator[tuple[str, str]]:
     """
     figures, beside = _draw(report), len(report.systems) > MOST_ON_A_PAGE
     for entry in report.systems if beside else ():
-        yield page_of(entry.anchor), _render("page.html.jinja", figures, report=report, shown=[entry], alone=True, beside=beside)
-    shown = () if beside else report.systems
-    yield REPORT, _render("page.html.jinja", figures, report=report, shown=shown, alone=False, beside=beside)
+        yield (
+            page_of(entry.anchor),
+            _render("page.html.jinja", figures, report=report, systems=[entry], alone=True, beside=beside),
+        )
+    systems = () if beside else report.systems
+    yield REPORT, _render("page.html.jinja", figures, report=report, systems=systems, alone=False, beside=beside)
 
 
 def _render(template: str, figures: dict[str, object], **content: object) -> str:
@@ -81,12 +84,12 @@ def _render(template: str, figures: dict[str, object], **content: object) -> str
 
 def _draw(report: Report) -> dict[str, object]:
     """Draw the page's figures as SVG elements, by the anchor of what they show; of recall by dataset."""
-    found = report.retrieval.by_dataset if report.retrieval else {}
+    recall = report.retrieval.by_dataset if report.retrieval else {}
     figures: dict[str, object] = {
         "abilities": {entry.anchor: draw_abilities(entry) for entry in report.systems},
         "overlay": overlay_systems(report.systems),
     }
-    if not (report.gains or found or report.needles):
+    if not (report.gains or recall or report.needles):
         return figures
     # The drawing libraries take a second to load; pages without charts do not pay for it.
     from tasks.reporting.figures import charts, drawing  # noqa: PLC0415
@@ -94,7 +97,7 @@ def _draw(report: Report) -> dict[str, object]:
     with drawing.unchecked():
         return figures | {
             "gains": {entry.anchor: charts.draw_gains(entry) for entry in report.gains},
-            "recall": {dataset: charts.draw_recall(rows) for dataset, rows in found.items()},
+            "recall": {dataset: charts.draw_recall(rows) for dataset, rows in recall.items()},
             "needles": {grid.anchor: charts.draw_needles(grid) for grid in report.needles},
         }
 
@@ -223,9 +226,9 @@ def _since(changes: RunChanges, blueprint: Blueprint) -> Iterator[str]:
 
 
 def _headlines(report: Report) -> Iterator[str]:
-    for one in report.headlines:
-        yield f"## Scores side by side: {escape(one.dataset)}"
-        yield to_markdown(one.table(entry.verdict.system for entry in report.systems))
+    for headline in report.headlines:
+        yield f"## Scores side by side: {escape(headline.dataset)}"
+        yield to_markdown(headline.table(entry.verdict.system for entry in report.systems))
 
 
 def _results(report: Report) -> Iterator[str]:

@@ -156,7 +156,7 @@ def _describe(data: ReportData, verdict: TotalVerdict, missing: MissingScores, a
 
 def describe_method(data: ReportData) -> MethodNotes:
     """Describe everything about the method that a reader of this run needs."""
-    limits = {one["name"]: (one.get("sampling") or {}).get("max_tokens") for one in data.manifest.plan.get("models", ())}
+    limits = {model["name"]: (model.get("sampling") or {}).get("max_tokens") for model in data.manifest.plan.get("models", ())}
     own = data.blueprint.datasets.values() if data.manifest.plan.get("sample") is None else ()
     return MethodNotes(
         metrics={path.spec.metric: METRICS[path.spec.metric].words for path in metric_paths(data.blueprint)},

@@ -43,8 +43,8 @@ class ScoredItem:
     @property
     def order(self) -> tuple[int, ...]:
         """The item's option shown at each place."""
-        shown = self.answer.get("option_order") if self.answer else None
-        return tuple(range(len(self.item["options"] or ())) if shown is None else shown)
+        places = self.answer.get("option_order") if self.answer else None
+        return tuple(range(len(self.item["options"] or ())) if places is None else places)
 
     @property
     def was_cut_off(self) -> bool:
@@ -95,9 +95,9 @@ SHORT_LABEL = 80
 def chosen_letters(answer: ScoredItem) -> tuple[str, ...]:
     """Return letters the reply was read as, in order; none if it was read as anything else than options."""
     options, parsed = answer.item["options"] or [], answer.score["parsed_answer"] or ""
-    letters, place = option_letters(len(options)), answer.score.get("chosen_place")
-    if place is not None:
-        return (letters[place],)
+    letters, position = option_letters(len(options)), answer.score.get("chosen_place")
+    if position is not None:
+        return (letters[position],)
     if parsed in options:
         return (letters[answer.order.index(options.index(parsed))],)
     parts = [part for part in re.split(r"[^A-Z]+", parsed) if part]
@@ -133,8 +133,8 @@ def _gold_letters(answer: ScoredItem) -> list[str]:
 
 def _read_as(answer: ScoredItem) -> str:
     # Letters as shown: what the reply was read as may name the option or its letter.
-    place = answer.score.get("chosen_place")
-    return f"Read as {answer.score['parsed_answer'] or 'no option' if place is None else chosen_letters(answer)[0]}"
+    position = answer.score.get("chosen_place")
+    return f"Read as {answer.score['parsed_answer'] or 'no option' if position is None else chosen_letters(answer)[0]}"
 
 
 def _explain_choice(answer: ScoredItem) -> str:

@@ -84,7 +84,7 @@ def read_unredacted(run: PastRun, dataset: str, system: System) -> Evidence:
     return read_tables(run, SHOWN, {"dataset": dataset, **system._asdict()})
 
 
-def read_tables(run: PastRun, layers: Mapping[str, str], asked: Mapping[str, str]) -> Evidence:
+def read_tables(run: PastRun, layers: Mapping[str, str], keys: Mapping[str, str]) -> Evidence:
     """Read layers of a run as they are stored, and the texts of the chunks that went into prompts.
 
     Where the contexts of a dataset were cut in several ways, rows of `retrievals` do not say which one they number; the texts of
@@ -93,19 +93,19 @@ def read_tables(run: PastRun, layers: Mapping[str, str], asked: Mapping[str, str
     Args:
         run: what is read.
         layers: name of each in ReportData, by its own; `items`, `responses` and `retrievals` among them.
-        asked: dataset, model and setting of what is read; empty = all of the run.
+        keys: dataset, model and setting of what is read; empty = all of the run.
     """
-    of_all = {name: value for name, value in asked.items() if name == "dataset"}
+    of_all = {name: value for name, value in keys.items() if name == "dataset"}
     refs: list[PartitionRef] = []
 
     def read(layer: str) -> pl.DataFrame:
-        place = of_all if LAYERS[layer].written_by == "build" else asked
-        refs.extend(run.partitions(layer, **place))
-        return run.read(layer, **place)
+        chosen = of_all if LAYERS[layer].written_by == "build" else keys
+        refs.extend(run.partitions(layer, **chosen))
+        return run.read(layer, **chosen)
 
     tables: dict[str, Any] = {"retrievals": read("retrievals")}
     # Chunks of what a model wrote belong to that model.
-    written = [ref for ref in run.partitions("chunks", **asked) if "model" in dict(ref.place)]
+    written = [ref for ref in run.partitions("chunks", **keys) if "model" in dict(ref.place)]
     cuts = [ref for ref in run.partitions("chunks", **of_all) if "model" not in dict(ref.place)]
     times = Counter(ref.key("dataset") for ref in cuts)
     chunks = written + [ref for ref in cuts if times[ref.key("dataset")] == 1]
@@ -184,8 +184,8 @@ def withheld(licence: str) -> str:
 
 def restricted_notices(data: ReportData) -> tuple[DatasetNotice, ...]:
     """Return the datasets asked in this run whose texts may not be passed on."""
-    asked = set(data.items["dataset"].unique())
-    return tuple(notice for notice in data.manifest.datasets if not notice.redistributable and notice.id in asked)
+    datasets = set(data.items["dataset"].unique())
+    return tuple(notice for notice in data.manifest.datasets if not notice.redistributable and notice.id in datasets)
 
 
 def redact(data: ReportData) -> ReportData:

@@ -96,10 +96,10 @@ def failure_kinds(manifest: RunManifest, lake: Lake) -> list[FailedCalls]:
 def failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[tuple[str, str, str, str, int, str], str | None]]:
     """Yield one row per partition and kind of failure, with an error; only partitions are read that have failed calls."""
     for ref in manifest.partitions:
-        place = dict(ref.place)
+        keys = dict(ref.place)
         if ref.layer not in FROM_OUTSIDE or (ref.complete and ref.layer != "judgements"):
             continue
-        dataset, setting, tested = place["dataset"], place["setting"], place["model"]
+        dataset, setting, tested = keys["dataset"], keys["setting"], keys["model"]
         if ref.layer == "judgements":
             sent, lost = pl.col("error").ne_missing(BUDGET_SPENT), pl.col("parse_status") == "failed"
             unrated = lake.read(ref, Judgements).filter(pl.col("rating").is_null(), sent)
@@ -109,7 +109,7 @@ def failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[tuple[str,
                 if why.startswith(WAS_CUT):
                     remedy = FAILURE_KINDS["prompt_cut"].remedy
                 what = f"no {word}rating of {tested}'s answers: {why}"
-                yield (dataset, place["judge"], setting, what, rows["call_key"].n_unique(), remedy), None
+                yield (dataset, keys["judge"], setting, what, rows["call_key"].n_unique(), remedy), None
             continue
         failed = lake.read(ref, Responses).cast({"failure": pl.String}).filter(pl.col("failure") != NOT_SENT)
         by_kind = ["asked_model", "role", "failure"]
@@ -189,10 +189,10 @@ def _readers(run: PastRun, by_part: pl.DataFrame) -> Iterator[InstrumentCount]:
 
 def _count_silent(run: PastRun, system: System, dataset: str) -> int:
     """Count unparsed replies that are empty or, as the server marked them, refusals: these are the model's own."""
-    place = {"dataset": dataset, **system._asdict()}
-    unread = run.read("item_scores", **place).filter(pl.col("status") == "unparsed").unique(ASKED)
+    keys = {"dataset": dataset, **system._asdict()}
+    unread = run.read("item_scores", **keys).filter(pl.col("status") == "unparsed").unique(ASKED)
     silent = (pl.col("remark") == "refusal") | (OWN_WORDS.str.strip_chars() == "")
-    return unread.join(run.read("answers", **place).filter(silent), on=ASKED, how="semi").height
+    return unread.join(run.read("answers", **keys).filter(silent), on=ASKED, how="semi").height
 
 
 TOP = 10

@@ -45,15 +45,15 @@ def last_stage(retrievals: pl.DataFrame) -> pl.DataFrame:
     return retrievals.filter(stage == stage.max().over(ASKED))
 
 
-def join_prompt_chunks(chunks: pl.DataFrame, retrievals: pl.DataFrame, place: Mapping[str, str]) -> pl.DataFrame:
+def join_prompt_chunks(chunks: pl.DataFrame, retrievals: pl.DataFrame, keys: Mapping[str, str]) -> pl.DataFrame:
     """Return texts of the chunks of one partition that went into prompts, in columns PROMPT_CHUNKS.
 
     Args:
         chunks: rows of one partition of `chunks`. Another partition may have cut the same text in other places.
         retrievals: rows of `retrievals`, of any partitions.
-        place: partition keys of `chunks`; those that `retrievals` has as columns say which of its rows refer to them.
+        keys: partition keys of `chunks`; those that `retrievals` has as columns say which of its rows refer to them.
     """
-    mine = retrievals.filter(*(pl.col(name) == value for name, value in place.items() if name in retrievals.columns))
+    mine = retrievals.filter(*(pl.col(name) == value for name, value in keys.items() if name in retrievals.columns))
     kept = last_stage(mine).filter("kept")
     texts = chunks.select("dataset", "item_id", "corpus", "chunk", "text")
     return kept.join(texts, on=["dataset", "item_id", "corpus", "chunk"], how="inner").select(*PROMPT_CHUNKS).cast(PROMPT_CHUNKS)

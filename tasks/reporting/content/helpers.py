@@ -81,12 +81,12 @@ def _agreement_table(rows: Iterable[Row]) -> Table:
 
 
 def _doubts(alpha: float | None, correlation: float | None) -> tuple[str, ...]:
-    found = []
+    doubts = []
     if alpha is not None and alpha < LEAST_ALPHA:
-        found.append(f"alpha {number(alpha, 2)}")
+        doubts.append(f"alpha {number(alpha, 2)}")
     if correlation is not None and abs(correlation) > MOST_CORRELATION:
-        found.append(f"length {signed(correlation, 2)}")
-    return tuple(found)
+        doubts.append(f"length {signed(correlation, 2)}")
+    return tuple(doubts)
 
 
 def _warnings(rows: list[Row]) -> tuple[str, ...]:
@@ -98,10 +98,10 @@ def _warnings(rows: list[Row]) -> tuple[str, ...]:
 
 def _warn(key: tuple[str, str], group: list[Row]) -> str:
     doubtful = [row for row in group if row["doubts"]]
-    named = [f"{row['dimension']} ({', '.join(row['doubts'])})" for row in doubtful[:MAX_NAMED]]
-    named += [f"{len(doubtful) - MAX_NAMED} more"] if len(doubtful) > MAX_NAMED else []
+    dimensions = [f"{row['dimension']} ({', '.join(row['doubts'])})" for row in doubtful[:MAX_NAMED]]
+    dimensions += [f"{len(doubtful) - MAX_NAMED} more"] if len(doubtful) > MAX_NAMED else []
     title, system = key
-    return f"{title}, {system}: read the ratings with doubt, {len(doubtful)} of {len(group)} dimensions: {listed(named)}."
+    return f"{title}, {system}: read the ratings with doubt, {len(doubtful)} of {len(group)} dimensions: {listed(dimensions)}."
 
 
 def faults_table(checks: tuple[SimulationCheck, ...]) -> Table:

@@ -140,8 +140,8 @@ class Leaderboard:
 def build_leaderboard(data: LeaderboardData) -> Leaderboard:
     """Compute everything a leaderboard page says of its rows."""
     rows = data.rows
-    shown = {ability for row in rows for ability in row.abilities}
-    measured = [main for main in data.blueprint.abilities if main.evaluated and main.id in shown]
+    scored = {ability for row in rows for ability in row.abilities}
+    measured = [main for main in data.blueprint.abilities if main.evaluated and main.id in scored]
     paper = paper_of(data.blueprint) if data.is_published else None
     used = [manifest for manifest in data.manifests if manifest.run in {row.run for row in rows}]
     return Leaderboard(

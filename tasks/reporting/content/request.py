@@ -92,9 +92,9 @@ def _names(models: Any) -> str:
 
 def _who(manifest: RunManifest, role: str, unnamed: str = "") -> str:
     """Return who has a role, after it the datasets in which that is another model; `unnamed` stands for no model."""
-    named = manifest.role(role)
-    usual = _names(named["default"]) if named["default"] else unnamed
-    differing = (f"{dataset}: {_names(models) if models else unnamed}" for dataset, models in named["datasets"].items())
+    assigned = manifest.role(role)
+    usual = _names(assigned["default"]) if assigned["default"] else unnamed
+    differing = (f"{dataset}: {_names(models) if models else unnamed}" for dataset, models in assigned["datasets"].items())
     return "; ".join(filter(None, (usual, *differing)))
 
 
@@ -151,8 +151,8 @@ def _notes(manifest: RunManifest, settings: list[str]) -> Iterator[str]:
 
 def _common(models: list[Row], others: list[Row]) -> list[Row]:
     """Return those of the models that are among the others, too: the same name at the same place."""
-    known = {(other["name"], other.get("identity")) for other in others}
-    return [model for model in models if (model["name"], model.get("identity")) in known]
+    identities = {(other["name"], other.get("identity")) for other in others}
+    return [model for model in models if (model["name"], model.get("identity")) in identities]
 
 
 @dataclass(frozen=True)

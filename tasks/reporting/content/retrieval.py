@@ -154,7 +154,7 @@ def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:
     rows.sort(key=lambda row: (data.dataset_order(row["dataset"]), row["model"], setting_order(row["setting"])))
     groups = groupby(rows, key=lambda row: (row["dataset"], System(row["model"], row["setting"])))
     return tuple(
-        _grid(f"needle-{place}", data.titles[key[0]], key[1], list(group)) for place, (key, group) in enumerate(groups, 1)
+        _grid(f"needle-{number}", data.titles[key[0]], key[1], list(group)) for number, (key, group) in enumerate(groups, 1)
     )
 
 

@@ -47,15 +47,18 @@ def describe_dimensions(data: LeaderboardData) -> tuple[Table, ...]:
     ranked = {_system(row): row for row in (each.model_dump() for each in data.rows) if RUN in row}
     group_of = {row[RUN]: row.get(GROUP) for row in ranked.values()}
     golds = {group_of.get(row[RUN]): _system(row) for row in reversed(rated) if row["setting"] == GOLD}  # newest of each group
-    ranked |= {one: {"model": GOLD, "setting": GOLD, GROUP: group} for group, one in golds.items()}
+    ranked |= {system: {"model": GOLD, "setting": GOLD, GROUP: group} for group, system in golds.items()}
     tables = []
     for name, dataset in data.blueprint.datasets.items():
         for rubric in dict.fromkeys(row["rubric"] for row in rated if row["dataset"] == name):
             of = [row for row in rated if (row["dataset"], row["rubric"]) == (name, rubric)]
             order = order_dimensions(rubric, (row["dimension"] for row in of), data.blueprint.own_rubrics)
-            found = {(_system(row), row["dimension"]): row for row in of}
-            shown = [one for one in ranked if any((one, each) in found for each in order)]
-            rows = [(_name(ranked[one], data), *_dimension_cells([found.get((one, each)) for each in order])) for one in shown]
+            cells = {(_system(row), row["dimension"]): row for row in of}
+            systems = [system for system in ranked if any((system, each) in cells for each in order)]
+            rows = [
+                (_name(ranked[system], data), *_dimension_cells([cells.get((system, each)) for each in order]))
+                for system in systems
+            ]
             scores = columns("score", *(each.replace("_", " ") for each in (*order, AVERAGE)))
             tables += [Table((Column("Model", "name"), *scores), rows, dataset.title)] if rows else []
     return tuple(tables)
@@ -132,8 +135,8 @@ class Headlines:
 
 def describe_headlines(blueprint: Blueprint, layers: Mapping[str, pl.DataFrame]) -> Iterator[Headlines]:
     """Yield what each dataset with headlines has; `layers`: `raw_scores` and `normalized_scores` by name."""
-    known = metric_scores(layers["raw_scores"], layers["normalized_scores"], blueprint).sort("setting", "model")
-    shown = known.select("model", "setting", "score", "ci_low", "ci_high", "n", "n_total", "dataset", "method", "metric")
+    scored = metric_scores(layers["raw_scores"], layers["normalized_scores"], blueprint).sort("setting", "model")
+    selected = scored.select("model", "setting", "score", "ci_low", "ci_high", "n", "n_total", "dataset", "method", "metric")
     for name, dataset in blueprint.datasets.items():
         specs = {
             spec.headline: (method.id, spec.metric) for method in dataset.methods for spec in method.metrics if spec.headline
@@ -141,7 +144,7 @@ def describe_headlines(blueprint: Blueprint, layers: Mapping[str, pl.DataFrame])
         rows = [
             {"headline": headline, **row}
             for headline, (method, metric) in specs.items()
-            for row in shown.filter(dataset=name, method=method, metric=metric).iter_rows(named=True)
+            for row in selected.filter(dataset=name, method=method, metric=metric).iter_rows(named=True)
         ]
         if specs:
             metrics = {headline: metric for headline, (_, metric) in specs.items()}
@@ -150,11 +153,17 @@ def describe_headlines(blueprint: Blueprint, layers: Mapping[str, pl.DataFrame])
 
 def _correlate(rows: Sequence[Row], headlines: Iterable[str]) -> Iterator[tuple[str, dict[str, dict[str, float | None]]]]:
     for setting in dict.fromkeys(row["setting"] for row in rows):
-        known = {(row["headline"], row["model"]): row["score"] for row in rows if row["setting"] == setting}
-        models = dict.fromkeys(model for _, model in known)
-        values = {name: [known.get((name, model)) for model in models] for name in headlines}
-        pairs = {one: [other for other in values if other != one] for one in values}
-        yield setting, {one: {other: rank_correlation(values[one], values[other]) for other in pairs[one]} for one in values}
+        scores = {(row["headline"], row["model"]): row["score"] for row in rows if row["setting"] == setting}
+        models = dict.fromkeys(model for _, model in scores)
+        values = {name: [scores.get((name, model)) for model in models] for name in headlines}
+        pairs = {headline: [other for other in values if other != headline] for headline in values}
+        yield (
+            setting,
+            {
+                headline: {other: rank_correlation(values[headline], values[other]) for other in pairs[headline]}
+                for headline in values
+            },
+        )
 
 
 @dataclass(frozen=True)
@@ -186,13 +195,13 @@ def _gain_cell(row: Row) -> Cell:
 
 def model_gains(data: ReportData) -> tuple[ModelGains, ...]:
     """Return gains by model, in the order of the report; models without any are left out."""
-    found = []
+    gains = []
     for number_, model in enumerate(dict.fromkeys(system.model for system in data.systems), start=1):
         rows = data.gains.filter(pl.col("model") == model).to_dicts()
         rows.sort(key=lambda row: (row["scope"] != OF_ALL, data.dataset_order(row["scope"]), setting_order(row["setting"])))
         if rows:
-            found.append(ModelGains(f"gains-{number_}", model, [_titled(row, data) for row in rows]))
-    return tuple(found)
+            gains.append(ModelGains(f"gains-{number_}", model, [_titled(row, data) for row in rows]))
+    return tuple(gains)
 
 
 def _titled(row: Row, data: ReportData) -> Row:

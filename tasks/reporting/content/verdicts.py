@@ -193,10 +193,10 @@ def changes_table(changes: RunChanges, blueprint: Blueprint) -> Table:
     titles = {TOTAL: "Total", **{main.id: main.title for main in blueprint.abilities}}
     rows: list[tuple[Value, ...]] = []
     for system in changes.units:
-        totals = [one for one in system.changes if one.what == TOTAL]
-        falls = [one for one in system.changes if one.what != TOTAL and (one.change or 0) < 0]
-        falls.sort(key=lambda one: (one.change or 0) / (one.scale[1] - one.scale[0]))
-        abilities, dimensions = ([one for one in falls if (one.rubric is not None) == rated] for rated in (False, True))
+        totals = [score for score in system.changes if score.what == TOTAL]
+        falls = [score for score in system.changes if score.what != TOTAL and (score.change or 0) < 0]
+        falls.sort(key=lambda score: (score.change or 0) / (score.scale[1] - score.scale[0]))
+        abilities, dimensions = ([score for score in falls if (score.rubric is not None) == rated] for rated in (False, True))
         for score in (*totals, *abilities[:LARGEST_FALLS], *dimensions[:LARGEST_FALLS]):
             ends = Interval.of(score.ci_low, score.ci_high)
             rows.append((label_of(system), titles.get(score.what, score.label), score.before, score.after, score.change, ends))

@@ -47,7 +47,7 @@ def draw_abilities(entry: SystemReport) -> str | None:
         return None
     tall = ROW * len(bars)
     marks = [_rect(_at(tick), 0, 1, tall, GRID) + _text(str(tick), _at(tick), tall + 14, INK, "middle") for tick in _TICKS]
-    marks += [mark for place, bar in enumerate(bars) for mark in _marks(bar, ROW * place + ROW / 2)]
+    marks += [mark for row, bar in enumerate(bars) for mark in _marks(bar, ROW * row + ROW / 2)]
     box = f"{-_LEFT} {-_TOP} {_LEFT + WIDTH + _RIGHT} {_TOP + tall + _BOTTOM}"
     return f'<svg viewBox="{box}" aria-hidden="true" focusable="false" font-family="sans-serif">{"".join(marks)}</svg>'
 
@@ -95,8 +95,8 @@ def _rect(x: float, y: float, wide: float, tall: float, colour: str) -> str:
 
 
 def _text(text: str, x: float, y: float, colour: str, anchor: str = "start", weight: int = 400) -> str:
-    place = f'x="{x:.1f}" y="{y:.1f}" dominant-baseline="middle" text-anchor="{anchor}"'
-    return f'<text {place} font-size="{FONT}" font-weight="{weight}" fill="{colour}">{text}</text>'
+    position = f'x="{x:.1f}" y="{y:.1f}" dominant-baseline="middle" text-anchor="{anchor}"'
+    return f'<text {position} font-size="{FONT}" font-weight="{weight}" fill="{colour}">{text}</text>'
 
 
 FEWEST_AXES = 3
@@ -145,7 +145,7 @@ def edges(scores: Sequence[float | None]) -> list[tuple[int, int]]:
     """Return pairs of neighbouring axes that both have a score: a missing one leaves a gap and is not drawn as 0."""
     axes = len(scores)
     pairs = ((axis, (axis + 1) % axes) for axis in range(axes))
-    return [(one, other) for one, other in pairs if scores[one] is not None and scores[other] is not None]
+    return [(first, other) for first, other in pairs if scores[first] is not None and scores[other] is not None]
 
 
 def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: Band = ()) -> KeyedFigure | None:
@@ -195,15 +195,15 @@ def _path(dots: Sequence[tuple[float, float]]) -> str:
 
 def _outline(scores: Sequence[float | None], look: str) -> list[str]:
     lines = []
-    for one, other in edges(scores):
-        ends = [_place(axis, len(scores), scores[axis] or 0.0) for axis in (one, other)]
+    for first, other in edges(scores):
+        ends = [_place(axis, len(scores), scores[axis] or 0.0) for axis in (first, other)]
         lines.append(f"<line {_attributes(ends[0], 'x1', 'y1')} {_attributes(ends[1], 'x2', 'y2')} {look}/>")
     return lines
 
 
 def _band(band: Band) -> list[str]:
     """Return the range of the published models as a filled ring between its two outlines, their median dashed."""
-    low, middle, high = ([getattr(found, name, None) for found in band] for name in ("low", "middle", "high"))
+    low, middle, high = ([getattr(published, name, None) for published in band] for name in ("low", "middle", "high"))
     between = f'fill="{PUBLISHED}" fill-opacity="0.3" fill-rule="evenodd"'
     ring = [f'<path d="{_path(_dots(high))}{_path(_dots(low))}" {between}/>'] if band and None not in band else []
     ends = [line for scores in (low, high) for line in _outline(scores, f'stroke="{PUBLISHED}" stroke-width="1.2"')]
@@ -216,7 +216,7 @@ def _grid(axes: int) -> list[str]:
     spokes = [f'<line x1="0" y1="0" {_attributes(_place(axis, axes, _FULL), "x2", "y2")} {line}/>' for axis in range(axes)]
     # Halfway between two axes the numbers of the rings are in nobody's way.
     halves = [(_place(0, axes, ring), _place(1, axes, ring), ring) for ring in RINGS[:-1]]
-    scale = [((one[0] + other[0]) / 2, (one[1] + other[1]) / 2, str(ring)) for one, other, ring in halves]
+    scale = [((first[0] + other[0]) / 2, (first[1] + other[1]) / 2, str(ring)) for first, other, ring in halves]
     look = f'font-size="{SMALL}" fill="{MUTED}" text-anchor="middle"'
     return [*rings, *spokes, *(f'<text x="{x:.1f}" y="{y + 4:.1f}" {look}>{text}</text>' for x, y, text in scale)]
 

@@ -46,7 +46,7 @@ def draw_gains(gains: ModelGains) -> str:
     axis = alt.Axis(title="points gained over Base", domain=False, ticks=False, tickCount=5, format=f"+.{digits}f")
     x = alt.X("gain:Q", scale=alt.Scale(domain=[-reach, reach], nice=False), axis=axis)
     colour = _colours("setting", settings)
-    names: Values = [{"name": shorten(name, _NAME_LONG), "y": tall * place + _LINE / 2} for place, name in enumerate(scopes)]
+    names: Values = [{"name": shorten(name, _NAME_LONG), "y": tall * index + _LINE / 2} for index, name in enumerate(scopes)]
     bounded = [value for value in values if value["low"] is not None]
     layers = [
         chart(names).mark_text(color=INK, align="left").encode(x=at_pixel(0), y=y, text=alt.Text("name:N")),
@@ -60,16 +60,16 @@ def draw_gains(gains: ModelGains) -> str:
 def draw_recall(rows: Values) -> str:
     """Draw recall over k of one dataset, a line per setting, stage and model."""
     several = len({row["model"] for row in rows}) > 1
-    shown = [(_recall_name(row, several=several), row) for row in rows][:MAX_SERIES]
+    series = [(_recall_name(row, several=several), row) for row in rows][:MAX_SERIES]
     values = [
         {"name": name, "k": str(k), "recall": 100 * share}
-        for name, row in shown
+        for name, row in series
         for k, share in zip(CUTOFFS, row["recall"], strict=True)
     ]
     x = alt.X("k:O", sort=[str(k) for k in CUTOFFS], axis=alt.Axis(title="among the first k chunks", labelAngle=0, grid=False))
     axis = alt.Axis(title="needle found, % of items", values=[0, 25, 50, 75, 100])
     y = alt.Y("recall:Q", scale=alt.Scale(domain=[0, 100]), axis=axis)
-    colour = _colours("name", [name for name, _ in shown])
+    colour = _colours("name", [name for name, _ in series])
     layers = [
         chart(values).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour),
         chart(values).mark_point(filled=True, size=50, opacity=1).encode(x=x, y=y, color=colour),

@@ -43,9 +43,9 @@ def chart(values: Values) -> alt.Chart:
     return alt.Chart(alt.InlineData(values=tuple(values)))
 
 
-def at_pixel(place: int) -> alt.XValue:
+def at_pixel(x: int) -> alt.XValue:
     """Return a fixed horizontal place, in pixels."""
-    return alt.XValue(place)  # type: ignore[no-untyped-call]
+    return alt.XValue(x)  # type: ignore[no-untyped-call]
 
 
 def row_names(rows: list[str], y: alt.Y) -> alt.Chart:
