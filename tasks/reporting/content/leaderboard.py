@@ -268,7 +268,7 @@ def settings_table(experiments: Experiments, abilities: tuple[Ability, ...]) -> 
     """Return scores by setting."""
     scores = columns("score", *(main.title for main in abilities), digits=1)
     rows = [
-        (row["model"], _origin(row), setting_title(row["setting"]), *(row.get(main.id) for main in abilities), row["n"])
+        (row["model"], _origin(row), setting_title(row["setting"]), *(row.get(main.id) for main in abilities), row["n_scored"])
         for row in experiments.settings
     ]
     return Table((*columns("name", "Model", "From", "Setting"), *scores, Column("Items", "count")), rows, "Scores by setting")
