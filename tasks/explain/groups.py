@@ -17,7 +17,7 @@ from schemas.tables.items import Items
 from schemas.tables.layers import LAYERS, gold_layers
 from schemas.tables.responses import Judgements
 from tasks.judging.rubrics import order_dimensions
-from tasks.runs.evidence import SHOWN, read_tables
+from tasks.runs.evidence import OF_ITEMS, read_tables
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, Row, System, from_row
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
@@ -121,7 +121,7 @@ def explain_subset(run: PastRun, where: str, systems: Sequence[System], datasets
 
     `where`: condition over the columns of `item_columns`; an item of which it is null is on neither side.
     """
-    data = read_tables(run, SHOWN, {}).data
+    data = read_tables(run, OF_ITEMS, {}).data
     grouped = [run.read(layer) for layer in gold_layers() if "groups" in LAYERS[layer].schema.column_names()]
     columns = item_columns(data.items.filter(pl.col("dataset").is_in(datasets)), *grouped)
     sides = split_items(columns, where)

@@ -175,7 +175,7 @@ def _design_table(blueprint: Blueprint) -> Table:
 
 def _design_effects_table(data: ReportData) -> Table:
     heads = (Column("Dataset", "name"), Column("Metric", "code"), *columns("count", "Items", "Sources"))
-    effects = data.raw.drop_nulls("design_effect").sort("design_effect", descending=True)
+    effects = data.raw_scores.drop_nulls("design_effect").sort("design_effect", descending=True)
     greatest = effects.unique(["dataset", "metric"], keep="first", maintain_order=True)
     rows = greatest.select("dataset", "metric", "n_scored", "n_clusters", "design_effect").iter_rows()
     return Table(

@@ -68,7 +68,7 @@ def scored_items(data: ReportData, scores: pl.DataFrame) -> Iterator[ScoredItem]
     answers = _by(data.answers.with_columns(text=SAID), [*_KEY, "part"])
     calls = _by(data.responses, [*_KEY, "call_key"])
     rated = data.judgements.filter(pl.col("rubric") != (data.manifest.plan.get("simulation_rubric") or ""))  # no reviews
-    beside = (rated, data.prompt_chunks, data.faults.filter(pl.col("refused").is_null()))
+    beside = (rated, data.prompt_chunks, data.simulation_faults.filter(pl.col("refused").is_null()))
     ratings, retrieved, faults = (frame.rows_by_key(_KEY, named=True, include_key=True) for frame in beside)
     for row in scores.join(data.items, on="item_id", how="semi", maintain_order="left").iter_rows(named=True):
         key = (row["item_id"], row["repetition"])

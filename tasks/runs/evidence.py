@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
@@ -24,8 +24,8 @@ from tasks.solvers.answers import SAID
 Key = tuple[str, int]
 """Item and repetition."""
 
-SHOWN = {name: name for name in ("items", "responses", "answers", "judgements", "item_scores", "contexts")}
-"""Layers of items, by how ReportData names them."""
+OF_ITEMS = ("items", "responses", "answers", "judgements", "item_scores", "contexts")
+"""Layers that say what was asked, answered and scored."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +81,10 @@ def redacted(run: PastRun, evidence: Evidence) -> Evidence:
 
 def read_unredacted(run: PastRun, dataset: str, system: System) -> Evidence:
     """Read the rows as they are stored: to compute from, not to show."""
-    return read_tables(run, SHOWN, {"dataset": dataset, **system._asdict()})
+    return read_tables(run, OF_ITEMS, {"dataset": dataset, **system._asdict()})
 
 
-def read_tables(run: PastRun, layers: Mapping[str, str], keys: Mapping[str, str]) -> Evidence:
+def read_tables(run: PastRun, layers: Iterable[str], keys: Mapping[str, str]) -> Evidence:
     """Read layers of a run as they are stored, and the texts of the chunks that went into prompts.
 
     Where the contexts of a dataset were cut in several ways, rows of `retrievals` do not say which one they number; the texts of
@@ -92,7 +92,7 @@ def read_tables(run: PastRun, layers: Mapping[str, str], keys: Mapping[str, str]
 
     Args:
         run: what is read.
-        layers: name of each in ReportData, by its own; `items`, `responses` and `retrievals` among them.
+        layers: besides `retrievals`; `items` and `responses` among them.
         keys: dataset, model and setting of what is read; empty = all of the run.
     """
     of_all = {name: value for name, value in keys.items() if name == "dataset"}
@@ -111,7 +111,7 @@ def read_tables(run: PastRun, layers: Mapping[str, str], keys: Mapping[str, str]
     chunks = written + [ref for ref in cuts if times[ref.key("dataset")] == 1]
     refs += chunks
     texts = [join_prompt_chunks(run.lake.read(ref, Chunks), tables["retrievals"], dict(ref.place)) for ref in chunks]
-    tables |= {name: read(layer) for layer, name in layers.items()}
+    tables |= {layer: read(layer) for layer in layers if layer not in tables}
     prompt_chunks = pl.concat([pl.DataFrame(schema=PROMPT_CHUNKS), *texts])
     return Evidence(ReportData(run.manifest, run.blueprint, prompt_chunks=prompt_chunks, **tables), tuple(refs))
 

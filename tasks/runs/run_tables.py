@@ -114,22 +114,23 @@ def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
 class ReportData:
     """Everything a report shows, in memory: the run and each of its layers, all models and settings together.
 
+    A layer has its own name here, and is empty where a run has no such thing.
+
     `paper`: its table; nothing is compared with one without rows. `changes`: since the run before; null = that was not looked at.
-    `prompt_chunks`, the chunks that went into prompts, has the columns PROMPT_CHUNKS. A layer is empty where a run has no such
-    thing.
+    `prompt_chunks`, the chunks that went into prompts, has the columns PROMPT_CHUNKS.
     """
 
     manifest: RunManifest
     blueprint: Blueprint
     paper: PublishedTable = field(default_factory=as_table)
     changes: RunChanges | None = None
-    raw: dy.DataFrame[tables.RawScores] = field(default_factory=tables.RawScores.create_empty)
-    normalized: dy.DataFrame[tables.NormalizedScores] = field(default_factory=tables.NormalizedScores.create_empty)
-    dataset: dy.DataFrame[tables.DatasetScores] = field(default_factory=tables.DatasetScores.create_empty)
-    task: dy.DataFrame[tables.TaskScores] = field(default_factory=tables.TaskScores.create_empty)
-    level: dy.DataFrame[tables.LevelScores] = field(default_factory=tables.LevelScores.create_empty)
-    sub_ability: dy.DataFrame[tables.SubAbilityScores] = field(default_factory=tables.SubAbilityScores.create_empty)
-    ability: dy.DataFrame[tables.AbilityScores] = field(default_factory=tables.AbilityScores.create_empty)
+    raw_scores: dy.DataFrame[tables.RawScores] = field(default_factory=tables.RawScores.create_empty)
+    normalized_scores: dy.DataFrame[tables.NormalizedScores] = field(default_factory=tables.NormalizedScores.create_empty)
+    dataset_scores: dy.DataFrame[tables.DatasetScores] = field(default_factory=tables.DatasetScores.create_empty)
+    task_scores: dy.DataFrame[tables.TaskScores] = field(default_factory=tables.TaskScores.create_empty)
+    level_scores: dy.DataFrame[tables.LevelScores] = field(default_factory=tables.LevelScores.create_empty)
+    sub_ability_scores: dy.DataFrame[tables.SubAbilityScores] = field(default_factory=tables.SubAbilityScores.create_empty)
+    ability_scores: dy.DataFrame[tables.AbilityScores] = field(default_factory=tables.AbilityScores.create_empty)
     totals: dy.DataFrame[tables.Totals] = field(default_factory=tables.Totals.create_empty)
     item_scores: dy.DataFrame[tables.ItemScores] = field(default_factory=tables.ItemScores.create_empty)
     items: dy.DataFrame[Items] = field(default_factory=Items.create_empty)
@@ -138,12 +139,12 @@ class ReportData:
     judgements: dy.DataFrame[Judgements] = field(default_factory=Judgements.create_empty)
     contexts: dy.DataFrame[Contexts] = field(default_factory=Contexts.create_empty)
     retrievals: dy.DataFrame[Retrievals] = field(default_factory=Retrievals.create_empty)
-    gains: dy.DataFrame[SettingGains] = field(default_factory=SettingGains.create_empty)
+    setting_gains: dy.DataFrame[SettingGains] = field(default_factory=SettingGains.create_empty)
     agreements: dy.DataFrame[Agreements] = field(default_factory=Agreements.create_empty)
-    dimensions: dy.DataFrame[tables.DimensionScores] = field(default_factory=tables.DimensionScores.create_empty)
-    needles: dy.DataFrame[NeedleScores] = field(default_factory=NeedleScores.create_empty)
+    dimension_scores: dy.DataFrame[tables.DimensionScores] = field(default_factory=tables.DimensionScores.create_empty)
+    needle_scores: dy.DataFrame[NeedleScores] = field(default_factory=NeedleScores.create_empty)
     sections: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
-    faults: dy.DataFrame[SimulationFaults] = field(default_factory=SimulationFaults.create_empty)
+    simulation_faults: dy.DataFrame[SimulationFaults] = field(default_factory=SimulationFaults.create_empty)
     simulation: tuple[SimulationCheck, ...] = ()
     instruments: tuple[InstrumentCount, ...] = ()
     prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
@@ -179,7 +180,7 @@ class ReportData:
     @property
     def layers(self) -> Mapping[str, pl.DataFrame]:
         """Layers from raw scores to totals by name."""
-        return {layer: getattr(self, layer.removesuffix("_scores")) for layer in AGGREGATED}
+        return {layer: getattr(self, layer) for layer in AGGREGATED}
 
     @property
     def settings(self) -> tuple[str, ...]:

@@ -93,7 +93,7 @@ def _about_replies(data: ReportData, system: System, totals: Row) -> Iterator[Ca
     failures = system.of(data.responses).filter(pl.col("status") == "failed")
     tested, was_sent = pl.col("role") == TESTED, pl.col("failure") != NOT_SENT
     failed, of_helpers, unsent = (failures.filter(whose).height for whose in (tested & was_sent, ~tested & was_sent, ~was_sent))
-    n_asked = int(system.of(data.raw).group_by("dataset").agg(pl.col("n_total").max())["n_total"].sum())
+    n_asked = int(system.of(data.raw_scores).group_by("dataset").agg(pl.col("n_total").max())["n_total"].sum())
     lost = n_asked - totals["n_scored"]
     if lost:
         causes = [counted(failed, "failed call")] if failed else []
@@ -180,7 +180,7 @@ def _about_the_embedder(data: ReportData, system: System) -> Iterator[Caveat]:
 def _about_the_judge(data: ReportData, system: System) -> Iterator[Caveat]:
     judges = data.manifest.models_in(JUDGE)
     judged = {method.id for dataset in data.blueprint.datasets.values() for method in dataset.methods if method.judged}
-    has_judged = system.of(data.raw).filter(pl.col("method").is_in(sorted(judged)) & pl.col("value").is_not_null()).height
+    has_judged = system.of(data.raw_scores).filter(pl.col("method").is_in(sorted(judged)) & pl.col("value").is_not_null()).height
     if not judges or not has_judged:
         return
     calls = system.of(data.judgements).unique("call_key")

@@ -30,10 +30,12 @@ class JudgeReport:
 
 def describe_judges(data: ReportData) -> JudgeReport | None:
     """Describe what is known about the judges; null if nothing is."""
-    if data.agreements.is_empty() and data.dimensions.is_empty():
+    if data.agreements.is_empty() and data.dimension_scores.is_empty():
         return None
     agreements = [{**row, "doubts": _doubts(row["alpha"], row["length_correlation"])} for row in _named(data, data.agreements)]
-    return JudgeReport(_dimensions_table(_named(data, data.dimensions)), _agreement_table(agreements), _warnings(agreements))
+    return JudgeReport(
+        _dimensions_table(_named(data, data.dimension_scores)), _agreement_table(agreements), _warnings(agreements)
+    )
 
 
 def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[Row]:

@@ -197,7 +197,7 @@ def model_gains(data: ReportData) -> tuple[ModelGains, ...]:
     """Return gains by model, in the order of the report; models without any are left out."""
     gains = []
     for number_, model in enumerate(dict.fromkeys(system.model for system in data.systems), start=1):
-        rows = data.gains.filter(pl.col("model") == model).to_dicts()
+        rows = data.setting_gains.filter(pl.col("model") == model).to_dicts()
         rows.sort(key=lambda row: (row["scope"] != OF_ALL, data.dataset_order(row["scope"]), setting_order(row["setting"])))
         if rows:
             gains.append(ModelGains(f"gains-{number_}", model, [_titled(row, data) for row in rows]))

@@ -142,8 +142,8 @@ def _trust(verdict: Verdict, caveats: tuple[Caveat, ...]) -> str:
 
 
 def _weakest(data: ReportData, system: System, verdict: Verdict) -> str:
-    abilities = {row["ability"]: row["score_0_100"] for row in system.rows(data.ability) if row["score_0_100"] is not None}
-    tasks = {row["task"]: row["score_0_100"] for row in system.rows(data.task) if row["score_0_100"] is not None}
+    abilities = {row["ability"]: row["score_0_100"] for row in system.rows(data.ability_scores) if row["score_0_100"] is not None}
+    tasks = {row["task"]: row["score_0_100"] for row in system.rows(data.task_scores) if row["score_0_100"] is not None}
     if not abilities or not tasks or verdict == "instrument failed":
         return ""
     weakest = min(abilities, key=abilities.__getitem__)

@@ -35,7 +35,7 @@ def test_gains_stand_in_order_and_are_judged() -> None:
 def test_a_gain_without_interval_is_a_dot() -> None:
     row = {"model": "alpha", "setting": "rag", "scope": "total", "base_0_100": 50.0, "setting_0_100": 49.0, "gain": -1.0}
     frame = make_table(SettingGains, [row | {"ci_low": None, "ci_high": None, "n_items": 1}])
-    (found,) = model_gains(long_data(gains=frame))
+    (found,) = model_gains(long_data(setting_gains=frame))
     svg = draw_gains(found)
     assert svg.count(f'fill="{OURS}"') == 1
     assert f'stroke="{OURS}"' not in svg.replace(f'fill="{OURS}" stroke="{OURS}"', "")

@@ -10,6 +10,7 @@ import pytest
 from schemas.errors import LakeError
 from schemas.lineage import Missing
 from schemas.tables.items import Items
+from schemas.tables.layers import AGGREGATED
 from tasks.reporting.figures import palette
 from tasks.reporting.page import MOST_ON_A_PAGE, write_report, write_summary
 from tasks.reporting.report import build_report
@@ -61,9 +62,10 @@ def test_text_of_models_is_inert_but_readable(example_html: str, page: Page) -> 
 def test_every_text_of_others_is_escaped() -> None:
     # Text of datasets, model names, errors and reasons: none of it may become an element.
     data = example_data()
-    named = ("raw", "normalized", "dataset", "task", "level", "sub_ability", "ability", "totals", "item_scores", "responses")
     attacker = pl.col("model").replace({"alpha": ATTACK})
-    frames: dict[str, Any] = {name: getattr(data, name).with_columns(attacker) for name in named}
+    frames: dict[str, Any] = {
+        name: getattr(data, name).with_columns(attacker) for name in (*AGGREGATED, "item_scores", "responses")
+    }
     hostile = [row | {"question": ATTACK, "context": ATTACK, "source_file": ATTACK} for row in data.items.to_dicts()]
     frames["items"] = make_table(Items, [row | {"options": [ATTACK, "b", "c"] if row["options"] else None} for row in hostile])
     missing = (Missing(dataset="lost", reason=ATTACK, next_step=ATTACK),)

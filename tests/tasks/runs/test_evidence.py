@@ -180,7 +180,7 @@ def test_a_dialogue_is_withheld_by_its_turns(tmp_path: Path) -> None:
     refused = {"found_by": "j", "number": 0, "kind": "out_of_role", "severity": "minor", "refused": "turn 1 does not say that"}
     key = ("dataset", "item_id", "model", "setting", "repetition", "part")
     found = [{**{name: row[name] for name in key}, "evidence": MARKER, **one} for row in rows for one in (advice, refused)]
-    data = example_data(answers=answers, manifest=restricted, faults=frame(SimulationFaults, tuple(found)))
+    data = example_data(answers=answers, manifest=restricted, simulation_faults=frame(SimulationFaults, tuple(found)))
     before, after = written(data, tmp_path / "before"), written(redact(data), tmp_path / "after")
     for page in (before, after):
         lines = re.findall(r"<b lang=\"en\">seeker:</b> (.*?)</p>\n?(<p class=\"note\">.*?</p>)?", page)

@@ -36,7 +36,7 @@ def data(**changes: Any) -> LeaderboardData:
     fields: dict[str, Any] = {
         "blueprint": BLUEPRINT,
         "totals": judge_totals(ranked, BLUEPRINT, {}),
-        "abilities": layers["ability"],
+        "abilities": layers["ability_scores"],
         "history": judge_totals(pl.concat([newest, before.with_columns(pl.lit(OLD).alias("run"))]), BLUEPRINT, {}),
         "manifests": runs(),
         "links": {NEW: "runs/new/report.html"},

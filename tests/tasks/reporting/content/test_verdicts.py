@@ -193,7 +193,7 @@ def test_items_of_several_methods_are_counted_once() -> None:
 def test_settings_are_systems_of_their_own() -> None:
     ability = AbilityScores.create_empty()
     rows = totals(totals_row(), totals_row(setting="rag", total=30.0, total_before_veto=30.0))
-    labels = [verdict.system.label for verdict in judge_systems(example_data(totals=rows, ability=ability))]
+    labels = [verdict.system.label for verdict in judge_systems(example_data(totals=rows, ability_scores=ability))]
     assert labels[:2] == ["alpha (RAG)", "alpha"]
 
 
