@@ -63,9 +63,8 @@ def test_every_text_of_others_is_escaped() -> None:
     # Text of datasets, model names, errors and reasons: none of it may become an element.
     data = example_data()
     attacker = pl.col("model").replace({"alpha": ATTACK})
-    frames: dict[str, Any] = {
-        name: getattr(data, name).with_columns(attacker) for name in (*AGGREGATED, "item_scores", "responses")
-    }
+    layers = (*AGGREGATED, "item_scores", "responses")
+    frames: dict[str, Any] = {name: getattr(data, name).with_columns(attacker) for name in layers}
     hostile = [row | {"question": ATTACK, "context": ATTACK, "source_file": ATTACK} for row in data.items.to_dicts()]
     frames["items"] = make_table(Items, [row | {"options": [ATTACK, "b", "c"] if row["options"] else None} for row in hostile])
     missing = (Missing(dataset="lost", reason=ATTACK, next_step=ATTACK),)
