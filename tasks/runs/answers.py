@@ -11,7 +11,7 @@ from schemas.documents.shown_option import ShownOption
 from schemas.letters import option_letters
 from schemas.metrics import METRICS
 from schemas.question_types import QUESTION_TYPES, AnswerForm
-from tasks.runs.run_tables import ReportData, System
+from tasks.runs.run_tables import ReportData, Row, System
 from tasks.solvers.answers import SAID
 from tasks.text.number_format import listed, number, shorten
 
@@ -26,14 +26,14 @@ class ScoredItem:
     (columns PROMPT_CHUNKS). `faults`: rows of `simulation_faults` that count.
     """
 
-    item: dict[str, Any]
-    score: dict[str, Any]
-    answer: dict[str, Any] | None
-    context: dict[str, Any] | None = None
-    ratings: tuple[dict[str, Any], ...] = ()
-    retrieved: tuple[dict[str, Any], ...] = ()
-    call: dict[str, Any] | None = None
-    faults: tuple[dict[str, Any], ...] = ()
+    item: Row
+    score: Row
+    answer: Row | None
+    context: Row | None = None
+    ratings: tuple[Row, ...] = ()
+    retrieved: tuple[Row, ...] = ()
+    call: Row | None = None
+    faults: tuple[Row, ...] = ()
 
     @property
     def form(self) -> AnswerForm:
@@ -85,7 +85,7 @@ def scored_items(data: ReportData, scores: pl.DataFrame) -> Iterator[ScoredItem]
         )
 
 
-def _by(frame: pl.DataFrame, key: list[str]) -> dict[Any, dict[str, Any]]:
+def _by(frame: pl.DataFrame, key: list[str]) -> dict[Any, Row]:
     return dict(frame.rows_by_key(key, named=True, unique=True, include_key=True))
 
 

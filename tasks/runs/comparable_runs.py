@@ -41,7 +41,7 @@ def difference(run: RunManifest, earlier: RunManifest, system: System) -> str | 
     return next(_differences(run, earlier, system), None)
 
 
-def basis(run: RunManifest) -> dict[str, Any]:
+def basis(run: RunManifest) -> dict[str, object]:
     """Return what the totals of a run rest on besides models and settings: only where it is equal are they ranked together.
 
     Returns:
@@ -129,7 +129,7 @@ def _asked(entries: Iterable[ModelEntry]) -> list[Any]:
     return [(entry.name, *_answering_parameters(entry).items()) for entry in entries]
 
 
-def _answering_parameters(entry: ModelEntry) -> dict[str, Any]:
+def _answering_parameters(entry: ModelEntry) -> dict[str, object]:
     """Return what moves a model's replies, without what is as usual: a reader is to see what is not."""
     sampling = {name: value for name, value in entry.meaning["sampling"].items() if value != getattr(Sampling(), name)}
     meaning = {**entry.meaning, "sampling": sampling, "token_probabilities": entry.token_probabilities}

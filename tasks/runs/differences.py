@@ -100,7 +100,7 @@ def tree_changes(before: Any, after: Any, path: str = "", *, by_name: bool = Tru
         yield TreeChange(path, before, after)
 
 
-def _named(entries: Any) -> dict[str, Any] | None:
+def _named(entries: Any) -> dict[str, object] | None:
     """Return the entries of a list by name; None if it is none, or they have no names of their own."""
     if not isinstance(entries, Sequence) or isinstance(entries, str) or not all(isinstance(entry, Mapping) for entry in entries):
         return None

@@ -72,7 +72,7 @@ class System(NamedTuple):
             return "gold replies"
         return self.model if self.setting == BASE_SETTING else f"{self.model} ({setting_title(self.setting)})"
 
-    def rows(self, frame: pl.DataFrame) -> list[dict[str, Any]]:
+    def rows(self, frame: pl.DataFrame) -> list[Row]:
         """Return rows of a frame with columns `model` and `setting` that are about this system, in the frame's order."""
         return self.of(frame).to_dicts()
 
@@ -105,7 +105,7 @@ def _parameters(kind: Callable[..., object]) -> frozenset[str]:
     return frozenset(signature(kind).parameters)
 
 
-def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
+def ordered(totals: pl.DataFrame) -> list[Row]:
     """Return rows of `totals` as leaderboards list them: by rank, then those without one by total and name."""
     return totals.sort("rank", "total", "model", "setting", descending=[False, True, False, False], nulls_last=True).to_dicts()
 
@@ -203,7 +203,7 @@ class ReportData:
         return order.index(dataset), dataset
 
 
-def _planned(plan: dict[str, Any]) -> Iterator[System]:
+def _planned(plan: Row) -> Iterator[System]:
     for model in plan.get("models", ()):
         for setting in plan.get("settings", (BASE_SETTING,)):
             yield System(model["name"], setting)

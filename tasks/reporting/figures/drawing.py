@@ -6,15 +6,15 @@ The drawing libraries take a second to load: pages without charts import nothing
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
 
 import altair as alt
 import vl_convert
 from altair.utils import schemapi
 
 from tasks.reporting.figures.palette import FONT, GRID, INK, MUTED, WIDTH
+from tasks.runs.run_tables import Row
 
-Values = list[dict[str, Any]]
+Values = list[Row]
 _LABELS = {"labelColor": INK, "titleColor": MUTED, "labelFontSize": FONT, "titleFontSize": FONT, "titleFontWeight": "normal"}
 CONFIG: Mapping[str, object] = {
     "background": "transparent",
