@@ -16,7 +16,7 @@ from schemas.plan import ReportRequest
 from tasks.compare.steps import ChangesJob, check_regressions, find_changes
 from tasks.lake.manifest import notices
 from tasks.models.cost import load_prices, price_usage
-from tasks.reporting.content.changes import state_said
+from tasks.reporting.content.verdicts import state_said
 from tasks.reporting.steps import ReportJob, write_report_files
 from tasks.scoring.steps import blueprint_sha256
 from tasks.scoring.uncertainty import Resampling

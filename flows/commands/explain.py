@@ -9,10 +9,9 @@ from flows.commands.console import CommandResult
 from flows.commands.explain_view import item_view, rows_view, score_view, subset_view
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
+from tasks.explain.groups import explain_subset
 from tasks.explain.rows import explain_item, explain_rows, find_dataset_of
-from tasks.explain.selection import BlueprintPath, Selection, choose_systems, find_place, require_one
-from tasks.explain.subsets import explain_subset
-from tasks.explain.totals import explain_score
+from tasks.explain.totals import BlueprintPath, Selection, choose_systems, explain_score, find_place, require_one
 from tasks.runs.past_run import PastRun, reopen
 from tasks.runs.run_tables import System
 

@@ -32,7 +32,7 @@ from schemas.plan import Plan, ReportRequest
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_changes
 from tasks.models.cost import load_prices, price_usage
-from tasks.reporting.content.changes import label_of, state_said
+from tasks.reporting.content.verdicts import label_of, state_said
 from tasks.reporting.run_document import describe_cost, describe_run
 from tasks.steps import ledger
 from tasks.text.number_format import counted

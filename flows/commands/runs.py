@@ -15,6 +15,7 @@ from schemas.table import Column, Table
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_changes, read_code_version, read_manifest, run_folder
 from tasks.lake.seal import check_seal, seal_run
+from tasks.reporting.page import write_report
 from tasks.reporting.run_document import describe_run
 from tasks.runs.past_run import describe_runs, reopen
 from tasks.runs.sections import EXCHANGES
@@ -55,7 +56,6 @@ def report_command(
 
     Without --out it goes where it was; with --redact, unless the run is redacted itself, into a folder `redacted` in there.
     """
-    from tasks.reporting.render.page import write_report  # noqa: PLC0415  no other command writes a page
     from tasks.reporting.steps import load_report_data  # noqa: PLC0415
 
     folder = lake or DEFAULT_LAKE

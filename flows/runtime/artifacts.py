@@ -23,7 +23,7 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder
 from tasks.leaderboard.ranking import run_rows
 from tasks.lineage.graph import diagram_of_run
-from tasks.reporting.content.changes import label_of, state_said
+from tasks.reporting.content.verdicts import label_of, state_said
 from tasks.runs.failures import failed_calls
 from tasks.runs.past_run import past_run
 from tasks.runs.verdict import say_verdict

@@ -110,10 +110,10 @@ def _obstacle(before: Weights, after: Weights, pairs: Mapping[Spec, Paired], cha
 
 
 def _pair_runs(before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling) -> dict[Spec, Paired]:
-    named = (
+    frames = (
         rows.with_columns(model=pl.lit("compared"), setting=pl.lit(name)) for rows, name in ((before, BASE), (after, "after"))
     )
-    return pair_datasets(pl.concat(named).lazy(), blueprint.datasets, tree_tables(blueprint), resampling)
+    return pair_datasets(pl.concat(frames).lazy(), blueprint.datasets, tree_tables(blueprint), resampling)
 
 
 def _weigh_change(what: str, pairs: Mapping[Spec, Paired], weights: Weights) -> ScoreDifference:

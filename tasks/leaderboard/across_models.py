@@ -104,8 +104,8 @@ def _read(layer: str, totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -
     for manifest in data.manifests:
         own = totals.filter(pl.col(RUN) == manifest.run).select(SYSTEM)
         for ref in manifest.partitions if own.height else ():
-            place = dict(ref.place)
-            if ref.layer == layer and all(place.get(name, own[name][0]) in own[name] for name in SYSTEM):
+            keys = dict(ref.place)
+            if ref.layer == layer and all(keys.get(name, own[name][0]) in own[name] for name in SYSTEM):
                 frames.append(lake.read(ref, LAYERS[layer].schema).join(own, on=SYSTEM, how="semi"))
     return pl.concat(frames)
 
@@ -118,8 +118,8 @@ def _tasks(tasks: pl.DataFrame, models: Sequence[str], blueprint: Blueprint, pai
     weak = Counter(short.group_by("model", maintain_order=True).head(_WEAKEST)["task"])
     by_task = scored.rows_by_key("task")
     for _, task in blueprint.tasks():
-        known = dict(by_task.get(task.id, ()))
-        own = {model: known[model] for model in models if model in known}
+        by_model = dict(by_task.get(task.id, ()))
+        own = {model: by_model[model] for model in models if model in by_model}
         if own:
             cells = _mark(own, {entry.id: entry.weight for entry in task.datasets}, pairing)
             quartiles = tuple(np.quantile(list(own.values()), [0, 0.25, 0.5, 0.75, 1]).tolist())

@@ -50,17 +50,17 @@ class PastRun:
     @cached_property
     def instruments(self) -> tuple[InstrumentCount, ...]:
         """What its instruments failed to do."""
-        from tasks.runs.instruments import count_instruments  # noqa: PLC0415  which reads a run
+        from tasks.runs.failures import count_instruments  # noqa: PLC0415  which reads a run
 
         return count_instruments(self)
 
-    def partitions(self, layer: str, **place: str) -> list[PartitionRef]:
+    def partitions(self, layer: str, **keys: str) -> list[PartitionRef]:
         """Return partitions of a layer with these values of their keys."""
-        return [ref for ref in self.manifest.partitions if ref.layer == layer and place.items() <= dict(ref.place).items()]
+        return [ref for ref in self.manifest.partitions if ref.layer == layer and keys.items() <= dict(ref.place).items()]
 
-    def read(self, layer: str, **place: str) -> pl.DataFrame:
+    def read(self, layer: str, **keys: str) -> pl.DataFrame:
         """Return all rows of partitions of a layer with these values of their keys."""
-        frames: list[pl.DataFrame] = [self.lake.read(ref, LAYERS[layer].schema) for ref in self.partitions(layer, **place)]
+        frames: list[pl.DataFrame] = [self.lake.read(ref, LAYERS[layer].schema) for ref in self.partitions(layer, **keys)]
         return pl.concat(frames or [no_rows(layer)])
 
     @cached_property

@@ -58,8 +58,8 @@ def blueprint_differences(stored: Blueprint, present: Blueprint) -> Iterator[Dif
     for change in tree_changes(before, after):
         was, now = (value if value is ABSENT else canonical_json(value) for value in (change.before, change.after))
         short = [value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}..." for value in (was, now)]
-        message = f"blueprint {stored.name}: {change.place} was {short[0]}, is {short[1]}"
-        yield Difference(kind="blueprint", where=change.place, expected=was, got=now, message=message)
+        message = f"blueprint {stored.name}: {change.path} was {short[0]}, is {short[1]}"
+        yield Difference(kind="blueprint", where=change.path, expected=was, got=now, message=message)
 
 
 def rescore(stored: StoredRun, blueprint: Blueprint) -> tuple[list[ScoreChange], list[str]]:

@@ -28,7 +28,7 @@ from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 from tests.tasks.lake.test_manifest import bare_manifest
 from tests.tasks.rows import answer, frame, judgement
-from tests.tasks.runs.test_instruments import TALK, fault
+from tests.tasks.runs.test_failures import TALK, fault
 from tests.tasks.scoring.samples import ability, blueprint, items, task
 
 DESIGN = blueprint(

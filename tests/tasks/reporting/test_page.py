@@ -11,11 +11,14 @@ from schemas.errors import LakeError
 from schemas.lineage import Missing
 from schemas.table import Cell, Column, Table
 from schemas.tables.items import Items
+from schemas.tables.layers import AGGREGATED
 from tasks.reporting.figures import palette
-from tasks.reporting.render.page import MOST_ON_A_PAGE, make_environment, write_report
+from tasks.reporting.page import MOST_ON_A_PAGE, make_environment, write_report, write_summary
+from tasks.reporting.report import build_report
 from tasks.text.number_format import heat_step
 from tests.tasks.reporting.example_items import LONG, make_table
 from tests.tasks.reporting.example_large import crowded_data, large_data
+from tests.tasks.reporting.example_long import long_data
 from tests.tasks.reporting.example_run import empty_data, example_data, headlined_data, manifest
 from tests.tasks.reporting.pages import ATTACK, Page, render_html, section
 
@@ -60,9 +63,9 @@ def test_text_of_models_is_inert_but_readable(example_html: str, page: Page) -> 
 def test_every_text_of_others_is_escaped() -> None:
     # Text of datasets, model names, errors and reasons: none of it may become an element.
     data = example_data()
-    named = ("raw", "normalized", "dataset", "task", "level", "sub_ability", "ability", "totals", "item_scores", "responses")
     attacker = pl.col("model").replace({"alpha": ATTACK})
-    frames: dict[str, Any] = {name: getattr(data, name).with_columns(attacker) for name in named}
+    layers = (*AGGREGATED, "item_scores", "responses")
+    frames: dict[str, Any] = {name: getattr(data, name).with_columns(attacker) for name in layers}
     hostile = [row | {"question": ATTACK, "context": ATTACK, "source_file": ATTACK} for row in data.items.to_dicts()]
     frames["items"] = make_table(Items, [row | {"options": [ATTACK, "b", "c"] if row["options"] else None} for row in hostile])
     missing = (Missing(dataset="lost", reason=ATTACK, next_step=ATTACK),)
@@ -280,3 +283,44 @@ def test_counts_stand_below_values() -> None:
     html = show.render(table=Table((Column("Score", "score"),), [(Cell(71.25, "1"),), (Cell(50.0, "≈"),)], "Scores"))
     assert "71.25<small>1</small></td>" in html
     assert "50.00&nbsp;≈</td>" in html
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return write_summary(build_report(example_data()))
+
+
+def test_totals_of_all_states(text: str) -> None:
+    plain = text.replace("\u00a0", " ")
+    assert "| – | alpha | Base | 25.00 | 15.00 to 35.50 | scored (not ranked: coverage is 75 %) | 75 % | 6 of 6 |" in plain
+    assert "| – | beta | Base | 0.00 (100.00 before the veto) | – | vetoed (not ranked: vetoed) | 50 % | 2 of 3 |" in plain
+    assert "| – | gamma | Base | – | – | unscored (not ranked: unscored) | 0 % | 0 of 4 |" in plain
+
+
+def test_sections_of_the_summary_are_in_order(text: str) -> None:
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Result", "Abilities", "Weakest tasks", "What is missing"]
+    assert "| Model | Values \\& Safety | Emotional Ability |" in text
+    assert "| alpha | 100.0 | 25.0 |" in text
+    assert "| gamma | – | – |" in text
+    assert "| alpha | Moods | Emotional Ability › Emotion Recognition | 25.0 |" in text
+    assert "| Lost | all | all | its data is not published | bring the file with --mirror |" in text
+    assert "report.html" in text
+
+
+def test_scores_with_a_headline_come_first() -> None:
+    text = write_summary(build_report(headlined_data()))
+    heads = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert heads[:3] == ["Scores side by side: Mood", "Scores side by side: Lost", "Result"]
+    assert "| alpha | 25.00 (10.00 to 60.00; 4) |\n| beta | 100.00 (1) |\n| gamma | – (0 of 4) |" in text
+
+
+def test_the_summary_holds_no_text_of_items(text: str) -> None:
+    assert len(text.splitlines()) < 60
+    assert "pick" not in text
+    long = write_summary(build_report(long_data()))
+    assert "alpha (CoEM)" in long
+    assert "Mara" not in long
+
+
+def test_an_empty_run() -> None:
+    assert "| – | alpha | Base | – | – | unscored (not ranked: unscored) |" in write_summary(build_report(empty_data()))

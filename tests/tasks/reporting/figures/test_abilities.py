@@ -5,8 +5,8 @@ from math import sqrt
 
 import pytest
 
+from tasks.reporting.figures.abilities import Band, Shape, draw_overlay, edges, point_at
 from tasks.reporting.figures.palette import SERIES, KeyedFigure
-from tasks.reporting.figures.radar import Band, Shape, draw_overlay, edges, point_at
 from tasks.scoring.published import PublishedRange
 
 TITLES = ("North", "East", "South & more", "West")

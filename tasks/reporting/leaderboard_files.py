@@ -1,4 +1,4 @@
-"""Write a leaderboard as a page, as CSV and as LaTeX."""
+"""Write a leaderboard as a file: a page, CSV or LaTeX."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -8,9 +8,8 @@ from schemas.documents.leaderboard import AcrossModels, SystemRow
 from schemas.table import Column, Table
 from tasks.leaderboard.published_experiments import Experiments
 from tasks.leaderboard.ranking import LeaderboardData
-from tasks.reporting.content.across import pairs_table, ranks_table, tasks_table
-from tasks.reporting.content.leaderboard import build_leaderboard
-from tasks.reporting.render.page import render_leaderboard, write_text
+from tasks.reporting.content.leaderboard import build_leaderboard, pairs_table, ranks_table, tasks_table
+from tasks.reporting.page import render_leaderboard, write_text
 from tasks.runs.run_tables import Row
 from tasks.text.tables import to_csv, to_latex
 
@@ -47,14 +46,14 @@ def _rows(data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, li
     """Return the rows of each file that has any, by its ending."""
     tables: dict[str, list[Row]] = {"": [], "-tasks": [], "-pairs": [], "-ranks": []}
     of_model: dict[tuple[int | None, str | None, str], Row] = {}
-    for one in across:
-        place = {"group": one.group, "setting": one.setting}
-        ranks = ((each.title, *pair) for each in one.variations for pair in zip(one.models, each.ranks, strict=True))
-        tables["-tasks"] += [place | {"task": task.id} | score.model_dump() for task in one.tasks for score in task.scores]
-        tables["-pairs"] += [place | pair.model_dump() for pair in one.pairs]
-        tables["-ranks"] += [place | {"variation": title, "model": model, "rank": rank} for title, model, rank in ranks]
-        for score, name in ((score, task.id) for task in one.tasks for score in task.scores):
-            of_model.setdefault((one.group, one.setting, score.model), {})[name] = score.score
+    for group in across:
+        keys = {"group": group.group, "setting": group.setting}
+        ranks = ((each.title, *pair) for each in group.variations for pair in zip(group.models, each.ranks, strict=True))
+        tables["-tasks"] += [keys | {"task": task.id} | score.model_dump() for task in group.tasks for score in task.scores]
+        tables["-pairs"] += [keys | pair.model_dump() for pair in group.pairs]
+        tables["-ranks"] += [keys | {"variation": title, "model": model, "rank": rank} for title, model, rank in ranks]
+        for score, name in ((score, task.id) for task in group.tasks for score in task.scores):
+            of_model.setdefault((group.group, group.setting, score.model), {})[name] = score.score
     for row in data.rows:
         tasks = of_model.get((row.group, row.setting, row.model), {})
         plain = row.model_dump(exclude={"abilities"}) | {"comparability": _likeness(row)}

@@ -1,4 +1,4 @@
-"""Describe what judges gave by dimension, and how far they can be trusted: agreement, and what else moves their ratings."""
+"""Describe what models beside the one under test did: ratings of judges, how far to trust them, and persons who were played."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -6,10 +6,11 @@ from typing import Any
 
 import polars as pl
 
+from schemas.documents.run import ScoreOverDialogues, SimulationCheck
 from schemas.table import Cell, Column, Interval, Part, Table, columns
 from tasks.runs.run_tables import ReportData, Row, System
-from tasks.solvers.registry import setting_order
-from tasks.text.number_format import counted, listed, number, signed
+from tasks.solvers.registry import setting_order, setting_title
+from tasks.text.number_format import count, counted, list_counts, listed, number, signed
 
 LEAST_ALPHA = 0.67
 """Krippendorff (2004): below .667 not even tentative conclusions."""
@@ -29,10 +30,12 @@ class JudgeReport:
 
 def describe_judges(data: ReportData) -> JudgeReport | None:
     """Describe what is known about the judges; null if nothing is."""
-    if data.agreements.is_empty() and data.dimensions.is_empty():
+    if data.agreements.is_empty() and data.dimension_scores.is_empty():
         return None
     agreements = [{**row, "doubts": _doubts(row["alpha"], row["length_correlation"])} for row in _named(data, data.agreements)]
-    return JudgeReport(_dimensions_table(_named(data, data.dimensions)), _agreement_table(agreements), _warnings(agreements))
+    return JudgeReport(
+        _dimensions_table(_named(data, data.dimension_scores)), _agreement_table(agreements), _warnings(agreements)
+    )
 
 
 def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[Row]:
@@ -80,12 +83,12 @@ def _agreement_table(rows: Iterable[Row]) -> Table:
 
 
 def _doubts(alpha: float | None, correlation: float | None) -> tuple[str, ...]:
-    found = []
+    doubts = []
     if alpha is not None and alpha < LEAST_ALPHA:
-        found.append(f"alpha {number(alpha, 2)}")
+        doubts.append(f"alpha {number(alpha, 2)}")
     if correlation is not None and abs(correlation) > MOST_CORRELATION:
-        found.append(f"length {signed(correlation, 2)}")
-    return tuple(found)
+        doubts.append(f"length {signed(correlation, 2)}")
+    return tuple(doubts)
 
 
 def _warnings(rows: list[Row]) -> tuple[str, ...]:
@@ -97,7 +100,33 @@ def _warnings(rows: list[Row]) -> tuple[str, ...]:
 
 def _warn(key: tuple[str, str], group: list[Row]) -> str:
     doubtful = [row for row in group if row["doubts"]]
-    named = [f"{row['dimension']} ({', '.join(row['doubts'])})" for row in doubtful[:MAX_NAMED]]
-    named += [f"{len(doubtful) - MAX_NAMED} more"] if len(doubtful) > MAX_NAMED else []
+    dimensions = [f"{row['dimension']} ({', '.join(row['doubts'])})" for row in doubtful[:MAX_NAMED]]
+    dimensions += [f"{len(doubtful) - MAX_NAMED} more"] if len(doubtful) > MAX_NAMED else []
     title, system = key
-    return f"{title}, {system}: read the ratings with doubt, {len(doubtful)} of {len(group)} dimensions: {listed(named)}."
+    return f"{title}, {system}: read the ratings with doubt, {len(doubtful)} of {len(group)} dimensions: {listed(dimensions)}."
+
+
+def faults_table(checks: tuple[SimulationCheck, ...]) -> Table:
+    """Return faults of simulated persons, and the totals with and without the dialogues that have one."""
+    rows = []
+    for check in checks:
+        model = Cell(check.model, setting_title(check.setting))
+        share = Cell(check.share, f"{count(check.tainted)} of {count(check.dialogues)}")
+        counts = map(list_counts, (check.kinds, check.severities))
+        rest = _total_cell(check.untainted) if check.untainted else "nothing is left"
+        rows.append((model, share, *counts, _total_cell(check.all), rest))
+    heads = (Column("Model", "name"), Column("Tainted dialogues", "share"), *columns("text", "By kind", "By severity"))
+    return Table((*heads, *columns("score", "Score over all", "Without tainted dialogues")), rows, "Faults of simulated persons")
+
+
+def _total_cell(row: ScoreOverDialogues) -> Cell:
+    over = f"{counted(row.n_scored, 'item')}, {counted(row.datasets_scored, 'dataset')}"
+    return Cell(row.total, over, interval=Interval.of(row.ci_low, row.ci_high))
+
+
+def criteria_table(data: ReportData, check: SimulationCheck) -> Table:
+    """Return mean ratings of the persons that a model talked with, by dataset."""
+    criteria = next(iter(check.criteria.values()))
+    heads = (Column(check.model, "name"), *columns("number", *criteria, digits=1))
+    rows = [(data.title_of(dataset), *means.values()) for dataset, means in check.criteria.items()]
+    return Table(heads, rows, "Ratings of simulated persons, from 0 to 10")

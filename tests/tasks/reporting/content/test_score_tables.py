@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from schemas.blueprint import MetricSpec
-from tasks.reporting.content.headlines import Headlines, describe_headlines
+from tasks.reporting.content.score_tables import Headlines, describe_headlines
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tests.tasks.scoring.samples import items, one_dataset
 

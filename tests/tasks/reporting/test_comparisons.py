@@ -8,12 +8,12 @@ import pytest
 from schemas.table import Cell
 from schemas.tables.comparisons import Agreements, SettingGains
 from schemas.tables.items import Retrievals
-from tasks.reporting.content.gains import model_gains
-from tasks.reporting.content.judges import describe_judges
+from tasks.reporting.content.helpers import describe_judges
 from tasks.reporting.content.request import Request, describe_request
 from tasks.reporting.content.retrieval import RetrievalReport, describe_retrieval, needle_grids
+from tasks.reporting.content.score_tables import model_gains
+from tasks.reporting.figures.charts import draw_gains, draw_needles, draw_recall
 from tasks.reporting.figures.palette import GATE, HEAT, OURS
-from tasks.reporting.figures.run_figures import draw_gains, draw_needles, draw_recall
 from tasks.text.tables import as_cell
 from tests.tasks.reporting.example_items import make_table
 from tests.tasks.reporting.example_long import PLAN, long_data, retrievals
@@ -35,7 +35,7 @@ def test_gains_stand_in_order_and_are_judged() -> None:
 def test_a_gain_without_interval_is_a_dot() -> None:
     row = {"model": "alpha", "setting": "rag", "scope": "total", "base_0_100": 50.0, "setting_0_100": 49.0, "gain": -1.0}
     frame = make_table(SettingGains, [row | {"ci_low": None, "ci_high": None, "n_items": 1}])
-    (found,) = model_gains(long_data(gains=frame))
+    (found,) = model_gains(long_data(setting_gains=frame))
     svg = draw_gains(found)
     assert svg.count(f'fill="{OURS}"') == 1
     assert f'stroke="{OURS}"' not in svg.replace(f'fill="{OURS}" stroke="{OURS}"', "")

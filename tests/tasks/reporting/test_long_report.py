@@ -8,11 +8,11 @@ import pytest
 
 from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
 from schemas.tables.items import Contexts
-from tasks.runs.redaction import redact
+from tasks.runs.evidence import redact
 from tests.tasks.reporting.example_long import AFTER, BEFORE, NEEDLE, SEGMENTS, judgements, long_data, prompt_chunks, retrievals
 from tests.tasks.reporting.example_run import manifest
 from tests.tasks.reporting.pages import Page, render_html, section
-from tests.tasks.runs.test_redaction import notice
+from tests.tasks.runs.test_evidence import notice
 
 SECTIONS = {"asked", "gains", "retrieval", "needles", "judges"}
 
@@ -71,9 +71,9 @@ def test_published_models_are_compared_within_their_setting(long_html: str) -> N
 
 def test_each_section_goes_with_its_layer(example_html: str, long_html: str) -> None:
     data = long_data(
-        gains=SettingGains.create_empty(),
+        setting_gains=SettingGains.create_empty(),
         agreements=Agreements.create_empty(),
-        needles=NeedleScores.create_empty(),
+        needle_scores=NeedleScores.create_empty(),
         retrievals=retrievals().clear(),
         prompt_chunks=prompt_chunks().clear(),
     )
@@ -95,10 +95,10 @@ def test_all_steps_of_an_expression_are_the_reply() -> None:
     weakest = {"longemotion_ee"}
     only = {
         name: getattr(data, name).filter(pl.col("dataset").is_in(weakest))
-        for name in ("item_scores", "raw", "normalized", "dataset")
+        for name in ("item_scores", "raw_scores", "normalized_scores", "dataset_scores")
     }
-    task = data.task.filter(pl.col("task") == "expression_in_situations")
-    text = Page(render_html(long_data(**only, task=task))).words
+    task = data.task_scores.filter(pl.col("task") == "expression_in_situations")
+    text = Page(render_html(long_data(**only, task_scores=task))).words
     assert "Reply of the model [Step 0] Reply of beta in turn 0. [Step 1] Reply of beta in turn 1." in text
     assert "adjective3" not in text
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from schemas.documents.leaderboard import AcrossModels, ModelScore, PairDifference, TaskAcross, VariedRanks
-from tasks.reporting.render.leaderboard_files import write_leaderboard
+from tasks.reporting.leaderboard_files import write_leaderboard
 from tests.tasks.reporting.content.test_leaderboard import renamed
 
 FORMULA = '=HYPERLINK("http://x", 1)'
