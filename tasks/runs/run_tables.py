@@ -22,6 +22,7 @@ from schemas.tables.responses import Answers, Judgements, Responses, SimulationF
 from tasks.judging.gold import GOLD
 from tasks.runs.baselines import Baselines, measure_baselines, orders_shown
 from tasks.scoring.published import BASE_SETTING, PublishedTable, as_table
+from tasks.solvers.answers import ASKED
 from tasks.solvers.registry import setting_order, setting_title
 
 ResultT = TypeVar("ResultT")
@@ -34,8 +35,6 @@ PROMPT_CHUNKS = pl.Schema(
 )
 STAGES = ("initial", "search", "reranked")
 """Stages in the order in which they come: what the last one keeps goes into the prompt."""
-
-ASKED = ["dataset", "item_id", "model", "setting", "repetition"]
 
 
 def last_stage(retrievals: pl.DataFrame) -> pl.DataFrame:

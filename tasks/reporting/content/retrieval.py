@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from schemas.table import Cell, Column, Table, columns
-from tasks.runs.run_tables import ASKED, STAGES, ReportData, Row, System, last_stage
+from tasks.runs.run_tables import STAGES, ReportData, Row, System, last_stage
+from tasks.solvers.answers import ASKED
 from tasks.solvers.registry import setting_order, setting_title
 from tasks.text.number_format import counted
 
