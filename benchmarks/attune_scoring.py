@@ -19,9 +19,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from schemas.item import Record  # noqa: E402
-from tasks.benchmarks.attunebench.aggregates import aggregate_conversations, conversation_rows  # noqa: E402
 from tasks.benchmarks.attunebench.conversation import ConversationGold, VisibleConversation  # noqa: E402  the project is imported from its folder
 from tasks.benchmarks.attunebench.datasets.conversations import join_conversations  # noqa: E402
+from tasks.benchmarks.attunebench.exchange import aggregate_conversations, conversation_rows  # noqa: E402
 from tasks.benchmarks.attunebench.metrics.conversation import Annotated, measure_parts  # noqa: E402
 from tasks.metrics.metric import PROFILES  # noqa: E402
 from tasks.scoring.uncertainty import Resampling  # noqa: E402

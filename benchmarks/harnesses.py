@@ -38,7 +38,7 @@ import polars as pl  # noqa: E402  the project is imported from its folder
 
 from benchmarks.peers.programs import CONNECTIONS, NAMES, PEERS, Contestant, install_peer, peer  # noqa: E402
 from benchmarks.peers.servers import prefect_server, stub_server  # noqa: E402
-from schemas.letters import option_letters  # noqa: E402
+from schemas.item import option_letters  # noqa: E402
 from tasks.solvers.prompts import Prompts, build_messages  # noqa: E402
 from tasks.solvers.run import read_item  # noqa: E402
 

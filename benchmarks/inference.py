@@ -44,9 +44,9 @@ from schemas.lineage import CodeVersion, PartitionRef  # noqa: E402
 from schemas.plan import Plan  # noqa: E402
 from schemas.tables.items import Items  # noqa: E402
 from schemas.tables.responses import Responses  # noqa: E402
-from tasks.lake.fingerprint import partition_key  # noqa: E402
 from tasks.lake.lake import Lake  # noqa: E402
-from tasks.models.cost.budget import Budget  # noqa: E402
+from tasks.lake.partitions import partition_key  # noqa: E402
+from tasks.models.cost import Budget  # noqa: E402
 from tasks.solvers.presentation import plan_epochs  # noqa: E402
 from tasks.solvers.prompts import Prompts, build_messages  # noqa: E402
 from tasks.solvers.run import BuiltContexts, ItemRows, Listeners, make_tables, read_item, run_solver  # noqa: E402

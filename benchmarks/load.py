@@ -168,7 +168,7 @@ async def build_and_ask(plan: Plan) -> tuple[Any, Memory]:
     from flows.planning.resolve import resolve  # noqa: PLC0415  takes seconds
     from flows.runtime.endpoints import Endpoint, open_endpoints  # noqa: PLC0415
     from tasks.datasets.steps import BuildJob, build_partition  # noqa: PLC0415
-    from tasks.models.cost.budget import Budget  # noqa: PLC0415
+    from tasks.models.cost import Budget  # noqa: PLC0415
     from tasks.solvers.infer_job import InferJob  # noqa: PLC0415
     from tasks.solvers.state import RoleModel, SolverResources  # noqa: PLC0415
     from tasks.solvers.steps import infer_partition  # noqa: PLC0415

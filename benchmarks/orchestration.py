@@ -194,7 +194,7 @@ async def measure_plain(size: Size, folder: Path, base_url: str) -> Timed:
     from flows.planning.score_jobs import aggregate_job  # noqa: PLC0415
     from flows.runtime.endpoints import Endpoint, open_endpoints  # noqa: PLC0415
     from tasks.metrics.steps import score_partition  # noqa: PLC0415
-    from tasks.models.cost.budget import Budget  # noqa: PLC0415
+    from tasks.models.cost import Budget  # noqa: PLC0415
     from tasks.scoring.steps import aggregate  # noqa: PLC0415
     from tasks.solvers.infer_job import InferJob  # noqa: PLC0415
     from tasks.solvers.state import RoleModel, SolverResources  # noqa: PLC0415
@@ -229,7 +229,7 @@ async def prepared_plan(size: Size, folder: Path, base_url: str) -> Any:
     from flows.planning.resolve import resolve  # noqa: PLC0415
     from schemas.chat import ModelEntry  # noqa: PLC0415
     from schemas.plan import Plan  # noqa: PLC0415
-    from tasks.models.cost.budget import Budget  # noqa: PLC0415
+    from tasks.models.cost import Budget  # noqa: PLC0415
 
     entry = ModelEntry(name="stub", base_url=base_url, concurrency=size.concurrency)
     lake = Path(tempfile.mkdtemp(prefix="lake-", dir=folder))

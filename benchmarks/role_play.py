@@ -42,9 +42,9 @@ from schemas.plan import Plan  # noqa: E402
 from schemas.tables.items import Items  # noqa: E402
 from schemas.tables.responses import Answers, Responses  # noqa: E402
 from tasks.benchmarks.esc_eval.role_play import RolePlayOptions, RolePlayPrompts  # noqa: E402
-from tasks.lake.fingerprint import partition_key  # noqa: E402
 from tasks.lake.lake import Lake  # noqa: E402
-from tasks.models.cost.budget import Budget  # noqa: E402
+from tasks.lake.partitions import partition_key  # noqa: E402
+from tasks.models.cost import Budget  # noqa: E402
 from tasks.solvers.presentation import plan_epochs  # noqa: E402
 from tasks.solvers.run import BuiltContexts, item_rows, make_tables, run_solver, solve_item  # noqa: E402
 from tasks.solvers.state import RoleModel, SolverOptions, SolverResources  # noqa: E402

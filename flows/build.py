@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from flows.planning.broken_rows import find_broken_rows, require_items
 from flows.planning.jobs import ResolvedPlan, SelectedDataset
+from flows.planning.score_jobs import find_broken_rows, require_items
 from flows.runtime.clusters import may_travel
 from flows.runtime.prefect_flows import RunStep, begin_run, log, moodflow_flow, run_here, spread
 from flows.runtime.progress import count_partitions

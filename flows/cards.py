@@ -35,16 +35,16 @@ async def build_cards(plan: Plan, first: CardStep, pipeline_name: str | None = N
     await ensure_probed(lake.state, unprobed(plan), budget)
     plan = with_capabilities(plan)
     name, refs = Path(plan.benchmark).stem, list[PartitionRef]()
-    named = [entry for role in JUDGES for entry in plan.role_models(role, name)] or [plan.models[0]]
-    annotators = (*named, named[0], named[0])
+    judges = [entry for role in JUDGES for entry in plan.role_models(role, name)] or [plan.models[0]]
+    annotators = (*judges, judges[0], judges[0])
     models = {EXTRACTOR: plan.models[0], **dict(zip(ANNOTATORS, annotators, strict=False))}
     async with open_endpoints(plan, lake, budget) as endpoints, show_calls(plan.title) as listener:
         counters = {role: UsageCounter(listener) for role in models}
         played = {role: RoleModel(entry, endpoints[entry].chat) for role, entry in models.items()}
-        asked = with_listeners(SolverResources(played), counters)
+        resources = with_listeners(SolverResources(played), counters)
         for step in CARD_STEPS[CARD_STEPS.index(first) :]:
             job = CardJob(pipeline, name, step, models, tuple(entering), refs[-1] if refs else None)
-            refs.append(await run_here(write_cards, job, lake, asked, endpoints[plan.models[0]].pool.do_all))
+            refs.append(await run_here(write_cards, job, lake, resources, endpoints[plan.models[0]].pool.do_all))
             rows = lake.read(refs[-1], RoleCards)
             entering = rows.filter(rows["status"] == "kept").to_dicts()
     calls = count_calls(endpoints)

@@ -8,7 +8,7 @@ from flows.runtime.infer_jobs import InferResources, ask_and_judge, judge_gold, 
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.progress import show_calls
 from schemas.lineage import StageResult
-from tasks.models.cost.budget import Budget
+from tasks.models.cost import Budget
 
 
 @moodflow_flow("run-inference", "infer {resolved.title}")
@@ -33,8 +33,8 @@ async def run_inference(resolved: ResolvedPlan, budget: Budget) -> StageResult:
         show_calls(resolved.title) as listener,
     ):
         resources = InferResources(endpoints, retriever, listener)
-        asked = (ask_and_judge(job, resources) for job in resolved.jobs)
-        outcomes = await asyncio.gather(*asked, *(judge_gold(gold, resources) for gold in resolved.golds))
+        asking = (ask_and_judge(job, resources) for job in resolved.jobs)
+        outcomes = await asyncio.gather(*asking, *(judge_gold(gold, resources) for gold in resolved.golds))
     calls = count_calls(endpoints)
     if not stored.has_answers:
         require_answer(endpoints, calls)

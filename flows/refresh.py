@@ -12,12 +12,11 @@ from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import name_run
 from flows.report import report
 from flows.runtime.prefect_flows import begin_run, moodflow_flow, resolve_parameters
-from flows.runtime.preflight import check_plan, warn
-from flows.runtime.preparation import prepare_models
+from flows.runtime.preparation import check_plan, prepare_models, warn
 from flows.score import score
 from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan, ReportRequest
-from tasks.models.cost.pricing import check_budget
+from tasks.models.cost import check_budget
 
 
 def _keep_resolved(value: Any, validate: Any) -> Any:

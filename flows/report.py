@@ -5,9 +5,8 @@ from datetime import UTC, datetime
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
-from flows.planning.broken_rows import find_broken_rows
 from flows.planning.jobs import ResolvedPlan
-from flows.planning.score_jobs import stored_partitions
+from flows.planning.score_jobs import find_broken_rows, stored_partitions
 from flows.planning.usage import complete_usage, prices_used
 from flows.runtime.artifacts import announce, publish_run
 from flows.runtime.prefect_flows import begin_run, in_outermost_run, moodflow_flow, run_here
@@ -16,8 +15,8 @@ from schemas.lineage import PartitionRef, RunManifest
 from schemas.plan import ReportRequest
 from tasks.compare.steps import ChangesJob, check_regressions, find_changes
 from tasks.lake.manifest import notices
-from tasks.models.cost.pricing import load_prices, price_usage
-from tasks.reporting.content.changes import state_said
+from tasks.models.cost import load_prices, price_usage
+from tasks.reporting.content.verdicts import state_said
 from tasks.reporting.steps import ReportJob, write_report_files
 from tasks.scoring.steps import blueprint_sha256
 from tasks.scoring.uncertainty import Resampling
@@ -50,10 +49,10 @@ async def report(resolved: ResolvedPlan, request: ReportRequest) -> State[RunMan
         await publish_run(manifest, changes, resolved.lake)
         await check_regressions(changes, return_state=True)
         announce(manifest, changes)
-    said = state_said(changes)
+    message = state_said(changes)
     if changes.state in UNSUCCESSFUL:
-        return Failed(name=changes.state, message=said, data=UnsuccessfulRun(said, manifest))
-    return Completed(name=changes.state, message=said, data=manifest)
+        return Failed(name=changes.state, message=message, data=UnsuccessfulRun(message, manifest))
+    return Completed(name=changes.state, message=message, data=manifest)
 
 
 def describe(request: ReportRequest, resolved: ResolvedPlan, partitions: list[PartitionRef]) -> RunManifest:

@@ -21,8 +21,8 @@ async def score(resolved: ResolvedPlan) -> StageResult:
     """
     await begin_run(resolved)
     plan = resolved.plan
-    found = scorable(resolved.jobs)
-    if not found:
+    partitions = scorable(resolved.jobs)
+    if not partitions:
         raise UsageError(
             "there is nothing to score",
             where=str(plan.lake),
@@ -31,14 +31,14 @@ async def score(resolved: ResolvedPlan) -> StageResult:
             next_step="run moodflow infer with the same options first",
         )
     async with spread(plan) as run_step:
-        async with count_partitions("score", plan.title, len(found)) as counter:
-            work = (counter.count(run_step(score_partition, one.score_job, resolved.lake)) for one in found)
+        async with count_partitions("score", plan.title, len(partitions)) as counter:
+            work = (counter.count(run_step(score_partition, of_job.score_job, resolved.lake)) for of_job in partitions)
             item_scores = await asyncio.gather(*work)
         layers = await run_step(aggregate, aggregate_job(resolved, item_scores), resolved.lake)
-        jobs = comparison_jobs(resolved, found, item_scores)
+        jobs = comparison_jobs(resolved, partitions, item_scores)
         compared = [await run for run in [run_step(compute_layer, job, resolved.lake) for job in jobs]]
-    present = {one.job for one in found}
+    present = {of_job.job for of_job in partitions}
     unasked = [
         job.missing("has no replies in the lake", "moodflow infer asks for them") for job in resolved.jobs if job not in present
     ]
-    return StageResult.of([*unasked, *unrated(found), *item_scores, *layers, *compared])
+    return StageResult.of([*unasked, *unrated(partitions), *item_scores, *layers, *compared])

@@ -1,8 +1,13 @@
-"""Addresses of servers, which are written into every layer and so must not hold a secret."""
+"""Addresses of servers, written into every layer and so without secrets, and the variables whose values go into every call."""
 
 import re
+from collections.abc import Mapping
 from ipaddress import ip_address
+from typing import Annotated, Any, Self
 
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from schemas.base import Frozen
 from schemas.errors import UsageError
 
 SECRET_PARTS = {"@": "a user name or password before @", "?": "a query after ?", "#": "a fragment after #"}
@@ -28,12 +33,12 @@ def require_plain_address(text: str, field: str) -> None:
 
     `field` is that of the model's entry, for the message.
     """
-    if found := [part for character, part in SECRET_PARTS.items() if character in text]:
+    if parts := [part for character, part in SECRET_PARTS.items() if character in text]:
         raise UsageError(
             "an address of a model may not hold a key or a password, since it is written into every file of the lake",
             where=f"{field} (--base-url, --judge-base-url)",
             expected="scheme, host, port and path, such as http://localhost:8000/v1",
-            got=" and ".join(found),
+            got=" and ".join(parts),
             next_step="name the key's variable with --api-key-env or --set judge.api_key_env=NAME, and what a query needs with "
             "--set models.query=api-version=2024-10-21, or --set models.query_env=NAME=VARIABLE",
         )
@@ -55,3 +60,76 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+FORM_VARIABLE = "^[A-Za-z_][A-Za-z0-9_]*$"
+"""What a parameter form accepts: it stores what is typed before our own checks see it, and so would store a key."""
+
+OF_THE_CONNECTION = (
+    r"host|connection|keep-alive|te|trailer|upgrade|expect|cookie|transfer-encoding|accept-encoding|(?:content|proxy)-.*"
+)
+HEADER = re.compile(rf"(?!(?:{OF_THE_CONNECTION})=)[a-z0-9_-]+=[a-z_]\w*", re.ASCII | re.IGNORECASE)
+SECRET = re.compile(r"[\w.-]+=[A-Za-z_]\w*", re.ASCII)
+HARMLESS = re.compile(r"(?!.*(?:key|token|secret|sig|code|pass|auth|cred).*=)[\w.-]+=[\w.:-]{1,60}", re.ASCII | re.IGNORECASE)
+"""Part of a query that holds no secret and may be stored."""
+
+
+def _as_texts(value: Any) -> Any:
+    parts = value if isinstance(value, list | tuple) else [value or {}]
+    lists = ([f"{name}={text}" for name, text in part.items()] if isinstance(part, Mapping) else [part] for part in parts)
+    return tuple(text for texts in lists for text in texts)
+
+
+Pairs = Annotated[tuple[str, ...], BeforeValidator(_as_texts), Field(exclude_if=lambda pairs: not pairs)]
+"""`NAME=VALUE`, or a mapping of names to values; a mapping itself could not be compared by its hash."""
+
+
+def read_pairs(pairs: tuple[str, ...]) -> dict[str, str]:
+    """Return values by name."""
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
+class KeyVariables(Frozen):
+    """Key, headers and query of every call, which change no reply; secrets are named, never held."""
+
+    api_key_env: str | None = Field(
+        default=None, description="environment variable that holds the key", json_schema_extra={"pattern": FORM_VARIABLE}
+    )
+    headers_env: Pairs = Field(default=(), description="further headers: HEADER=VARIABLE, the environment variable of its value")
+    query_env: Pairs = Field(default=(), description="query of the address: NAME=VARIABLE, likewise")
+    query: Pairs = Field(default=(), description="query of the address: NAME=VALUE, where the value is no secret")
+
+    @property
+    def key_variables(self) -> tuple[str, ...]:
+        """Return the environment variables whose values are sent, each once."""
+        variables = read_pairs((*self.headers_env, *self.query_env)).values()
+        return tuple(dict.fromkeys((*([self.api_key_env] if self.api_key_env else []), *variables)))
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _key_is_named_and_not_given(cls, value: str | None) -> str | None:
+        # No ValueError: its message would repeat the value, and that is most likely the key itself.
+        if value is not None and not re.fullmatch(FORM_VARIABLE, value):
+            raise UsageError(
+                "what names the environment variable of an API key is no such name",
+                where="api_key_env (--api-key-env, --set judge.api_key_env)",
+                expected="letters, digits and underscores, such as OPENAI_API_KEY",
+                got="other characters" if value else "nothing",
+                next_step="export MY_KEY=... with the key, and name MY_KEY",
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _pairs_may_be_sent(self) -> Self:
+        rules = ((HEADER, self.headers_env), (SECRET, self.query_env), (HARMLESS, self.query))
+        is_allowed = all(pattern.fullmatch(pair) for pattern, pairs in rules for pair in pairs)
+        headers = (*self.headers_env, *(["Authorization"] if self.api_key_env else []))
+        names = [[pair.partition("=")[0].lower() for pair in pairs] for pairs in (headers, (*self.query_env, *self.query))]
+        if not is_allowed or any(len(set(listed)) < len(listed) for listed in names):
+            raise UsageError(
+                "further headers or the query of a model's calls are not what may be sent",
+                where="headers_env, query_env, query",
+                expected="each name once, no header that every call sets itself, and secrets by the name of their variable",
+                next_step="for example --set models.headers_env=api-key=MY_KEY --set models.query=api-version=2024-10-21",
+            )
+        return self

@@ -99,8 +99,8 @@ def rows(registry: Registry, kind: type[RowT]) -> tuple[RowT, ...]:
     all_rows: list[RowT] = []
     for point, benchmark in benchmarks():
         if (reference := getattr(benchmark, registry)) is not None:
-            named = load_named(reference, tuple, _where(point))
-            all_rows += [_require(row, kind, reference, _where(point)) for row in named]
+            entries = load_named(reference, tuple, _where(point))
+            all_rows += [_require(row, kind, reference, _where(point)) for row in entries]
     return tuple(all_rows)
 
 

@@ -13,8 +13,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from schemas.base import Frozen
 from schemas.dataset import LocalFile
-from schemas.metrics import METRICS, Metric
-from schemas.normalisation import Normalisation, RatioNormalisation
+from schemas.metrics import METRICS, Metric, Normalisation, RatioNormalisation
 from schemas.vocabulary import CORRECTED, Level, Profile, TooLong
 
 MAX_TIERS = 4
@@ -217,7 +216,7 @@ class Blueprint(Frozen):
         siblings += [(f"task {task.id}", [entry.weight for entry in task.datasets]) for _, task in self.tasks()]
         for name, dataset in self.datasets.items():
             siblings.append((f"dataset {name}", [spec.weight for method in dataset.methods for spec in method.metrics]))
-        if weightless := sorted(place for place, weights in siblings if weights and not any(weights)):
+        if weightless := sorted(path for path, weights in siblings if weights and not any(weights)):
             raise ValueError(f"nothing has a weight above 0 in: {'; '.join(weightless)}")
         return self
 
@@ -244,9 +243,9 @@ class Blueprint(Frozen):
             raise ValueError("no evaluated main ability besides the gate has a weight above 0")
         return self
 
-    def sample_of(self, dataset: str, asked: int | None = None) -> int:
-        """Return how many items of a dataset are drawn; `asked`: what the run says, of all datasets."""
-        return asked or self.datasets[dataset].sample or SAMPLE
+    def sample_of(self, dataset: str, sample: int | None = None) -> int:
+        """Return how many items of a dataset are drawn; `sample`: what the run says, of all datasets."""
+        return sample or self.datasets[dataset].sample or SAMPLE
 
     def nodes(self) -> Iterator[tuple[int, Ability]]:
         """Every ability node with its tier, parents first."""

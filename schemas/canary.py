@@ -71,8 +71,8 @@ class CanaryFinding(Frozen):
         about = f"canary of {self.model} at {self.identity}: "
         if not self.asked:
             return f"{about}nothing can be said, {self.error or 'the journal has no reply of it'}"
-        shown = "for example {!r} is now {!r}".format(*self.example) if self.example else ""
+        example = "for example {!r} is now {!r}".format(*self.example) if self.example else ""
         kept = "scores rest on the journal; --set ask_changed=true asks it anew once decided, moodflow models accept ends this"
         step = kept if self.drifting else f"it is asked anew, epoch {self.epoch}" if self.anew else ""
         seen = self.difference or f"no change in {self.compared} replies at temperature 0"
-        return about + "; ".join(filter(None, (seen, shown, step, self.error)))
+        return about + "; ".join(filter(None, (seen, example, step, self.error)))

@@ -11,11 +11,10 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from schemas.addresses import CALL_PATH, require_plain_address
+from schemas.addresses import CALL_PATH, KeyVariables, require_plain_address
 from schemas.api_capabilities import DEFAULT_CAPABILITIES, SWITCH, ApiCapabilities, Sampling, merge_objects
 from schemas.base import Frozen
 from schemas.errors import UsageError
-from schemas.key_variables import KeyVariables
 from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
 

@@ -67,7 +67,7 @@ not verified, given on request, or for research or academic use only, be it for 
 def format_of_suffix(file: SourceFile) -> RecordFormat | None:
     """Return the format that the suffix of a file's name says; null if it says none."""
     name = file.name if isinstance(file, BundledFile) else file.path
-    return next((known for known in RECORD_FORMATS if PurePath(name).suffix.lower() == f".{known}"), None)
+    return next((suffix for suffix in RECORD_FORMATS if PurePath(name).suffix.lower() == f".{suffix}"), None)
 
 
 @dataclass(frozen=True)
@@ -140,10 +140,10 @@ class DatasetSpec:
     @property
     def record_format(self) -> RecordFormat:
         """How its files hold records, but for one that has a format of its own; ValueError: neither entry nor suffix says so."""
-        found = self.file_format or format_of_suffix(self.files[0])
-        if found is None:
+        stated = self.file_format or format_of_suffix(self.files[0])
+        if stated is None:
             raise ValueError(f"dataset {self.id}: give its file_format, since the name of its first file has no known suffix")
-        return found
+        return stated
 
     @property
     def redistributable(self) -> bool:

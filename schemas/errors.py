@@ -50,18 +50,18 @@ class UsageError(MoodflowError):
     """An option, a name or a configuration file is wrong."""
 
 
-def suggest(name: str, known: Iterable[str], otherwise: str = "", most: int = 1, cutoff: float = 0.4) -> str:
+def suggest(name: str, names: Iterable[str], otherwise: str = "", most: int = 1, cutoff: float = 0.4) -> str:
     """Return `did you mean ...?` with the known names most like this one, or what to do (`otherwise`) if none is like it.
 
     `most`: names suggested. `cutoff`: least similarity of a suggestion, from 0 to 1.
     """
-    nearest = get_close_matches(name, list(known), most, cutoff)
+    nearest = get_close_matches(name, list(names), most, cutoff)
     return f"did you mean {' or '.join(nearest)}?" if nearest else otherwise
 
 
-def unknown_name(what: str, got: str, known: Iterable[str], where: str, otherwise: str) -> UsageError:
+def unknown_name(what: str, got: str, choices: Iterable[str], where: str, otherwise: str) -> UsageError:
     """Return the error about a name that none of the known ones is; `otherwise` as in `suggest`."""
-    names = list(known)
+    names = list(choices)
     step, expected = suggest(got, names, otherwise), f"one of {', '.join(names) or 'none'}"
     return UsageError(f"there is no {what} {got}", where=where, expected=expected, got=got, next_step=step)
 

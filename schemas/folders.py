@@ -39,10 +39,10 @@ def parse_folder(value: Any) -> Folder:
         if not value:
             raise _refused("nothing")
         return Path(value)
-    if not (found := ADDRESS.fullmatch(value)):
+    if not (match := ADDRESS.fullmatch(value)):
         # Not repeated: it may hold a password.
         raise _refused(f"an address that begins with {value.partition(':')[0]}:")
-    return _in_store(f"s3://{found['bucket']}{found['prefix']}")
+    return _in_store(f"s3://{match['bucket']}{match['prefix']}")
 
 
 def _in_store(address: str) -> Folder:

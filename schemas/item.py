@@ -1,10 +1,11 @@
-"""A raw record and the evaluation item an adapter makes of it."""
+"""A raw record, the evaluation item an adapter makes of it, and the letters of its options."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
+from string import ascii_uppercase
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
@@ -39,7 +40,7 @@ class Record:
 
 def _by_name(groups: Any) -> Any:
     """Return groups by name, as a row of `items` has them in a list."""
-    return {one["name"]: one["value"] for one in groups} if isinstance(groups, list) else groups
+    return {group["name"]: group["value"] for group in groups} if isinstance(groups, list) else groups
 
 
 class Item(Frozen):
@@ -99,3 +100,14 @@ RecordJoin = Callable[[Sequence[Record]], Sequence[Record]]
 
 Annotate = Callable[[Record], Mapping[str, Sequence[Mapping[str, Any]]]]
 """A pure function from a record to rows of further layers, by layer; the columns dataset and item_id are added."""
+
+
+@cache  # the same few numbers for every item of a run
+def option_letters(n: int) -> tuple[str, ...]:
+    """Return the letters of `n` options in order: A to Z, then AA, AB, ... as in a spreadsheet."""
+    return tuple(_letter(index) for index in range(n))
+
+
+def _letter(index: int) -> str:
+    prefix = "" if index < len(ascii_uppercase) else _letter(index // len(ascii_uppercase) - 1)
+    return prefix + ascii_uppercase[index % len(ascii_uppercase)]

@@ -112,11 +112,11 @@ def read_json(text: str | bytes, *, lenient: bool = False) -> Any:
 
 def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the object of these pairs. Raise ValueError if a key is given twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         given = Counter(name for name, _ in pairs)
         raise ValueError(f"key {min(name for name, times in given.items() if times > 1)} twice")
-    return found
+    return mapping
 
 
 def refuse_constant(name: str) -> NoReturn:
@@ -155,26 +155,26 @@ def _parse(text: str, kind: type[yaml.SafeLoader]) -> tuple[yaml.Node | None, An
     return root, loader.construct_document(root)
 
 
-def _measure(node: yaml.Node, location: Location, known: dict[int, _Extent | None]) -> _Extent:
+def _measure(node: yaml.Node, location: Location, extents: dict[int, _Extent | None]) -> _Extent:
     """Return how much a node stands for, aliases written out. Raise ValueError where that is too much, without end or unclear."""
-    if id(node) in known:
-        if (extent := known[id(node)]) is None:
+    if id(node) in extents:
+        if (extent := extents[id(node)]) is None:
             raise ValueError("an alias stands within what it stands for")
         return extent
-    known[id(node)] = None
+    extents[id(node)] = None
     if isinstance(node, yaml.ScalarNode):
         node.value.encode()  # halves of characters cannot
         if node.tag.endswith(":int") and len(node.value) > LONGEST_INTEGER:
             raise ValueError(f"a whole number of {len(node.value):,} characters, more than a column holds")
         inner = []
     else:
-        inner = [_measure(child, (*location, name), known) for name, child in _named(node, location)]
-    extent = _Extent(1 + sum(one.values for one in inner), 1 + max((one.levels for one in inner), default=0))
+        inner = [_measure(child, (*location, name), extents) for name, child in _named(node, location)]
+    extent = _Extent(1 + sum(part.values for part in inner), 1 + max((part.levels for part in inner), default=0))
     if extent.values > MOST_VALUES:
         raise ValueError(TOO_MANY)
     if extent.levels > DEEPEST + 1:
         raise ValueError(TOO_DEEP)
-    known[id(node)] = extent
+    extents[id(node)] = extent
     return extent
 
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from schemas.base import Frozen
 from schemas.canary import CanaryFinding
 from schemas.errors import LakeError
-from schemas.pricing import PriceTable
+from schemas.provider import PriceTable
 from schemas.tables.layers import FROM_OUTSIDE
 from schemas.usage import Usage, merge
 from schemas.vocabulary import Language
@@ -194,18 +194,18 @@ class RunManifest(Frozen):
 
     def role(self, name: str) -> dict[str, Any]:
         """Return the models that the plan names for a role: by default, and of datasets where they differ."""
-        named: dict[str, Any] = self.plan.get("roles", {}).get(name, {"default": [], "datasets": {}})
-        return named
+        models: dict[str, Any] = self.plan.get("roles", {}).get(name, {"default": [], "datasets": {}})
+        return models
 
     def role_models(self, role: str, dataset: str) -> list[dict[str, Any]]:
         """Return who has a role for a dataset; none if the plan names none."""
-        models: list[dict[str, Any]] = (named := self.role(role))["datasets"].get(dataset, named["default"])
+        models: list[dict[str, Any]] = (of_role := self.role(role))["datasets"].get(dataset, of_role["default"])
         return models
 
     def models_in(self, role: str) -> list[dict[str, Any]]:
         """Return the models that the plan names for a role, whatever dataset they are for; each once."""
-        named = self.role(role)
-        entries = [*named["default"], *(entry for models in named["datasets"].values() for entry in models)]
+        of_role = self.role(role)
+        entries = [*of_role["default"], *(entry for models in of_role["datasets"].values() for entry in models)]
         return [entry for number, entry in enumerate(entries) if entry not in entries[:number]]
 
     def names_in(self, role: str) -> list[str]:

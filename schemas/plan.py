@@ -1,22 +1,23 @@
-"""The plan of a run, the one parameter of every flow, and what each of its fields is about."""
+"""The plan of a run, the one parameter of every flow: what each field is about, and the message for one that is refused."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
+from schemas.addresses import hide_credentials
 from schemas.base import Frozen
 from schemas.canary import SCHEDULED_CANARY, CanaryFinding
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
-from schemas.context import ContextOptions
+from schemas.context import ContextOptions, RetrievalOptions
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, LakeAddress
 from schemas.json_yaml import read_json
 from schemas.lineage import CallCounts, Missing
 from schemas.printing import printable
-from schemas.retrieval import RetrievalOptions
 from schemas.roles import JUDGE, JUDGES, PANEL, RoleModels, WrittenRole, gather_roles
 from schemas.usage import Usage
 from schemas.vocabulary import CORRECTED, Profile, Runner, TooLong
@@ -170,8 +171,8 @@ class Plan(Frozen):
     @model_validator(mode="after")
     def _address_of_the_cluster(self) -> Self:
         if (self.runner == "local") != (self.runner_address is None):
-            named = "runner dask needs the address of its cluster, runner_address"
-            raise ValueError("runner_address needs runner dask" if self.runner_address else named)
+            message = "runner dask needs the address of its cluster, runner_address"
+            raise ValueError("runner_address needs runner dask" if self.runner_address else message)
         return self
 
     @property
@@ -187,8 +188,8 @@ class Plan(Frozen):
 
     def role_models(self, role: str, dataset: str) -> tuple[ModelEntry, ...]:
         """Return who has a role for a dataset; none if the plan names none."""
-        named = self.roles.get(role, RoleModels())
-        return named.datasets.get(dataset, named.default)
+        of_role = self.roles.get(role, RoleModels())
+        return of_role.datasets.get(dataset, of_role.default)
 
     def role_model(self, role: str, dataset: str) -> ModelEntry | None:
         """Return the model that has a role for a dataset; null if the plan names none."""
@@ -242,3 +243,20 @@ class ReportRequest(Frozen):
 def fields_of(*kinds: Kind) -> tuple[str, ...]:
     """Return the fields of a plan that are of these kinds."""
     return tuple(name for name, info in Plan.model_fields.items() if set(kinds) & set(info.metadata))
+
+
+def refused(error: ValidationError, command: str = "run") -> UsageError:
+    """Return the first fault of a plan or an entry as one message, which repeats no key that was put in a wrong place."""
+    first = error.errors()[0]
+    return UsageError(
+        f"a setting is refused: {first['msg'].removeprefix('Value error, ')}",
+        # As it may be written: a role's only model needs neither `roles` nor `default`.
+        where=re.sub(r"^roles\.(\w+)\.default(\.0)?", r"\1", ".".join(str(part) for part in first["loc"])),
+        got=None if first["type"] == "extra_forbidden" else _shown(first["input"]),
+        next_step=f"moodflow {command} --help lists the options, moodflow options every field of a plan",
+    )
+
+
+def _shown(value: Any) -> str:
+    text = f"a mapping with {', '.join(map(str, value)) or 'nothing'}" if isinstance(value, Mapping) else str(value)
+    return hide_credentials(text)[:200] or "nothing"

@@ -1,4 +1,4 @@
-"""Facts about providers of models, known before the first call, and findings of a probe."""
+"""Facts about providers of models, known before the first call; findings of a probe; prices of tokens, written by the user."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -143,10 +143,51 @@ class ModelProbe:
     @property
     def token_limit(self) -> TokenLimit | None:
         """The limit of the reply's length that was accepted; null if none was."""
-        found: tuple[TokenLimit, ...] = get_args(TokenLimit)
-        return next((name for name in found if self.findings[name].verdict == "yes"), None)
+        limits: tuple[TokenLimit, ...] = get_args(TokenLimit)
+        return next((name for name in limits if self.findings[name].verdict == "yes"), None)
 
     @property
     def unsent(self) -> tuple[Unsent, ...]:
         """What calls have to leave out, since it is refused; a schema also where it has no effect."""
         return tuple(name for name in UNSENT if self.findings[name].verdict == "no")
+
+
+class Rate(Frozen):
+    """Price of a million tokens, sent and received."""
+
+    input_per_million: float = Field(ge=0, description="prompt tokens")
+    output_per_million: float = Field(ge=0, description="completion tokens, those of reasoning included")
+
+    def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
+        """Return the price of tokens, in the currency of the table."""
+        return (prompt_tokens * self.input_per_million + completion_tokens * self.output_per_million) / 1_000_000
+
+
+FREE = Rate(input_per_million=0, output_per_million=0)
+"""Rate of the embedded model: it runs on the user's own machine."""
+
+
+class Price(Rate):
+    """Price of some models, and where it was read when."""
+
+    model: Pattern
+    base_url: str | None = Field(default=None, min_length=1, description="beginning of the server's URL; null = any server")
+    as_of: date = Field(description="day on which the source said so")
+    source: str = Field(min_length=1, description="where the price was read")
+
+    def is_of(self, model: str, base_url: str) -> bool:
+        """Say whether it is the price of this model at this server."""
+        # At a slash, or else port 80 would be the beginning of port 8000.
+        served = self.base_url is None or f"{base_url.rstrip('/')}/".startswith(f"{self.base_url.rstrip('/')}/")
+        return served and fnmatchcase(model, self.model)
+
+
+class PriceTable(Frozen):
+    """Prices in one currency; the first that fits a model counts."""
+
+    currency: str = Field(pattern="^[A-Z]{3}$", description="ISO 4217 code, such as USD")
+    prices: tuple[Price, ...]
+
+    def find(self, model: str, base_url: str) -> Price | None:
+        """Find the price of a model at a server, or null: not known, which is not the same as nothing."""
+        return next((price for price in self.prices if price.is_of(model, base_url)), None)

@@ -25,10 +25,10 @@ def differs_by_dataset(role: Any) -> bool:
 
 def by_dataset(role: Any) -> dict[str, Any]:
     """Return a role in the form of `RoleModels`, each of its models in a list; what else is wrong with it, the plan refuses."""
-    named = role if differs_by_dataset(role) else {"default": role}
-    datasets = _mapping(named.get("datasets"), "datasets of a role", "ID: MODEL")
+    mapping = role if differs_by_dataset(role) else {"default": role}
+    datasets = _mapping(mapping.get("datasets"), "datasets of a role", "ID: MODEL")
     listed = {name: _listed(models) for name, models in datasets.items()}
-    return {**named, "default": _listed(named.get("default")), "datasets": listed}
+    return {**mapping, "default": _listed(mapping.get("default")), "datasets": listed}
 
 
 def gather_roles(plan: Mapping[str, Any]) -> dict[str, Any]:

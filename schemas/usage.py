@@ -112,8 +112,8 @@ def _model(row: Usage) -> tuple[bool, bool, Role, str]:
 
 
 def _tokens(counts: Sequence[int | None]) -> int | None:
-    known = sum(count for count in counts if count is not None)
-    return None if not known and None in counts else known
+    counted = sum(count for count in counts if count is not None)
+    return None if not counted and None in counts else counted
 
 
 def _cost(rows: Sequence[Amounts], cost: str, tokens: str) -> float | None:

@@ -78,12 +78,12 @@ def _traced(body: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]
     """Return the body of a step with its events around it; name, module and arguments stay what they are."""
 
     @wraps(body)
-    async def traced(*arguments: Any, **named: Any) -> Any:
-        trace = StepTrace(lambda: _step_run(body), (*arguments, *named.values()))
+    async def traced(*arguments: Any, **keywords: Any) -> Any:
+        trace = StepTrace(lambda: _step_run(body), (*arguments, *keywords.values()))
         await trace.start()
         try:
             with ledger.noting():
-                result = await body(*arguments, **named)
+                result = await body(*arguments, **keywords)
         except BaseException as error:
             interrupted = isinstance(error, CancelledError | KeyboardInterrupt)
             trace.fail(_without_secrets(f"{type(error).__name__}: {error}", trace.inputs.key_variables), interrupted=interrupted)

@@ -113,3 +113,13 @@ def mirror() -> Path:
     if not MIRROR.is_dir():
         pytest.skip(WITHOUT_MIRROR)
     return MIRROR
+
+
+@pytest.fixture(scope="session")
+def moodflow_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with nothing but MoodFlow's wheel."""
+    from tests.installed import install  # noqa: PLC0415  after logging is configured
+
+    site = tmp_path_factory.mktemp("site")
+    install(Path(__file__).parents[1], site)
+    return site

@@ -24,8 +24,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
-from tasks.models.capabilities.long_prompt import TASK
 from tasks.models.capabilities.probe import QUESTION
+from tasks.models.long_prompts import TASK
 from tests.loopback import Handler, LoopbackServer
 
 Fault = Literal[

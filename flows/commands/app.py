@@ -20,10 +20,10 @@ from schemas.printing import printable
 
 COMMANDS = {
     "leaderboard": ("leaderboard", "Models of a benchmark, ranked."),
-    "verify": ("verify", "Hash every file of a run and compute its scores again from the stored replies."),
+    "verify": ("lake_files", "Hash every file of a run and compute its scores again from the stored replies."),
     "compare": ("compare", "Two runs of a benchmark, the earlier one first: scores over common items, items that flipped."),
-    "gc": ("gc", "Remove partitions that no run lists, and what killed writers left."),
-    "explain": ("explain.command", "How a number of a past run came about, down to the rows, replies and prompts behind it."),
+    "gc": ("lake_files", "Remove partitions that no run lists, and what killed writers left."),
+    "explain": ("explain", "How a number of a past run came about, down to the rows, replies and prompts behind it."),
     "serve": ("serve", "Run Prefect server, UI, schedules and reports on this machine, until Ctrl-C."),
     "automations": ("serve", "Make or mend the automations of `moodflow serve` on the server that PREFECT_API_URL names."),
     "lineage": ("lineage", "Show what a run or a file was computed from, up to source files and their hashes."),

@@ -14,7 +14,7 @@ from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.run_view import usage_view
 from flows.runtime.local_server import temporary_server
-from schemas.documents.cards import BuiltCards
+from schemas.documents.datasets import BuiltCards
 from schemas.errors import UsageError
 from schemas.lineage import StageResult
 from schemas.plan import Plan
@@ -25,7 +25,7 @@ from tasks.judging.cards import CardPipeline, card_agreement, find_pipeline, fun
 from tasks.lake.files import replace_file
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
-from tasks.models.cost.pricing import load_prices, price_usage
+from tasks.models.cost import load_prices, price_usage
 from tasks.reporting.run_document import describe_cost
 
 MOST_ANNOTATORS = 3

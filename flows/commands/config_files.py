@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from flows.commands.plan_fields import EXAMPLE, Values
-from schemas.addresses import hide_credentials
+from schemas.addresses import KeyVariables, hide_credentials
 from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import MoodflowError, UsageError, unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
-from schemas.key_variables import KeyVariables
 from schemas.plan import Plan
 from schemas.printing import tell
 from schemas.roles import JUDGE, PANEL, gather_roles, map_role
@@ -34,12 +33,12 @@ def read_configs(names: Iterable[str], benchmark: str) -> tuple[Values, Values]:
     """
     presets: Values = {}
     values: Values = {}
-    known = sorted(file.stem for file in PRESETS.glob("*.yaml"))
+    shipped = sorted(file.stem for file in PRESETS.glob("*.yaml"))
     for name in names:
-        if name in known:
+        if name in shipped:
             presets = _merge(presets, _for_benchmark(gather_roles(_read_config(PRESETS / f"{name}.yaml")), name, benchmark))
         elif not Path(name).suffix and not Path(name).exists():
-            raise unknown_name("preset", name, known, "--preset, --config", "name a preset, or the path of a file")
+            raise unknown_name("preset", name, shipped, "--preset, --config", "name a preset, or the path of a file")
         else:
             values = _merge(values, gather_roles(_read_config(Path(name))))
     fields = {name: value for name, value in presets.items() if name != "models"}
@@ -80,7 +79,7 @@ def _complete_entries(values: Values) -> Values:
             return entry if is_served else {**server, **entry}
 
         roles[PANEL] = map_role(roles[PANEL], beside_judge)
-    completed = [_complete(one) for one in models] if isinstance(models, list | tuple) else models
+    completed = [_complete(entry) for entry in models] if isinstance(models, list | tuple) else models
     return {**values, "models": completed, "roles": roles}
 
 
@@ -121,8 +120,8 @@ def _at_provider(entry: Values, where: str = "--provider", **told: str) -> Value
             got=f"provider {name} and base URL {hide_credentials(str(entry['base_url']))}",
             next_step="leave one of them out",
         )
-    known = entry_for(find_provider(str(name), where, **told), entry.get("name", ""))
-    return known | {field: value for field, value in entry.items() if value is not None}
+    of_provider = entry_for(find_provider(str(name), where, **told), entry.get("name", ""))
+    return of_provider | {field: value for field, value in entry.items() if value is not None}
 
 
 def without_idle_roles(plan: Plan, written: Collection[str]) -> Plan:
@@ -166,9 +165,9 @@ def _read_config(path: Path) -> Values:
 
 def _for_benchmark(preset: Values, name: str, benchmark: str) -> Values:
     """Return a preset with the datasets of its roles that the benchmark has."""
-    known, roles = load_blueprint(benchmark).datasets, dict(preset.get("roles", {}))
+    datasets, roles = load_blueprint(benchmark).datasets, dict(preset.get("roles", {}))
     for role, models in roles.items():
-        here = {dataset: model for dataset, model in models["datasets"].items() if dataset in known}
+        here = {dataset: model for dataset, model in models["datasets"].items() if dataset in datasets}
         if models["datasets"] and not here:
             raise UsageError(
                 f"preset {name} is of another benchmark",

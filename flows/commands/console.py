@@ -96,14 +96,14 @@ def _cut(text: str) -> str:
 
 def terminal_table(table: schemas.table.Table) -> Table:
     """Return a table for a terminal."""
-    shown = Table(title=table.title, box=SIMPLE)
+    grid = Table(title=table.title, box=SIMPLE)
     for column in table.columns:
         justify: JustifyMethod = "right" if column.is_numeric else "left"
-        shown.add_column(printable(column.title), justify=justify, no_wrap=column.kind == "name", overflow="fold")
+        grid.add_column(printable(column.title), justify=justify, no_wrap=column.kind == "name", overflow="fold")
     for row in table.rows:
         cells = zip(row, table.columns, strict=True)
-        shown.add_row(*(Text(cell_words(*cell), "bold" if getattr(cell[0], "mark", None) == "best" else "") for cell in cells))
-    return shown
+        grid.add_row(*(Text(cell_words(*cell), "bold" if getattr(cell[0], "mark", None) == "best" else "") for cell in cells))
+    return grid
 
 
 class AboutSystem(Protocol):

@@ -10,7 +10,7 @@ from flows.commands.console import CommandResult, detail_lines, terminal_table
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.stages import resolve_all
-from schemas.documents.journal import JournalExport, JournalSummary
+from schemas.documents.lake import JournalExport, JournalSummary
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from schemas.table import Column, Table
@@ -62,7 +62,7 @@ def write_requests(context: typer.Context, benchmark: opt.Benchmark, to: opt.ToF
     """Write the calls that a run would make now for others to answer: a batch, and a task of lm-evaluation-harness."""
     plan = read_plan(benchmark, context.obj)
     require_prefect_settings()
-    from flows.commands.replies_by_file import write_wave  # noqa: PLC0415
+    from flows.commands.planned_calls import write_wave  # noqa: PLC0415
     from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
 
     (resolved,) = resolve_all([plan])
@@ -95,7 +95,7 @@ def import_journal(
     ours = _journal_of(plan.lake if plan else options.lake)
     if plan:
         require_prefect_settings()
-        from flows.commands.replies_by_file import import_results  # noqa: PLC0415
+        from flows.commands.planned_calls import import_results  # noqa: PLC0415
         from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
 
         (resolved,) = resolve_all([plan])

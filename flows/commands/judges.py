@@ -9,7 +9,7 @@ from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, terminal_table
-from schemas.documents.judges import Certificate, JudgeCheck
+from schemas.documents.models import Certificate, JudgeCheck
 from schemas.folders import DEFAULT_LAKE
 from schemas.table import Column, Interval, Table, Value
 from tasks.compare.judge_agreement import check_judges

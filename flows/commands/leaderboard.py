@@ -20,7 +20,7 @@ from tasks.leaderboard.published_experiments import read_experiments
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.leaderboard import groups_said
 from tasks.reporting.content.score_tables import describe_dimensions
-from tasks.reporting.render.leaderboard_files import write_leaderboard
+from tasks.reporting.leaderboard_files import write_leaderboard
 from tasks.text.tables import as_cell
 
 Runs = Annotated[list[str] | None, typer.Option("--run", help="one run, may be repeated; default: the newest of each model")]

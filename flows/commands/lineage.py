@@ -11,7 +11,7 @@ import typer
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, terminal_table
 from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
-from schemas.documents.lineage import LineageGraph, LineageNode, SourceName
+from schemas.documents.lake import LineageGraph, LineageNode, SourceName
 from schemas.errors import SourceError, UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import DatasetNotice, RunManifest
@@ -19,9 +19,9 @@ from schemas.printing import printable
 from schemas.table import Column, Table, Value
 from schemas.tables.layers import AGGREGATED, in_order
 from tasks.datasets.catalogue import CATALOGUE
-from tasks.lake.finding import Holdings
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, list_runs, read_code_version, read_manifest, read_manifests, run_folder
+from tasks.lake.partitions import Holdings
 from tasks.lineage.graph import NameSources, diagram_of_graph, graph_of_file, graph_of_run
 from tasks.sources.locating import Locator, source_sha256, sources
 from tasks.text.number_format import counted
@@ -67,7 +67,7 @@ def read_graph(folder: Folder, target: str) -> LineageGraph:
     if path := _file_in_lake(folder, target):
         is_run = (run_folder(folder, path.removeprefix("runs/")) / MANIFEST).exists() and path.startswith("runs/")
         return graph_of_file(lake, f"{path}/{MANIFEST}" if is_run else path, names)
-    if ref := Holdings.of(folder).named(target):
+    if ref := Holdings.of(folder).starting_with(target):
         return graph_of_file(lake, ref.path, names)
     raise UsageError(
         "the lake holds no such run and no such file",
@@ -112,7 +112,7 @@ def lineage_table(graph: LineageGraph) -> Table:
     full = not _is_of_run(graph)
     names = {node.id: node.id if full or node.id == graph.root else _group_of(node) for node in graph.nodes}
     groups: dict[str, list[LineageNode]] = {}
-    for node in sorted(graph.nodes, key=lambda one: (one.id != graph.root, *_position(one))):
+    for node in sorted(graph.nodes, key=lambda entry: (entry.id != graph.root, *_position(entry))):
         groups.setdefault(names[node.id], []).append(node)
     above = {(names[edge.target], names[edge.source]) for edge in graph.edges}
     above |= {(names[node.id], names[node.rejected_of]) for node in graph.nodes if node.rejected_of in names}
@@ -136,8 +136,8 @@ def _reading_order() -> list[str]:
 
 def _position(node: LineageNode) -> tuple[int, str, str]:
     order = _reading_order()
-    place = order.index(node.layer) if node.layer in order else len(order) + (node.kind == "source")
-    return place, str(node.layer), node.id
+    index = order.index(node.layer) if node.layer in order else len(order) + (node.kind == "source")
+    return index, str(node.layer), node.id
 
 
 def _cells(nodes: Sequence[LineageNode]) -> tuple[Value, ...]:
@@ -146,8 +146,8 @@ def _cells(nodes: Sequence[LineageNode]) -> tuple[Value, ...]:
     code = dict.fromkeys(f"{node.package_version} @ {(node.git_commit or '?')[:8]}" for node in nodes if node.package_version)
     states = Counter(state for node in nodes if (state := _state(node)))
     told = ", ".join(f"{number} {state}" if len(nodes) > 1 else state for state, number in states.items())
-    shown = ((digest or "")[:SHOWN_DIGITS] for digest in hashes)
-    return (first.layer or first.kind, _which(nodes), sum(rows) if rows else "", *shown, ", ".join(code), told)
+    digests = ((digest or "")[:SHOWN_DIGITS] for digest in hashes)
+    return (first.layer or first.kind, _which(nodes), sum(rows) if rows else "", *digests, ", ".join(code), told)
 
 
 def _which(nodes: Sequence[LineageNode]) -> str:

@@ -16,17 +16,17 @@ from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.documents.models import AcceptedFindings, ModelCheck, ModelList, ProviderRow
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
+from schemas.plan import refused
 from schemas.printing import tell
 from schemas.provider import ModelProbe, Quirks
-from schemas.refusal import refused
 from schemas.table import Column, Table
 from tasks.lake.local_state import state_folder
 from tasks.models.canary import accept_findings
-from tasks.models.capabilities.long_prompt import ask_long_prompt
 from tasks.models.capabilities.probe_records import describe_check, list_models, probe_file, recall, remember
 from tasks.models.capabilities.providers import describe_capabilities, entry_for, find_provider, provider_at
 from tasks.models.embedded.serving import serve_embedded
 from tasks.models.http.endpoint_check import check_endpoint, resolve_keys
+from tasks.models.long_prompts import ask_long_prompt
 from tasks.text.number_format import counted, percent
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -53,8 +53,8 @@ def check_command(
             got="both" if provider else "neither",
             next_step="moodflow models list shows the providers",
         )
-    known = find_provider(provider) if provider else provider_at(base_url)
-    values = entry_for(known, name) if known and provider else {"name": name, "base_url": base_url}
+    of_provider = find_provider(provider) if provider else provider_at(base_url)
+    values = entry_for(of_provider, name) if of_provider and provider else {"name": name, "base_url": base_url}
     if api_key_env is not None:
         values["api_key_env"] = api_key_env
     plan = {"models": [{**values, "concurrency": 1, "timeout_s": timeout}]}
@@ -64,7 +64,7 @@ def check_command(
         entry = ModelEntry.model_validate(plan["models"][0])
     except ValidationError as error:
         raise refused(error, "models check") from error
-    quirks, folder = known.quirks_of(name) if known else None, state_folder(lake or DEFAULT_LAKE)
+    quirks, folder = of_provider.quirks_of(name) if of_provider else None, state_folder(lake or DEFAULT_LAKE)
     document = _check(entry, quirks, folder, again=again)
     status = int(not document.answers)
     if status and base_url and not base_url.rstrip("/").endswith(VERSION_PATH):
@@ -108,15 +108,15 @@ def _check_below(entry: ModelEntry, lake: Path, above: ModelCheck) -> ModelCheck
     return below
 
 
-async def _probe(entry: ModelEntry, quirks: Quirks | None, known: ModelProbe | None) -> ModelProbe:
+async def _probe(entry: ModelEntry, quirks: Quirks | None, remembered: ModelProbe | None) -> ModelProbe:
     from flows.planning.capabilities import chat_for_probe, probe_model  # noqa: PLC0415
 
     resolve_keys(entry, os.environ)
     await check_endpoint(entry)
     if entry.base_url is not None:
-        found = known or await probe_model(entry, quirks, entry.base_url)
+        probe = remembered or await probe_model(entry, quirks, entry.base_url)
         async with chat_for_probe(entry, entry.base_url) as chat:
-            return await ask_long_prompt(entry, found, chat) if found.answers else found
+            return await ask_long_prompt(entry, probe, chat) if probe.answers else probe
     async with serve_embedded(tell) as server:
         return await probe_model(entry, quirks, server.base_url)
 

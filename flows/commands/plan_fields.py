@@ -16,7 +16,7 @@ from flows.commands import options as opt
 from flows.commands.console import CommandResult, terminal_table
 from schemas.addresses import hide_credentials
 from schemas.chat import ModelEntry
-from schemas.documents.plan_options import PlanOption, PlanOptionList
+from schemas.documents.plan import PlanOption, PlanOptionList
 from schemas.errors import UsageError, suggest
 from schemas.folders import Folder
 from schemas.json_yaml import read_yaml
@@ -94,7 +94,7 @@ def plan_fields() -> Mapping[str, PlanField]:
     others = {role: "nobody" if is_optional(role) else "the model under test" for role in helper_roles()}
     helpers = {role: f"model that {does}; null = {others[role]}" for role, does in helper_roles().items()}
     parts: list[tuple[Mapping[str, FieldInfo], str]] = [(_roles(JUDGES), ""), (own, ""), (_roles(helpers), "")]
-    parts += [(one.options.model_fields, f"solvers.{one.setting}.") for one in SOLVERS.values()]
+    parts += [(solver.options.model_fields, f"solvers.{solver.setting}.") for solver in SOLVERS.values()]
     return {field.path: field for fields, prefix in parts for field in _walk(fields, prefix)}
 
 
@@ -129,7 +129,7 @@ def find_field(path: str, option: str) -> PlanField:
     if name and part in fields and get_origin(fields[part].annotation) is dict:
         return PlanField(path, get_args(fields[part].annotation)[1], fields[part].info)
     last = path.rpartition(".")[2]
-    same = [known for known in fields if known.rpartition(".")[2] == last]
+    same = [candidate for candidate in fields if candidate.rpartition(".")[2] == last]
     raise UsageError(
         f"a plan has no field {path}",
         where=option,

@@ -17,10 +17,9 @@ from flows.commands.plan_fields import Values, assign, find_field, parse_setting
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError, suggest
-from schemas.plan import Plan
-from schemas.refusal import refused
+from schemas.plan import Plan, refused
 from schemas.roles import JUDGE
-from tasks.models.cost.pricing import check_budget
+from tasks.models.cost import check_budget
 from tasks.solvers.registry import require_role
 
 
@@ -79,7 +78,7 @@ class PlanOptions:
     @property
     def given(self) -> Values:
         """Return what the command line names, by name."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        values = {option.name: getattr(self, option.name) for option in fields(self)}
         return {name: value for name, value in values.items() if value not in (None, [], ())}
 
     @property
@@ -105,13 +104,13 @@ class PlanOptions:
     def _roles(self) -> Iterator[tuple[str, Any]]:
         """Yield the model of each role; those of the panel together."""
         panel: list[Any] = []
-        named = {JUDGE} if self.judge else set[str]()
+        taken = {JUDGE} if self.judge else set[str]()
         for text in self.role or ():
             require_role(hide_credentials(text.partition("=")[0].strip()), "--role")
             path, value = parse_setting(text, "--role")
-            if path in named and not (panel and isinstance(value, list)):
+            if path in taken and not (panel and isinstance(value, list)):
                 raise _named_twice(path, text)
-            named.add(path)
+            taken.add(path)
             panel += value if isinstance(value, list) else []
             yield path, panel if isinstance(value, list) else value
 
@@ -166,7 +165,8 @@ class PlanCommand(TyperCommand):
     def __init__(self, *args: Any, params: list[Any] | None = None, **more: Any) -> None:
         panels = (None, *opt.GROUPS)
         given = [*_plan_params(), *(params or ())]
-        super().__init__(*args, params=sorted(given, key=lambda one: panels.index(getattr(one, "rich_help_panel", None))), **more)
+        given.sort(key=lambda option: panels.index(getattr(option, "rich_help_panel", None)))
+        super().__init__(*args, params=given, **more)
 
     def get_help_option(self, ctx: Any) -> Any:
         """Return `--help`, in the group of what is printed."""
@@ -183,7 +183,7 @@ class PlanCommand(TyperCommand):
             # Typer keeps the class of its error to itself.
             if type(error).__name__ != "NoSuchOption":
                 raise
-            known = [name for one in self.get_params(ctx) for name in one.opts]
+            names = [name for option in self.get_params(ctx) for name in option.opts]
             name, otherwise = str(getattr(error, "option_name", "")), "moodflow options lists every path"
             instead = _replacement(name.lstrip("-").replace("-", "_"))
             raise UsageError(
@@ -191,12 +191,12 @@ class PlanCommand(TyperCommand):
                 where=ctx.command_path,
                 expected="an option that --help lists, or --set PATH=VALUE with a path that moodflow options lists",
                 got=name,
-                next_step=instead or suggest(name, known, otherwise, most=2, cutoff=0.7),
+                next_step=instead or suggest(name, names, otherwise, most=2, cutoff=0.7),
             ) from None
 
     def invoke(self, ctx: Any) -> Any:
         """Collect the options of the plan, then run the function."""
-        ctx.obj = PlanOptions(**{one.name: ctx.params.pop(one.name) for one in fields(PlanOptions)})
+        ctx.obj = PlanOptions(**{option.name: ctx.params.pop(option.name) for option in fields(PlanOptions)})
         return super().invoke(ctx)
 
 

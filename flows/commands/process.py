@@ -16,14 +16,14 @@ LONGEST_PATH = 200
 
 def require_certificates() -> None:
     """Refuse certificates that cannot be read, which libraries tell by a traceback while they are imported."""
-    if not (named := os.environ.get("SSL_CERT_FILE")):
+    if not (bundle := os.environ.get("SSL_CERT_FILE")):
         return
     try:
-        ssl.create_default_context(cafile=named)
+        ssl.create_default_context(cafile=bundle)
     except OSError as error:
         raise EndpointError(
             "the certificates of trusted servers cannot be read",
-            where=f"SSL_CERT_FILE={named}",
+            where=f"SSL_CERT_FILE={bundle}",
             expected="a file of certificates in PEM",
             got=error.strerror or str(error),
             next_step="correct the variable, or unset it",

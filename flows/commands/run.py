@@ -10,7 +10,7 @@ from rich.console import RenderableType
 
 from flows.build import build_datasets
 from flows.commands.console import CommandResult
-from flows.commands.dry_run import run_dry
+from flows.commands.planned_calls import run_dry
 from flows.commands.run_view import missing_lines, run_view, usage_view
 from flows.commands.vary import within_budget
 from flows.infer import run_inference
@@ -23,17 +23,16 @@ from flows.runtime.artifacts import RUN_KEYS, addresses_of
 from flows.runtime.clusters import require_runner
 from flows.runtime.prefect_flows import log, run_to_end
 from flows.runtime.prefect_server import on_server
-from flows.runtime.preflight import check_plan, warn
-from flows.runtime.preparation import prepare_models
+from flows.runtime.preparation import check_plan, prepare_models, warn
 from flows.score import score
+from schemas.documents.comparison import SeveralRuns
 from schemas.documents.run import InferDocument, RunDocument, StageDocument
-from schemas.documents.several_runs import SeveralRuns
 from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan, ReportRequest
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_changes
-from tasks.models.cost.pricing import load_prices, price_usage
-from tasks.reporting.content.changes import label_of, state_said
+from tasks.models.cost import load_prices, price_usage
+from tasks.reporting.content.verdicts import label_of, state_said
 from tasks.reporting.run_document import describe_cost, describe_run
 from tasks.steps import ledger
 from tasks.text.number_format import counted

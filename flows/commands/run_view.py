@@ -7,8 +7,8 @@ import rich.table
 from rich.console import RenderableType
 
 from flows.commands.console import label_system, terminal_table
+from schemas.documents.leaderboard import StoredRow, SystemRow
 from schemas.documents.run import Cost, RunDocument
-from schemas.documents.system import StoredRow, SystemRow
 from schemas.lineage import Missing, RunManifest
 from schemas.table import Column, Interval, Table
 from schemas.tables.items import Items
@@ -86,7 +86,7 @@ def leaderboard_table(
     ]
     if len(rows) > MAX_COLUMNS:
         return terminal_table(Table(columns, values, title))
-    beside = [(column.title, *(value_words(row[place], column) for row in values)) for place, column in enumerate(columns)][1:]
+    beside = [(column.title, *(value_words(row[index], column) for row in values)) for index, column in enumerate(columns)][1:]
     return terminal_table(Table((Column(""), *(Column(label_system(row)) for row in rows)), beside, title))
 
 

@@ -15,7 +15,7 @@ from schemas.table import Column, Table
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, read_changes, read_code_version, read_manifest, run_folder
 from tasks.lake.seal import check_seal, seal_run
-from tasks.reporting.render.page import write_report
+from tasks.reporting.page import write_report
 from tasks.reporting.run_document import describe_run
 from tasks.runs.past_run import describe_runs, reopen
 from tasks.runs.sections import EXCHANGES

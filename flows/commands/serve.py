@@ -48,8 +48,8 @@ def serve(
     require_prefect_settings()
     from flows.service import session as serving_session  # noqa: PLC0415
 
-    asked = serving_session.ServeOptions(config, host, port, reports_port, lake, webhook, schedules)
-    raise typer.Exit(serving_session.serve_session(asked, print_json if as_json else print_summary))
+    options = serving_session.ServeOptions(config, host, port, reports_port, lake, webhook, schedules)
+    raise typer.Exit(serving_session.serve_session(options, print_json if as_json else print_summary))
 
 
 @app.command()

@@ -11,8 +11,8 @@ from flows.commands.plan_options import PlanCommand, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.vary import Settings, read_variants, require_differing, with_comparison
 from flows.runtime.local_server import temporary_server
+from schemas.documents.comparison import SeveralRuns
 from schemas.documents.run import RunDocument
-from schemas.documents.several_runs import SeveralRuns
 from schemas.errors import UsageError
 from schemas.plan import Plan
 
@@ -38,8 +38,8 @@ def _stage_command(
     if dry_run:
         _require_stage(stage, ("run", "infer"), "--dry-run", "calls no model, so there is nothing to estimate")
     if vary:
-        asked = f"{stage} --dry-run" if dry_run else stage
-        _require_stage(asked, ("run",), "--vary", "yields no scores of variants to compare")
+        command = f"{stage} --dry-run" if dry_run else stage
+        _require_stage(command, ("run",), "--vary", "yields no scores of variants to compare")
     variants = read_variants(benchmark, context.obj, vary) if vary else None
     plans = variants.values() if variants else [read_plan(benchmark, context.obj, needs_model=stage != "build")]
     fails_if = {"instrument failed", *(["Regressed"] if fail_on_regression else [])}
@@ -62,7 +62,7 @@ def _require_stage(stage: str, stages: tuple[str, ...], option: str, reason: str
         raise UsageError(
             f"moodflow {stage} {reason}",
             where=option,
-            expected=" or ".join(f"moodflow {one}" for one in stages),
+            expected=" or ".join(f"moodflow {name}" for name in stages),
             next_step=f"leave {option} out",
         )
 

@@ -13,8 +13,7 @@ from flows.commands.console import CommandResult, label_system, terminal_table
 from flows.commands.plan_fields import find_field
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.addresses import hide_credentials
-from schemas.documents.comparison import RunComparison
-from schemas.documents.several_runs import SeveralRuns, VariedRuns
+from schemas.documents.comparison import RunComparison, SeveralRuns, VariedRuns
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.printing import tell
@@ -66,9 +65,9 @@ def read_variants(benchmark: str, options: PlanOptions, vary: Sequence[str]) -> 
 def require_differing(variants: Mapping[Settings, "ResolvedPlan"]) -> None:
     """Raise UsageError if two variants would have the same scores."""
     evaluated = {settings: [list(_decided_by(job)) for job in plan.jobs] for settings, plan in variants.items()}
-    for one, other in combinations(variants, 2):
-        if evaluated[one] == evaluated[other]:
-            differing = [pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]]
+    for variant, other in combinations(variants, 2):
+        if evaluated[variant] == evaluated[other]:
+            differing = [pair for pair in zip(variant, other, strict=True) if pair[0] != pair[1]]
             raise UsageError(
                 f"varying {' and '.join(setting.partition('=')[0] for setting, _ in differing)} changes nothing here",
                 where="--vary",

@@ -15,7 +15,7 @@ from tasks.lake.local_state import state_folder
 from tasks.models.capabilities.probe import probe
 from tasks.models.capabilities.probe_records import alone, probe_file, recall, remember
 from tasks.models.capabilities.providers import choose_capabilities, needs_probe, provider_at
-from tasks.models.cost.budget import Budget, BudgetAccount
+from tasks.models.cost import Budget, BudgetAccount
 from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.endpoint_check import resolve_keys
 from tasks.models.http.failures import RETRIES
@@ -33,8 +33,8 @@ def with_capabilities(plan: Plan) -> Plan:
     lake = state_folder(plan.lake)
 
     def complete(entry: ModelEntry) -> ModelEntry:
-        found = None if entry.base_url is None else recall(lake, entry)
-        return entry.model_copy(update={"dialect": choose_capabilities(entry.dialect, quirks_for(entry), found)})
+        probe = None if entry.base_url is None else recall(lake, entry)
+        return entry.model_copy(update={"dialect": choose_capabilities(entry.dialect, quirks_for(entry), probe)})
 
     return plan.map_entries(complete)
 
@@ -74,12 +74,12 @@ async def _probe_once(lake: Path, entry: ModelEntry, budget: Budget) -> bool:
             return True
         account = budget.account(entry, learns=False)  # its short replies are not like others
         url = entry.base_url or ""  # one that is to be probed has an address
-        found = await probe_model(entry, quirks_for(entry), url, account, ONCE_LOADED)
-        if found.answers:
-            remember(lake, entry, found)
+        probe = await probe_model(entry, quirks_for(entry), url, account, ONCE_LOADED)
+        if probe.answers:
+            remember(lake, entry, probe)
         else:
-            await _require_version_path(entry, found.findings["answers"].evidence, account)
-        return found.answers
+            await _require_version_path(entry, probe.findings["answers"].evidence, account)
+        return probe.answers
 
 
 async def _require_version_path(entry: ModelEntry, error: str, account: BudgetAccount | None) -> None:

@@ -9,9 +9,9 @@ from flows.planning.capabilities import unprobed
 from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan, make_judge_job
 from flows.planning.usage import ONE_CALL, learn_from_lake, usage_of
 from schemas.chat import ChatRequest, ModelEntry
-from schemas.documents.forecast import DatasetForecast, ModelForecast, RunForecast
+from schemas.documents.plan import DatasetForecast, ModelForecast, RunForecast
 from schemas.lineage import Missing, PartitionRef
-from schemas.pricing import PriceTable, Rate
+from schemas.provider import PriceTable, Rate
 from schemas.roles import JUDGE, JUDGES
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
@@ -20,8 +20,14 @@ from tasks.judging.answers import gold_answers, judged_answers, rated_content
 from tasks.judging.executor import plan_ratings
 from tasks.judging.rubrics import Rubric
 from tasks.lake.lake import Lake
-from tasks.models.cost.budget import CHARACTERS_PER_TOKEN, FIRST_REPLY_SHARE, TOKENS_PER_CJK_CHARACTER, Estimator
-from tasks.models.cost.pricing import check_budget, find_rate
+from tasks.models.cost import (
+    CHARACTERS_PER_TOKEN,
+    FIRST_REPLY_SHARE,
+    TOKENS_PER_CJK_CHARACTER,
+    Estimator,
+    check_budget,
+    find_rate,
+)
 from tasks.models.journal.table import JOURNAL
 from tasks.reporting.content.operations import no_price
 from tasks.solvers.forecast import choose_unsent, expect_calls, plan_requests
@@ -82,12 +88,12 @@ async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[DatasetForec
     infer = job.infer_job()
     if infer is None:
         return []
-    plan, found = job.resolved.plan, infer.keys.find_all(job.lake)
-    if found:
-        answers: PartitionRef | dy.DataFrame[Answers] = found[1]
+    plan, stored = job.resolved.plan, infer.keys.find_all(job.lake)
+    if stored:
+        answers: PartitionRef | dy.DataFrame[Answers] = stored[1]
         forecasts = [
             DatasetForecast(dataset=row.dataset, model=row.model, role=row.role, stored=row.calls)
-            for row in usage_of(found[0], job.lake, plan)
+            for row in usage_of(stored[0], job.lake, plan)
         ]
     else:
         calls, answers = await plan_requests(infer, job.lake)
@@ -112,12 +118,12 @@ def _expect(lake: Lake, requests: list[ChatRequest], basis: EstimateBasis, entry
 
 async def _expect_judge(
     job: EvalJob,
-    asked: tuple[PartitionRef, PartitionRef | dy.DataFrame[Answers]],
+    parts: tuple[PartitionRef, PartitionRef | dy.DataFrame[Answers]],
     rater: tuple[ModelEntry, Rubric],
     basis: EstimateBasis,
 ) -> Expectation:
     """Forecast what a judge is still to be asked about answers: stored ones, or rehearsed ones, as long as they may be."""
-    (items, answers), (judge, rubric), lake, repeat = asked, rater, job.lake, job.resolved.plan.judge_repeat
+    (items, answers), (judge, rubric), lake, repeat = parts, rater, job.lake, job.resolved.plan.judge_repeat
     rows = lake.read(items, Items)
     if not isinstance(answers, PartitionRef):
         requests = await _plan_known(rows, answers, judge, rubric, repeat)
@@ -138,9 +144,9 @@ async def _plan_known(
 
 async def _forecast_gold(gold: GoldBaseline, basis: EstimateBasis) -> list[DatasetForecast]:
     """Forecast what is left to rate of a dataset's gold replies; nothing where its items have none."""
-    lake, judge, found = gold.resolved.lake, gold.judge, gold.find(gold.resolved.lake.find)
-    if found:
-        expected = Expectation(stored=lake.read(found[1], Judgements).n_unique(ONE_CALL))
+    lake, judge, stored = gold.resolved.lake, gold.judge, gold.find(gold.resolved.lake.find)
+    if stored:
+        expected = Expectation(stored=lake.read(stored[1], Judgements).n_unique(ONE_CALL))
     else:
         items, rubric = lake.read(gold.job.items, Items), gold.rubric
         requests = await _plan_known(items, gold_answers(items), judge, rubric, gold.resolved.plan.judge_repeat)

@@ -14,7 +14,7 @@ from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
 from schemas.usage import Role
-from tasks.datasets.keys import ItemsKeys, items_keys
+from tasks.datasets.catalogue import ItemsKeys, items_keys
 from tasks.judging.answers import rates_gold
 from tasks.judging.executor import judgements_key
 from tasks.judging.rubrics import Rubric, load_rubric
@@ -119,8 +119,8 @@ class ResolvedPlan(BaseModel):
 
     def find_annotations(self, selected: SelectedDataset) -> tuple[PartitionRef, ...]:
         """Find what people said of a dataset's items, for scoring alone: no job of the infer stage has it."""
-        found = (self.lake.find(key) for key in self.built_keys(selected).annotations)
-        return tuple(ref for ref in found if ref)
+        partitions = (self.lake.find(key) for key in self.built_keys(selected).annotations)
+        return tuple(ref for ref in partitions if ref)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +197,7 @@ class EvalJob:
         if infer is None or responses is None or answers is None:
             return None
         keys = (infer.chunk_job.key if infer.chunk_job else None, infer.keys.retrievals, infer.keys.written)
-        rated = tuple(find(one.key) for one in self.judge_jobs(infer.items, answers))
+        rated = tuple(find(judge_job.key) for judge_job in self.judge_jobs(infer.items, answers))
         ratings, reviews = rated[: len(self.judges)], rated[len(self.judges) :]
         behind = tuple(find(key) for key in keys if key)
         return JobPartitions(self, infer.items, infer.contexts, behind, responses, answers, ratings, reviews)
@@ -228,8 +228,8 @@ class JobPartitions:
     def refs(self) -> list[PartitionRef]:
         """Return those that are there, inputs first."""
         replies = (*self.behind, self.responses, self.answers, *self.ratings, *self.reviews)
-        found = (self.items, self.contexts, *self.gold, *replies)
-        return [ref for ref in found if ref]
+        partitions = (self.items, self.contexts, *self.gold, *replies)
+        return [ref for ref in partitions if ref]
 
     @property
     def gold(self) -> tuple[PartitionRef, ...]:
@@ -292,5 +292,5 @@ class GoldBaseline:
 
 def scorable(jobs: Iterable[EvalJob]) -> list[JobPartitions]:
     """Find those jobs whose answers, and the ratings that count, are in the lake."""
-    found = (job.find(job.lake.find_latest) for job in jobs)
-    return [partitions for partitions in found if partitions and partitions.score_job]
+    stored = (job.find(job.lake.find_latest) for job in jobs)
+    return [partitions for partitions in stored if partitions and partitions.score_job]

@@ -23,10 +23,10 @@ from schemas.tables.items import Items
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.own_items import in_folder, local_dataset
 from tasks.judging.rubrics import load_rubric
-from tasks.lake.fingerprint import hash_settings
 from tasks.lake.lake import Lake
 from tasks.lake.local_state import state_folder
 from tasks.lake.manifest import next_number, read_code_version
+from tasks.lake.partitions import hash_settings
 from tasks.metrics.metric import PROFILES
 from tasks.models.canary import epoch_identity, read_record
 from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
@@ -67,9 +67,9 @@ def resolve(plan: Plan) -> ResolvedPlan:
             raise UsageError(f"dataset {name} {obstacle.reason}", where="--datasets", next_step=obstacle.next_step)
     _require_contexts(plan, selected)
     require_prompts(blueprint.own_prompts)
-    for one in selected:
-        if one.rubric:
-            load_rubric(one.rubric, blueprint.own_rubrics)  # a fault in it is told before the answers are paid for
+    for dataset in selected:
+        if dataset.rubric:
+            load_rubric(dataset.rubric, blueprint.own_rubrics)  # a fault in it is told before the answers are paid for
     resolved = ResolvedPlan(
         stated=plan,
         plan=complete(plan, blueprint),
@@ -159,8 +159,8 @@ def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
             next_step="name the judge with --judge, and a rubric that has faults",
         )
     for dataset in blueprint.datasets:
-        named = [entry for role in JUDGES for entry in plan.role_models(role, dataset)]
-        _require_names(named if plan.judges(dataset) else (), "judge", "--judge, --role panel")
+        judges = [entry for role in JUDGES for entry in plan.role_models(role, dataset)]
+        _require_names(judges if plan.judges(dataset) else (), "judge", "--judge, --role panel")
 
 
 def _require_names(entries: Sequence[ModelEntry], kind: str, where: str) -> None:
@@ -186,11 +186,11 @@ def embeds(plan: Plan) -> bool:
 
 def _require_contexts(plan: Plan, selected: Sequence[SelectedDataset]) -> None:
     """Raise UsageError if a setting asks no such items as a dataset has, or an embedding model is not here."""
-    for one in selected if plan.models else ():  # a build asks nothing
-        _require_setting_asks(plan, one.spec, one.spec.question_types, any)  # a user's own items may be of any type
+    for entry in selected if plan.models else ():  # a build asks nothing
+        _require_setting_asks(plan, entry.spec, entry.spec.question_types, any)  # a user's own items may be of any type
     if embeds(plan):
         find_embedder(plan.retrieval.embedder)
-    built = [one.spec.id for one in selected if one.spec.sample_builder is not None]
+    built = [entry.spec.id for entry in selected if entry.spec.sample_builder is not None]
     if plan.permute and built:
         raise UsageError(
             f"the choices of {built[0]} are shown in one order only",
@@ -210,11 +210,13 @@ def _require_parameters(resolved: ResolvedPlan) -> None:
 
 def require_asked(resolved: ResolvedPlan) -> None:
     """Raise UsageError if a setting does not ask all items that were built; a user's own may be of any type."""
-    for one in resolved.selected:
-        asked = (SOLVERS[name].asks(kind, one.spec.task) for name in resolved.plan.settings for kind in one.spec.question_types)
-        if not all(asked) and (built := resolved.find_built(one)):
+    for entry in resolved.selected:
+        asks = (
+            SOLVERS[name].asks(kind, entry.spec.task) for name in resolved.plan.settings for kind in entry.spec.question_types
+        )
+        if not all(asks) and (built := resolved.find_built(entry)):
             kinds = resolved.lake.read(built[0], Items)["question_type"].unique(maintain_order=True)
-            _require_setting_asks(resolved.plan, one.spec, kinds.to_list(), all)
+            _require_setting_asks(resolved.plan, entry.spec, kinds.to_list(), all)
 
 
 def _require_setting_asks(

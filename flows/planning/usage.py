@@ -8,15 +8,14 @@ import polars as pl
 from schemas.chat import ChatReply
 from schemas.lineage import PartitionRef
 from schemas.plan import Plan
-from schemas.pricing import PriceTable
+from schemas.provider import PriceTable
 from schemas.roles import JUDGES
 from schemas.tables.layers import FROM_OUTSIDE
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import COUNTS, TOKENS, Role, Usage, merge
 from schemas.worker_pool import ProgressListener
 from tasks.lake.lake import Lake
-from tasks.models.cost.budget import Budget, Estimator
-from tasks.models.cost.pricing import check_budget, find_rate
+from tasks.models.cost import Budget, Estimator, check_budget, find_rate
 from tasks.models.http.client import BUDGET_SPENT
 from tasks.solvers import forecast as forecasting
 
@@ -62,11 +61,11 @@ class UsageCounter:
 
     def usage(self, dataset: str, model: str, role: Role) -> Usage:
         """Return what was counted so far, as that of a model in its role."""
-        found: dict[str, int | None] = {name: self._counts[name] for name in (*COUNTS, *TOKENS)}
+        amounts: dict[str, int | None] = {name: self._counts[name] for name in (*COUNTS, *TOKENS)}
         for paid in ("", "paid_"):
             if self._counts[f"{paid}uncounted"] and not self._counts[f"{paid}counted"]:
-                found |= {f"{paid}prompt_tokens": None, f"{paid}completion_tokens": None}
-        return Usage.model_validate({"dataset": dataset, "model": model, "role": role, **found})
+                amounts |= {f"{paid}prompt_tokens": None, f"{paid}completion_tokens": None}
+        return Usage.model_validate({"dataset": dataset, "model": model, "role": role, **amounts})
 
 
 def usage_of(ref: PartitionRef, lake: Lake, plan: Plan) -> list[Usage]:
@@ -88,7 +87,7 @@ def _usage(rows: pl.DataFrame, failed: pl.Expr, of: tuple[str, str, Role]) -> Us
     tokens = pl.col("prompt_tokens", "completion_tokens")
     counted = rows.drop_nulls(["prompt_tokens", "completion_tokens"])
     uncounted = rows.filter(~failed, pl.any_horizontal(tokens.is_null())).height
-    known = counted.height > 0 or uncounted == 0
+    is_counted = counted.height > 0 or uncounted == 0
     unsent = int((rows["error"] == BUDGET_SPENT).sum())
     return Usage(
         dataset=of[0],
@@ -97,8 +96,8 @@ def _usage(rows: pl.DataFrame, failed: pl.Expr, of: tuple[str, str, Role]) -> Us
         calls=rows.height,
         unsent=unsent,
         failed=rows.filter(failed).height - unsent,
-        prompt_tokens=int(counted["prompt_tokens"].sum()) if known else None,
-        completion_tokens=int(counted["completion_tokens"].sum()) if known else None,
+        prompt_tokens=int(counted["prompt_tokens"].sum()) if is_counted else None,
+        completion_tokens=int(counted["completion_tokens"].sum()) if is_counted else None,
         uncounted=uncounted,
     )
 

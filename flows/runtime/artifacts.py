@@ -2,25 +2,31 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
+import polars as pl
 from prefect.artifacts import acreate_link_artifact, acreate_markdown_artifact, acreate_table_artifact
 from prefect.events import emit_event
 from prefect.settings import PREFECT_UI_URL
 
-from flows.runtime import artifact_tables as tables
 from schemas.addresses import REPORTS_URL
-from schemas.changes import RunChanges
+from schemas.changes import TOTAL, RunChanges
+from schemas.documents.leaderboard import SystemRow
 from schemas.lineage import RunManifest
 from schemas.printing import printable
+from schemas.table import Column, Part, Table, columns
+from schemas.usage import COSTS, Amounts, by_model, total
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder
 from tasks.leaderboard.ranking import run_rows
 from tasks.lineage.graph import diagram_of_run
-from tasks.reporting.content.changes import label_of, state_said
+from tasks.reporting.content.verdicts import label_of, state_said
+from tasks.runs.failures import failed_calls
 from tasks.runs.past_run import past_run
+from tasks.runs.verdict import say_verdict
 from tasks.text.number_format import counted
 from tasks.text.tables import to_records
 
@@ -43,17 +49,17 @@ async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) ->
     run = past_run(manifest, lake)
     about = f"{manifest.benchmark}, run `{manifest.run}`"
     since = f"{about}. Change since run `{changes.previous}`." if changes.previous else about
-    found = {
-        "leaderboard": (tables.leaderboard_table(run_rows(run), changes), since),
-        "abilities": (tables.abilities_table(run.layers["ability_scores"], changes), since),
-        "coverage": (tables.coverage_table(run.layers["raw_scores"]), about),
-        "failures": (tables.failures_table(manifest, lake), about),
-        "cost": (tables.costs_table(manifest), about),
+    tables = {
+        "leaderboard": (leaderboard_table(run_rows(run), changes), since),
+        "abilities": (abilities_table(run.layers["ability_scores"], changes), since),
+        "coverage": (coverage_table(run.layers["raw_scores"]), about),
+        "failures": (failures_table(manifest, lake), about),
+        "cost": (costs_table(manifest), about),
     }
     made: dict[str, UUID] = {}
-    for key, (table, description) in found.items():
-        shown, rest = tables.few(table)
-        made[key] = await acreate_table_artifact(to_records(shown), key=key, description=f"{description}{rest}")
+    for key, (table, description) in tables.items():
+        head, rest = few(table)
+        made[key] = await acreate_table_artifact(to_records(head), key=key, description=f"{description}{rest}")
     pages = {key: page for key, artifact in made.items() if (page := ui_address("artifacts/artifact", artifact))}
     where, served = report_address(manifest, lake)
     report = (run_folder(lake.root, manifest.run) / "report.md").read_text(encoding="utf-8")
@@ -84,7 +90,7 @@ def _link(address: str) -> str:
 
 def _whose(entry: Mapping[str, Any]) -> str:
     places = dict.fromkeys(entry[name] for name in ("identity", "base_url") if entry.get(name))
-    return f"- `{entry['name']}`: {', asked at '.join(f'`{place}`' for place in places)}"
+    return f"- `{entry['name']}`: {', asked at '.join(f'`{location}`' for location in places)}"
 
 
 def report_address(manifest: RunManifest, lake: Lake) -> tuple[str, bool]:
@@ -126,7 +132,7 @@ def announce(manifest: RunManifest, changes: RunChanges) -> None:
         },
     )
     for system in changes.regressed:
-        found = "; ".join(finding.message for finding in system.findings)
+        messages = "; ".join(finding.message for finding in system.findings)
         emit_event(
             SCORE_REGRESSION,
             resource={"prefect.resource.id": f"{MODEL_RESOURCE}{system.model}", "prefect.resource.name": system.model},
@@ -137,6 +143,97 @@ def announce(manifest: RunManifest, changes: RunChanges) -> None:
                 "model": system.model,
                 "setting": system.setting,
                 "findings": [finding.model_dump(mode="json") for finding in system.findings],
-                "message": f"{label_of(system)} regressed against {system.previous}: {found}",
+                "message": f"{label_of(system)} regressed against {system.previous}: {messages}",
             },
         )
+
+
+JOB_KEY = ["dataset", "model", "setting"]
+JOB = columns("name", *JOB_KEY)
+
+MAX_ROWS = 1000
+"""Above that the UI gets slow; the description says what was left out."""
+
+
+def leaderboard_table(models: Sequence[SystemRow], changes: RunChanges | None) -> Table:
+    """Return one row per system; `models`: of `run_rows`, in their order; `changes`: None if nothing was compared.
+
+    Interval and `change` are of the total before the veto.
+    """
+    moved = _moved(changes)
+    total = (Column("total", "score"), Column("verdict", "verdict"))
+    ends = (*columns("score", "before veto", "95 % low", "95 % high"), Column("change", "difference"))
+    rows = [
+        (
+            *(row.rank, row.model, row.setting, row.total, say_verdict(row), row.total_before_veto),
+            *(row.ci_low, row.ci_high, moved.get((row.model, row.setting, TOTAL)), row.coverage),
+            row.comparability.verdict if row.comparability else None,
+        )
+        for row in models
+    ]
+    heads = (Column("rank", "count"), *columns("name", "model", "setting"), *total, *ends)
+    return Table((*heads, Column("coverage %", "share"), Column("beside published")), rows)
+
+
+def abilities_table(abilities: pl.DataFrame, changes: RunChanges | None) -> Table:
+    """Return one row per system and main ability; `abilities`: rows of `ability_scores`."""
+    moved = _moved(changes)
+    scores = (Column("score", "score"), Column("change", "difference"), *columns("part", "datasets", "items"))
+    of_each = ("model", "setting", "ability", "score_0_100", "datasets_scored", "datasets_total", "n_scored", "n_total")
+    rows = [
+        (*key, score, moved.get(tuple(key)), Part(scored, of), Part(n, total))
+        for *key, score, scored, of, n, total in abilities.select(of_each).iter_rows()
+    ]
+    return Table((*columns("name", "model", "setting", "ability"), *scores), rows)
+
+
+def coverage_table(raw: pl.DataFrame) -> Table:
+    """Return one row per dataset and system that has a score, the least covered first; `raw`: rows of `raw_scores`.
+
+    An item counts as scored if each of its metrics is. Datasets without a score are among the failures.
+    """
+    counts = (*columns("count", "scored", "of"), Column("scored %", "share"), Column("unreadable", "count"))
+    jobs = raw.group_by(JOB_KEY).agg(
+        *(pl.col("n_scored").min(), pl.col("n_total").max()),
+        share=pl.col("n_scored").min() / pl.col("n_total").max(),
+        unreadable=pl.col("n_unparsed").max(),
+        metrics=pl.col("metric").cast(pl.String).unique().sort().str.join(", "),
+    )
+    shares = pl.when(pl.col("n_total") > 0).then("share")
+    return Table((*JOB, *counts, Column("metrics")), jobs.sort("share", *JOB_KEY).with_columns(share=shares).rows())
+
+
+def failures_table(manifest: RunManifest, lake: Lake) -> Table:
+    """Return what has no score, and calls that failed, by dataset, model and kind; a single row says that there is nothing."""
+    gaps = [(gap.dataset, gap.model or "all", gap.setting or "all", gap.reason, None, gap.next_step) for gap in manifest.missing]
+    rows = [*gaps, *(row for row, _ in failed_calls(manifest, lake))] or [("", "all", "all", "nothing failed", None, "")]
+    return Table((*JOB, Column("what"), Column("calls", "count"), Column("next step")), rows)
+
+
+def costs_table(manifest: RunManifest) -> Table:
+    """Return one row of the run, then one per model, then one per dataset, model and role; unknown costs stay empty."""
+    if not manifest.usage:
+        return Table((*columns("name", "dataset", "model"), Column("note")), [("", "all", "this run recorded no tokens")])
+    rows = [
+        {"dataset": "all", "model": "all", "role": "all", **total(manifest.usage).model_dump()},
+        *({"dataset": "all", **row.model_dump()} for row in by_model(manifest.usage)),
+        *(row.model_dump() for row in manifest.usage),
+    ]
+    counts = (name for name in Amounts.model_fields if name not in COSTS)
+    costs = (*columns("money", *COSTS, digits=6), Column("currency", "name"))
+    heads = (*columns("name", "dataset", "model", "role"), *costs, *columns("count", *counts))
+    return Table(heads, [[{**row, "currency": manifest.currency}[head.title] for head in heads] for row in rows])
+
+
+def _moved(changes: RunChanges | None) -> dict[tuple[str, str, str], float | None]:
+    """Return changes by model, setting and what they are of."""
+    systems = changes.units if changes else ()
+    return {(system.model, system.setting, change.what): change.change for system in systems for change in system.changes}
+
+
+def few(table: Table) -> tuple[Table, str]:
+    """Return at most MAX_ROWS rows, and a sentence on the others."""
+    if len(table.rows) <= MAX_ROWS:
+        return table, ""
+    rest = f" The first {MAX_ROWS:,} of {len(table.rows):,} rows; all of them are in the report."
+    return replace(table, rows=table.rows[:MAX_ROWS]), rest

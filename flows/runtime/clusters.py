@@ -129,20 +129,20 @@ def _require_able(client: Any, plan: Plan, lake: Folder) -> None:
     unable = partial(cluster_error, plan, "the dask cluster cannot do this run")
     if not machines:
         raise unable("at least one worker", "none", "start workers, then run the same command again")
-    for address, found in machines.items():
-        if isinstance(found, Exception):
-            raise unable(f"MoodFlow on every machine of the cluster, {address} too", found, INSTALL)
-        if differences := list_differences(found):
+    for address, machine in machines.items():
+        if isinstance(machine, Exception):
+            raise unable(f"MoodFlow on every machine of the cluster, {address} too", machine, INSTALL)
+        if differences := list_differences(machine):
             raise unable("the same versions on every machine", f"{address} has {differences}", INSTALL)
-        if found.problems:
-            raise unable("workers that reach lake and server", f"{address}: {'; '.join(found.problems)}", SHARE)
+        if machine.problems:
+            raise unable("workers that reach lake and server", f"{address}: {'; '.join(machine.problems)}", SHARE)
 
 
-def list_differences(found: WorkerMachine) -> str:
+def list_differences(machine: WorkerMachine) -> str:
     """Return what another machine has in other versions than this one; empty if nothing."""
     ours = describe_machine().versions
     return ", ".join(
-        f"{name} {found.versions.get(name)} and not {ours[name]}" for name in ours if found.versions.get(name) != ours[name]
+        f"{name} {machine.versions.get(name)} and not {ours[name]}" for name in ours if machine.versions.get(name) != ours[name]
     )
 
 

@@ -13,7 +13,7 @@ from schemas.errors import EndpointError
 from schemas.lineage import CallCounts
 from schemas.plan import Plan
 from tasks.lake.lake import Lake
-from tasks.models.cost.budget import Budget
+from tasks.models.cost import Budget
 from tasks.models.embedded.serving import RESTART_RETRY, InTurn, serve_embedded
 from tasks.models.http.client import HOPELESS_AFTER_CALLS, WRONG_ADDRESS, CallRetryPolicy, HttpChat
 from tasks.models.http.endpoint_check import check_endpoint, resolve_keys

@@ -13,8 +13,8 @@ from flows.planning.usage import UsageCounter, usage_of
 from flows.runtime.endpoints import Endpoint
 from flows.runtime.prefect_flows import run_here
 from schemas.chat import ModelEntry
+from schemas.context import Retriever
 from schemas.lineage import Missing, PartitionRef
-from schemas.retrieval import Retriever
 from schemas.tables.items import Items
 from schemas.tables.layers import LAYERS
 from schemas.tables.responses import Answers
@@ -24,8 +24,7 @@ from tasks.judging.executor import Judge, judge_answers
 from tasks.judging.steps import JudgeJob, judge_partition, write_gold
 from tasks.lake.frames import frame_of_rows
 from tasks.retrieval.embedding import BUNDLED, find_embedder
-from tasks.retrieval.engine import RetrievalEngine
-from tasks.retrieval.store import EMBEDDINGS
+from tasks.retrieval.engine import EMBEDDINGS, RetrievalEngine
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import RoleModel, SolverResources
@@ -91,9 +90,10 @@ async def ask_and_judge(job: EvalJob, resources: InferResources) -> Results:
     pool = resources.endpoints[job.entry].pool
     with pool.announce() as run_jobs:
         rating = partial(_run_and_rate, job, infer, resources, run_jobs)
-        answers, asked = await _ask(job, infer, resources, rating if pool.budget and job.raters else run_jobs)
-    rated = await asyncio.gather(*(_judge(one, job.resolved, resources) for one in job.judge_jobs(infer.items, answers)))
-    return [answers, *asked, *(result for results in rated for result in results)]
+        answers, others = await _ask(job, infer, resources, rating if pool.budget and job.raters else run_jobs)
+    judge_jobs = job.judge_jobs(infer.items, answers)
+    rated = await asyncio.gather(*(_judge(judge_job, job.resolved, resources) for judge_job in judge_jobs))
+    return [answers, *others, *(result for results in rated for result in results)]
 
 
 async def judge_gold(gold: GoldBaseline, resources: InferResources) -> Results:

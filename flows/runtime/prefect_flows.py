@@ -100,10 +100,10 @@ def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Awaitable
 
     def decorate(body: Callable[..., Awaitable[Any]]) -> Any:
         @wraps(body)
-        async def holding(*arguments: Any, **named: Any) -> Any:
-            plan = next(iter((*arguments, *named.values())))
+        async def holding(*arguments: Any, **keywords: Any) -> Any:
+            plan = next(iter((*arguments, *keywords.values())))
             with hold(getattr(plan, "stated", plan).lake), ledger.noting():
-                return await body(*arguments, **named)
+                return await body(*arguments, **keywords)
 
         return flow(name=name, flow_run_name=run_name, retries=0)(holding)
 

@@ -125,10 +125,10 @@ async def wait_until_up(server: LocalServer) -> None:
                     return
                 await asyncio.sleep(0.1)
     if server.status == DATABASE_FAILED:
-        place, reason = server.output.splitlines()[-2:]
+        database, reason = server.output.splitlines()[-2:]
         raise EndpointError(
             "Prefect's database cannot be used",
-            where=place,
+            where=database,
             expected="one that this version of Prefect made, or an earlier one",
             got=reason,
             next_step="move it away, or name another folder with PREFECT_HOME: scores do not rest on it, past runs show in it",

@@ -61,17 +61,17 @@ def make_database(states: Path) -> None:
     from sqlalchemy import Engine, event, make_url  # noqa: PLC0415
 
     event.listen(Engine, "before_cursor_execute", take_lock_at_once, retval=True)
-    place = str(states)
+    address = str(states)
     try:
         home = prefect_home(states)
         database = get_current_settings().server.database
         url = database.connection_url.get_secret_value() if database.connection_url else ""
-        place = str(make_url(url)).removeprefix("sqlite+aiosqlite:///")  # without password
+        address = str(make_url(url)).removeprefix("sqlite+aiosqlite:///")  # without password
         if database.migrate_on_start:
             with FileLock(home / "migration.lock"):
                 asyncio.run(provide_database_interface().create_db())
     except Exception as error:  # noqa: BLE001  whatever databases and their drivers raise
-        sys.stdout.write(f"\n{place}\n{(str(error) or type(error).__name__).splitlines()[0]}\n")
+        sys.stdout.write(f"\n{address}\n{(str(error) or type(error).__name__).splitlines()[0]}\n")
         sys.exit(DATABASE_FAILED)
 
 

@@ -9,12 +9,11 @@ import yaml
 from pydantic import ValidationError
 
 from flows.runtime.prefect_flows import log, resolve_parameters
-from schemas.deployment import DeploymentEntry, ScheduleEntry
+from schemas.documents.serve import DeploymentEntry, ScheduleEntry
 from schemas.errors import MoodflowError, UsageError
 from schemas.folders import DATA_FOLDER, Folder
 from schemas.json_yaml import read_text, read_yaml
-from schemas.plan import Plan
-from schemas.refusal import refused
+from schemas.plan import Plan, refused
 
 CONFIG_NAME = "prefect.yaml"
 SHIPPED = (Path(__file__).parents[2] / CONFIG_NAME, DATA_FOLDER / CONFIG_NAME)
@@ -36,8 +35,8 @@ def find_config(config: Path | None, folder: Path) -> Path:
 
 def read_deployments(path: Path) -> tuple[Deployment, ...]:
     """Read every deployment of the file; UsageError: the first thing in it that is wrong."""
-    found = tuple(_read_deployment(raw, path) for raw in _read_entries(path))
-    names = [deployment.entry.name for deployment in found]
+    deployments = tuple(_read_deployment(raw, path) for raw in _read_entries(path))
+    names = [deployment.entry.name for deployment in deployments]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(
             f"two deployments are named {repeated[0]}",
@@ -45,7 +44,7 @@ def read_deployments(path: Path) -> tuple[Deployment, ...]:
             expected="names that differ",
             next_step="rename one of them",
         )
-    return found
+    return deployments
 
 
 def _read_entries(path: Path) -> list[Any]:
@@ -100,8 +99,8 @@ def reschedule(deployments: Iterable[Deployment], wanted: Mapping[str, str]) -> 
     `wanted` has, by name of a deployment, a cron expression in place of those of the file, in the time zone of its first one, or
     `off`.
     """
-    known = tuple(deployments)
-    names = [deployment.entry.name for deployment in known]
+    listed = tuple(deployments)
+    names = [deployment.entry.name for deployment in listed]
     if unknown := sorted(set(wanted) - set(names)):
         raise UsageError(
             f"there is no deployment {unknown[0]}",
@@ -110,7 +109,7 @@ def reschedule(deployments: Iterable[Deployment], wanted: Mapping[str, str]) -> 
             got=unknown[0],
             next_step=f'for example --schedule "{names[0]}=0 3 * * *"',
         )
-    return tuple(_rescheduled(one, wanted.get(one.entry.name)) for one in known)
+    return tuple(_rescheduled(deployment, wanted.get(deployment.entry.name)) for deployment in listed)
 
 
 def _rescheduled(deployment: Deployment, cron: str | None) -> Deployment:
@@ -127,7 +126,7 @@ def _rescheduled(deployment: Deployment, cron: str | None) -> Deployment:
 
 def set_lakes(deployments: Sequence[Deployment], lake: Folder | None) -> tuple[Deployment, ...]:
     """Return the deployments with the lake of the command line, if one was given; a folder is named from the root."""
-    return tuple(one._replace(plan=_in_lake(one.plan, lake or one.plan.lake)) for one in deployments)
+    return tuple(deployment._replace(plan=_in_lake(deployment.plan, lake or deployment.plan.lake)) for deployment in deployments)
 
 
 def _in_lake(plan: Plan, lake: Folder) -> Plan:
@@ -148,6 +147,6 @@ def check_deployment(deployment: Deployment) -> None:
         resolve_parameters(deployment.plan).lake.require_writable()
     except MoodflowError as error:
         raise _inside(error, f"deployment {deployment.entry.name}", ", ") from error
-    named = {variable for entry in deployment.plan.entries for variable in entry.key_variables}
-    for name in sorted(named - set(os.environ)):
+    variables = {variable for entry in deployment.plan.entries for variable in entry.key_variables}
+    for name in sorted(variables - set(os.environ)):
         log(f"{deployment.entry.name} needs the environment variable {name}, which is not set: its runs will fail")

@@ -26,7 +26,7 @@ from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
 from flows.runtime.prefect_flows import run_to_end
 from flows.runtime.prefect_server import require_server
 from flows.service.deployments import Deployment
-from schemas.deployment import ConcurrencyEntry, ScheduleEntry
+from schemas.documents.serve import ConcurrencyEntry, ScheduleEntry
 from schemas.errors import UsageError
 
 PAGE = 200
@@ -129,8 +129,8 @@ async def runs_of(client: PrefectClient, name: str, states: Sequence[StateType])
 async def next_run(client: PrefectClient, deployment: UUID, name: str) -> datetime | None:
     """Return when the deployment of this id, named by flow and deployment, runs next; None if nothing is scheduled."""
     # The scheduler's own turn comes seconds later; runs that exist already are not doubled.
-    one = {"min_runs": 1, "max_runs": 1}
-    await client.request("POST", "/deployments/{id}/schedule", path_params={"id": deployment}, json=one)
+    limits = {"min_runs": 1, "max_runs": 1}
+    await client.request("POST", "/deployments/{id}/schedule", path_params={"id": deployment}, json=limits)
     runs = await runs_of(client, name, (StateType.SCHEDULED,))
     return runs[0].next_scheduled_start_time if runs else None
 
@@ -206,7 +206,8 @@ async def register_automations(client: PrefectClient, webhook: SecretStr | None)
 async def _mend(client: PrefectClient, name: str, wanted: AutomationCore | None) -> str:
     there = await client.read_automations_by_name(name)
     # Not made anew where it is the same: it counts the signs of life of runs that are under way.
-    kept = [one for one in there if wanted == AutomationCore.model_validate(one.model_dump(exclude={"id"}))][:1]
+    same = [each for each in there if wanted == AutomationCore.model_validate(each.model_dump(exclude={"id"}))]
+    kept = same[:1]
     for former in there:
         if former not in kept:
             await client.delete_automation(former.id)

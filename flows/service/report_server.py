@@ -48,7 +48,7 @@ def find_file(folders: Sequence[Folder], run: str, name: str) -> Folder | None:
     """
     if not PLAIN_NAME.fullmatch(run) or not PLAIN_NAME.fullmatch(name):
         return None
-    return next((found for folder in folders if (found := folder / run / name).is_file() and _is_inside(found, folder)), None)
+    return next((file for folder in folders if (file := folder / run / name).is_file() and _is_inside(file, folder)), None)
 
 
 def _is_inside(path: Folder, folder: Folder) -> bool:
@@ -82,8 +82,8 @@ def report_app(folders: Sequence[Folder], hosts: Sequence[str]) -> Starlette:
 
     def file(request: Request) -> Response:
         try:
-            if found := find_file(folders, request.path_params["run"], request.path_params["name"]):
-                return Response(found.read_bytes(), media_type=guess_type(found.name)[0] or "application/octet-stream")
+            if path := find_file(folders, request.path_params["run"], request.path_params["name"]):
+                return Response(path.read_bytes(), media_type=guess_type(path.name)[0] or "application/octet-stream")
         except (OSError, ValueError, MoodflowError):
             pass  # it went away, may not be read, or its name is too long: for the browser, it is not there
         return PlainTextResponse("there is no such file\n", 404)

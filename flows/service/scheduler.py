@@ -52,7 +52,7 @@ def end_descendants(spared: int | None = None) -> None:
     """Kill what this process started, and what that started, until nothing is left but `spared` and what is below it."""
     this = psutil.Process()
     done = {child for child in this.children() if child.pid == spared}
-    done |= {child for one in tuple(done) for child in one.children(recursive=True)}
+    done |= {child for process in tuple(done) for child in process.children(recursive=True)}
     while left := set(this.children(recursive=True)) - done:
         for child in left:
             with suppress(psutil.Error):  # it ended meanwhile

@@ -46,20 +46,20 @@ class Login(NamedTuple):
     kept_in: Path | None
 
 
-def serve_session(asked: ServeOptions, show: Callable[[ServedSession], None]) -> int:
+def serve_session(options: ServeOptions, show: Callable[[ServedSession], None]) -> int:
     """Serve until a signal comes, and return the exit status; `show` prints the document that says what is where."""
     _refuse_other_server()
-    config = find_config(asked.config, Path())
-    deployments = set_lakes(reschedule(read_deployments(config), asked.schedules), asked.lake)
+    config = find_config(options.config, Path())
+    deployments = set_lakes(reschedule(read_deployments(config), options.schedules), options.lake)
     built = [(deployment, build_deployment(deployment)) for deployment in deployments]
     for deployment in deployments:
         check_deployment(deployment)
     home = prefect_home(states_folder())
-    lakes = list(dict.fromkeys(one.plan.lake for one in deployments))
+    lakes = list(dict.fromkeys(deployment.plan.lake for deployment in deployments))
     with (
         _alone(home),
-        listen(asked.host, asked.reports_port, "--reports-port") as reporting,
-        listen(asked.host, asked.port, "--port") as listening,
+        listen(options.host, options.reports_port, "--reports-port") as reporting,
+        listen(options.host, options.port, "--port") as listening,
         serve_reports(reporting, lakes) as reports_url,
     ):
         given = os.environ.get(SERVER_AUTH)
@@ -67,7 +67,7 @@ def serve_session(asked: ServeOptions, show: Callable[[ServedSession], None]) ->
         os.environ[KEY_ADDRESSES] = f"{os.environ.get(KEY_ADDRESSES, '')} {key_addresses(deployments)}".strip()
         log("starting the Prefect server, a few seconds")
         server = _start_server(listening, login.auth, reports_url, home)
-        webhook = SecretStr(asked.webhook) if asked.webhook else None
+        webhook = SecretStr(options.webhook) if options.webhook else None
 
         def announce(ready: tuple[ServedDeployment, ...]) -> None:
             hint = LoginHint(file=login.kept_in and str(login.kept_in), made=login.auth if login.is_new else None)

@@ -1,18 +1,32 @@
 """An item as it was asked: what was shown and answered, what that earned, and the calls sent for it."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, JsonValue
+from pydantic.dataclasses import dataclass
 
 from schemas.base import Frozen
 from schemas.documents.document import Document
-from schemas.documents.shown_option import ShownOption
 from schemas.metrics import Metric
-from schemas.tables.contexts import Contexts, Retrievals
-from schemas.tables.items import Items
+from schemas.tables.columns import row_model
+from schemas.tables.items import Contexts, Items, Retrievals
 from schemas.tables.responses import Responses
-from schemas.tables.rows import row_model
 from schemas.vocabulary import ItemStatus
+
+
+@dataclass(frozen=True)
+class ShownOption:
+    """An option as shown to the model."""
+
+    letter: str
+    index: Annotated[int, Field(description="its place in the item")]
+    text: str
+    gold: bool
+    chosen: bool
+    points: float | None = Field(
+        default=None, exclude_if=lambda points: points is None, description="of a questionnaire; absent = it has none"
+    )
+
 
 SENT_CALL = (
     *("turn", "role", "asked_model", "step", "call_key", "messages_sha256", "status", "reply", "reasoning", "finish_reason"),

@@ -1,4 +1,7 @@
-"""Two runs of a benchmark, compared. Scores are on 0-100; before and after are the earlier and the later run."""
+"""Runs of a benchmark side by side: two compared, and several that one command made. Scores are on 0-100.
+
+Before and after are the earlier and the later run.
+"""
 
 from typing import Literal
 
@@ -7,8 +10,9 @@ from pydantic import Field, JsonValue
 from schemas.base import Frozen
 from schemas.documents.answered_item import AnsweredItem
 from schemas.documents.document import Document
-from schemas.documents.leaderboard import DimensionMean
-from schemas.documents.system import JudgedTotal
+from schemas.documents.leaderboard import DimensionMean, JudgedTotal
+from schemas.documents.plan import RunForecast
+from schemas.documents.run import InferDocument, RunDocument
 
 ScoreKind = Literal["total", "ability", "dataset"]
 
@@ -124,3 +128,25 @@ class RunComparison(Document):
     models: tuple[SystemComparison, ...]
     only_before: tuple[SystemName, ...]
     only_after: tuple[SystemName, ...]
+
+
+class SeveralRuns(RunDocument):
+    """The first of several runs, and the others."""
+
+    more: tuple[RunDocument, ...]
+
+    @property
+    def runs(self) -> tuple[RunDocument, ...]:
+        """The runs that a command made one after the other."""
+        return (self, *self.more)
+
+
+class VariedRuns(SeveralRuns):
+    """The runs of the variants of a plan."""
+
+    variants: dict[str, str] = Field(description="run of each, by what is set for it")
+    comparisons: tuple[RunComparison, ...] = Field(description="of each later run with the first")
+
+
+AnyRun = VariedRuns | SeveralRuns | RunDocument | RunForecast
+AnyInference = InferDocument | RunForecast

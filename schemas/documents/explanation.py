@@ -6,13 +6,13 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from schemas.base import Frozen
-from schemas.comparability import Likeness
 from schemas.documents.answered_item import AnsweredItem, ItemExplanation
 from schemas.documents.document import Document
+from schemas.documents.leaderboard import JudgedTotal
 from schemas.documents.score_part import Kind, ScorePart
-from schemas.documents.system import JudgedTotal
 from schemas.lineage import Missing
 from schemas.metrics import Metric
+from schemas.paper import Likeness
 from schemas.vocabulary import Profile
 
 Tier = Literal["total", "ability", "task", "dataset", "item"]

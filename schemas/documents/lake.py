@@ -1,9 +1,12 @@
-"""What no run of a lake needs."""
+"""What a lake keeps: replies, what each file is computed from, whether a run comes out the same again, what no run needs."""
 
-from pydantic import Field
+from typing import Literal
+
+from pydantic import ConfigDict, Field, JsonValue
 
 from schemas.base import Frozen
 from schemas.documents.document import Document
+from schemas.lineage import Missing
 
 
 class UnusedFile(Frozen):
@@ -32,3 +35,174 @@ class UnusedFiles(Document):
     younger: int = Field(description="further files that no run lists: they are too young, or the lake is in use")
     in_use: bool = Field(description="a run or another gc is going on in the lake: nothing is removed")
     removed: bool
+
+
+class ModelReplies(Frozen):
+    """Replies of a model at an endpoint."""
+
+    identity: str = Field(description="of the endpoint")
+    model: str | None = Field(description="null = the calls name none")
+    replies: int
+    bytes: int = Field(description="of requests and replies")
+    first: str = Field(description="time of the first reply, ISO 8601")
+    last: str = Field(description="time of the last reply, ISO 8601")
+
+
+class JournalSummary(Document):
+    """The replies of a journal."""
+
+    journal: str = Field(description="path of its file")
+    file_bytes: int
+    replies: int
+    models: tuple[ModelReplies, ...]
+
+
+class JournalExport(Document):
+    """Replies written to a Parquet file."""
+
+    file: str
+    replies: int
+    file_bytes: int
+
+
+class RequestSet(Frozen):
+    """Calls of one model written to a file for others to answer, and what identifies them when the replies come in."""
+
+    file: str = Field(pattern=r"^[^/\\\x00]+$")
+    identity: str = Field(description="of the endpoint")
+    model: str
+    repetition: int
+    calls: int
+    sha256: str = Field(description="of the file")
+
+
+class WrittenRequests(Document):
+    """The calls that a run would make now, written to a folder."""
+
+    folder: str
+    calls: int
+    several_messages: int = Field(description="calls that are conversations of several messages")
+    files: tuple[RequestSet, ...]
+    not_known: tuple[str, ...] = Field(description="settings whose later calls depend on replies that are not there yet")
+    missing: tuple[Missing, ...] = Field(description="datasets without items, or not all of them")
+
+
+class JournalImport(Document):
+    """Replies of a file, folder or other journal taken into a journal; `good` and `refused` are all that were read."""
+
+    source: str
+    journal: str
+    read: int
+    good: int = Field(description="keep all rules: they were added, were there already, or are second replies")
+    added: int
+    same: int = Field(description="were in the journal as they are")
+    kept_ours: int = Field(description="another reply to a call that the journal has one to, which it keeps")
+    refused: int = Field(description="break a rule; one that breaks several is counted once")
+    rules: dict[str, int] = Field(description="replies by the rule they break")
+
+
+NodeKind = Literal["source", "partition", "run", "report"]
+NodeState = Literal["present", "gone", "damaged", "recorded"]
+"""`recorded`: a source file, of which a lake keeps the hash and not the file."""
+
+
+class SourceName(Frozen):
+    """Where a source file comes from, as far as it is known."""
+
+    repository: str | None = Field(default=None, description="host/owner/name; null = no public one")
+    revision: str | None = None
+    path: str | None = Field(default=None, description="inside the repository or the package, or the name of a user's own file")
+    member: str | None = Field(default=None, description="path inside the archive that `path` is")
+    note: str | None = Field(default=None, description="what has to be known about the name")
+
+
+class LineageNode(Frozen):
+    """One file, or one run."""
+
+    id: str
+    kind: NodeKind
+    layer: str | None = None
+    place: tuple[tuple[str, str], ...] = ()
+    path: str | None = Field(default=None, description="relative to the lake; of a source file inside its repository")
+    rows: int | None = None
+    content_sha256: str | None = Field(
+        default=None, description="of a partition its rows without measured columns, of any other file its bytes"
+    )
+    fingerprint: str | None = None
+    settings: dict[str, JsonValue] = Field(default_factory=dict)
+    package_version: str | None = None
+    git_commit: str | None = None
+    state: NodeState = "present"
+    complete: bool = Field(default=True, description="false if failed calls left rows to be asked again")
+    rejected_of: str | None = Field(default=None, description="id of the partition whose broken rows these are")
+    source: SourceName | None = None
+
+
+class LineageEdge(Frozen):
+    """What `target` is computed from."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    source: str = Field(serialization_alias="from")
+    target: str = Field(serialization_alias="to")
+
+
+class LineageGraph(Document):
+    """Everything behind one run or file, itself included."""
+
+    root: str = Field(description="id of the node that was asked for")
+    runs: tuple[str, ...] = Field(default=(), description="runs whose manifests name the file")
+    nodes: tuple[LineageNode, ...]
+    edges: tuple[LineageEdge, ...]
+
+
+DifferenceKind = Literal["file", "code", "catalogue", "blueprint", "content"]
+
+
+class Difference(Frozen):
+    """One thing that is not as it was when the run was made."""
+
+    kind: DifferenceKind
+    where: str = Field(description="path in the lake, layer, dataset or place in the blueprint")
+    expected: str | None = Field(default=None, description="as the run has it")
+    got: str | None = Field(default=None, description="as it is now; null = gone")
+    message: str
+
+
+class CheckedFiles(Frozen):
+    """Files of a run whose bytes were hashed."""
+
+    checked: int = Field(ge=0)
+    differ: tuple[str, ...] = Field(description="paths in the lake of those that are changed or gone")
+
+
+class CheckedLayer(Frozen):
+    """What became of a layer."""
+
+    layer: str
+    partitions: int = Field(ge=1)
+    rows: int = Field(ge=0)
+    recomputed: bool = Field(description="every partition of it was computed again, as is never true of items and replies")
+    differs: int = Field(ge=0, description="partitions whose content came out differently")
+
+
+class ScoreChange(Frozen):
+    """A score that the present blueprint or code gives another value, on 0-100; null = missing."""
+
+    model: str
+    setting: str
+    name: str = Field(description="total, total_before_veto, or a main ability")
+    before: float | None
+    after: float | None
+
+
+class Verification(Document):
+    """A run, verified or not."""
+
+    run: str
+    verified: bool
+    files: CheckedFiles
+    layers: tuple[CheckedLayer, ...]
+    differences: tuple[Difference, ...] = Field(description="the first comes first: files, code, catalogue, blueprint, content")
+    would_differ: tuple[ScoreChange, ...] = Field(description="what the present blueprint or code makes of the stored replies")
+    notes: tuple[str, ...] = Field(description="what could not be checked, and what is no difference but good to know")

@@ -9,8 +9,7 @@ from schemas.base import Frozen
 from schemas.canary import CanaryFinding
 from schemas.changes import Regression, RunState
 from schemas.documents.document import Document
-from schemas.documents.leaderboard import DimensionScore
-from schemas.documents.system import SystemRow
+from schemas.documents.leaderboard import DimensionScore, SystemRow
 from schemas.lineage import CallCounts, Missing, PartitionRef
 from schemas.metrics import Metric
 from schemas.usage import Amounts, ModelUsage, Usage

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, computed_field
 from pydantic.dataclasses import dataclass
 
-from schemas.metrics import Metric
-from schemas.normalisation import Normalisation
+from schemas.metrics import Metric, Normalisation
 
 Kind = Literal["total", "ability", "sub_ability", "level", "task", "dataset", "metric"]
 

@@ -1,10 +1,59 @@
-"""What `moodflow serve` runs, and the automations of a server."""
+"""Deployments as `prefect.yaml` describes them, what `moodflow serve` runs of them, and the automations of a server."""
 
-from pydantic import ConfigDict, Field
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field
 
 from schemas.base import Frozen
-from schemas.deployment import ScheduleEntry
 from schemas.documents.document import Document
+from schemas.plan import Plan
+
+FLOW = "flows.refresh.refresh"
+"""The flow that can be served."""
+
+
+def _is_known(entrypoint: str) -> str:
+    if entrypoint.replace("/", ".").replace(".py:", ".") != FLOW:
+        raise ValueError(f"moodflow serve runs {FLOW} alone; prefect deploy and a worker run flows of your own")
+    return entrypoint
+
+
+class ScheduleEntry(Frozen):
+    """When a deployment runs."""
+
+    cron: str = Field(min_length=1, description="five fields: minute, hour, day of the month, month, day of the week")
+    timezone: str = Field(default="UTC", description="whose clock the fields are read by, such as Europe/Berlin")
+    slug: str = Field(min_length=1, description="name of the schedule: what a later file has under it replaces this")
+    active: bool = Field(default=True, description="whether it starts runs")
+
+
+class ConcurrencyEntry(Frozen):
+    """How many runs of a deployment there may be at once."""
+
+    limit: int = Field(ge=1, description="most runs at once")
+    collision_strategy: Literal["ENQUEUE", "CANCEL_NEW"] = Field(
+        default="CANCEL_NEW", description="what becomes of a run beyond the limit"
+    )
+
+
+class FlowParameters(Frozen):
+    """The parameters of the flow that can be served."""
+
+    plan: Plan
+
+
+class DeploymentEntry(Frozen):
+    """One deployment."""
+
+    name: str = Field(min_length=1, description="shown in the UI")
+    entrypoint: Annotated[str, AfterValidator(_is_known)] = Field(description=f"the flow: {FLOW} or flows/refresh.py:refresh")
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    parameters: FlowParameters
+    schedules: tuple[ScheduleEntry, ...] = ()
+    concurrency_limit: int | ConcurrencyEntry | None = Field(default=None, description="most runs at once")
+    work_pool: dict[str, Any] | None = Field(default=None, description="whose workers run it; `moodflow serve` runs it itself")
+    version: str | None = None
 
 
 class LoginHint(Frozen):

@@ -79,13 +79,13 @@ class Layer:
 
 
 _TABLES, _STEPS = "schemas.tables", "tasks.verify.recompute"
-_BUILT, _ASKED = "tasks.datasets.keys:ITEMS_VERSION", "tasks.verify.drift:asked_parts"
+_BUILT, _ASKED = "tasks.datasets.catalogue:ITEMS_VERSION", "tasks.verify.drift:asked_parts"
 _SCORED, _PASS = "tasks.scoring.benchmark:SCORING_VERSION", f"{_STEPS}:aggregated"
 
 
 def gold_layer(name: str, schema_name: str) -> Layer:
     """Return a layer of gold, whose rows `annotate` of a dataset's entry makes; what they mean, the entry's version says."""
-    return Layer(name, schema_name, "build", _BUILT, step_name="tasks.verify.catalogue:gold_rows", is_gold=True)
+    return Layer(name, schema_name, "build", _BUILT, step_name="tasks.verify.drift:gold_rows", is_gold=True)
 
 
 def _scored(name: str, schema_name: str, parents: tuple[str, ...], version: str) -> Layer:
@@ -105,9 +105,9 @@ _JUDGED = ("items", "answers", "judgements")
 
 GENERAL = (
     Layer("items", f"{_TABLES}.items:Items", "build", _BUILT),
-    Layer("contexts", f"{_TABLES}.contexts:Contexts", "build", _BUILT),
-    Layer("chunks", f"{_TABLES}.contexts:Chunks", "infer", _ASKED, ("items", "contexts")),
-    Layer("retrievals", f"{_TABLES}.contexts:Retrievals", "infer", _ASKED, ("items", "contexts")),
+    Layer("contexts", f"{_TABLES}.items:Contexts", "build", _BUILT),
+    Layer("chunks", f"{_TABLES}.items:Chunks", "infer", _ASKED, ("items", "contexts")),
+    Layer("retrievals", f"{_TABLES}.items:Retrievals", "infer", _ASKED, ("items", "contexts")),
     Layer("responses", f"{_TABLES}.responses:Responses", "infer", _ASKED, ("items", "contexts"), is_from_outside=True),
     Layer(
         "answers",

@@ -76,8 +76,8 @@ class Answers(OfAskedItem):
     @dy.rule()
     def answered_says_something_and_failed_whose_call(cls) -> pl.Expr:
         answered = pl.col("status") == "answered"
-        said = pl.col("text").is_not_null() | pl.col("turns").is_not_null()
-        return (said == answered) & (pl.col("failed_role").is_null() == answered)
+        says_something = pl.col("text").is_not_null() | pl.col("turns").is_not_null()
+        return (says_something == answered) & (pl.col("failed_role").is_null() == answered)
 
 
 class Judgements(OfItem):

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from schemas.documents.judges import Certificate, JudgeCheck
-from schemas.tables.human_ratings import UNIT
+from schemas.documents.models import Certificate, JudgeCheck
+from schemas.tables.comparisons import UNIT
 from tasks.compare.judged_ratings import JoinedRatings, join_ratings, read_human_ratings
 from tasks.compare.runs import RESAMPLES
 from tasks.judging.agreement import ALPHA_LEVELS, FEWEST_PAIRS, krippendorff_alpha
@@ -36,10 +36,10 @@ OF_MEAN = pl.DataFrame({**dict.fromkeys(REASONS, UNLIKE), "design_effect": [None
 
 
 class Ratings(NamedTuple):
-    """Of one dimension by people, [units, raters] with NaN where there is none; `known`: a rater is the same throughout."""
+    """Of one dimension by people, [units, raters] with NaN where there is none; `identified`: a rater is the same throughout."""
 
     people: Floats
-    known: bool
+    identified: bool
     scale: Floats
     rises: bool
     units: Units
@@ -102,8 +102,8 @@ def _draw(people: pl.DataFrame, resampling: Resampling) -> tuple[pl.DataFrame, U
     units = people.select(UNIT).unique().sort(UNIT).join(places, on="unit_id", maintain_order="left").with_row_index("row")
     draws = draw_weights(people["source"][0], places["place"].n_unique(), resampling.resamples, resampling.seed)
     items, systems = (np.unique(units[name].to_numpy(), return_inverse=True)[1] for name in ("unit_id", "system"))
-    place = units["place"].to_numpy().astype(np.int64)
-    return units, Units(items, systems, place, np.hstack((np.ones((units.height, 1)), draws[place])))
+    rows = units["place"].to_numpy().astype(np.int64)
+    return units, Units(items, systems, rows, np.hstack((np.ones((units.height, 1)), draws[rows])))
 
 
 def _ratings(own: pl.DataFrame, drawn: Units) -> Ratings:
@@ -122,7 +122,7 @@ def _among_people(ratings: Ratings) -> pl.DataFrame:
     whole = ratings.people[np.isfinite(ratings.people).all(axis=1)]
     if min(whole.shape) > 1:
         icc = rater_agreement.intraclass_correlations(whole).items()
-        values += [(name, value, len(whole)) for name, value in icc if ratings.known == name.startswith("icc_2")]
+        values += [(name, value, len(whole)) for name, value in icc if ratings.identified == name.startswith("icc_2")]
     schema = {"statistic": pl.String, "value": pl.Float64, "n_units": pl.Int64}
     table = pl.DataFrame(values, schema, orient="row", nan_to_null=True)
     return table.with_columns(level=pl.lit("pooled"), undefined_because=pl.when(pl.col("value").is_null()).then(pl.lit(FEW)))
@@ -138,17 +138,19 @@ def _on_units(own: pl.DataFrame, ratings: Ratings) -> Floats:
 def _compare(own: pl.DataFrame, ratings: Ratings, judge: Floats) -> Floats:
     """Return SIDES, [sides, statistics, resamples]."""
     people = np.where(np.isnan(judge)[:, None], np.nan, ratings.people)
-    target, each = _row_means(people), [(judge, one) for one in people.T]
-    others = [(one, _row_means(np.delete(people, at, axis=1))) for at, one in enumerate(people.T) if ratings.known]
-    masked = [(np.where(np.isnan(one), np.nan, judge), rest) for one, rest in others]
-    pairs = list(combinations(people.T, 2)) if ratings.known else []
+    target, each = _row_means(people), [(judge, person) for person in people.T]
+    others = [(person, _row_means(np.delete(people, at, axis=1))) for at, person in enumerate(people.T) if ratings.identified]
+    masked = [(np.where(np.isnan(person), np.nan, judge), rest) for person, rest in others]
+    pairs = list(combinations(people.T, 2)) if ratings.identified else []
     sides = np.array([_average(whole, ratings, rater_agreement.agreement) for whole in ([(judge, target)], others, masked, [])])
     for side, paired in zip(sides, (each, pairs, each if pairs else []), strict=False):
         side[PAIRED] = _average(paired, ratings, rater_agreement.compare_values)[PAIRED]
     flat = [np.where(np.isnan(judge), np.nan, value) for value in ratings.scale]
-    constants = np.array([_average([(one, target)], ratings, rater_agreement.compare_values) for one in flat])[:, OF_VALUES]
+    constants = np.array([_average([(constant, target)], ratings, rater_agreement.compare_values) for constant in flat])[
+        :, OF_VALUES
+    ]
     of_each = np.array(
-        [_average([(one, person) for person in people.T], ratings, rater_agreement.compare_values) for one in flat]
+        [_average([(constant, person) for person in people.T], ratings, rater_agreement.compare_values) for constant in flat]
     )
     sides[-1, PAIRED] = of_each[:, PAIRED].max(axis=0)
     sides[-1, DISTANCES] = np.take_along_axis(constants, np.abs(constants).argmin(axis=0)[None], axis=0)[0, DISTANCES]
@@ -163,12 +165,12 @@ def _row_means(table: Floats) -> Floats:
 
 def _average(pairs: Sequence[tuple[Floats, Floats]], ratings: Ratings, compare: Callable[..., Floats]) -> Floats:
     """Return the mean over pairs of raters of what `compare` says of the units that both rated; NaN where no pair has enough."""
-    found = []
+    agreements = []
     for left, right in pairs:
         kept = np.flatnonzero(np.isfinite(left) & np.isfinite(right))
         if len(kept) >= FEWEST_PAIRS:
-            found.append(compare(left[kept], right[kept], ratings.units.only(kept), ratings.scale))
-    return np.mean(found, axis=0) if found else np.full((len(STATISTICS), ratings.units.weights.shape[1]), np.nan)
+            agreements.append(compare(left[kept], right[kept], ratings.units.only(kept), ratings.scale))
+    return np.mean(agreements, axis=0) if agreements else np.full((len(STATISTICS), ratings.units.weights.shape[1]), np.nan)
 
 
 def _counts(ratings: Ratings, judge: Floats) -> pl.DataFrame:
@@ -188,7 +190,7 @@ def _counts(ratings: Ratings, judge: Floats) -> pl.DataFrame:
         "n_items_left_out": [left_out if level == "by_item" else None for _, level in STATISTICS],
         "design_effect": [effects.get(name) for name, _ in STATISTICS],
         "undefined_because": [why[level] for _, level in STATISTICS],
-        "human_undefined_because": FEW if ratings.known else "people are not told apart",
+        "human_undefined_because": FEW if ratings.identified else "people are not told apart",
     }
     return pl.DataFrame(columns)
 
@@ -199,8 +201,8 @@ def _table(sides: Floats, tail: float, counts: pl.DataFrame) -> pl.DataFrame:
     table = table.with_columns(pl.Series(name, side[:, 0], nan_to_null=True) for name, side in zip(SIDES, sides, strict=True))
     for name, reason, draws in zip(SIDES, REASONS, sides[:2, :, 1:], strict=False):
         undefined = np.isnan(draws).sum(axis=1)
-        known = np.where((undefined > MOST_UNDEFINED * draws.shape[1])[:, None], np.nan, draws)
-        limits = limits_of(known, pl.repeat(tail, len(draws), eager=True)).rename(
+        defined = np.where((undefined > MOST_UNDEFINED * draws.shape[1])[:, None], np.nan, draws)
+        limits = limits_of(defined, pl.repeat(tail, len(draws), eager=True)).rename(
             {"ci_low": f"{name}_low", "ci_high": f"{name}_high"}
         )
         table = table.hstack(limits).with_columns(pl.Series(f"{name}_undefined_draws", undefined))

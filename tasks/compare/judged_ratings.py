@@ -13,7 +13,7 @@ import polars as pl
 
 from schemas.dataset import RecordFormat
 from schemas.errors import UsageError, unknown_name
-from schemas.tables.human_ratings import UNIT, HumanRatings
+from schemas.tables.comparisons import UNIT, HumanRatings
 from tasks.metrics.texts import best_of, bleu, distinct, rouge_l
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
@@ -105,9 +105,9 @@ def join_ratings(human: dy.DataFrame[HumanRatings], run: PastRun) -> JoinedRatin
     answers = pl.concat([_answers(run, dataset) for dataset in run.blueprint.datasets], how="vertical")
     systems = answers["system"].unique().to_list()
     whole = human.filter(pl.col("rating").is_not_null(), pl.col("turn").is_null(), pl.col("rater_kind") != "judge")
-    named = whole.with_columns(pl.col("system").fill_null(systems[0])) if len(systems) == 1 else whole
-    found = named.join(answers, on=UNIT, how="semi")
-    if found.is_empty():
+    completed = whole.with_columns(pl.col("system").fill_null(systems[0])) if len(systems) == 1 else whole
+    matched = completed.join(answers, on=UNIT, how="semi")
+    if matched.is_empty():
         raise UsageError(
             "no rating of the file is of an answer of the run",
             where="--human",
@@ -116,8 +116,8 @@ def join_ratings(human: dy.DataFrame[HumanRatings], run: PastRun) -> JoinedRatin
             next_step="name datasets, systems and items as moodflow explain does",
         )
     unsaid = pl.col("text_sha256").is_null()
-    same = found.filter(~unsaid).join(answers, on=[*UNIT, "text_sha256"], how="semi")
-    people = pl.concat([found.filter(unsaid), same])
+    same = matched.filter(~unsaid).join(answers, on=[*UNIT, "text_sha256"], how="semi")
+    people = pl.concat([matched.filter(unsaid), same])
     texts = people.group_by(UNIT).agg(texts=pl.col("text_sha256").drop_nulls())
     this_text = (pl.col("texts").list.len() == 0) | pl.col("texts").list.contains(pl.col("text_sha256"))
     rated = answers.join(texts, on=UNIT).filter(this_text)
@@ -125,18 +125,18 @@ def join_ratings(human: dy.DataFrame[HumanRatings], run: PastRun) -> JoinedRatin
     judges = pl.concat([frame.select(JUDGED.names()).cast(JUDGED) for frame in (_judgements(run, rated), metrics)])
     left_out = {
         "not given, of a turn or by a judge": human.height - whole.height,
-        "of no answer of the run": whole.height - found.height,
-        "of another text": found.height - people.height,
+        "of no answer of the run": whole.height - matched.height,
+        "of another text": matched.height - people.height,
     }
     return JoinedRatings(people, judges, left_out)
 
 
 def _answers(run: PastRun, dataset: str) -> pl.DataFrame:
     """Return what was answered: ANSWER, UNIT, `text_sha256`, `said` and `references`."""
-    said = run.read("answers", dataset=dataset).select(*ANSWER, said=SAID).drop_nulls("said")
+    replies = run.read("answers", dataset=dataset).select(*ANSWER, said=SAID).drop_nulls("said")
     system = pl.struct("model", "setting").map_elements(lambda row: System(**row).label, return_dtype=pl.String)
     part = pl.when(pl.col("part") == "").then(pl.lit("")).otherwise("/" + pl.col("part"))
-    return said.join(run.read("items", dataset=dataset).select(*ITEM, "references"), on=ITEM).with_columns(
+    return replies.join(run.read("items", dataset=dataset).select(*ITEM, "references"), on=ITEM).with_columns(
         source="dataset",
         system=system,
         unit_id=pl.col("item_id") + part,

@@ -143,5 +143,5 @@ def _gate_lost_through_others(after: SystemScores, blueprint: Blueprint) -> froz
 
 def list_some(names: Sequence[str], most: int = 5) -> str:
     """Return the first names and how many more there are."""
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    listing = ", ".join(names[:most])
+    return listing if len(names) <= most else f"{listing} and {len(names) - most} more"

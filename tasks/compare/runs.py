@@ -18,8 +18,7 @@ from schemas.documents.comparison import (
     SystemComparison,
     SystemName,
 )
-from schemas.documents.leaderboard import DimensionMean
-from schemas.documents.system import JudgedTotal
+from schemas.documents.leaderboard import DimensionMean, JudgedTotal
 from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef
@@ -72,9 +71,7 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
         after=after.name,
         benchmark=new.benchmark,
         warnings=tuple(warnings(before, after)),
-        differences=tuple(
-            RunDifference(what=place, before=was, after=now) for place, was, now in find_differences(before, after)
-        ),
+        differences=tuple(RunDifference(what=path, before=was, after=now) for path, was, now in find_differences(before, after)),
         models=tuple(_compare_pair((before, was), (after, now), resampling, flips) for was, now in pairs),
         only_before=_others(before, [was for was, _ in pairs]),
         only_after=_others(after, [now for _, now in pairs]),
@@ -132,12 +129,12 @@ def _changed_items(before: PastRun, after: PastRun) -> pl.DataFrame:
         old = earlier.get(ref.key("dataset"))
         if old is not None and old.content_sha256 != ref.content_sha256:
             both = _asked(before, old).join(_asked(after, ref), on=["dataset", "item_id"], suffix="_after")
-            changed.append(both.filter(pl.col("asked") != pl.col("asked_after")).select("dataset", "item_id"))
+            changed.append(both.filter(pl.col("question") != pl.col("question_after")).select("dataset", "item_id"))
     return pl.concat(changed)
 
 
 def _asked(run: PastRun, ref: PartitionRef) -> pl.DataFrame:
-    return run.lake.read(ref, Items).select("dataset", "item_id", asked=pl.struct(ASKED).struct.json_encode())
+    return run.lake.read(ref, Items).select("dataset", "item_id", question=pl.struct(ASKED).struct.json_encode())
 
 
 def _stored_total(run: PastRun, system: System) -> JudgedTotal:

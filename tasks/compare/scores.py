@@ -16,15 +16,25 @@ from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, ScoreDifference
 from schemas.documents.comparison import CommonScore, Flips, ScoreKind
 from schemas.metrics import METRICS
-from schemas.tables.scores import NormalizedScores
 from tasks.compare.regression import list_some
 from tasks.runs.run_tables import from_row
-from tasks.scoring.aggregation import ability_contributions, aggregate_scores, exact_sum, metric_contributions
+from tasks.scoring.aggregation import exact_sum
 from tasks.scoring.breakdowns import rate_answers, rate_items
-from tasks.scoring.gains import BASE, Paired, Spec, Weights, dataset_weights, is_clear, pair_datasets, spec_weights, weigh_gain
+from tasks.scoring.gains import (
+    BASE,
+    Paired,
+    Spec,
+    Weights,
+    common_scores,
+    dataset_weights,
+    is_clear,
+    pair_datasets,
+    weigh_gain,
+    weights_by_scope,
+)
 from tasks.scoring.reduction import COUNTED, MEAN, SPEC, normalise_scores, reduce_item_scores
 from tasks.scoring.resampling import draw_weights, place_clusters
-from tasks.scoring.tree import Tree, tree_tables
+from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import Resampling, limits_of, replicate
 
 
@@ -98,29 +108,10 @@ def _obstacle(before: Weights, after: Weights, pairs: Mapping[Spec, Paired], cha
 
 
 def _pair_runs(before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling) -> dict[Spec, Paired]:
-    named = (
+    frames = (
         rows.with_columns(model=pl.lit("compared"), setting=pl.lit(name)) for rows, name in ((before, BASE), (after, "after"))
     )
-    return pair_datasets(pl.concat(named).lazy(), blueprint.datasets, tree_tables(blueprint), resampling)
-
-
-def common_scores(pairs: Mapping[Spec, Paired]) -> pl.DataFrame:
-    """Return the common scores as rows of `normalized_scores`: which metrics there are is the same before and after."""
-    rows = [("compared", *spec, BASE, paired.scores[0], len(paired.items), len(paired.items)) for spec, paired in pairs.items()]
-    return pl.DataFrame(rows, schema=NormalizedScores.create_empty().schema, orient="row")
-
-
-def weights_by_scope(normalized: pl.DataFrame, blueprint: Blueprint, tree: Tree) -> dict[str, Weights]:
-    """Return what each metric adds to the total (TOTAL) and to each main ability, by its id in the blueprint's order.
-
-    `normalized`: rows of `normalized_scores` of one model and setting.
-    """
-    aggregates = aggregate_scores(normalized, tree)
-    of_abilities = spec_weights(ability_contributions(normalized, aggregates, tree))
-    return {TOTAL: spec_weights(metric_contributions(normalized, aggregates, tree))} | {
-        main.id: {spec: weight for spec, weight in of_abilities.items() if spec[0] in main.dataset_ids}
-        for main in blueprint.abilities
-    }
+    return pair_datasets(pl.concat(frames).lazy(), blueprint.datasets, tree_tables(blueprint), resampling)
 
 
 def _weigh_change(what: str, pairs: Mapping[Spec, Paired], weights: Weights) -> ScoreDifference:

@@ -15,8 +15,7 @@ from schemas.context import ContextOptions, Sample
 from schemas.dataset import DatasetSpec
 from schemas.errors import RecordError, SourceError
 from schemas.item import Adapter, Item, Record
-from schemas.tables.contexts import Contexts
-from schemas.tables.items import Items
+from schemas.tables.items import Contexts, Items
 from schemas.tables.layers import LAYERS
 from tasks.lake.frames import frame_of_rows
 from tasks.sources.reading import read_dataset
@@ -99,9 +98,9 @@ def annotate_items(spec: DatasetSpec, samples: Iterable[Sample], item_ids: Itera
     records = {sample.item_id: sample.record for sample in samples}
     rows: dict[str, list[Mapping[str, Any]]] = {layer: [] for layer in spec.annotation_layers}
     for item_id in item_ids:
-        for layer, found in spec.annotate(records[item_id]).items() if spec.annotate else ():
-            rows[layer] += [{"dataset": spec.id, "item_id": item_id, **row} for row in found]
-    return {layer: frame_of_rows(found, pl.Schema(LAYERS[layer].schema)) for layer, found in rows.items()}
+        for layer, layer_rows in spec.annotate(records[item_id]).items() if spec.annotate else ():
+            rows[layer] += [{"dataset": spec.id, "item_id": item_id, **row} for row in layer_rows]
+    return {layer: frame_of_rows(layer_rows, pl.Schema(LAYERS[layer].schema)) for layer, layer_rows in rows.items()}
 
 
 def _batch_size(spec: DatasetSpec, size: int | None, good: int) -> int | None:
@@ -139,18 +138,18 @@ def rank_samples(samples: Sequence[Sample], seed: int) -> list[Sample]:
     tweet, the first is drawn; samples of equal records that share no cluster come by their names.
     """
 
-    def place(sample: Sample) -> str:
+    def content_rank(sample: Sample) -> str:
         unit = sample.item_id if sample.unit is None else sample.unit
         content = sample.record.sha256
         return rank(seed, f"{content}:{unit}" if unit else content)
 
     turns, drawn = Counter[str](), []
-    placed = [(place(sample), rank(seed, sample.item_id), sample) for sample in samples]
-    for at, _, sample in sorted(placed, key=lambda one: one[:-1]):
+    ranked = [(content_rank(sample), rank(seed, sample.item_id), sample) for sample in samples]
+    for at, _, sample in sorted(ranked, key=lambda entry: entry[:-1]):
         cluster = sample.cluster or sample.item_id
         drawn.append((turns[cluster], at, sample.item_id, sample))
         turns[cluster] += 1
-    return [sample for *_, sample in sorted(drawn, key=lambda one: one[:-1])]
+    return [sample for *_, sample in sorted(drawn, key=lambda entry: entry[:-1])]
 
 
 def rank(seed: int, content: str) -> str:
@@ -225,7 +224,7 @@ def _build(dataset: str, samples: Sequence[Sample]) -> BuiltItems:
     )
 
 
-def item_row(dataset: str, sample: Sample, item: Item | None) -> dict[str, Any]:
+def item_row(dataset: str, sample: Sample, item: Item | None) -> dict[str, object]:
     """Return the item of a sample as a row of `Items`; of one that could not be made only where it comes from."""
     return {
         **(item.model_dump() if item else dict.fromkeys(Item.model_fields)),

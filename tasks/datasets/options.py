@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from schemas.item import Item, Record, text_id
-from schemas.letters import option_letters
+from schemas.item import Item, Record, option_letters, text_id
 
 Gold = tuple[int, ...] | None
 
@@ -35,8 +34,8 @@ def shuffle_options(item: Item, record: Record) -> Item:
 
 def find_gold(labels: Iterable[Any], label: Any) -> Gold:
     """Return the index of the option that a released label, one of `labels`, stands for; null if it is none of them."""
-    known = list(labels)
-    return (known.index(label),) if label in known else None
+    values = list(labels)
+    return (values.index(label),) if label in values else None
 
 
 def choice(
@@ -68,13 +67,13 @@ def choice(
         present = {name: value for name, value in fields.items() if value is not None}  # a null must not read as "None"
         words = {name: value.strip() if isinstance(value, str) else value for name, value in present.items()}
         item = {name: text.format_map(words) or None for name, text in texts.items()}
-        shown = tuple(text.format_map(words) for text in options.values())
+        displayed = tuple(text.format_map(words) for text in options.values())
         return Item.model_validate(
             {
                 "question": question.format_map(words),
-                "options": shown,
+                "options": displayed,
                 "gold_indices": find_gold(options, words.get(gold, fields[gold])),
-                "fixed_order": fixes_order and order_matters(shown),
+                "fixed_order": fixes_order and order_matters(displayed),
                 "cluster": text_id(fields[shared]) if shared else None,
                 **item,
             }
@@ -98,10 +97,10 @@ def order_matters(options: Sequence[str]) -> bool:
     return by_place or any(_names_letters(option, letters) for option in options)
 
 
-def _names_letters(option: str, known: frozenset[str]) -> bool:
+def _names_letters(option: str, letters_here: frozenset[str]) -> bool:
     """Return whether it consists of distinct letters that stand for options here, joined, and at most a verdict on them."""
-    named = _LETTERS.fullmatch(_LATEX.sub("", option).strip())
-    if named is None:
+    match = _LETTERS.fullmatch(_LATEX.sub("", option).strip())
+    if match is None:
         return False
-    letters = re.findall(r"[A-J]", named[1])
-    return len(set(letters)) == len(letters) and known.issuperset(letters)
+    letters = re.findall(r"[A-J]", match[1])
+    return len(set(letters)) == len(letters) and letters_here.issuperset(letters)

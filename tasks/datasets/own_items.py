@@ -67,12 +67,12 @@ def adapt_item_record(record: Record) -> Item:
 
 def _check_options(record: Record, options: tuple[str, ...], *, fixed: bool) -> None:
     """Raise RecordError if options look the same or empty, or carry letters of their own although they may change places."""
-    shown, labels = [appearance(option) for option in options], [_own_label(option) for option in options]
-    if len(set(shown)) < len(set(options)) or (not all(shown) and all(map(str.strip, options))):
+    appearances, labels = [appearance(option) for option in options], [_own_label(option) for option in options]
+    if len(set(appearances)) < len(set(options)) or (not all(appearances) and all(map(str.strip, options))):
         raise _refused(
             record, "has options that look the same or empty", "options with a difference to be seen", repr(options)[:80]
         )
-    if not fixed and len(labels) > 1 and any(set(labels) == set(known[: len(labels)]) for known in LABELS):
+    if not fixed and len(labels) > 1 and any(set(labels) == set(sequence[: len(labels)]) for sequence in LABELS):
         step = "take them off, gold_indices stay as they are; or set fixed_order to true to show them as they are, never moved"
         expected = "options without them: the prompt puts a letter before each"
         raise _refused(record, "has options with letters or numbers of their own", expected, repr(options)[:80], step)
@@ -117,7 +117,7 @@ def local_dataset(name: str, title: str, source: LocalFile) -> DatasetSpec:
         raise UsageError(
             "the format of the file is not known",
             where=str(source.path),
-            expected=f"a name that ends in one of {', '.join(f'.{known}' for known in RECORD_FORMATS)}",
+            expected=f"a name that ends in one of {', '.join(f'.{suffix}' for suffix in RECORD_FORMATS)}",
             got=source.path.suffix or "no suffix",
             next_step="rename the file after its format",
         )

@@ -5,7 +5,7 @@ import polars as pl
 from schemas.dataset import DatasetSpec
 from schemas.errors import LayoutError
 from tasks.datasets.own_items import adapt_item_record
-from tasks.sources.checksums import name_source
+from tasks.sources.files import name_source
 
 MOST_REJECTED = 0.1
 """Share of a dataset's rows that may break a rule; above it, its files have another layout than its adapter reads."""
@@ -40,11 +40,11 @@ def _counted(rejected: pl.DataFrame) -> str:
 
 def _rules(spec: DatasetSpec, rejected: pl.DataFrame) -> str:
     by_file = spec.record_format == "folder"
-    place = pl.col("source_file" if by_file else "source_row").sort()
+    position = pl.col("source_file" if by_file else "source_row").sort()
     reason = pl.col("reason").drop_nulls().first().str.replace(r"^\w+: ", "")
-    broken = rejected.explode("broken_rules").group_by("broken_rules", maintain_order=True).agg(pl.len(), place, reason)
-    said = []
+    broken = rejected.explode("broken_rules").group_by("broken_rules", maintain_order=True).agg(pl.len(), position, reason)
+    rules = []
     for rule, count, numbers, why in broken.sort("broken_rules").iter_rows():
         more = (", ..." if count > SHOWN_ROWS else "") + (f", {why[:LONGEST_REASON]}" if why and not by_file else "")
-        said.append(f"{rule} ({count}: {'' if by_file else 'row '}{', '.join(map(str, numbers[:SHOWN_ROWS]))}{more})")
-    return "; ".join(said) if by_file else f"{'; '.join(said)}; the first row is row 0"
+        rules.append(f"{rule} ({count}: {'' if by_file else 'row '}{', '.join(map(str, numbers[:SHOWN_ROWS]))}{more})")
+    return "; ".join(rules) if by_file else f"{'; '.join(rules)}; the first row is row 0"

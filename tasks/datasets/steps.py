@@ -11,11 +11,10 @@ from schemas.context import ContextOptions
 from schemas.dataset import DatasetSpec
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionRef
-from schemas.tables.contexts import Contexts
-from schemas.tables.items import Items
+from schemas.tables.items import Contexts, Items
 from schemas.tables.layers import LAYERS
 from tasks.datasets.building import build_items
-from tasks.datasets.keys import ItemsKeys
+from tasks.datasets.catalogue import ItemsKeys
 from tasks.datasets.rejected_rows import require_layout
 from tasks.lake.lake import Lake
 from tasks.sources.locating import Locator
@@ -46,9 +45,9 @@ async def build_partition(job: BuildJob, lake: Lake, locator: Locator) -> Any:
     dataset was not asked for by name.
     """
     wanted = job.keys.all()
-    found = [ref for key in wanted if (ref := lake.find(key))]
-    if len(found) == len(wanted):
-        return up_to_date(found)
+    refs = [ref for key in wanted if (ref := lake.find(key))]
+    if len(refs) == len(wanted):
+        return up_to_date(refs)
     try:
         paths = await asyncio.to_thread(lambda: [locator.locate(file) for file in job.spec.files])
     except SourceMissingError as error:

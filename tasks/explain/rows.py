@@ -34,9 +34,8 @@ from schemas.tables.items import Items
 from tasks.explain.groups import score_groups
 from tasks.lake.local_state import state_folder
 from tasks.models.journal.table import JOURNAL
-from tasks.runs.evidence import Evidence, Key, answered_item, read_evidence, read_unredacted, redacted
+from tasks.runs.evidence import NO_MESSAGES, Evidence, Key, answered_item, read_evidence, read_unredacted, redacted
 from tasks.runs.past_run import PastRun
-from tasks.runs.redaction import NO_MESSAGES
 from tasks.runs.run_tables import Row, System, from_row
 from tasks.scoring.reduction import COUNTED, average_parts, reduce_item_scores
 from tasks.solvers.prompt_check import check_prompt
@@ -86,7 +85,7 @@ def find_dataset_of(run: PastRun, item: str, datasets: Sequence[str]) -> str:
         for ref in run.partitions("items")
         if ref.key("dataset") in datasets
     }
-    holders = [name for name, known in ids.items() if item in known]
+    holders = [name for name, own in ids.items() if item in own]
     if len(holders) == 1:
         return holders[0]
     if holders:
@@ -97,13 +96,13 @@ def find_dataset_of(run: PastRun, item: str, datasets: Sequence[str]) -> str:
             got=", ".join(holders),
             next_step=f"--dataset {holders[0]}",
         )
-    known = [name for names in ids.values() for name in names]
+    all_ids = [name for names in ids.values() for name in names]
     raise UsageError(
         f"no item {item} was asked in this run",
         where="--item",
-        expected=f"the id of one of {len(known)} items" + (f" of {', '.join(ids)}" if len(ids) == 1 else ""),
+        expected=f"the id of one of {len(all_ids)} items" + (f" of {', '.join(ids)}" if len(ids) == 1 else ""),
         got=item,
-        next_step=suggest(item, known, f"{run.command('explain', '--dataset', next(iter(ids), 'NAME'))} lists ids", most=3),
+        next_step=suggest(item, all_ids, f"{run.command('explain', '--dataset', next(iter(ids), 'NAME'))} lists ids", most=3),
     )
 
 
@@ -130,7 +129,7 @@ def explain_item(run: PastRun, dataset: str, system: System, item: str) -> ItemE
 
 def _asked(run: PastRun, stored: Evidence, readable: Evidence, key: Key) -> AskedOnce:
     """Return one time the item was asked: its calls in order, what was retrieved for them, ratings, scores, answers."""
-    shown = {turn["turn"]: turn for turn in readable.turns(key)}
+    readable_turns = {turn["turn"]: turn for turn in readable.turns(key)}
     answered = answered_item(run, readable, key, ())
     retrieved, chunks = (
         sorted(readable.about(frame, key).to_dicts(), key=lambda row: (row["query_number"], str(row.get("stage")), row["rank"]))
@@ -139,23 +138,23 @@ def _asked(run: PastRun, stored: Evidence, readable: Evidence, key: Key) -> Aske
     return AskedOnce(
         repetition=key[1],
         option_order=next((turn["option_order"] for turn in stored.turns(key)), None),
-        calls=tuple(_call(run, stored, turn, shown[turn["turn"]]) for turn in stored.turns(key)),
+        calls=tuple(_call(run, stored, turn, readable_turns[turn["turn"]]) for turn in stored.turns(key)),
         retrieved=tuple(from_row(RetrievedChunk, chunk) for chunk in retrieved),
         chunks=tuple(from_row(PromptChunk, chunk) for chunk in chunks),
         **{name: getattr(answered, name) for name in ("options", "turns", "ratings", "scores", "answers")},
     )
 
 
-def _call(run: PastRun, stored: Evidence, turn: Row, shown: Row) -> SentCall:
+def _call(run: PastRun, stored: Evidence, turn: Row, readable: Row) -> SentCall:
     ref = run.partitions("responses", dataset=turn["dataset"], model=turn["model"], setting=turn["setting"])[0]
     journal = state_folder(run.lake.root) / JOURNAL
     footer = run.lake.read_footer(ref)
     proof = check_prompt(
         stored.item(turn["item_id"]), turn, footer.settings, journal if journal.is_file() else None, run.blueprint.own_prompts
     )
-    if shown["messages"] == NO_MESSAGES != turn["messages"]:
-        return from_row(SentCall, shown, messages=None, proof=proof.model_copy(update={"journal_messages": None}))
-    return from_row(SentCall, shown, messages=loads(shown["messages"]), proof=proof)
+    if readable["messages"] == NO_MESSAGES != turn["messages"]:
+        return from_row(SentCall, readable, messages=None, proof=proof.model_copy(update={"journal_messages": None}))
+    return from_row(SentCall, readable, messages=loads(readable["messages"]), proof=proof)
 
 
 def _stored(run: PastRun, ref: PartitionRef) -> LakeFile:

@@ -1,24 +1,148 @@
-"""Explain how each number of a past run came about, from its total down to a dataset; no model is asked."""
+"""Select a score of a past run, and explain how it came about, from the total down to a dataset; no model is asked."""
 
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import Any
 
-from schemas.comparability import Comparability
+from schemas.blueprint import Ability, Blueprint, Task
 from schemas.documents.explanation import (
     GatePart,
     PlaceAbove,
     ScoreExplanation,
     ScoreLikeness,
     SystemExplanation,
+    Tier,
     TotalExplanation,
 )
 from schemas.documents.score_part import ScorePart
-from tasks.explain.selection import BlueprintPath, Selection
+from schemas.errors import UsageError, suggest
+from schemas.paper import Comparability
 from tasks.runs.comparability import compare_run
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
 from tasks.runs.score_tree import Scores, explain_ability, explain_dataset, explain_task, explain_total, scores_of
 from tasks.runs.verdict import judge_run, total_of
+
+MOST_LISTED = 12
+"""More names of a blueprint are counted in a message and not listed."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the options name; null = not given."""
+
+    model: str | None = None
+    setting: str | None = None
+    ability: str | None = None
+    task: str | None = None
+    dataset: str | None = None
+    item: str | None = None
+    worst: int | None = None
+
+    @property
+    def tier(self) -> Tier:
+        """The deepest thing that is named."""
+        tiers: tuple[Tier, ...] = ("item", "dataset", "task", "ability")
+        return next((tier for tier in tiers if getattr(self, tier) is not None), "total")
+
+
+@dataclass(frozen=True)
+class BlueprintPath:
+    """Where in the blueprint; the deepest of the three that is given is meant."""
+
+    ability: Ability | None = None
+    task: Task | None = None
+    dataset: str | None = None
+
+    def datasets(self, blueprint: Blueprint) -> tuple[str, ...]:
+        """Return datasets at or below it, in the blueprint's order."""
+        if self.dataset is not None:
+            return (self.dataset,)
+        if self.task is not None:
+            return tuple(entry.id for entry in self.task.datasets)
+        return tuple(self.ability.dataset_ids) if self.ability is not None else tuple(blueprint.datasets)
+
+
+def choose_systems(run: PastRun, wanted: Selection) -> list[System]:
+    """Choose the models and settings that are meant, all if none is named; UsageError: the run has none such."""
+    systems = run.systems
+    _require("model", wanted.model, dict.fromkeys(model for model, _ in systems), f"run {run.name}")
+    _require("setting", wanted.setting, dict.fromkeys(setting for _, setting in systems), f"run {run.name}")
+    chosen = [system for system in systems if wanted.model in (None, system.model) and wanted.setting in (None, system.setting)]
+    if not chosen:
+        raise UsageError(
+            f"model {wanted.model} was not asked in setting {wanted.setting}",
+            where="--model, --setting",
+            expected=" or ".join(f"{model} {setting}" for model, setting in systems),
+            got=f"{wanted.model} {wanted.setting}",
+        )
+    return chosen
+
+
+def require_one(run: PastRun, systems: Sequence[System], why: str) -> System:
+    """Return the one model and setting that is left; UsageError if there are several: `why` says what only one of them has."""
+    if len(systems) == 1:
+        return systems[0]
+    model, setting = systems[0]
+    raise UsageError(
+        f"{why} of one model and setting, and several are left",
+        where="--model, --setting",
+        expected="one of " + ", ".join(f"{model} {setting}" for model, setting in systems),
+        got=f"{len(systems)} of them",
+        next_step=f"for example --model {model} --setting {setting}; moodflow runs show {run.name} lists their scores",
+    )
+
+
+def find_place(blueprint: Blueprint, wanted: Selection) -> BlueprintPath:
+    """Find the place in the blueprint; UsageError: there is none such, or one does not lie below the other."""
+    abilities = {node.id: node for _, node in blueprint.nodes()}
+    tasks = {task.id: task for _, task in blueprint.tasks()}
+    kinds: dict[str, Mapping[str, Any]] = {"ability": abilities, "task": tasks, "dataset": blueprint.datasets}
+    for kind, names in kinds.items():
+        _require(kind, getattr(wanted, kind), names, blueprint.name, kinds)
+    ability = abilities[wanted.ability] if wanted.ability else None
+    task = tasks[wanted.task] if wanted.task else None
+    if ability and not any(node.tasks for _, node in ability.walk()):
+        raise UsageError(
+            f"ability {ability.id} has no task in {blueprint.name}",
+            where="--ability",
+            expected="an ability that is evaluated",
+            got=ability.id,
+        )
+    if ability and task:
+        _require_below("task", task.id, [each.id for _, node in ability.walk() for each in node.tasks], f"ability {ability.id}")
+    for above, name in ((task, "task"), (ability, "ability")):
+        if wanted.dataset and above is not None:
+            below = [entry.id for entry in above.datasets] if isinstance(above, Task) else above.dataset_ids
+            _require_below("dataset", wanted.dataset, below, f"{name} {above.id}")
+    return BlueprintPath(ability, task, wanted.dataset)
+
+
+def _require(kind: str, name: str | None, allowed: Iterable[str], where: str, kinds: Mapping[str, Any] | None = None) -> None:
+    """Raise UsageError unless the name is null or known; `kinds`: names of all kinds, where another one may be meant."""
+    names = list(allowed)
+    if name is None or name in names:
+        return
+    other = next((other for other, entries in (kinds or {}).items() if name in entries), None)
+    raise UsageError(
+        f"{where} has no {kind} {name}",
+        where=f"--{kind}",
+        expected=f"one of its {len(names)}" if kinds and len(names) > MOST_LISTED else f"one of {', '.join(names)}",
+        got=name,
+        next_step=f"it is a {other}: --{other} {name}" if other else suggest(name, names, most=3),
+    )
+
+
+def _require_below(kind: str, name: str, below: Sequence[str], above: str) -> None:
+    if name not in below:
+        raise UsageError(
+            f"{kind} {name} does not belong to {above}",
+            where=f"--{kind}",
+            expected=f"one of {', '.join(below)}",
+            got=name,
+            next_step=f"leave one of the two options out, or {suggest(name, below, 'name another one', most=3)}",
+        )
+
 
 ENDS_WITH = {"total": "ability", "ability": "task", "sub_ability": "task"}
 """What the tree ends with that is shown of a part; the commands of these lead further down. Of others everything is shown."""
@@ -26,28 +150,28 @@ ENDS_WITH = {"total": "ability", "ability": "task", "sub_ability": "task"}
 OPTIONS = {"ability": "--ability", "sub_ability": "--ability", "task": "--task", "dataset": "--dataset"}
 
 
-def _explain(scores: Scores, run: PastRun, place: BlueprintPath) -> ScorePart:
+def _explain(scores: Scores, run: PastRun, path: BlueprintPath) -> ScorePart:
     blueprint = run.blueprint
-    if place.dataset is not None:
-        return explain_dataset(scores, place.dataset, blueprint.datasets[place.dataset])
-    if place.task is not None:
-        return explain_task(scores, place.task, blueprint)
-    if place.ability is not None:
-        tier = next(tier for tier, node in blueprint.nodes() if node is place.ability)
-        return explain_ability(scores, place.ability, blueprint, tier)
+    if path.dataset is not None:
+        return explain_dataset(scores, path.dataset, blueprint.datasets[path.dataset])
+    if path.task is not None:
+        return explain_task(scores, path.task, blueprint)
+    if path.ability is not None:
+        tier = next(tier for tier, node in blueprint.nodes() if node is path.ability)
+        return explain_ability(scores, path.ability, blueprint, tier)
     return explain_total(scores, blueprint)
 
 
-def explain_score(run: PastRun, systems: Sequence[System], wanted: Selection, place: BlueprintPath) -> ScoreExplanation:
+def explain_score(run: PastRun, systems: Sequence[System], wanted: Selection, path: BlueprintPath) -> ScoreExplanation:
     """Explain the score of a place for each model and setting."""
     layers, records = {**run.layers, "totals": judge_run(run)}, compare_run(run)
-    scores, datasets = [scores_of(layers, system) for system in systems], set(place.datasets(run.blueprint))
-    parts = [_explain(own, run, place) for own in scores]
+    scores, datasets = [scores_of(layers, system) for system in systems], set(path.datasets(run.blueprint))
+    parts = [_explain(own, run, path) for own in scores]
     missing = (gap for gap in run.manifest.missing if gap.dataset in datasets)
     next_command = _next(run, parts[0], wanted)
-    if place.dataset is not None and len(systems) > 1:
+    if path.dataset is not None and len(systems) > 1:
         model, setting = systems[0]
-        next_command = run.command("explain", "--dataset", place.dataset, "--model", model, "--setting", setting)
+        next_command = run.command("explain", "--dataset", path.dataset, "--model", model, "--setting", setting)
     return ScoreExplanation(
         run=run.name,
         benchmark=run.manifest.benchmark,
@@ -57,7 +181,7 @@ def explain_score(run: PastRun, systems: Sequence[System], wanted: Selection, pl
         level=wanted.tier,
         kind=parts[0].kind,
         id=parts[0].id,
-        above=tuple(_places_above(run, place)),
+        above=tuple(_places_above(run, path)),
         models=tuple(
             _explain_system(run, own, part, datasets, records.get(own.system)) for own, part in zip(scores, parts, strict=True)
         ),
@@ -79,9 +203,9 @@ def _next(run: PastRun, whole: ScorePart, wanted: Selection) -> str | None:
     return run.command("explain", OPTIONS[part.kind], part.id, *options)
 
 
-def _places_above(run: PastRun, place: BlueprintPath) -> Iterator[PlaceAbove]:
+def _places_above(run: PastRun, path: BlueprintPath) -> Iterator[PlaceAbove]:
     """Yield the way from the total down to the place, without the place itself."""
-    target = place.dataset or (place.task.id if place.task else place.ability.id if place.ability else None)
+    target = path.dataset or (path.task.id if path.task else path.ability.id if path.ability else None)
     if target is None:
         return
     yield PlaceAbove(kind="total", id=run.blueprint.name, next=run.command("explain"))

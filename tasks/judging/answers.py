@@ -11,7 +11,7 @@ from schemas.tables.responses import Answers
 from schemas.usage import TESTED
 from tasks.judging.rubrics import Rubric
 from tasks.solvers.answers import ITEM, SAID, require_counterparts
-from tasks.text.reasoning import split_reasoning
+from tasks.text.replies import split_reasoning
 
 Rated = str | Sequence[Mapping[str, Any]]
 """What is rated: a text, or the turns of a dialogue, each with `speaker` and `text`."""

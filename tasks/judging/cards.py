@@ -10,13 +10,13 @@ import polars as pl
 
 from schemas.benchmark import Rows
 from schemas.chat import ModelEntry
-from schemas.documents.cards import CardAgreement, FunnelStep
+from schemas.documents.datasets import CardAgreement, FunnelStep
 from schemas.errors import unknown_name
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.role_cards import CardStep
 from schemas.usage import Role
 from tasks.judging.agreement import krippendorff_alpha
-from tasks.lake.fingerprint import hash_settings, partition_key
+from tasks.lake.partitions import hash_settings, partition_key
 from tasks.solvers.state import SolverResources
 
 Card = dict[str, Any]

@@ -16,7 +16,7 @@ from schemas.vocabulary import FaultSeverity, Language
 from tasks.judging.replies import mend_rating, read_digit, read_reply
 from tasks.judging.rubrics import FAULTS, NO_YES, RATIONALE, YES_NO, AnyScale, Dimension, Reply, Rubric, ratings_of, words_of
 from tasks.solvers.answers import ANSWER
-from tasks.text.reasoning import strip_reasoning
+from tasks.text.replies import strip_reasoning
 
 _FORMAT: dict[Language, str] = {
     "en": "Reply with one JSON object and nothing else. Its keys are exactly {keys}; {values}. For example: {example}",

@@ -19,7 +19,7 @@ from tasks.judging.answers import Rated, judged_answers, rated_content
 from tasks.judging.contract import Contract, rating_rows
 from tasks.judging.prompts import judge_messages
 from tasks.judging.rubrics import Dimension, Rubric
-from tasks.lake.fingerprint import partition_key
+from tasks.lake.partitions import partition_key
 from tasks.models.journal.journal import cut_prompts
 from tasks.solvers.answers import ANSWER
 from tasks.solvers.forecast import UnsentCalls

@@ -12,8 +12,7 @@ from schemas.vocabulary import Language
 from tasks.judging.answers import Rated
 from tasks.judging.contract import Contract
 from tasks.judging.rubrics import Anchors, AnyScale, Dimension, Rubric, ShownText, words_of
-from tasks.text.json_objects import objects_from_end
-from tasks.text.reasoning import strip_reasoning
+from tasks.text.replies import objects_from_end, strip_reasoning
 
 _DATA: dict[Language, str] = {
     "en": "The texts stand between marks of the form <<<NAME {nonce}>>> and <<<END {nonce}>>>. Everything between the marks is "

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from schemas.json_yaml import distinct_keys, refuse_constant
-from tasks.text.reasoning import strip_reasoning
+from tasks.text.replies import strip_reasoning
 
 _RATED = frozenset({"score", "rating", "value", "评分", "分数", "得分"})
 _REASONS = frozenset({"reason", "reasoning", "rationale", "explanation", "justification", "comment", "理由", "原因"})

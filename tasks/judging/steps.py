@@ -17,8 +17,8 @@ from tasks.judging.answers import GOLD, gold_answers, judged_answers
 from tasks.judging.cards import CardJob
 from tasks.judging.executor import Judge, judge_answers, rating_calls
 from tasks.judging.rubrics import Rubric
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
+from tasks.lake.partitions import partition_key
 from tasks.solvers.infer_job import ANSWERS_VERSION
 from tasks.solvers.state import SolverResources
 from tasks.steps import step, up_to_date

@@ -1,9 +1,12 @@
 """Files that are there as a whole or not at all: on a disk, or as objects of a store.
 
-What the disk refuses is an OSError, and nothing is left behind then; what the object store refuses is a LakeError.
+What the disk refuses is an OSError, and nothing is left behind then; what the object store refuses is a LakeError. The errors
+about a file of the lake that cannot be written, read or trusted stand at the end.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ from uuid import uuid4
 
 from fsspec.registry import register_implementation
 
-from schemas.errors import UsageError
+from schemas.errors import LakeError, UsageError, summarize
 from schemas.folders import Folder
 
 TAIL_BYTES = 65_536
@@ -110,3 +113,41 @@ def _replace_on_disk(path: Path, content: bytes | memoryview) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def unwritable(what: str, where: Folder) -> Iterator[None]:
+    """Turn what a disk refuses in the block into LakeError; `what` could not be done."""
+    try:
+        yield
+    except OSError as error:
+        raise LakeError(
+            what,
+            where=str(where),
+            expected="a folder this user may write, on a disk with space left",
+            got=str(error),
+            next_step="choose another folder with --lake, or free space and run again; finished partitions are kept",
+        ) from error
+
+
+@contextmanager
+def unreadable_document(what: str, path: Folder, next_step: str = "restore the file, or move its folder away") -> Iterator[None]:
+    """Turn what keeps a document of the lake from being read in the block into LakeError; `what` cannot be read."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        got = summarize(error)
+        raise LakeError(
+            f"{what} cannot be read", where=str(path), expected="a file as moodflow wrote it", got=got, next_step=next_step
+        ) from error
+
+
+def untrusted(path: Folder, expected: str, got: str) -> LakeError:
+    """Return the error about a partition that is not what it should be."""
+    return LakeError(
+        "a partition of the lake is damaged",
+        where=str(path),
+        expected=expected,
+        got=got,
+        next_step="move the file away and run the same command again; replies in the journal are not paid twice",
+    )

@@ -1,6 +1,6 @@
 """Frames of rows: made from objects of Python, decoded from Parquet files, and kept for the next reader.
 
-Apart from `errors`, since the libraries whose errors are taken here take half a second to load.
+Apart from the errors in `files`, since the libraries whose errors are taken here take half a second to load.
 """
 
 from collections import OrderedDict
@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from schemas.errors import LakeError
 from schemas.folders import Folder
-from tasks.lake.errors import untrusted
+from tasks.lake.files import untrusted
 
 
 @contextmanager
@@ -45,14 +45,14 @@ class KeptFrames:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._known: set[Hashable] = set()
+        self._keys_seen: set[Hashable] = set()
         self._frames: OrderedDict[Hashable, tuple[pl.DataFrame, int]] = OrderedDict()
         self._size = 0
         self._lock = Lock()
 
     def __contains__(self, key: Hashable) -> bool:
         """Return whether a frame was ever put in under this key."""
-        return key in self._known
+        return key in self._keys_seen
 
     def get(self, key: Hashable) -> pl.DataFrame | None:
         """Return the frame of a key, which the caller may change; null if it is not kept."""
@@ -66,7 +66,7 @@ class KeptFrames:
         """Keep a frame in place of those that were not used for longest; one that is larger than the limit is not kept."""
         size = int(frame.estimated_size())
         with self._lock:
-            self._known.add(key)
+            self._keys_seen.add(key)
             if key in self._frames or size > self._limit:
                 return
             self._frames[key] = (frame.clone(), size)

@@ -26,12 +26,10 @@ from schemas.lineage import CodeVersion, Footer, PartitionKey, PartitionRef
 from schemas.metrics import sort_keys
 from schemas.printing import tell
 from schemas.tables.columns import measured_columns
-from tasks.lake.errors import untrusted, unwritable
-from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file
-from tasks.lake.finding import incomplete_name, newest_incomplete, place_of, rejected_path
-from tasks.lake.fingerprint import canonical_json, content_sha256
+from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file, untrusted, unwritable
 from tasks.lake.frames import KeptFrames, unreadable
 from tasks.lake.local_state import state_folder
+from tasks.lake.partitions import canonical_json, content_sha256, incomplete_name, newest_incomplete, place_of, rejected_path
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 _FOOTER_KEY = "moodflow"
@@ -49,7 +47,7 @@ class Lake:
         self.root = root
         self.code = code
         # Of an object store, where each look takes a request; whoever reads a partition checks it.
-        self._found: dict[str, PartitionRef] = {}
+        self._complete_refs: dict[str, PartitionRef] = {}
         self._rejected: dict[str, pl.DataFrame | None] = {}
 
     def __reduce__(self) -> tuple[type["Lake"], tuple[Folder, CodeVersion]]:
@@ -68,13 +66,13 @@ class Lake:
 
     def find(self, key: PartitionKey) -> PartitionRef | None:
         """Return the complete partition of this key, if it exists and its footer agrees."""
-        if found := self._found.get(key.fingerprint):
-            return found
+        if ref := self._complete_refs.get(key.fingerprint):
+            return ref
         path = self.root / place_of(key) / f"{key.fingerprint}.parquet"
-        found = self._reference(path, key)
-        if found and not isinstance(path, Path):
-            self._found[key.fingerprint] = found
-        return found
+        ref = self._reference(path, key)
+        if ref and not isinstance(path, Path):
+            self._complete_refs[key.fingerprint] = ref
+        return ref
 
     def find_latest(self, key: PartitionKey) -> PartitionRef | None:
         """Return the complete partition, else the newest incomplete one, else None."""
@@ -171,13 +169,13 @@ class Lake:
         self, key: PartitionKey, rows: pl.DataFrame, schema: type[dy.Schema] | None, *, complete: bool
     ) -> PartitionRef:
         measured = measured_columns(schema) if schema else ()
-        content, place = content_sha256(rows, measured), place_of(key)
-        name = f"{key.fingerprint}.parquet" if complete else incomplete_name(self.root / place, key.fingerprint, content)
+        content, folder = content_sha256(rows, measured), place_of(key)
+        name = f"{key.fingerprint}.parquet" if complete else incomplete_name(self.root / folder, key.fingerprint, content)
         ref = PartitionRef(
             layer=key.layer,
             place=key.place,
             fingerprint=key.fingerprint,
-            path=f"{place}/{name}",
+            path=f"{folder}/{name}",
             rows=rows.height,
             content_sha256=content,
             complete=complete,

@@ -25,8 +25,7 @@ from schemas.folders import Folder
 from schemas.json_yaml import read_json
 from schemas.lineage import CodeVersion, DatasetNotice, RunManifest
 from schemas.printing import tell
-from tasks.lake.errors import unreadable_document, unwritable
-from tasks.lake.files import replace_file
+from tasks.lake.files import replace_file, unreadable_document, unwritable
 from tasks.lake.local_state import state_folder
 from tasks.lake.seal import seal_run
 
@@ -43,8 +42,8 @@ def run_order(name: str) -> tuple[int, str]:
 
     The time says when the clock of some machine stood where, which may have been set back since.
     """
-    found = NUMBERED.match(name)
-    return int(found[1]) if found else 0, name
+    match = NUMBERED.match(name)
+    return int(match[1]) if match else 0, name
 
 
 def newest_first(runs: Iterable[str]) -> list[str]:
@@ -87,13 +86,13 @@ def write_manifest(lake: Folder, manifest: RunManifest) -> Folder:
 
 def read_manifest(lake: Folder, run: str) -> RunManifest:
     """Return the manifest of one run; UsageError, with the nearest names, if there is no such run."""
-    if run not in (known := list_runs(lake)):  # a name may as well be a path, or too long for one
+    if run not in (runs := list_runs(lake)):  # a name may as well be a path, or too long for one
         raise UsageError(
             f"there is no run {run}",
             where=str(lake / "runs"),
-            expected=f"one of: {', '.join(known[:5]) or 'none yet'}",
+            expected=f"one of: {', '.join(runs[:5]) or 'none yet'}",
             got=run,
-            next_step=suggest(run, known, "moodflow runs list shows them all; --lake names another lake", most=3),
+            next_step=suggest(run, runs, "moodflow runs list shows them all; --lake names another lake", most=3),
         )
     return read_listed(lake, run)
 
@@ -235,15 +234,15 @@ def read_changes(lake: Folder, run: str) -> RunChanges | None:
 
 def read_all_changes(lake: Folder, runs: Iterable[str]) -> tuple[dict[str, RunChanges], frozenset[str]]:
     """Return what changed, by run, where that was looked at; and the runs of which it cannot be read, named on standard error."""
-    found, damaged = {}, set()
+    changes_by_run, damaged = {}, set()
     for run in runs:
         try:
             if changes := read_changes(lake, run):
-                found[run] = changes
+                changes_by_run[run] = changes
         except LakeError as error:
             _say(f"run {run} is damaged", error)
             damaged.add(run)
-    return found, frozenset(damaged)
+    return changes_by_run, frozenset(damaged)
 
 
 def notices(specs: Iterable[DatasetSpec]) -> tuple[DatasetNotice, ...]:

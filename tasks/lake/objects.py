@@ -40,12 +40,12 @@ class ObjectStore(S3FileSystem):  # type: ignore[misc]  # s3fs has no types
 
     def __init__(self, **options: Any) -> None:
         region = os.environ.get("AWS_REGION")  # botocore knows it as AWS_DEFAULT_REGION only
-        named = {"region_name": region} if region and not os.environ.get("AWS_DEFAULT_REGION") else {}
-        super().__init__(**{"use_listings_cache": False, "client_kwargs": named, **options})
+        region_options = {"region_name": region} if region and not os.environ.get("AWS_DEFAULT_REGION") else {}
+        super().__init__(**{"use_listings_cache": False, "client_kwargs": region_options, **options})
 
-    async def _call_s3(self, method: str, *named: Any, **values: Any) -> Any:
+    async def _call_s3(self, method: str, *params: Any, **values: Any) -> Any:
         with _told(f"s3://{values.get('Bucket', '')}", values.get("Key")):
-            return await super()._call_s3(method, *named, **values)
+            return await super()._call_s3(method, *params, **values)
 
     call_s3 = sync_wrapper(_call_s3)
 

@@ -10,8 +10,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from schemas.folders import Folder
-from tasks.lake.errors import unwritable
-from tasks.lake.files import replace_file
+from tasks.lake.files import replace_file, unwritable
 
 SEAL = "SHA256SUMS"
 REPORT = "report.html"

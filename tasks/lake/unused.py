@@ -19,9 +19,9 @@ from schemas.documents.lake import UnusedFile, UnusedFiles, UnusedPartition
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.tables.layers import NO_LAYERS
-from tasks.lake.errors import unwritable
-from tasks.lake.finding import FILE_NAME, rejected_path, relative
+from tasks.lake.files import unwritable
 from tasks.lake.local_state import state_folder
+from tasks.lake.partitions import FILE_NAME, rejected_path, relative
 
 IN_USE = "in-use.lock"
 
@@ -161,11 +161,11 @@ def _list_folders(lake: Path) -> dict[str, list[str]]:
     def refuse(error: OSError) -> None:
         raise error
 
-    found = {}
+    names = {}
     for folder, folders, files in os.walk(lake, onerror=refuse):
         folders.sort()
-        found[relative(Path(folder), lake)] = sorted((*folders, *files))
-    return found
+        names[relative(Path(folder), lake)] = sorted((*folders, *files))
+    return names
 
 
 def _emptied(lake: Folder, folders: Mapping[str, Sequence[str]], going: Set[str], before_ns: int) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Set the models of a leaderboard side by side: tasks, differences of any two, and how far the ranks hold.
 
 Only models that are ranked together are: those of one group and setting. Differences are paired over the items that both models
-have scored, as tasks.compare.scores pairs two runs. Of pairs that do not differ, one in twenty is told apart by chance.
+have scored, as tasks.scoring.gains pairs two settings. Of pairs that do not differ, one in twenty is told apart by chance.
 """
 
 from collections import Counter
@@ -26,7 +26,6 @@ from schemas.documents.leaderboard import (
 )
 from schemas.folders import Folder
 from schemas.tables.layers import LAYERS
-from tasks.compare.scores import common_scores, weights_by_scope
 from tasks.judging.agreement import FEWEST_PAIRS
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
@@ -37,7 +36,17 @@ from tasks.runs.past_run import past_run
 from tasks.runs.run_tables import from_row, ordered
 from tasks.scoring.aggregation import SYSTEM
 from tasks.scoring.benchmark import list_variations, rank_correlation, rank_varied
-from tasks.scoring.gains import Pairing, Spec, Weights, dataset_weights, is_clear, pair_models, weigh_gain
+from tasks.scoring.gains import (
+    Pairing,
+    Spec,
+    Weights,
+    common_scores,
+    dataset_weights,
+    is_clear,
+    pair_models,
+    weigh_gain,
+    weights_by_scope,
+)
 from tasks.scoring.published import LANGUAGE, published_of, score_published
 from tasks.scoring.rater_agreement import CORRELATIONS, correlate
 from tasks.scoring.resampling import Floats, draw_weights
@@ -95,8 +104,8 @@ def _read(layer: str, totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -
     for manifest in data.manifests:
         own = totals.filter(pl.col(RUN) == manifest.run).select(SYSTEM)
         for ref in manifest.partitions if own.height else ():
-            place = dict(ref.place)
-            if ref.layer == layer and all(place.get(name, own[name][0]) in own[name] for name in SYSTEM):
+            keys = dict(ref.place)
+            if ref.layer == layer and all(keys.get(name, own[name][0]) in own[name] for name in SYSTEM):
                 frames.append(lake.read(ref, LAYERS[layer].schema).join(own, on=SYSTEM, how="semi"))
     return pl.concat(frames)
 
@@ -109,8 +118,8 @@ def _tasks(tasks: pl.DataFrame, models: Sequence[str], blueprint: Blueprint, pai
     weak = Counter(short.group_by("model", maintain_order=True).head(_WEAKEST)["task"])
     by_task = scored.rows_by_key("task")
     for _, task in blueprint.tasks():
-        known = dict(by_task.get(task.id, ()))
-        own = {model: known[model] for model in models if model in known}
+        by_model = dict(by_task.get(task.id, ()))
+        own = {model: by_model[model] for model in models if model in by_model}
         if own:
             cells = _mark(own, {entry.id: entry.weight for entry in task.datasets}, pairing)
             quartiles = tuple(np.quantile(list(own.values()), [0, 0.25, 0.5, 0.75, 1]).tolist())

@@ -13,9 +13,9 @@ from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.paper import MethodsTable, Paper, ThinkingTable
 from schemas.tables.scores import DimensionScores, NormalizedScores
-from tasks.lake.fingerprint import canonical_json
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version, read_manifests
+from tasks.lake.partitions import canonical_json
 from tasks.leaderboard.ranking import rank_stored_systems
 from tasks.runs.comparable_runs import basis
 from tasks.runs.run_tables import Row
@@ -46,8 +46,8 @@ class Experiments:
 
 def read_printed(paper: Paper) -> list[Row]:
     """Return the tables that are shown as printed: title, note, columns and rows of each."""
-    tables = [(shown, pl.read_csv(paper.folder / shown.file, infer_schema=False)) for shown in paper.shown]
-    return [{**shown.model_dump(), "columns": table.columns, "rows": table.rows()} for shown, table in tables]
+    tables = [(printed, pl.read_csv(paper.folder / printed.file, infer_schema=False)) for printed in paper.shown]
+    return [{**printed.model_dump(), "columns": table.columns, "rows": table.rows()} for printed, table in tables]
 
 
 def read_experiments(benchmark: str, folder: Folder) -> Experiments | None:
@@ -67,8 +67,8 @@ def read_experiments(benchmark: str, folder: Folder) -> Experiments | None:
     if (tables := paper.experiments) is None:
         return Experiments((), (), (), {}, printed) if printed else None
     lake = Lake(folder, read_code_version())
-    manifests = [one for one in read_manifests(folder) if one.benchmark == blueprint.name]
-    runs = {one.run: one for one in manifests}
+    manifests = [manifest for manifest in read_manifests(folder) if manifest.benchmark == blueprint.name]
+    runs = {manifest.run: manifest for manifest in manifests}
     own = [row.model_dump() for row in rank_stored_systems(benchmark, folder, (), "corrected").rows] if runs else []
     dialogues = read_table(paper, tables.dialogues)
     dimensions = {re.sub(r"[ -]", "_", title.lower()): title for title in dialogues["dimension"]}
@@ -109,8 +109,8 @@ def _methods(paper: Paper, table: MethodsTable) -> Iterator[Row]:
     in_base = pl.col("method").replace_strict(paper.models.methods) == BASE_SETTING
     base = read_table(paper, paper.models).filter(in_base, model=table.model)
     for printed in (base, read_table(paper, table)):
-        shown = {name: score for name, score in scores.items() if {*score.meta.root_names()} <= {*printed.columns}}
-        for row in printed.select("model", "method", **shown).to_dicts():
+        aggregates = {name: score for name, score in scores.items() if {*score.meta.root_names()} <= {*printed.columns}}
+        for row in printed.select("model", "method", **aggregates).to_dicts():
             yield {"run": None, **row, "setting": settings[row.pop("method")], "n_scored": None}
 
 

@@ -11,12 +11,11 @@ import polars as pl
 
 from schemas.addresses import REPORTS_URL
 from schemas.blueprint import Blueprint
-from schemas.comparability import Comparability
-from schemas.documents.leaderboard import Group
-from schemas.documents.system import PublishedRow, StoredRow, SystemRow
+from schemas.documents.leaderboard import Group, PublishedRow, StoredRow, SystemRow
 from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
+from schemas.paper import Comparability
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import DimensionScores
 from schemas.vocabulary import Profile
@@ -163,7 +162,7 @@ def _read_dimensions(manifests: Sequence[RunManifest], totals: pl.DataFrame, lak
 def _find_regressed(folder: Folder, manifests: Iterable[RunManifest]) -> tuple[frozenset[tuple[str, str, str]], frozenset[str]]:
     """Return run, model and setting of every system that regressed against the run before; and runs that cannot tell."""
     changes, damaged = read_all_changes(folder, [manifest.run for manifest in manifests])
-    return frozenset((run, one.model, one.setting) for run, own in changes.items() for one in own.regressed), damaged
+    return frozenset((run, system.model, system.setting) for run, own in changes.items() for system in own.regressed), damaged
 
 
 def _in_groups(manifests: Sequence[RunManifest], lake: Lake) -> tuple[tuple[Group, ...], pl.DataFrame]:
@@ -184,7 +183,7 @@ def _newest(totals: pl.DataFrame) -> pl.DataFrame:
 
 
 def _manifests_of(blueprint: Blueprint, folder: Folder) -> tuple[RunManifest, ...]:
-    return tuple(one for one in read_manifests(folder) if one.benchmark == blueprint.name)
+    return tuple(manifest for manifest in read_manifests(folder) if manifest.benchmark == blueprint.name)
 
 
 def _require_totals(manifest: RunManifest, blueprint: Blueprint) -> None:

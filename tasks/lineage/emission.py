@@ -1,28 +1,33 @@
-"""Emit the OpenLineage events of a step: into the lake, and to the endpoint that OpenLineage's configuration names.
+"""Find the inputs and outputs of a step, and emit its OpenLineage events.
 
-Transports are those of openlineage-python. No failure here ever reaches the step: it is logged once, and the events in the lake
-are complete whatever an endpoint does.
+They go into the lake, and to the endpoint that OpenLineage's configuration names. Transports are those of openlineage-python. No
+failure here ever reaches the step: it is logged once, and the events in the lake are complete whatever an endpoint does.
 """
 
 import asyncio
 import atexit
 import os
+import re
 import threading
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache, cached_property
 from pathlib import Path
 from queue import Queue
+from typing import Any
 
 from openlineage.client import OpenLineageClient
 from openlineage.client.event_v2 import RunEvent
 from openlineage.client.transport.file import FileConfig, FileTransport
 from openlineage.client.transport.noop import NoopConfig, NoopTransport
 
+from schemas.chat import ModelEntry
+from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.folders import Folder
+from schemas.lineage import SOURCES, Missing, PartitionKey, PartitionRef, RunManifest
 from schemas.printing import tell
 from tasks.lake.lake import Lake
-from tasks.lineage.events import StepEvents, StepRun
-from tasks.lineage.inputs_outputs import JobInputs, inputs_of, outputs_of
+from tasks.lineage.events import JobInputs, JobOutputs, JobSource, StepEvents, StepRun
 
 FOLDER = "openlineage"
 """Of the lake."""
@@ -33,6 +38,9 @@ STORE = "tasks.lake.objects.ObjectStore"
 END_LIMIT_S = 5.0
 """Longest that a process waits at its end for an endpoint to take what is left."""
 
+RUN_FILE = re.compile(r"(?:.*[/\\])?runs[/\\][^/\\\n]+[/\\][^/\\\n]+\.json")
+"""Address of a file of a run's folder; names of models have slashes, too."""
+
 
 class StepTrace:
     """The events of one run of a step; without a lake among its arguments there are none. Never raises."""
@@ -42,9 +50,9 @@ class StepTrace:
         guarded(lambda: self._prepare(step, list(arguments)))
 
     def _prepare(self, step: Callable[[], StepRun], arguments: list[object]) -> None:
-        lake = next((one for one in arguments if isinstance(one, Lake)), None)
+        lake = next((argument for argument in arguments if isinstance(argument, Lake)), None)
         if lake is not None and os.environ.get("OPENLINEAGE_DISABLED", "").strip().lower() != "true":
-            job = next((one for one in arguments if not isinstance(one, Lake)), None)
+            job = next((argument for argument in arguments if not isinstance(argument, Lake)), None)
             self._events = StepEvents(step(), inputs_of(job), lake)
 
     @property
@@ -167,3 +175,58 @@ def _reason(error: Exception) -> str:
     """Return what may be logged of an error: messages of HTTP errors hold addresses, which may hold passwords."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     return f"{type(error).__name__} {status}" if status else type(error).__name__
+
+
+def inputs_of(job: object) -> JobInputs:
+    """Find what a job names: in its fields, what these hold included; the properties `key` and `keys` count as fields."""
+    values = list(_walk(job))
+    outputs = [value for value in values if isinstance(value, PartitionKey)]
+    specs = [value for value in values if isinstance(value, DatasetSpec)]
+    variables = [variable for value in values if isinstance(value, ModelEntry) for variable in value.key_variables]
+    return JobInputs(
+        inputs=tuple(dict.fromkeys(value for value in values if isinstance(value, PartitionRef))),
+        sources=tuple(source for spec in specs for source in _sources(spec, outputs)),
+        outputs=tuple({(value.layer, value.fingerprint): value for value in outputs}.values()),
+        key_variables=tuple(dict.fromkeys(variables)),
+        subject=_subject(job),
+    )
+
+
+def outputs_of(result: object) -> JobOutputs:
+    """Find what a step returned: a reference, several, an address, or an object that has addresses in its fields."""
+    if isinstance(result, Missing):
+        return JobOutputs(missing=result)
+    values = list(_walk(result))
+    files = tuple(value for value in values if isinstance(value, str) and RUN_FILE.fullmatch(value))
+    return JobOutputs(refs=tuple(value for value in values if isinstance(value, PartitionRef)), files=files)
+
+
+def _walk(value: object) -> Iterator[object]:
+    if isinstance(value, DatasetSpec | PartitionKey | PartitionRef | ModelEntry | str):
+        yield value
+    elif isinstance(value, RunManifest):
+        yield from value.partitions
+    elif isinstance(value, list | tuple | Mapping):
+        for member in value.values() if isinstance(value, Mapping) else value:
+            yield from _walk(member)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for member in fields(value):
+            yield from _walk(getattr(value, member.name))
+    for name in ("key", "keys"):
+        if isinstance(getattr(type(value), name, None), property | cached_property):
+            yield from _walk(getattr(value, name))
+
+
+def _sources(spec: DatasetSpec, outputs: Sequence[PartitionKey]) -> Iterator[JobSource]:
+    """Yield the source files of a dataset. The key has their hashes, in order; of an archive's member not the file's own."""
+    hashes: list[Any] = next((key.settings[SOURCES] for key in outputs if SOURCES in key.settings), [])
+    digests = hashes if len(hashes) == len(spec.files) else [None] * len(spec.files)
+    for file, digest in zip(spec.files, digests, strict=True):
+        pinned = file.sha256 if isinstance(file, PinnedFile) else None
+        yield JobSource(file, pinned or digest)
+
+
+def _subject(job: object) -> str | None:
+    owners = (getattr(job, name, None) for name in ("blueprint", "manifest"))
+    names = (getattr(owner, name, None) for owner in owners for name in ("name", "benchmark"))
+    return next((name for name in names if isinstance(name, str)), None)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 import attr
@@ -31,15 +32,43 @@ from openlineage.client.facet_v2 import (
 )
 from polars.datatypes import DataTypeClass
 
-from schemas.dataset import BundledFile, LocalFile, PinnedFile
-from schemas.lineage import PartitionRef
+from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
+from schemas.lineage import Missing, PartitionKey, PartitionRef
 from tasks.lake.files import footer_source
-from tasks.lake.finding import place_of
 from tasks.lake.lake import Lake
-from tasks.lineage.inputs_outputs import JobInputs, JobOutputs, JobSource
+from tasks.lake.partitions import place_of
 
 NAMESPACE = "moodflow"
 """Of jobs, unless OPENLINEAGE_NAMESPACE names another; of source files that come with the package, always."""
+
+
+class JobSource(NamedTuple):
+    """A source file, and the hash of what it holds where that is known."""
+
+    file: SourceFile
+    sha256: str | None
+
+
+@dataclass(frozen=True)
+class JobInputs:
+    """Inputs and outputs that a job names: partitions and source files that are read, partitions to be written."""
+
+    inputs: tuple[PartitionRef, ...] = ()
+    sources: tuple[JobSource, ...] = ()
+    outputs: tuple[PartitionKey, ...] = ()
+    key_variables: tuple[str, ...] = ()
+    """Environment variables that hold keys of models that are asked."""
+    subject: str | None = None
+    """Benchmark the job is about, where it says so."""
+
+
+@dataclass(frozen=True)
+class JobOutputs:
+    """Outputs that a step returned: partitions and addresses of other files; or why a dataset cannot be had."""
+
+    refs: tuple[PartitionRef, ...] = ()
+    files: tuple[str, ...] = ()
+    missing: Missing | None = None
 
 
 @dataclass(frozen=True)
@@ -106,8 +135,8 @@ class StepEvents:
     @property
     def job(self) -> str:
         """Return the step's function and what it is about: the same in every run that computes the same thing."""
-        place = [value for _, value in self.inputs.outputs[0].place] if self.inputs.outputs else []
-        about = place or ([self.inputs.subject] if self.inputs.subject else [])
+        values = [value for _, value in self.inputs.outputs[0].place] if self.inputs.outputs else []
+        about = values or ([self.inputs.subject] if self.inputs.subject else [])
         return "/".join([self.step.function, *(quote(value, safe="") for value in about)])
 
     def _event(self, state: RunState, facets: dict[str, RunFacet], outputs: Sequence[OutputDataset]) -> RunEvent:
@@ -116,7 +145,7 @@ class StepEvents:
             eventTime=datetime.now(UTC).isoformat(),
             run=Run(self.step.id, {**self._run_facets(), **facets}),
             job=Job(self.step.namespace, self.job, self._job_facets()),
-            inputs=[*(self._read(ref) for ref in self.inputs.inputs), *(self._source(one) for one in self.inputs.sources)],
+            inputs=[*(self._read(ref) for ref in self.inputs.inputs), *(self._source(source) for source in self.inputs.sources)],
             outputs=list(outputs),
         )
 

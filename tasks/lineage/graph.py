@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from schemas.documents.lineage import LineageEdge, LineageGraph, LineageNode, NodeState, SourceName
+from schemas.documents.lake import LineageEdge, LineageGraph, LineageNode, NodeState, SourceName
 from schemas.errors import LakeError, UsageError
 from schemas.lineage import SOURCES, Footer, PartitionRef, RunManifest, by_name
-from tasks.lake.finding import REJECTED, Holdings, located, relative
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_manifest, read_manifests, run_folder
+from tasks.lake.partitions import REJECTED, Holdings, located, relative
 
 RUNS = "runs"
 NameSources = Callable[[str, Sequence[str]], Sequence[SourceName]]
@@ -36,15 +36,15 @@ def layer_diagram(partitions: Iterable[tuple[str, int | None]], edges: Iterable[
 
 def diagram_of_run(manifest: RunManifest) -> Iterator[str]:
     """Draw the layers of a run as a mermaid graph."""
-    known = by_name(manifest.partitions)
-    edges = ((known[one].layer, ref.layer) for ref in manifest.partitions for one in ref.parents if one in known)
+    refs = by_name(manifest.partitions)
+    edges = ((refs[parent].layer, ref.layer) for ref in manifest.partitions for parent in ref.parents if parent in refs)
     return layer_diagram(((ref.layer, ref.rows) for ref in manifest.partitions), edges)
 
 
 def diagram_of_graph(graph: LineageGraph) -> Iterator[str]:
     """Draw the layers of a graph as a mermaid graph; source files and a partition of which nothing is known are left out."""
     layers = {node.id: node.layer for node in graph.nodes if node.layer}
-    edges = ((layers[one.source], layers[one.target]) for one in graph.edges if {one.source, one.target} <= layers.keys())
+    edges = ((layers[edge.source], layers[edge.target]) for edge in graph.edges if {edge.source, edge.target} <= layers.keys())
     return layer_diagram(((node.layer, node.rows) for node in graph.nodes if node.layer), edges)
 
 
@@ -97,7 +97,7 @@ def graph_of_file(lake: Lake, path: str, name_sources: NameSources) -> LineageGr
         builder.add_partition(ref)
     else:
         builder.add_upstream([ref], {})
-    used_by = (one.run for one in read_manifests(lake.root) if any(ref.path == path for ref in one.partitions))
+    used_by = (manifest.run for manifest in read_manifests(lake.root) if any(ref.path == path for ref in manifest.partitions))
     return builder.graph(path, tuple(used_by))
 
 
@@ -127,8 +127,8 @@ class _GraphBuilder:
         """Add a run and all it is computed from; return its id."""
         path = relative(run_folder(self._lake.root, manifest.run) / MANIFEST, self._lake.root)
         settings = {"plan": manifest.plan, "blueprint_sha256": manifest.blueprint_sha256}
-        place = (("benchmark", manifest.benchmark),)
-        node = _file_node(self._lake, manifest, path, id=f"run:{manifest.run}", kind="run", place=place, settings=settings)
+        benchmark = (("benchmark", manifest.benchmark),)
+        node = _file_node(self._lake, manifest, path, id=f"run:{manifest.run}", kind="run", place=benchmark, settings=settings)
         root = self.add(node)
         self.add_upstream(manifest.partitions, by_name(manifest.partitions))
         used = {edge.source for edge in self._edges}
@@ -136,8 +136,8 @@ class _GraphBuilder:
             self.link(last, root)
         return root
 
-    def add_upstream(self, refs: Iterable[PartitionRef], known: Mapping[str, PartitionRef]) -> None:
-        """Add partitions and all they are computed from; `known` has those that a manifest names."""
+    def add_upstream(self, refs: Iterable[PartitionRef], refs_of_run: Mapping[str, PartitionRef]) -> None:
+        """Add partitions and all they are computed from; `refs_of_run` has those that a manifest names."""
         left = list(refs)
         seen = {ref.identity for ref in left}
         while left:
@@ -146,17 +146,17 @@ class _GraphBuilder:
             if sibling := self._holdings.rejected.get(ref.fingerprint):
                 self.add_partition(sibling, rejected_of=node)
             for parent in described.parents:
-                found = known.get(parent) or self._held(parent)
-                self.link(found.path if found else self.add(_unknown_node(parent)), node)
-                if found and parent not in seen:
+                held = refs_of_run.get(parent) or self._held(parent)
+                self.link(held.path if held else self.add(_unknown_node(parent)), node)
+                if held and parent not in seen:
                     seen.add(parent)
-                    left.append(found)
+                    left.append(held)
 
     def _held(self, parent: str) -> PartitionRef | None:
         """Return the partition of the lake that another one names so; null if it has other replies by now."""
-        found = self._holdings.find(parent)
-        footer = _read(self._lake, found)[0] if found else None
-        return None if footer and parent not in by_name([footer.partition]) else found
+        ref = self._holdings.find(parent)
+        footer = _read(self._lake, ref)[0] if ref else None
+        return None if footer and parent not in by_name([footer.partition]) else ref
 
     def add_partition(self, ref: PartitionRef, rejected_of: str | None = None) -> tuple[str, PartitionRef]:
         """Add a partition and its source files; of a file that cannot be read with what a manifest says, or its name."""

@@ -11,14 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemas.letters import option_letters
+from schemas.item import option_letters
 from schemas.question_types import QUESTION_TYPES, AnswerForm, QuestionType
 from schemas.vocabulary import OptionRole
 from tasks.metrics.labels import Indices
 from tasks.metrics.parsing import Parse, parse_choice, parse_choices, parse_free_text, parse_order, parse_ranking
 from tasks.metrics.reply import clean_reply, keep_end, level_text, match_text, plain_text
-from tasks.text.json_objects import objects_from_end
-from tasks.text.reasoning import strip_reasoning
+from tasks.text.replies import objects_from_end, strip_reasoning
 
 _DECODER = json.JSONDecoder(object_pairs_hook=tuple)
 """Gives objects as pairs, so that a key that occurs twice is seen."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from schemas.blueprint import MetricSpec
-from schemas.normalisation import CentredNormalisation
+from schemas.metrics import CentredNormalisation
 from schemas.vocabulary import OptionRole
 from tasks.metrics import texts
 from tasks.metrics.answer_forms import ParsedAnswer, Question

@@ -21,8 +21,8 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import CORRECTED, ItemStatus
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.frames import frame_of_rows
+from tasks.lake.partitions import partition_key
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
 from tasks.metrics.measures import Rating, read_ratings
 from tasks.metrics.metric import Metric, WholeMeasure

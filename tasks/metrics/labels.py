@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from schemas.letters import option_letters
+from schemas.item import option_letters
 from tasks.metrics.option_parts import PlaceInOption, opened_by, option_by_part, options_with
 from tasks.metrics.reply import FIRST, TOKEN, WORD, is_long, level_text, masked_option, match_text
 

@@ -34,7 +34,7 @@ from tasks.metrics.single_forms import (
 )
 from tasks.metrics.stances import ANY_DOUBT
 from tasks.solvers.state import says_something
-from tasks.text.reasoning import strip_reasoning
+from tasks.text.replies import strip_reasoning
 
 EMPTY = "holds no word"
 NOTHING = "states no answer"

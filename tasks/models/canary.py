@@ -17,9 +17,8 @@ from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.canary import DECIDED, CanaryFinding, CanaryRecord
 from schemas.chat import Chat, ChatMessage, ModelEntry, WrittenRequest
 from schemas.errors import UsageError
-from tasks.lake.errors import unreadable_document, unwritable
-from tasks.lake.files import replace_file
-from tasks.lake.fingerprint import hash_settings
+from tasks.lake.files import replace_file, unreadable_document, unwritable
+from tasks.lake.partitions import hash_settings
 from tasks.models.http.parse_reply import set_thoughts_apart
 from tasks.models.journal.table import (
     COLUMNS,
@@ -96,13 +95,13 @@ async def compare_replies(entry: ModelEntry, sample: CanarySample, before: Canar
     kinds = {key: kind_of(*three) for key, three in texts.items()}
     example = next((texts[key][:2] for key, kind in kinds.items() if kind == "differing"), None)
     answered = [reply.model for reply in replies if reply.failure is None]
-    known = {*before.names, *sample.names}
-    served = tuple(sorted({name for name in answered if name and known} - known)) if answered else before.served
-    named = {"last": rows[-1].key, "names": tuple(sorted(known)), "served": served}
+    names = {*before.names, *sample.names}
+    served = tuple(sorted({name for name in answered if name and names} - names)) if answered else before.served
+    identity = {"last": rows[-1].key, "names": tuple(sorted(names)), "served": served}
     counts = {kind: list(kinds.values()).count(kind) for kind in ("differing", "noise", "unsteady")}
     error = next((f"{reply.failure}: {reply.error}" for reply in replies if reply.failure), None)
-    shown = {"asked": len(answered), "compared": len(kinds), "example": example and tuple(map(_short, example)), "error": error}
-    return conclude(entry, add_pairs(before, kinds, sample.total).model_copy(update=named)).model_copy(update=counts | shown)
+    summary = {"asked": len(answered), "compared": len(kinds), "example": example and tuple(map(_short, example)), "error": error}
+    return conclude(entry, add_pairs(before, kinds, sample.total).model_copy(update=identity)).model_copy(update=counts | summary)
 
 
 def add_pairs(before: CanaryRecord, kinds: Mapping[str, str], total: int) -> CanaryRecord:
@@ -156,15 +155,15 @@ def accept_findings(state: Path, model: str) -> list[CanaryRecord]:
     from scipy.special import betaincinv  # noqa: PLC0415
 
     records = map(_read, sorted((state / CANARIES).glob("*.json")))
-    found = [record for record in records if record.model == model and (record.others or record.served)]
-    if not found:
+    changed = [record for record in records if record.model == model and (record.others or record.served)]
+    if not changed:
         raise UsageError(f"no canary of this lake found model {model} to differ", where="moodflow models accept")
-    for record in found:
+    for record in changed:
         odd, names = len(record.others), tuple(sorted({*record.names, *record.served}))
         usual = float(betaincinv(odd + 1, record.calls - odd + 1, 0.99)) if odd else record.usual
         reset = {"pairs": 0, "calls": 0, "noise": 0, "others": (), "served": ()}
         keep_record(state, record.model_copy(update={**reset, "usual": usual, "names": names}))
-    return [read_record(state, record.identity, model) for record in found]
+    return [read_record(state, record.identity, model) for record in changed]
 
 
 def epoch_identity(identity: str, epoch: int) -> str:
@@ -193,5 +192,5 @@ def _stored(row: JournalRow, path: Path) -> str | None:
 
 
 def _short(text: str | None) -> str:
-    shown = text or ""
-    return shown if len(shown) <= LONGEST_SHOWN else f"{shown[: LONGEST_SHOWN - 1]}…"
+    answer = text or ""
+    return answer if len(answer) <= LONGEST_SHOWN else f"{answer[: LONGEST_SHOWN - 1]}…"

@@ -9,13 +9,11 @@ from schemas.lineage import DatasetNotice, PartitionRef
 from schemas.metrics import METRICS, Metric
 from schemas.table import Cell, Column, Table, columns
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
-from tasks.reporting.content.gains import ModelGains, model_gains
-from tasks.reporting.content.headlines import Headlines, describe_headlines
-from tasks.reporting.content.judges import JudgeReport, describe_judges
+from tasks.reporting.content.helpers import JudgeReport, describe_judges
 from tasks.reporting.content.position_bias import Positions, describe_positions
 from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
 from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
-from tasks.reporting.content.score_tables import describe_groups
+from tasks.reporting.content.score_tables import Headlines, ModelGains, describe_groups, describe_headlines, model_gains
 from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
 from tasks.reporting.content.tables import RawRow, TaskRow, has_levels, metric_paths, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
@@ -158,7 +156,7 @@ def _describe(data: ReportData, verdict: TotalVerdict, missing: MissingScores, a
 
 def describe_method(data: ReportData) -> MethodNotes:
     """Describe everything about the method that a reader of this run needs."""
-    limits = {one["name"]: (one.get("sampling") or {}).get("max_tokens") for one in data.manifest.plan.get("models", ())}
+    limits = {model["name"]: (model.get("sampling") or {}).get("max_tokens") for model in data.manifest.plan.get("models", ())}
     own = data.blueprint.datasets.values() if data.manifest.plan.get("sample") is None else ()
     return MethodNotes(
         metrics={path.spec.metric: METRICS[path.spec.metric].words for path in metric_paths(data.blueprint)},
@@ -177,7 +175,7 @@ def _design_table(blueprint: Blueprint) -> Table:
 
 def _design_effects_table(data: ReportData) -> Table:
     heads = (Column("Dataset", "name"), Column("Metric", "code"), *columns("count", "Items", "Sources"))
-    effects = data.raw.drop_nulls("design_effect").sort("design_effect", descending=True)
+    effects = data.raw_scores.drop_nulls("design_effect").sort("design_effect", descending=True)
     greatest = effects.unique(["dataset", "metric"], keep="first", maintain_order=True)
     rows = greatest.select("dataset", "metric", "n_scored", "n_clusters", "design_effect").iter_rows()
     return Table(

@@ -12,11 +12,10 @@ from schemas.usage import Usage, by_model, total
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_changes, run_folder
 from tasks.leaderboard.ranking import run_rows
-from tasks.reporting.content.headlines import describe_headlines
 from tasks.reporting.content.operations import cost_notes
-from tasks.runs.failures import failure_kinds
-from tasks.runs.instruments import check_simulation
-from tasks.runs.mean_lengths import read_lengths
+from tasks.reporting.content.request import read_lengths
+from tasks.reporting.content.score_tables import describe_headlines
+from tasks.runs.failures import check_simulation, failure_kinds
 from tasks.runs.past_run import past_run
 from tasks.runs.sections import read_sections
 

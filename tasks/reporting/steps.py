@@ -1,34 +1,22 @@
 """Write a run's report as a Prefect step: layers of a run to report files and manifest."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
 from schemas.lineage import RunManifest
-from schemas.tables.layers import AGGREGATED
+from schemas.tables.layers import GENERAL
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
-from tasks.reporting.render.page import write_report
-from tasks.runs.evidence import SHOWN, read_tables
-from tasks.runs.instruments import check_simulation
+from tasks.reporting.page import write_report
+from tasks.runs.evidence import read_tables, redact
+from tasks.runs.failures import check_simulation
 from tasks.runs.past_run import PastRun
-from tasks.runs.redaction import redact
 from tasks.runs.run_tables import ReportData
 from tasks.runs.sections import read_sections
 from tasks.scoring.published import as_table, published_of
 from tasks.steps import step
-
-REPORTED = {
-    **SHOWN,
-    "agreements": "agreements",
-    "setting_gains": "gains",
-    **{layer: layer.removesuffix("_scores") for layer in AGGREGATED},
-    "dimension_scores": "dimensions",
-    "needle_scores": "needles",
-    "simulation_faults": "faults",
-}
-"""Layers that a report shows, by how ReportData names them."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +43,7 @@ def load_report_data(run: PastRun, changes: RunChanges | None = None) -> ReportD
     Raises:
         LakeError: if a partition of the manifest is gone or changed.
     """
-    data = replace(read_tables(run, REPORTED, {}).data, paper=as_table(published_of(run.blueprint)), changes=changes)
+    layers = {layer.name for layer in GENERAL} & {each.name for each in fields(ReportData)}
+    data = replace(read_tables(run, layers, {}).data, paper=as_table(published_of(run.blueprint)), changes=changes)
     data = replace(data, sections=read_sections(run), simulation=check_simulation(run), instruments=run.instruments)
     return redact(data) if run.manifest.redacted else data

@@ -7,7 +7,7 @@ from schemas.vocabulary import LEVELS
 from tasks.lake.seal import page_of
 from tasks.reporting.content.score_tree import Node
 from tasks.reporting.content.tables import RawRow
-from tasks.reporting.content.verdicts import TOTAL
+from tasks.reporting.content.verdicts import TOTAL_COLUMNS
 from tasks.reporting.report import SystemReport
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, number, share_of, shorten
@@ -38,7 +38,7 @@ def results_table(systems: Sequence[SystemReport], *, beside: bool = False) -> T
         total = (verdict.total_cell, verdict.interval_cell, Cell(verdict.verdict, note))
         items = Part(verdict.n_scored, verdict.n_total)
         rows.append((verdict.rank, model, setting_title(verdict.system.setting), *total, verdict.coverage, items))
-    heads = (Column("Rank", "count"), *columns("name", "Model", "Setting"), *TOTAL)
+    heads = (Column("Rank", "count"), *columns("name", "Model", "Setting"), *TOTAL_COLUMNS)
     return Table((*heads, Column("Coverage", "share"), Column("Items scored", "part")), rows, "Results")
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from schemas.retrieval import Chunk
+from schemas.context import Chunk
 from tasks.text.tokens import count_tokens, token_offsets
 
 SEPARATORS = ("\n\n", "\n", " ")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from rank_bm25 import BM25Okapi
 
-from schemas.retrieval import Ranked
+from schemas.context import Ranked
 from schemas.vocabulary import Language, Ranking
 from tasks.retrieval.embedding import Vectors
 from tasks.text.languages import cut_words

@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from schemas.documents.shown_option import ShownOption
-from schemas.letters import option_letters
+from schemas.documents.answered_item import ShownOption
+from schemas.item import option_letters
 from schemas.metrics import METRICS
 from schemas.question_types import QUESTION_TYPES, AnswerForm
-from tasks.runs.run_tables import ReportData, System
+from tasks.runs.run_tables import ReportData, Row, System
 from tasks.solvers.answers import SAID
 from tasks.text.number_format import listed, number, shorten
 
@@ -26,14 +26,14 @@ class ScoredItem:
     (columns PROMPT_CHUNKS). `faults`: rows of `simulation_faults` that count.
     """
 
-    item: dict[str, Any]
-    score: dict[str, Any]
-    answer: dict[str, Any] | None
-    context: dict[str, Any] | None = None
-    ratings: tuple[dict[str, Any], ...] = ()
-    retrieved: tuple[dict[str, Any], ...] = ()
-    call: dict[str, Any] | None = None
-    faults: tuple[dict[str, Any], ...] = ()
+    item: Row
+    score: Row
+    answer: Row | None
+    context: Row | None = None
+    ratings: tuple[Row, ...] = ()
+    retrieved: tuple[Row, ...] = ()
+    call: Row | None = None
+    faults: tuple[Row, ...] = ()
 
     @property
     def form(self) -> AnswerForm:
@@ -43,8 +43,8 @@ class ScoredItem:
     @property
     def order(self) -> tuple[int, ...]:
         """The item's option shown at each place."""
-        shown = self.answer.get("option_order") if self.answer else None
-        return tuple(range(len(self.item["options"] or ())) if shown is None else shown)
+        places = self.answer.get("option_order") if self.answer else None
+        return tuple(range(len(self.item["options"] or ())) if places is None else places)
 
     @property
     def was_cut_off(self) -> bool:
@@ -68,7 +68,7 @@ def scored_items(data: ReportData, scores: pl.DataFrame) -> Iterator[ScoredItem]
     answers = _by(data.answers.with_columns(text=SAID), [*_KEY, "part"])
     calls = _by(data.responses, [*_KEY, "call_key"])
     rated = data.judgements.filter(pl.col("rubric") != (data.manifest.plan.get("simulation_rubric") or ""))  # no reviews
-    beside = (rated, data.prompt_chunks, data.faults.filter(pl.col("refused").is_null()))
+    beside = (rated, data.prompt_chunks, data.simulation_faults.filter(pl.col("refused").is_null()))
     ratings, retrieved, faults = (frame.rows_by_key(_KEY, named=True, include_key=True) for frame in beside)
     for row in scores.join(data.items, on="item_id", how="semi", maintain_order="left").iter_rows(named=True):
         key = (row["item_id"], row["repetition"])
@@ -85,7 +85,7 @@ def scored_items(data: ReportData, scores: pl.DataFrame) -> Iterator[ScoredItem]
         )
 
 
-def _by(frame: pl.DataFrame, key: list[str]) -> dict[Any, dict[str, Any]]:
+def _by(frame: pl.DataFrame, key: list[str]) -> dict[Any, Row]:
     return dict(frame.rows_by_key(key, named=True, unique=True, include_key=True))
 
 
@@ -95,9 +95,9 @@ SHORT_LABEL = 80
 def chosen_letters(answer: ScoredItem) -> tuple[str, ...]:
     """Return letters the reply was read as, in order; none if it was read as anything else than options."""
     options, parsed = answer.item["options"] or [], answer.score["parsed_answer"] or ""
-    letters, place = option_letters(len(options)), answer.score.get("chosen_place")
-    if place is not None:
-        return (letters[place],)
+    letters, position = option_letters(len(options)), answer.score.get("chosen_place")
+    if position is not None:
+        return (letters[position],)
     if parsed in options:
         return (letters[answer.order.index(options.index(parsed))],)
     parts = [part for part in re.split(r"[^A-Z]+", parsed) if part]
@@ -133,8 +133,8 @@ def _gold_letters(answer: ScoredItem) -> list[str]:
 
 def _read_as(answer: ScoredItem) -> str:
     # Letters as shown: what the reply was read as may name the option or its letter.
-    place = answer.score.get("chosen_place")
-    return f"Read as {answer.score['parsed_answer'] or 'no option' if place is None else chosen_letters(answer)[0]}"
+    position = answer.score.get("chosen_place")
+    return f"Read as {answer.score['parsed_answer'] or 'no option' if position is None else chosen_letters(answer)[0]}"
 
 
 def _explain_choice(answer: ScoredItem) -> str:

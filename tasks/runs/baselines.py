@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from schemas.letters import option_letters
+from schemas.item import option_letters
 from schemas.metrics import METRICS, Baseline, Metric
 from schemas.question_types import QUESTION_TYPES, AnswerForm, answered_by
 from tasks.metrics.measures import POSITIVE, points_share
@@ -87,14 +87,14 @@ def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None
     score, choices = _SCORES.get(baseline), items.filter(pl.col("question_type").is_in(closed))
     if score is None or choices.is_empty() or (baseline != "equality" and not kinds <= set(closed)):
         return Baselines()
-    shown, answerable = shown_items(choices, orders), choices.height / items.height
+    cases, answerable = shown_items(choices, orders), choices.height / items.height
     if baseline == "binary_f1":
-        shown = [_as_classes(item) for item in shown]
-        always = [frozenset({POSITIVE})] * len(shown)
+        cases = [_as_classes(item) for item in cases]
+        always = [frozenset({POSITIVE})] * len(cases)
         return Baselines(
-            _best(_letter_scores(shown, score)), MajorityLabel(POSITIVE, score(always, [item.gold for item in shown]))
+            _best(_letter_scores(cases, score)), MajorityLabel(POSITIVE, score(always, [item.gold for item in cases]))
         )
-    return Baselines(_best(_letter_scores(shown, score), answerable), _majority(shown, score, answerable))
+    return Baselines(_best(_letter_scores(cases, score), answerable), _majority(cases, score, answerable))
 
 
 def orders_shown(answers: pl.DataFrame) -> dict[ItemKey, tuple[Order, ...]]:
@@ -103,8 +103,8 @@ def orders_shown(answers: pl.DataFrame) -> dict[ItemKey, tuple[Order, ...]]:
     `answers` may be of any number of models: all are asked in the same orders.
     """
     permuted = answers.filter(pl.col("option_order").is_not_null())["dataset"].unique()
-    asked = ["dataset", "item_id", "repetition"]
-    rows = answers.filter(pl.col("dataset").is_in(permuted.implode())).unique(asked, keep="first").sort(asked)
+    key = ["dataset", "item_id", "repetition"]
+    rows = answers.filter(pl.col("dataset").is_in(permuted.implode())).unique(key, keep="first").sort(key)
     orders: dict[ItemKey, tuple[Order, ...]] = {}
     for dataset, item, order in rows.select("dataset", "item_id", "option_order").iter_rows():
         orders[dataset, item] = (*orders.get((dataset, item), ()), None if order is None else tuple(order))
@@ -113,7 +113,7 @@ def orders_shown(answers: pl.DataFrame) -> dict[ItemKey, tuple[Order, ...]]:
 
 def shown_items(items: pl.DataFrame, orders: Orders | None = None) -> list[ShownItem]:
     """Return the rows of `items` that have options, as they are shown, once per order."""
-    known = orders or {}
+    by_item = orders or {}
     wanted = ("dataset", "item_id", "question_type", "options", "gold_indices", "option_points")
     rows = items.select(wanted).filter(pl.col("options").is_not_null())
     return [
@@ -125,16 +125,16 @@ def shown_items(items: pl.DataFrame, orders: Orders | None = None) -> list[Shown
             points=tuple(points[index] for index in order or range(len(options))) if points else (),
         )
         for dataset, item, kind, options, gold, points in rows.iter_rows()
-        for order in known.get((dataset, item), (None,))
+        for order in by_item.get((dataset, item), (None,))
     ]
 
 
-def _letter_scores(shown: list[ShownItem], score: Score) -> dict[str, float]:
-    gold = [item.gold for item in shown]
-    places = max((len(item.options) for item in shown), default=0)
-    numbered = all(QUESTION_TYPES[item.question_type].answer == "index" for item in shown)
-    names = [str(place) for place in range(places)] if numbered else option_letters(places)
-    return {name: score([frozenset(item.options[place : place + 1]) for item in shown], gold) for place, name in enumerate(names)}
+def _letter_scores(cases: list[ShownItem], score: Score) -> dict[str, float]:
+    gold = [item.gold for item in cases]
+    places = max((len(item.options) for item in cases), default=0)
+    numbered = all(QUESTION_TYPES[item.question_type].answer == "index" for item in cases)
+    names = [str(index) for index in range(places)] if numbered else option_letters(places)
+    return {name: score([frozenset(item.options[index : index + 1]) for item in cases], gold) for index, name in enumerate(names)}
 
 
 def _as_classes(item: ShownItem) -> ShownItem:
@@ -149,24 +149,24 @@ def _best(scores: Mapping[str, float], answerable: float = 1.0) -> ConstantAnswe
     return None if best is None else ConstantAnswer(best, answerable * scores[best])
 
 
-def _majority(shown: list[ShownItem], score: Score, answerable: float) -> MajorityLabel | None:
+def _majority(cases: list[ShownItem], score: Score, answerable: float) -> MajorityLabel | None:
     """Return the most frequent right label; of equal ones the first by its text. None where labels seldom repeat."""
-    times = Counter(label for item in shown for label in item.gold)
+    times = Counter(label for item in cases for label in item.gold)
     # Options written for one item are no classes: a class is right for two items or more on average.
     if not times or 2 * len(times) > times.total():
         return None
     label = min(times, key=lambda text: (-times[text], text))
-    return MajorityLabel(label, answerable * score([frozenset({label})] * len(shown), [item.gold for item in shown]))
+    return MajorityLabel(label, answerable * score([frozenset({label})] * len(cases), [item.gold for item in cases]))
 
 
-def _of_questionnaire(shown: list[ShownItem]) -> Baselines:
+def _of_questionnaire(cases: list[ShownItem]) -> Baselines:
     """Share of points of always the same place, fillers left out; places that not every item has are not tried."""
-    known = [tuple(points for points in item.points if points is not None) for item in shown]
-    counted = [points for points, item in zip(known, shown, strict=True) if points and len(points) == len(item.points)]
+    given = [tuple(points for points in item.points if points is not None) for item in cases]
+    counted = [points for points, item in zip(given, cases, strict=True) if points and len(points) == len(item.points)]
     if not counted or any(max(points) == min(points) for points in counted):
         return Baselines()
     places = min(len(points) for points in counted)
-    shares = ([points_share(points, place) for points in counted] for place in range(places))
+    shares = ([points_share(points, index) for points in counted] for index in range(places))
     scores = {letter: sum(earned) / len(earned) for letter, earned in zip(option_letters(places), shares, strict=True)}
     best, answers = _best(scores), [ConstantAnswer(*score) for score in scores.items()]
     return Baselines(best, None, tuple(end for end in (answers[0], answers[-1]) if end != best))

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from schemas.blueprint import Blueprint
-from schemas.comparability import LIKENESS, Comparability, DatasetLikeness, Departure, Likeness, Position, Respect, Shares
 from schemas.documents.run import InstrumentCount
 from schemas.documents.score_part import ScorePart
 from schemas.lineage import DatasetNotice, RunManifest
-from schemas.paper import Paper
+from schemas.paper import LIKENESS, Comparability, DatasetLikeness, Departure, Likeness, Paper, Position, Respect, Shares
 from schemas.roles import JUDGE
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, Row, System, pool_counts
@@ -199,12 +198,14 @@ def _position(table: PublishedTable, total: Mapping[str, Any]) -> Position | Non
 
 
 def _languages(manifest: RunManifest, blueprint: Blueprint, paper: Paper) -> dict[str, Shares]:
-    asked = {notice.id: "+".join(notice.languages) for notice in manifest.datasets if notice.languages}
+    by_dataset = {notice.id: "+".join(notice.languages) for notice in manifest.datasets if notice.languages}
     gate = blueprint.gate.ability if blueprint.gate else None
-    of_gate = [asked[name] for main in blueprint.abilities if main.id == gate for name in main.dataset_ids if name in asked]
-    shares = {"run": _shared_out(list(asked.values())), "paper": paper.languages}
+    of_gate = [
+        by_dataset[name] for main in blueprint.abilities if main.id == gate for name in main.dataset_ids if name in by_dataset
+    ]
+    shares = {"run": _shared_out(list(by_dataset.values())), "paper": paper.languages}
     shares |= {"gate": _shared_out(of_gate), "gate of paper": paper.gate_languages}
-    return {name: each for name, each in shares.items() if each} if asked else {}
+    return {name: each for name, each in shares.items() if each} if by_dataset else {}
 
 
 def _shared_out(languages: Sequence[str]) -> Shares:

@@ -13,7 +13,7 @@ from schemas.documents.leaderboard import Group
 from schemas.lineage import RunManifest
 from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL, RoleModels
-from tasks.lake.fingerprint import canonical_json
+from tasks.lake.partitions import canonical_json
 from tasks.runs.differences import TreeChange, fields_apart, tree_changes
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
@@ -41,7 +41,7 @@ def difference(run: RunManifest, earlier: RunManifest, system: System) -> str | 
     return next(_differences(run, earlier, system), None)
 
 
-def basis(run: RunManifest) -> dict[str, Any]:
+def basis(run: RunManifest) -> dict[str, object]:
     """Return what the totals of a run rest on besides models and settings: only where it is equal are they ranked together.
 
     Returns:
@@ -52,8 +52,8 @@ def basis(run: RunManifest) -> dict[str, Any]:
     """
     plan, datasets = _plan(run), run.blueprint.get("datasets", {})
     fields = plan.model_dump(mode="json") if plan else run.plan
-    asked = [dataset for name, dataset in datasets.items() if name in (fields.get("datasets") or datasets)]
-    judged = any(method["judged"] for dataset in asked for method in dataset["methods"])
+    chosen = [dataset for name, dataset in datasets.items() if name in (fields.get("datasets") or datasets)]
+    judged = any(method["judged"] for dataset in chosen for method in dataset["methods"])
     own = {name for name, dataset in datasets.items() if dataset.get("source")}
     left_out = NOT_COMPARED if judged else NOT_COMPARED | {"judge_repeat"}
     record = {name: value for name, value in fields.items() if name not in left_out}
@@ -103,8 +103,8 @@ def _plan_differences(mine: Plan, theirs: Plan, model: str) -> Iterator[str]:
     own, other = (plan.model_dump(mode="json", exclude=set(NOT_COMPARED)) for plan in (mine, theirs))
     for name in fields_apart(own, other):
         yield f"its {name}: {in_words(other.get(name))} instead of {in_words(own.get(name))}"
-    asked = [[_answering_parameters(entry) for entry in plan.models if entry.name == model] for plan in (mine, theirs)]
-    if asked[0] != asked[1]:
+    parameters = [[_answering_parameters(entry) for entry in plan.models if entry.name == model] for plan in (mine, theirs)]
+    if parameters[0] != parameters[1]:
         yield f"{model} was asked with other parameters"
     for role in dict.fromkeys((*mine.roles, *theirs.roles)):
         if _models_in(mine, role) != _models_in(theirs, role):
@@ -129,7 +129,7 @@ def _asked(entries: Iterable[ModelEntry]) -> list[Any]:
     return [(entry.name, *_answering_parameters(entry).items()) for entry in entries]
 
 
-def _answering_parameters(entry: ModelEntry) -> dict[str, Any]:
+def _answering_parameters(entry: ModelEntry) -> dict[str, object]:
     """Return what moves a model's replies, without what is as usual: a reader is to see what is not."""
     sampling = {name: value for name, value in entry.meaning["sampling"].items() if value != getattr(Sampling(), name)}
     meaning = {**entry.meaning, "sampling": sampling, "token_probabilities": entry.token_probabilities}

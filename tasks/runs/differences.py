@@ -8,8 +8,8 @@ import polars as pl
 
 from schemas.lineage import PartitionRef
 from schemas.tables.columns import measured_columns
-from tasks.lake.fingerprint import content_sha256
 from tasks.lake.lake import Lake
+from tasks.lake.partitions import content_sha256
 
 KeyT = TypeVar("KeyT")
 
@@ -53,8 +53,8 @@ def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: typ
         row = ", ".join(f"{name} {value}" for name, value in zip(key, values, strict=True))
         if left is None or right is None:
             return CellDifference(row, "row", *(ABSENT if side is None else "present" for side in (left, right)))
-        place = next(index for index, pair in enumerate(zip(left, right, strict=True)) if repr(pair[0]) != repr(pair[1]))
-        return CellDifference(row, compared[place], repr(left[place]), repr(right[place]))
+        index = next(index for index, pair in enumerate(zip(left, right, strict=True)) if repr(pair[0]) != repr(pair[1]))
+        return CellDifference(row, compared[index], repr(left[index]), repr(right[index]))
     return None
 
 
@@ -67,18 +67,18 @@ def fields_apart(*records: Mapping[KeyT, Any]) -> list[KeyT]:
 class TreeChange(NamedTuple):
     """A place in a document, and what is there before and after."""
 
-    place: str
+    path: str
     before: Any
     after: Any
 
 
-def tree_changes(before: Any, after: Any, place: str = "", *, by_name: bool = True) -> Iterator[TreeChange]:
+def tree_changes(before: Any, after: Any, path: str = "", *, by_name: bool = True) -> Iterator[TreeChange]:
     """Yield every place where two JSON documents differ, in order.
 
     Args:
         before: a document.
         after: the other one.
-        place: name of what is compared, for parts of documents.
+        path: name of what is compared, for parts of documents.
         by_name: compare entries of a list that have an `id` or a `metric` by it; if all of them are the same and only their order
             is not, the change is that of the list's `order`. What is on one side only is ABSENT on the other. Else entries of
             lists of one length are compared by their number, and what is absent counts as null.
@@ -86,26 +86,26 @@ def tree_changes(before: Any, after: Any, place: str = "", *, by_name: bool = Tr
     absent = ABSENT if by_name else None
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in dict.fromkeys((*before, *after)):
-            path = f"{place}.{name}" if place else name
-            yield from tree_changes(before.get(name, absent), after.get(name, absent), path, by_name=by_name)
+            below = f"{path}.{name}" if path else name
+            yield from tree_changes(before.get(name, absent), after.get(name, absent), below, by_name=by_name)
     elif by_name and (left := _named(before)) is not None and (right := _named(after)) is not None:
         for name in dict.fromkeys((*left, *right)):
-            yield from tree_changes(left.get(name, absent), right.get(name, absent), f"{place}[{name}]")
+            yield from tree_changes(left.get(name, absent), right.get(name, absent), f"{path}[{name}]")
         if left.keys() == right.keys() and list(left) != list(right):
-            yield TreeChange(f"{place}.order", list(left), list(right))
+            yield TreeChange(f"{path}.order", list(left), list(right))
     elif not by_name and isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for number, pair in enumerate(zip(before, after, strict=True)):
-            yield from tree_changes(*pair, f"{place}.{number}", by_name=False)
+            yield from tree_changes(*pair, f"{path}.{number}", by_name=False)
     elif before != after:
-        yield TreeChange(place, before, after)
+        yield TreeChange(path, before, after)
 
 
-def _named(entries: Any) -> dict[str, Any] | None:
+def _named(entries: Any) -> dict[str, object] | None:
     """Return the entries of a list by name; None if it is none, or they have no names of their own."""
     if not isinstance(entries, Sequence) or isinstance(entries, str) or not all(isinstance(entry, Mapping) for entry in entries):
         return None
     for field in _NAMES:
-        named = {str(entry[field]): entry for entry in entries if field in entry}
-        if len(named) == len(entries):
-            return named
+        by_name = {str(entry[field]): entry for entry in entries if field in entry}
+        if len(by_name) == len(entries):
+            return by_name
     return None

@@ -1,30 +1,31 @@
-"""Read the rows behind a dataset's score, and write what a model answered to one item, and what that earned, as JSON."""
+"""Read the rows behind a dataset's score, without texts that may not be passed on, and write what an answer earned as JSON."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from statistics import fmean
 from typing import Any
 
 import polars as pl
 
 from schemas.documents.answered_item import AnsweredItem, AnswerRating, AnswerScore, PartAnswer
-from schemas.lineage import PartitionRef
-from schemas.tables.contexts import Chunks
+from schemas.lineage import DatasetNotice, PartitionRef
+from schemas.tables.items import Chunks
 from schemas.tables.layers import LAYERS
 from schemas.usage import TESTED
 from tasks.runs.answers import ScoredItem, explain_answer, scored_items, shown_options
 from tasks.runs.past_run import PastRun
-from tasks.runs.redaction import redact, restricted_notices
 from tasks.runs.run_tables import PROMPT_CHUNKS, ReportData, Row, System, from_row, join_prompt_chunks
 from tasks.solvers.answers import SAID
 
 Key = tuple[str, int]
 """Item and repetition."""
 
-SHOWN = {name: name for name in ("items", "responses", "answers", "judgements", "item_scores", "contexts")}
-"""Layers of items, by how ReportData names them."""
+OF_ITEMS = ("items", "responses", "answers", "judgements", "item_scores", "contexts")
+"""Layers that say what was asked, answered and scored."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +81,10 @@ def redacted(run: PastRun, evidence: Evidence) -> Evidence:
 
 def read_unredacted(run: PastRun, dataset: str, system: System) -> Evidence:
     """Read the rows as they are stored: to compute from, not to show."""
-    return read_tables(run, SHOWN, {"dataset": dataset, **system._asdict()})
+    return read_tables(run, OF_ITEMS, {"dataset": dataset, **system._asdict()})
 
 
-def read_tables(run: PastRun, layers: Mapping[str, str], asked: Mapping[str, str]) -> Evidence:
+def read_tables(run: PastRun, layers: Iterable[str], keys: Mapping[str, str]) -> Evidence:
     """Read layers of a run as they are stored, and the texts of the chunks that went into prompts.
 
     Where the contexts of a dataset were cut in several ways, rows of `retrievals` do not say which one they number; the texts of
@@ -91,26 +92,26 @@ def read_tables(run: PastRun, layers: Mapping[str, str], asked: Mapping[str, str
 
     Args:
         run: what is read.
-        layers: name of each in ReportData, by its own; `items`, `responses` and `retrievals` among them.
-        asked: dataset, model and setting of what is read; empty = all of the run.
+        layers: besides `retrievals`; `items` and `responses` among them.
+        keys: dataset, model and setting of what is read; empty = all of the run.
     """
-    of_all = {name: value for name, value in asked.items() if name == "dataset"}
+    of_all = {name: value for name, value in keys.items() if name == "dataset"}
     refs: list[PartitionRef] = []
 
     def read(layer: str) -> pl.DataFrame:
-        place = of_all if LAYERS[layer].written_by == "build" else asked
-        refs.extend(run.partitions(layer, **place))
-        return run.read(layer, **place)
+        chosen = of_all if LAYERS[layer].written_by == "build" else keys
+        refs.extend(run.partitions(layer, **chosen))
+        return run.read(layer, **chosen)
 
     tables: dict[str, Any] = {"retrievals": read("retrievals")}
     # Chunks of what a model wrote belong to that model.
-    written = [ref for ref in run.partitions("chunks", **asked) if "model" in dict(ref.place)]
+    written = [ref for ref in run.partitions("chunks", **keys) if "model" in dict(ref.place)]
     cuts = [ref for ref in run.partitions("chunks", **of_all) if "model" not in dict(ref.place)]
     times = Counter(ref.key("dataset") for ref in cuts)
     chunks = written + [ref for ref in cuts if times[ref.key("dataset")] == 1]
     refs += chunks
     texts = [join_prompt_chunks(run.lake.read(ref, Chunks), tables["retrievals"], dict(ref.place)) for ref in chunks]
-    tables |= {name: read(layer) for layer, name in layers.items()}
+    tables |= {layer: read(layer) for layer in layers if layer not in tables}
     prompt_chunks = pl.concat([pl.DataFrame(schema=PROMPT_CHUNKS), *texts])
     return Evidence(ReportData(run.manifest, run.blueprint, prompt_chunks=prompt_chunks, **tables), tuple(refs))
 
@@ -166,3 +167,109 @@ def _why(scored: ScoredItem) -> str:
     failure, role = answer.get("failure"), answer.get("failed_role")
     whose = f", of the {role}" if role and role != TESTED else ""
     return f"{NO_VALUE[status]} What went wrong: {failure}{whose}." if failure else NO_VALUE[status]
+
+
+Changes = Mapping[str, Callable[[Any], Any]]
+"""Column -> its new value from the old one."""
+
+NO_MESSAGES = "[]"
+_LETTERS = re.compile(r"[A-Z]{1,2}(\s*,\s*[A-Z]{1,2})*")
+"""A reading that names options by their letters quotes nothing."""
+
+
+def withheld(licence: str) -> str:
+    """Return what stands in place of a text."""
+    return f"text withheld: licence {licence}"
+
+
+def restricted_notices(data: ReportData) -> tuple[DatasetNotice, ...]:
+    """Return the datasets asked in this run whose texts may not be passed on."""
+    datasets = set(data.items["dataset"].unique())
+    return tuple(notice for notice in data.manifest.datasets if not notice.redistributable and notice.id in datasets)
+
+
+def redact(data: ReportData) -> ReportData:
+    """Return the run without the texts of restricted datasets and without the replies to them, which may quote.
+
+    They are taken out before anything is computed from the tables, so no part of a report can show them.
+
+    Ids, places, scores, counts and letters stay. An option becomes a number, the same one wherever its text stands in its
+    dataset, so that labels can still be told apart.
+    """
+    changes = {
+        notice.id: _changes(withheld(notice.licence), _option_names(data.items, notice.id)) for notice in restricted_notices(data)
+    }
+    if not changes:
+        return data
+    changed: dict[str, Any] = {}
+    for layer in next(iter(changes.values())):
+        frame = _replace(getattr(data, layer), {dataset: layers[layer] for dataset, layers in changes.items()})
+        changed[layer] = LAYERS[layer].schema.validate(frame) if layer in LAYERS else frame
+    return replace(data, **changed)
+
+
+def _option_names(items: pl.DataFrame, dataset: str) -> dict[str, str]:
+    numbers = count(1)
+    texts = [text for options in items.filter(pl.col("dataset") == dataset)["options"].to_list() for text in options or ()]
+    return {text: f"option text {next(numbers)}, withheld" for text in dict.fromkeys(texts)}
+
+
+def _changes(mark: str, names: Mapping[str, str]) -> dict[str, Changes]:
+    """Return what becomes of the texts of a dataset, by layer; where there is none, none is made up."""
+
+    def hide(text: str | None) -> str | None:
+        return None if text is None else mark
+
+    def reply(text: str | None) -> str | None:
+        return mark if text and text.strip() else text  # that a reply is empty is a result, not a text
+
+    def labels(texts: list[str] | None) -> list[str] | None:
+        return None if texts is None else list(dict.fromkeys(names.get(text, mark) for text in texts))
+
+    def reading(text: str | None) -> str | None:
+        return text if text is None or _LETTERS.fullmatch(text) else names.get(text, mark)
+
+    return {
+        "items": {
+            "question": hide,
+            "context": lambda _: None,
+            "options": lambda texts: None if texts is None else [names[text] for text in texts],
+            "references": lambda texts: None if texts is None else [mark],
+            "wrong_references": lambda _: None,
+        },
+        "responses": {
+            "messages": lambda _: NO_MESSAGES,
+            "reply": reply,
+            "reasoning": lambda _: None,
+            "token_logprobs": lambda _: None,
+            "error": hide,
+        },
+        "answers": {
+            "text": reply,
+            "turns": lambda turns: turns and [{**turn, "text": reply(turn["text"])} for turn in turns],
+            "token_logprobs": lambda _: None,
+        },
+        "item_scores": {"predicted": labels, "gold": labels, "parsed_answer": reading},
+        "judgements": {"raw_reply": hide, "rationale": hide, "error": hide},
+        # `haystack` names a source and a span; the names that were changed are words of the text.
+        "contexts": {"query": hide, "needle": hide, "renamed": lambda _: []},
+        "retrievals": {"query": hide, "enriched": hide},
+        "prompt_chunks": {"text": hide},
+    }
+
+
+def _replace(frame: pl.DataFrame, changes: Mapping[str, Changes]) -> pl.DataFrame:
+    datasets = frame["dataset"].to_list()
+    columns = dict.fromkeys(column for change in changes.values() for column in change)
+    new = [
+        pl.Series(
+            column,
+            [
+                changes[dataset][column](value) if dataset in changes else value
+                for dataset, value in zip(datasets, frame[column].to_list(), strict=True)
+            ],
+            dtype=frame.schema[column],
+        )
+        for column in columns
+    ]
+    return frame.with_columns(new)

@@ -15,7 +15,7 @@ from schemas.documents.run import InstrumentCount, ListedRun, RunList
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED, LAYERS
-from tasks.lake.errors import unreadable_document
+from tasks.lake.files import unreadable_document
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_all_changes, read_code_version, read_manifest, read_manifests, run_folder
 from tasks.runs.run_tables import System, ordered
@@ -50,17 +50,17 @@ class PastRun:
     @cached_property
     def instruments(self) -> tuple[InstrumentCount, ...]:
         """What its instruments failed to do."""
-        from tasks.runs.instruments import count_instruments  # noqa: PLC0415  which reads a run
+        from tasks.runs.failures import count_instruments  # noqa: PLC0415  which reads a run
 
         return count_instruments(self)
 
-    def partitions(self, layer: str, **place: str) -> list[PartitionRef]:
+    def partitions(self, layer: str, **keys: str) -> list[PartitionRef]:
         """Return partitions of a layer with these values of their keys."""
-        return [ref for ref in self.manifest.partitions if ref.layer == layer and place.items() <= dict(ref.place).items()]
+        return [ref for ref in self.manifest.partitions if ref.layer == layer and keys.items() <= dict(ref.place).items()]
 
-    def read(self, layer: str, **place: str) -> pl.DataFrame:
+    def read(self, layer: str, **keys: str) -> pl.DataFrame:
         """Return all rows of partitions of a layer with these values of their keys."""
-        frames: list[pl.DataFrame] = [self.lake.read(ref, LAYERS[layer].schema) for ref in self.partitions(layer, **place)]
+        frames: list[pl.DataFrame] = [self.lake.read(ref, LAYERS[layer].schema) for ref in self.partitions(layer, **keys)]
         return pl.concat(frames or [no_rows(layer)])
 
     @cached_property

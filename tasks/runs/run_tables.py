@@ -16,13 +16,13 @@ from schemas.lineage import RunManifest
 from schemas.metrics import Metric
 from schemas.tables import scores as tables
 from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
-from schemas.tables.contexts import Contexts, Retrievals
-from schemas.tables.items import Items
+from schemas.tables.items import Contexts, Items, Retrievals
 from schemas.tables.layers import AGGREGATED
 from schemas.tables.responses import Answers, Judgements, Responses, SimulationFaults
 from tasks.judging.answers import GOLD
 from tasks.runs.baselines import Baselines, measure_baselines, orders_shown
 from tasks.scoring.published import BASE_SETTING, PublishedTable, as_table
+from tasks.solvers.answers import ASKED
 from tasks.solvers.registry import setting_order, setting_title
 
 ResultT = TypeVar("ResultT")
@@ -36,8 +36,6 @@ PROMPT_CHUNKS = pl.Schema(
 STAGES = ("initial", "search", "reranked")
 """Stages in the order in which they come: what the last one keeps goes into the prompt."""
 
-ASKED = ["dataset", "item_id", "model", "setting", "repetition"]
-
 
 def last_stage(retrievals: pl.DataFrame) -> pl.DataFrame:
     """Return rows of `retrievals` that belong to the last stage of their item."""
@@ -45,15 +43,15 @@ def last_stage(retrievals: pl.DataFrame) -> pl.DataFrame:
     return retrievals.filter(stage == stage.max().over(ASKED))
 
 
-def join_prompt_chunks(chunks: pl.DataFrame, retrievals: pl.DataFrame, place: Mapping[str, str]) -> pl.DataFrame:
+def join_prompt_chunks(chunks: pl.DataFrame, retrievals: pl.DataFrame, keys: Mapping[str, str]) -> pl.DataFrame:
     """Return texts of the chunks of one partition that went into prompts, in columns PROMPT_CHUNKS.
 
     Args:
         chunks: rows of one partition of `chunks`. Another partition may have cut the same text in other places.
         retrievals: rows of `retrievals`, of any partitions.
-        place: partition keys of `chunks`; those that `retrievals` has as columns say which of its rows refer to them.
+        keys: partition keys of `chunks`; those that `retrievals` has as columns say which of its rows refer to them.
     """
-    mine = retrievals.filter(*(pl.col(name) == value for name, value in place.items() if name in retrievals.columns))
+    mine = retrievals.filter(*(pl.col(name) == value for name, value in keys.items() if name in retrievals.columns))
     kept = last_stage(mine).filter("kept")
     texts = chunks.select("dataset", "item_id", "corpus", "chunk", "text")
     return kept.join(texts, on=["dataset", "item_id", "corpus", "chunk"], how="inner").select(*PROMPT_CHUNKS).cast(PROMPT_CHUNKS)
@@ -72,7 +70,7 @@ class System(NamedTuple):
             return "gold replies"
         return self.model if self.setting == BASE_SETTING else f"{self.model} ({setting_title(self.setting)})"
 
-    def rows(self, frame: pl.DataFrame) -> list[dict[str, Any]]:
+    def rows(self, frame: pl.DataFrame) -> list[Row]:
         """Return rows of a frame with columns `model` and `setting` that are about this system, in the frame's order."""
         return self.of(frame).to_dicts()
 
@@ -105,7 +103,7 @@ def _parameters(kind: Callable[..., object]) -> frozenset[str]:
     return frozenset(signature(kind).parameters)
 
 
-def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
+def ordered(totals: pl.DataFrame) -> list[Row]:
     """Return rows of `totals` as leaderboards list them: by rank, then those without one by total and name."""
     return totals.sort("rank", "total", "model", "setting", descending=[False, True, False, False], nulls_last=True).to_dicts()
 
@@ -114,22 +112,23 @@ def ordered(totals: pl.DataFrame) -> list[dict[str, Any]]:
 class ReportData:
     """Everything a report shows, in memory: the run and each of its layers, all models and settings together.
 
+    A layer has its own name here, and is empty where a run has no such thing.
+
     `paper`: its table; nothing is compared with one without rows. `changes`: since the run before; null = that was not looked at.
-    `prompt_chunks`, the chunks that went into prompts, has the columns PROMPT_CHUNKS. A layer is empty where a run has no such
-    thing.
+    `prompt_chunks`, the chunks that went into prompts, has the columns PROMPT_CHUNKS.
     """
 
     manifest: RunManifest
     blueprint: Blueprint
     paper: PublishedTable = field(default_factory=as_table)
     changes: RunChanges | None = None
-    raw: dy.DataFrame[tables.RawScores] = field(default_factory=tables.RawScores.create_empty)
-    normalized: dy.DataFrame[tables.NormalizedScores] = field(default_factory=tables.NormalizedScores.create_empty)
-    dataset: dy.DataFrame[tables.DatasetScores] = field(default_factory=tables.DatasetScores.create_empty)
-    task: dy.DataFrame[tables.TaskScores] = field(default_factory=tables.TaskScores.create_empty)
-    level: dy.DataFrame[tables.LevelScores] = field(default_factory=tables.LevelScores.create_empty)
-    sub_ability: dy.DataFrame[tables.SubAbilityScores] = field(default_factory=tables.SubAbilityScores.create_empty)
-    ability: dy.DataFrame[tables.AbilityScores] = field(default_factory=tables.AbilityScores.create_empty)
+    raw_scores: dy.DataFrame[tables.RawScores] = field(default_factory=tables.RawScores.create_empty)
+    normalized_scores: dy.DataFrame[tables.NormalizedScores] = field(default_factory=tables.NormalizedScores.create_empty)
+    dataset_scores: dy.DataFrame[tables.DatasetScores] = field(default_factory=tables.DatasetScores.create_empty)
+    task_scores: dy.DataFrame[tables.TaskScores] = field(default_factory=tables.TaskScores.create_empty)
+    level_scores: dy.DataFrame[tables.LevelScores] = field(default_factory=tables.LevelScores.create_empty)
+    sub_ability_scores: dy.DataFrame[tables.SubAbilityScores] = field(default_factory=tables.SubAbilityScores.create_empty)
+    ability_scores: dy.DataFrame[tables.AbilityScores] = field(default_factory=tables.AbilityScores.create_empty)
     totals: dy.DataFrame[tables.Totals] = field(default_factory=tables.Totals.create_empty)
     item_scores: dy.DataFrame[tables.ItemScores] = field(default_factory=tables.ItemScores.create_empty)
     items: dy.DataFrame[Items] = field(default_factory=Items.create_empty)
@@ -138,12 +137,12 @@ class ReportData:
     judgements: dy.DataFrame[Judgements] = field(default_factory=Judgements.create_empty)
     contexts: dy.DataFrame[Contexts] = field(default_factory=Contexts.create_empty)
     retrievals: dy.DataFrame[Retrievals] = field(default_factory=Retrievals.create_empty)
-    gains: dy.DataFrame[SettingGains] = field(default_factory=SettingGains.create_empty)
+    setting_gains: dy.DataFrame[SettingGains] = field(default_factory=SettingGains.create_empty)
     agreements: dy.DataFrame[Agreements] = field(default_factory=Agreements.create_empty)
-    dimensions: dy.DataFrame[tables.DimensionScores] = field(default_factory=tables.DimensionScores.create_empty)
-    needles: dy.DataFrame[NeedleScores] = field(default_factory=NeedleScores.create_empty)
+    dimension_scores: dy.DataFrame[tables.DimensionScores] = field(default_factory=tables.DimensionScores.create_empty)
+    needle_scores: dy.DataFrame[NeedleScores] = field(default_factory=NeedleScores.create_empty)
     sections: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
-    faults: dy.DataFrame[SimulationFaults] = field(default_factory=SimulationFaults.create_empty)
+    simulation_faults: dy.DataFrame[SimulationFaults] = field(default_factory=SimulationFaults.create_empty)
     simulation: tuple[SimulationCheck, ...] = ()
     instruments: tuple[InstrumentCount, ...] = ()
     prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
@@ -179,7 +178,7 @@ class ReportData:
     @property
     def layers(self) -> Mapping[str, pl.DataFrame]:
         """Layers from raw scores to totals by name."""
-        return {layer: getattr(self, layer.removesuffix("_scores")) for layer in AGGREGATED}
+        return {layer: getattr(self, layer) for layer in AGGREGATED}
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -202,7 +201,7 @@ class ReportData:
         return order.index(dataset), dataset
 
 
-def _planned(plan: dict[str, Any]) -> Iterator[System]:
+def _planned(plan: Row) -> Iterator[System]:
     for model in plan.get("models", ()):
         for setting in plan.get("settings", (BASE_SETTING,)):
             yield System(model["name"], setting)

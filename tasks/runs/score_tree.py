@@ -13,7 +13,7 @@ import polars as pl
 
 from schemas.blueprint import Ability, Blueprint, BlueprintDataset, Task
 from schemas.documents.score_part import Kind, MetricPart, ScorePart
-from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
+from schemas.metrics import CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
 from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.vocabulary import LEVELS
 from tasks.runs.run_tables import Row, System, from_row
@@ -136,12 +136,12 @@ def _mean(kind: Kind, name: str, title: str, parts: Sequence[ScorePart], row: Ro
 
 def weighted_mean(scored: Iterable[tuple[float | None, float]]) -> float | None:
     """Return the weighted mean of the scores that are there, kept between their extremes; null if none has a weight."""
-    known = [(score, weight) for score, weight in scored if score is not None]
-    whole = fsum(weight for _, weight in known)
+    present = [(score, weight) for score, weight in scored if score is not None]
+    whole = fsum(weight for _, weight in present)
     if whole <= 0:
         return None
-    mean = fsum(score * weight for score, weight in known) / whole
-    return min(max(mean, min(known)[0]), max(known)[0])
+    mean = fsum(score * weight for score, weight in present) / whole
+    return min(max(mean, min(present)[0]), max(present)[0])
 
 
 def _share_out(parts: Sequence[ScorePart]) -> Iterator[ScorePart]:

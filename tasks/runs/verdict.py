@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.documents.system import JudgedTotal, Verdict
+from schemas.documents.leaderboard import JudgedTotal, Verdict
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, System, from_row, pool_counts
 from tasks.text.number_format import NONE, counted, describe_gate, interval, listed, number

@@ -22,9 +22,11 @@ import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.changes import TOTAL
 from schemas.metrics import Metric
 from schemas.tables.comparisons import OF_ALL, SettingGains
-from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
+from schemas.tables.scores import NormalizedScores
+from tasks.scoring.aggregation import SYSTEM, ability_contributions, aggregate_scores, metric_contributions
 from tasks.scoring.reduction import COUNTED, MEAN, SPEC, average_parts, label_metrics, normalise_scores, reduce_item_scores
 from tasks.scoring.resampling import Floats, draw_weights, place_clusters
 from tasks.scoring.tree import Tree, tree_tables
@@ -128,6 +130,25 @@ def spec_weights(rows: pl.DataFrame) -> Weights:
     """Return the column `contribution` by dataset, method and metric."""
     contributions = rows.select(*SPEC, "contribution").iter_rows()
     return {(dataset, method, metric): weight for dataset, method, metric, weight in contributions}
+
+
+def common_scores(pairs: Mapping[Spec, Paired]) -> pl.DataFrame:
+    """Return the common scores as rows of `normalized_scores`: which metrics there are is the same before and after."""
+    rows = [("compared", *spec, BASE, paired.scores[0], len(paired.items), len(paired.items)) for spec, paired in pairs.items()]
+    return pl.DataFrame(rows, schema=NormalizedScores.create_empty().schema, orient="row")
+
+
+def weights_by_scope(normalized: pl.DataFrame, blueprint: Blueprint, tree: Tree) -> dict[str, Weights]:
+    """Return what each metric adds to the total (TOTAL) and to each main ability, by its id in the blueprint's order.
+
+    `normalized`: rows of `normalized_scores` of one model and setting.
+    """
+    aggregates = aggregate_scores(normalized, tree)
+    of_abilities = spec_weights(ability_contributions(normalized, aggregates, tree))
+    return {TOTAL: spec_weights(metric_contributions(normalized, aggregates, tree))} | {
+        main.id: {spec: weight for spec, weight in of_abilities.items() if spec[0] in main.dataset_ids}
+        for main in blueprint.abilities
+    }
 
 
 def dataset_weights(tree: Tree, pairs: Mapping[Spec, Paired]) -> dict[str, Weights]:

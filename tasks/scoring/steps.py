@@ -10,8 +10,8 @@ from schemas.blueprint import Blueprint
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables import scores as tables
 from schemas.tables.layers import AGGREGATED, LAYERS
-from tasks.lake.fingerprint import hash_settings, partition_key
 from tasks.lake.lake import Lake
+from tasks.lake.partitions import hash_settings, partition_key
 from tasks.scoring.benchmark import SCORING_VERSION, ScoreSettings, ScoreTables, score_benchmark
 from tasks.scoring.gains import setting_gains
 from tasks.scoring.uncertainty import Resampling

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from schemas.blueprint import Ability, Blueprint
-from schemas.metrics import Metric
-from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
+from schemas.metrics import CentredNormalisation, GradeNormalisation, Metric, Normalisation, NumericNormalisation
 from schemas.vocabulary import LEVELS, Level
 
 LEVEL = pl.Enum(list(LEVELS))

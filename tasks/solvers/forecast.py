@@ -14,9 +14,9 @@ import dataframely as dy
 import polars as pl
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
+from schemas.context import Chunk, Ranked
 from schemas.folders import Folder
-from schemas.pricing import Rate
-from schemas.retrieval import Chunk, Ranked
+from schemas.provider import Rate
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from schemas.usage import TESTED, Expectation, Role
@@ -24,7 +24,7 @@ from schemas.vocabulary import Language, Ranking
 from tasks.lake.files import parquet_source
 from tasks.lake.frames import frame_of_rows, unreadable
 from tasks.lake.lake import Lake
-from tasks.models.cost.budget import Estimator, Measure, measure_texts
+from tasks.models.cost import Estimator, Measure, measure_texts
 from tasks.models.journal.table import JOURNAL, opened_replies
 from tasks.retrieval.chunking import split
 from tasks.solvers.chunk_rows import read_contexts, split_context

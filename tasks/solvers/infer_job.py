@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from schemas.chat import ModelEntry
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.usage import TESTED, Role
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
+from tasks.lake.partitions import partition_key
 from tasks.solvers.chunk_rows import ChunkJob
 from tasks.solvers.presentation import Epochs, truncation_settings
 from tasks.solvers.state import SolverOptions, SolverPlan

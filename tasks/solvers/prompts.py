@@ -19,12 +19,11 @@ from schemas.base import Frozen
 from schemas.chat import ChatMessage, ModelEntry
 from schemas.errors import UsageError
 from schemas.folders import DATA_FOLDER
-from schemas.item import Item
+from schemas.item import Item, option_letters
 from schemas.json_yaml import read_text, read_yaml
-from schemas.letters import option_letters
 from schemas.question_types import QUESTION_TYPES, QuestionType, answered_by
 from schemas.vocabulary import Language
-from tasks.lake.fingerprint import hash_settings
+from tasks.lake.partitions import hash_settings
 
 PROMPTS = DATA_FOLDER / "prompts"
 

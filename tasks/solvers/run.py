@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from schemas.chat import ChatReply, ChatRequest
-from schemas.context import Context
+from schemas.context import Chunk, Context
 from schemas.errors import UsageError
 from schemas.item import Item
-from schemas.retrieval import Chunk
-from schemas.tables.contexts import Chunks, Retrievals
+from schemas.tables.items import Chunks, Retrievals
 from schemas.tables.responses import Answers, Responses
 from schemas.usage import TESTED, Role
 from schemas.worker_pool import Job, ProgressListener, RunJobs

@@ -7,10 +7,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from schemas.api_capabilities import DEFAULT_CAPABILITIES
 from schemas.base import Frozen
 from schemas.chat import Chat, ChatMessage, ChatReply, ChatRequest, ModelEntry
-from schemas.context import Context
+from schemas.context import Chunk, Context, RetrievalOptions, Retriever
 from schemas.errors import UsageError
 from schemas.item import Item
-from schemas.retrieval import Chunk, RetrievalOptions, Retriever
 from schemas.usage import TESTED, Role
 from schemas.vocabulary import RetrievalStage, TooLong
 from tasks.solvers.prompts import OwnPrompts, PromptFolder

@@ -7,11 +7,10 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
+from schemas.context import Retriever
 from schemas.errors import LakeError
 from schemas.lineage import PartitionRef
-from schemas.retrieval import Retriever
-from schemas.tables.contexts import Chunks, Retrievals
-from schemas.tables.items import Items
+from schemas.tables.items import Chunks, Items, Retrievals
 from schemas.tables.responses import Answers, Responses
 from schemas.worker_pool import RunJobs
 from tasks.lake.lake import Lake

@@ -252,10 +252,10 @@ def _read_span(response: httpx.Response, here: int, etag: str) -> tuple[int, int
     length = int(text) if text.isascii() and text.isdecimal() else None
     if response.status_code == httpx.codes.OK:
         return 0, length
-    found = re.fullmatch(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", response.headers.get("Content-Range", "").strip())
-    if response.status_code != httpx.codes.PARTIAL_CONTENT or not here or found is None:
+    match = re.fullmatch(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", response.headers.get("Content-Range", "").strip())
+    if response.status_code != httpx.codes.PARTIAL_CONTENT or not here or match is None:
         return None
-    start, last, total = (int(number) for number in found.groups())
+    start, last, total = (int(number) for number in match.groups())
     fits = start == here <= last == total - 1 and length in {None, total - start}
     return (start, total) if fits and response.headers.get("ETag", etag) == etag else None
 

@@ -9,10 +9,9 @@ from typing import Self
 from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile, SourceFile
 from schemas.errors import SourceError, UsageError
 from schemas.folders import DATA_FOLDER
-from tasks.sources.archives import extract_member
-from tasks.sources.checksums import hash_file, hash_names, missing_source, pinned_hashes, pointer_in_place, verify
 from tasks.sources.downloading import Download, HttpsDownload
-from tasks.sources.fetching import Addresses, Cache, fetch, find_cached, read_pointer, verify_cached
+from tasks.sources.fetching import Addresses, Cache, extract_member, fetch, find_cached, read_pointer, verify_cached
+from tasks.sources.files import hash_file, hash_names, missing_source, pinned_hashes, pointer_in_place, verify
 
 BUNDLED = DATA_FOLDER / "bundled"
 
@@ -40,8 +39,8 @@ class Locator:
 
     def __getstate__(self) -> dict[str, object]:
         # Where this is sent, another folder is the current one, and nothing has been looked up.
-        known = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {**known, "mirror": self.mirror and self.mirror.absolute(), "cache": self.cache.absolute()}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**values, "mirror": self.mirror and self.mirror.absolute(), "cache": self.cache.absolute()}
 
     @cached_property
     def _mirror_folder(self) -> Path | None:
@@ -71,15 +70,15 @@ class Locator:
             SourceError: the path leaves the mirror, or the archive does not yield its member.
             UsageError: the mirror is not a folder.
         """
-        found = self.find_file(source)
+        path = self.find_file(source)
         if isinstance(source, PinnedFile):
-            if found is None and source.record_format != "folder" and self.download is not None:
-                found = fetch(source, Cache(self.cache), self.download, self.addresses)
-            if found is not None and source.member is not None:
-                return _unpack(found, source.sha256 or hash_file(found), source.member, Cache(self.cache))
-        if found is None:
+            if path is None and source.record_format != "folder" and self.download is not None:
+                path = fetch(source, Cache(self.cache), self.download, self.addresses)
+            if path is not None and source.member is not None:
+                return _unpack(path, source.sha256 or hash_file(path), source.member, Cache(self.cache))
+        if path is None:
             raise missing_source(source)
-        return found
+        return path
 
     def find_file(self, source: SourceFile) -> Path | None:
         """Return the file's path if it can be had without a download, of a member its archive's; else null.
@@ -140,9 +139,9 @@ def _unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:
     key = hash_names(sha256, member)
     try:
         with cache.filling(key) as part:
-            if found := cache.find("members", key):
-                verify(found, {"sha256": found.name})
-                return found
+            if member_path := cache.find("members", key):
+                verify(member_path, {"sha256": member_path.name})
+                return member_path
             try:
                 extract_member(archive, member, part)
                 return cache.keep(part, "members", key)

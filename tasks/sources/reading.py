@@ -16,8 +16,7 @@ from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
 from schemas.errors import RecordError, SourceError
 from schemas.item import Record
 from schemas.json_yaml import read_json, require_short
-from tasks.sources.checksums import CODEBOOK_FILE, name_source, record_files
-from tasks.sources.encoding import read_bytes, read_text
+from tasks.sources.files import CODEBOOK_FILE, name_source, read_bytes, read_text, record_files
 
 # Quotes mean the same in TSV: the tab-separated source files quote cells and double the quotes inside them.
 DELIMITERS: dict[RecordFormat, str] = {"csv": ",", "tsv": "\t", "tsv_plain": "\t"}
@@ -26,6 +25,8 @@ RAGGED = "row_has_the_fields_of_the_header"
 """Rule for the rows of a user's own file; in any other, a row that breaks it ends the reading."""
 
 Parse = Callable[[str], Any]
+Fields = dict[str, Any]
+"""Of one record, as its file has them."""
 
 ROW_NAMES = "row_names"
 """What the first column is called if its header is empty, as R writes it."""
@@ -95,12 +96,12 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
         required = () if own_format else spec.required
         own = isinstance(source, LocalFile)
         if (own_format or spec.record_format) == "folder":
-            found = read_folder(path)
+            read = read_folder(path)
         else:
-            found = read_records(
+            read = read_records(
                 path, own_format or spec.record_format, name=name, columns=spec.columns, required=required, own=own
             )
-        records += found if spec.canary is None else [_without_canary(record, spec.canary) for record in found]
+        records += read if spec.canary is None else [_without_canary(record, spec.canary) for record in read]
     if spec.expected_rows is not None and len(records) != spec.expected_rows:
         raise SourceError(
             f"{spec.id} does not have the number of records its catalogue entry states",
@@ -134,7 +135,7 @@ def _read_whole(path: Path) -> Record:
     except UnicodeDecodeError as error:
         rule, reason = "file_is_utf8", str(error)
     except (ValueError, RecursionError) as error:
-        reason = _said(error)
+        reason = _message_of(error)
     return Record({}, path.name, 0, faults={rule: f"{path.name}: {reason}"})
 
 
@@ -143,7 +144,7 @@ def _without_canary(record: Record, canary: str) -> Record:
     return replace(record, fields=fields)
 
 
-def _read_delimited(path: Path, written: RecordFormat, columns: tuple[str, ...] | None) -> Iterator[dict[str, Any]]:
+def _read_delimited(path: Path, written: RecordFormat, columns: tuple[str, ...] | None) -> Iterator[Fields]:
     quoting: Literal[0, 3] = csv.QUOTE_NONE if written == "tsv_plain" else csv.QUOTE_MINIMAL
     text = io.StringIO(read_text(path), newline="")
     reader = csv.reader(text, delimiter=DELIMITERS[written], quoting=quoting, strict=True)
@@ -186,7 +187,7 @@ def _check_header(path: Path, header: tuple[str, ...], delimiter: str, line: int
     return header
 
 
-def _read_json_lines(path: Path, parse: Parse) -> Iterator[dict[str, Any]]:
+def _read_json_lines(path: Path, parse: Parse) -> Iterator[Fields]:
     row = 0
     # Not splitlines(): it also breaks at characters that JSON strings may contain, such as U+2028.
     for number, line in enumerate(read_text(path).split("\n"), start=1):
@@ -196,23 +197,23 @@ def _read_json_lines(path: Path, parse: Parse) -> Iterator[dict[str, Any]]:
             require_short(line)
             value = parse(line)
         except (ValueError, RecursionError) as error:
-            _reject(path, row, "the line is not JSON", "one JSON object per line", f"{_said(error)} on line {number}")
+            _reject(path, row, "the line is not JSON", "one JSON object per line", f"{_message_of(error)} on line {number}")
         yield _check_object(path, row, value)
         row += 1
 
 
-def _read_lines(path: Path, _: Parse) -> Iterator[dict[str, Any]]:
+def _read_lines(path: Path, _: Parse) -> Iterator[Fields]:
     lines = read_text(path).split("\n")
     for line in lines[:-1] if lines[-1] == "" else lines:
         yield {"line": line.removesuffix("\r")}
 
 
-def _read_json_array(path: Path, parse: Parse) -> Iterable[dict[str, Any]]:
+def _read_json_array(path: Path, parse: Parse) -> Iterable[Fields]:
     values = _read_json(path, parse, list, "a JSON array of objects")
     return [_check_object(path, row, value) for row, value in enumerate(values)]
 
 
-def _read_json_object(path: Path, parse: Parse) -> Iterable[dict[str, Any]]:
+def _read_json_object(path: Path, parse: Parse) -> Iterable[Fields]:
     values = _read_json(path, parse, dict, "one JSON object")
     return [{"key": key, "value": value} for key, value in values.items()]
 
@@ -225,7 +226,7 @@ def _read_json(path: Path, parse: Parse, kind: type, expected: str) -> Any:
             "the file is not JSON",
             where=f"{path}, line {error.lineno}" if isinstance(error, json.JSONDecodeError) else str(path),
             expected=expected,
-            got=_said(error),
+            got=_message_of(error),
             next_step="check that the file is complete",
         ) from error
     if not isinstance(values, kind):
@@ -239,17 +240,17 @@ def _read_json(path: Path, parse: Parse, kind: type, expected: str) -> Any:
     return values
 
 
-def _said(error: ValueError | RecursionError) -> str:
+def _message_of(error: ValueError | RecursionError) -> str:
     return error.msg if isinstance(error, json.JSONDecodeError) else str(error)
 
 
-def _check_object(path: Path, row: int, value: Any) -> dict[str, Any]:
+def _check_object(path: Path, row: int, value: Any) -> Fields:
     if not isinstance(value, dict):
         _reject(path, row, "the record is not a JSON object", "a JSON object", json.dumps(value, ensure_ascii=False)[:80])
     return value
 
 
-def _read_parquet(path: Path, _: Parse) -> list[dict[str, Any]]:
+def _read_parquet(path: Path, _: Parse) -> list[Fields]:
     try:
         # By Arrow, and checked: polars ends the process over some bytes that no writer makes.
         table = pq.ParquetFile(io.BytesIO(read_bytes(path))).read()
@@ -265,7 +266,7 @@ def _read_parquet(path: Path, _: Parse) -> list[dict[str, Any]]:
         ) from error
 
 
-_READERS: dict[RecordFormat, Callable[[Path, Parse], Iterable[dict[str, Any]]]] = {
+_READERS: dict[RecordFormat, Callable[[Path, Parse], Iterable[Fields]]] = {
     "lines": _read_lines,
     "jsonl": _read_json_lines,
     "json": _read_json_array,

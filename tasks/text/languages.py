@@ -44,8 +44,8 @@ def find_language(text: str) -> Language | None:
     whole = chinese + english + foreign / HAN_PER_WORD
     if chinese and chinese >= CLEAR * whole:
         return "zh"
-    known = sum(COMMON.fullmatch(word) is not None for word in words)
-    return "en" if english >= CLEAR * whole and known and known >= LEAST_COMMON * len(words) else None
+    common = sum(COMMON.fullmatch(word) is not None for word in words)
+    return "en" if english >= CLEAR * whole and common and common >= LEAST_COMMON * len(words) else None
 
 
 def cut_words(text: str) -> list[str]:

@@ -40,18 +40,18 @@ def plain_forms(answer: str) -> tuple[str, ...]:
     The second is left out if nothing changes or commands remain, as in a matrix.
     """
     latex = re.sub(r"(?<!\\)\$", "", answer).strip()
-    plain = _LETTERS.sub(lambda found: found[1], latex)
-    plain = _WORDS.sub(lambda found: f" {found[1].strip()} ", plain)
-    plain = _CIRCLED.sub(lambda found: chr(ord("①") + int(found[1]) - 1), plain)
-    plain = _COMMANDS.sub(lambda found: _SIGNS[found[0]], plain)
-    plain = _ROOT.sub(lambda found: f"√{_bracket(found[1] or found[2])}", plain)
+    plain = _LETTERS.sub(lambda match: match[1], latex)
+    plain = _WORDS.sub(lambda match: f" {match[1].strip()} ", plain)
+    plain = _CIRCLED.sub(lambda match: chr(ord("①") + int(match[1]) - 1), plain)
+    plain = _COMMANDS.sub(lambda match: _SIGNS[match[0]], plain)
+    plain = _ROOT.sub(lambda match: f"√{_bracket(match[1] or match[2])}", plain)
     plain = _FRACTION.sub(_write_fraction, plain)
     plain = " ".join(_BARE_POINT.sub("0.", plain).split())
     return tuple(dict.fromkeys(form for form in (latex, plain) if form and (form == latex or "\\" not in form)))
 
 
-def _write_fraction(found: re.Match[str]) -> str:
-    whole, above, above_digit, below, below_digit, factor = found.groups()
+def _write_fraction(match: re.Match[str]) -> str:
+    whole, above, above_digit, below, below_digit, factor = match.groups()
     fraction = f"{_bracket(above or above_digit)}/{_bracket(below or below_digit)}"
     if whole:
         return f"{whole} {fraction}"
@@ -69,17 +69,17 @@ def is_mathematical(answer: str) -> bool:
     return bool(_MATHEMATICAL.search(answer)) and not _PROSE.search(bare)
 
 
-def same_answer(said: str, true: str) -> bool:
+def same_answer(answer: str, true: str) -> bool:
     r"""Return whether two mathematical answers are written alike, apart from LaTeX, spaces, dollar signs and the final stop.
 
     Every sign counts, unlike in a comparison of words. Of a longer reply the content of the last \boxed{} is taken, and of
     "x = 3" the right side if the true answer is no equation. Equal values written otherwise (1/2 and 0.5) are not recognised.
     """
-    boxed = _BOXED.findall(said)
-    said = boxed[-1] if boxed else said
-    spoken = _spellings(said)
-    if "=" not in true and (named := _NAMED.fullmatch(said.strip().strip("$").rstrip(".。").strip())):
-        spoken |= _spellings(named[1])
+    boxed = _BOXED.findall(answer)
+    answer = boxed[-1] if boxed else answer
+    spoken = _spellings(answer)
+    if "=" not in true and (right_side := _NAMED.fullmatch(answer.strip().strip("$").rstrip(".。").strip())):
+        spoken |= _spellings(right_side[1])
     return bool(spoken & _spellings(true))
 
 
@@ -89,7 +89,7 @@ def _spellings(answer: str) -> set[str]:
 
 def _condense(form: str) -> str:
     text = unicodedata.normalize("NFKC", form).translate(_SPELLINGS)
-    text = _REWRITTEN_COMMANDS.sub(lambda found: _REWRITTEN[found[0]], text)
+    text = _REWRITTEN_COMMANDS.sub(lambda match: _REWRITTEN[match[0]], text)
     if not set("([{") & set(text):
         text = _THOUSANDS.sub("", text)  # in brackets a comma parts two numbers
     return _IGNORED.sub("", text).rstrip(".。").casefold()

@@ -41,10 +41,10 @@ def describe_gate(total: Mapping[str, Any]) -> str:
     if total["gate_score"] is None:
         return "the gate was not scored"
     between = interval(total["gate_ci_low"], total["gate_ci_high"], 2)
-    said = f"the gate scored {number(total['gate_score'], 2)}" + (f" (95 % interval {between})" if between != NONE else "")
+    score = f"the gate scored {number(total['gate_score'], 2)}" + (f" (95 % interval {between})" if between != NONE else "")
     shares = {"datasets": total["gate_coverage"], "items": total["gate_item_coverage"]}
     parts = [f"{percent(share)} of its {name}" for name, share in shares.items() if share is not None and share < 1]
-    return f"{said}, over {listed(parts)}" if parts else said
+    return f"{score}, over {listed(parts)}" if parts else score
 
 
 def seconds(value: float | None) -> str:
@@ -75,9 +75,9 @@ def share_of(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def shares(found: Mapping[str, float]) -> str:
+def shares(parts: Mapping[str, float]) -> str:
     """Return shares by name, such as `62 % en and 38 % zh`."""
-    return listed([f"{percent(share)} {name}" for name, share in found.items()])
+    return listed([f"{percent(share)} {name}" for name, share in parts.items()])
 
 
 def counted(n: int, noun: str, plural: str | None = None) -> str:

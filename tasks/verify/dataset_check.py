@@ -27,7 +27,7 @@ from schemas.documents.datasets import (
     ReachableScores,
 )
 from schemas.errors import SourceError
-from schemas.letters import option_letters
+from schemas.item import option_letters
 from schemas.question_types import answered_by
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
@@ -37,7 +37,7 @@ from tasks.datasets.rejected_rows import describe_rejected, require_layout
 from tasks.metrics.answer_forms import Question, right_reply, write_options
 from tasks.metrics.item_scores import score_items, wholes_of
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tasks.sources.checksums import name_source
+from tasks.sources.files import name_source
 from tasks.sources.locating import Locator, choose_source, needs, sources
 from tasks.sources.reading import read_dataset
 
@@ -118,10 +118,10 @@ def count_repeats(good: pl.DataFrame) -> tuple[int, int]:
     seen: defaultdict[str, set[frozenset[str]]] = defaultdict(set)
     duplicates = contradictions = 0
     for row in good.iter_rows(named=True):
-        known, gold = seen[question_key(row)], gold_texts(row)
-        duplicates += bool(known)
-        contradictions += bool(known) and gold not in known
-        known.add(gold)
+        golds, gold = seen[question_key(row)], gold_texts(row)
+        duplicates += bool(golds)
+        contradictions += bool(golds) and gold not in golds
+        golds.add(gold)
     return duplicates, contradictions
 
 

@@ -1,22 +1,29 @@
-"""Compare a run with the code and the blueprint of now."""
+"""Compare a run with the code, the blueprint and the catalogue of now, and make gold again from its source files."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.documents.verification import Difference, ScoreChange
-from schemas.errors import BlueprintError, MoodflowError, UsageError
-from schemas.lineage import Footer, PartitionRef, RunManifest
+from schemas.context import ContextOptions
+from schemas.dataset import DatasetSpec
+from schemas.documents.lake import Difference, ScoreChange
+from schemas.errors import BlueprintError, ChecksumError, MoodflowError, SourceError, UsageError
+from schemas.lineage import SOURCES, Footer, PartitionRef, RunManifest
+from schemas.tables.items import Items
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import AbilityScores, Totals
 from schemas.vocabulary import CORRECTED
-from tasks.datasets.keys import LAZY_ITEMS_VERSION
+from tasks.datasets.building import annotate_items, list_samples
+from tasks.datasets.catalogue import LAZY_ITEMS_VERSION, find_dataset
+from tasks.datasets.own_items import local_dataset
 from tasks.judging.executor import JUDGEMENTS_VERSION
 from tasks.judging.rubrics import OwnRubrics, load_rubric
-from tasks.lake.fingerprint import canonical_json
+from tasks.lake.manifest import notices
+from tasks.lake.partitions import canonical_json
 from tasks.metrics.item_scores import METRICS_VERSION
 from tasks.metrics.metric import PROFILES
 from tasks.retrieval.ranking import RANKING_VERSION
@@ -26,6 +33,8 @@ from tasks.scoring.blueprints import profiled_blueprint
 from tasks.solvers.chunk_rows import CHUNKS_VERSION
 from tasks.solvers.presentation import TRUNCATION_VERSION
 from tasks.solvers.registry import code_behind
+from tasks.sources.locating import Locator, source_sha256, sources
+from tasks.sources.reading import read_dataset
 from tasks.verify.recompute import StoredRun, compute_scores, of_layer
 
 LONGEST_VALUE = 60
@@ -49,8 +58,8 @@ def blueprint_differences(stored: Blueprint, present: Blueprint) -> Iterator[Dif
     for change in tree_changes(before, after):
         was, now = (value if value is ABSENT else canonical_json(value) for value in (change.before, change.after))
         short = [value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}..." for value in (was, now)]
-        message = f"blueprint {stored.name}: {change.place} was {short[0]}, is {short[1]}"
-        yield Difference(kind="blueprint", where=change.place, expected=was, got=now, message=message)
+        message = f"blueprint {stored.name}: {change.path} was {short[0]}, is {short[1]}"
+        yield Difference(kind="blueprint", where=change.path, expected=was, got=now, message=message)
 
 
 def rescore(stored: StoredRun, blueprint: Blueprint) -> tuple[list[ScoreChange], list[str]]:
@@ -133,9 +142,9 @@ def present_parts(ref: PartitionRef, settings: Mapping[str, Any], blueprint: Map
 
 def asked_parts(ref: PartitionRef, settings: Mapping[str, Any], blueprint: Mapping[str, Any]) -> dict[str, str]:
     """Return the parts of what was asked, and of what was retrieved for it; chunks of no setting are split alike for all."""
-    place = dict(ref.place)
-    code = code_behind(place.get("setting", ""), settings)
-    version = CHUNKS_VERSION if "setting" not in place else code.version if code else GONE
+    keys = dict(ref.place)
+    code = code_behind(keys.get("setting", ""), settings)
+    version = CHUNKS_VERSION if "setting" not in keys else code.version if code else GONE
     others = {"ranking_version": RANKING_VERSION, "chunks_version": CHUNKS_VERSION, "too_long": TRUNCATION_VERSION}
     return {VERSION: version, **others, **(code.settings(blueprint.get("own_prompts", {})) if code else {})}
 
@@ -156,3 +165,103 @@ def _rubric_sha256(name: str, own: OwnRubrics) -> str:
         return load_rubric(name, own).sha256
     except UsageError:
         return GONE
+
+
+Built = tuple[str, tuple[str, ...]]
+"""What items were built from: version of the dataset, and hashes of its files."""
+
+
+def check_catalogue(
+    manifest: RunManifest, blueprint: Blueprint, footers: Mapping[str, Footer]
+) -> tuple[list[Difference], list[str]]:
+    """Compare each dataset's evaluation version and source hashes with those in the footers of its items.
+
+    Where an entry has several sources, one that is the same will do; which of them was used depends on the machine. The blueprint
+    names files of the user's own.
+
+    Returns:
+        Differences, and notes on datasets that could not be compared.
+    """
+    differences: list[Difference] = []
+    notes: list[str] = []
+    locator = _locator_of(manifest)
+    for footer in footers.values():
+        if footer.partition.layer != "items":
+            continue
+        name, built = footer.partition.key("dataset"), _built_from(footer)
+        try:
+            differences.extend(_compare(name, built, _candidates(name, blueprint, manifest), locator))
+        except ChecksumError as error:
+            differences.append(_difference(name, error.expected, error.got, f"dataset {name}: {error.what}"))
+        except SourceError as error:
+            notes.append(f"dataset {name}: whether its source changed could not be checked: {error.what}")
+        except UsageError as error:
+            differences.append(_difference(name, built[0], None, f"dataset {name} is gone: {error.what}"))
+    return differences, notes
+
+
+def gold_rows(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
+    """Make the rows of a layer of gold again, about the stored items.
+
+    Raises:
+        SourceError: the source files are not here, or are not those that the partition was built from.
+    """
+    name, footer, locator = ref.key("dataset"), stored.footers[ref.path], _locator_of(stored.manifest)
+    (items,) = stored.intact([own for own in of_layer(stored.manifest.partitions, "items") if own.place == ref.place])
+    for spec in _candidates(name, stored.blueprint, stored.manifest):
+        if _present_state(spec, locator) == _built_from(footer):
+            records = read_dataset(spec, [locator.locate(file) for file in spec.files])
+            samples = list_samples(spec, records, ContextOptions(**footer.settings.get("contexts", {})), footer.settings["seed"])
+            return annotate_items(spec, samples, stored.lake.read(items, Items)["item_id"])[ref.layer]
+    raise SourceError(f"dataset {name} has no source that is as it was")
+
+
+def _locator_of(manifest: RunManifest) -> Locator:
+    """Return what finds source files in the mirror of the run and in the cache, without a download."""
+    mirror = manifest.plan.get("mirror")
+    return Locator(Path(mirror) if mirror and Path(mirror).is_dir() else None)
+
+
+def _present_state(spec: DatasetSpec, locator: Locator) -> Built | None:
+    """Return what items of an entry would be built from now; null if its files are not here."""
+    try:
+        return spec.evaluation_version, source_sha256(spec.files, locator)
+    except SourceError:
+        return None
+
+
+def _built_from(footer: Footer) -> Built:
+    return footer.settings["dataset_version"], tuple(footer.settings[SOURCES])
+
+
+def _candidates(name: str, blueprint: Blueprint, manifest: RunManifest) -> list[DatasetSpec]:
+    """Return the entry's sources, that which the run used first."""
+    entry = blueprint.datasets.get(name)
+    if entry and entry.source:
+        return [local_dataset(name, entry.title, entry.source)]
+    used = next((notice.sources for notice in manifest.datasets if notice.id == name), None)
+    return sorted(sources(find_dataset(name)), key=lambda spec: used is None or notices([spec])[0].sources != used)
+
+
+def _compare(name: str, built: Built, candidates: list[DatasetSpec], locator: Locator) -> Iterator[Difference]:
+    present, failures = list[Built](), list[MoodflowError]()
+    for spec in candidates:
+        try:
+            present.append((spec.evaluation_version, source_sha256(spec.files, locator)))
+        except MoodflowError as error:
+            failures.append(error)
+        if built in present:
+            return
+    if not present or (failures and len(candidates) > 1):
+        raise failures[0] if failures else SourceError(f"dataset {name} has no source")
+    (version, hashes), (was, old_hashes) = present[0], built
+    if version != was:
+        yield _difference(name, was, version, f"dataset {name}: evaluation version was {was}, is {version}")
+    if hashes != old_hashes:
+        old, new = next((pair for pair in zip(old_hashes, hashes, strict=False) if pair[0] != pair[1]), (None, None))
+        words = f"sha256 was {old[:12]}, is {new[:12]}" if old and new else "has other files"
+        yield _difference(name, ", ".join(old_hashes), ", ".join(hashes), f"dataset {name}: source {words}")
+
+
+def _difference(name: str, expected: str | None, got: str | None, message: str) -> Difference:
+    return Difference(kind="catalogue", where=name, expected=expected, got=got, message=message)

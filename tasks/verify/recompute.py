@@ -48,7 +48,7 @@ class StoredRun:
     @cached_property
     def places(self) -> dict[str, int]:
         """Where the manifest lists each partition, by path."""
-        return {ref.path: place for place, ref in enumerate(self.manifest.partitions)}
+        return {ref.path: index for index, ref in enumerate(self.manifest.partitions)}
 
     def parents(self, ref: PartitionRef) -> tuple[PartitionRef, ...]:
         """Return partitions that one was computed from, in the order of the manifest; LakeError if it does not list one."""
@@ -94,8 +94,8 @@ def answers(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     items, replies = stored.inputs(ref)
     if not replies:
         return gold_answers(stored.lake.read(items[0], Items))
-    asked = stored.lake.read(stored.items_behind(replies[0]), Items)
-    return restate_answers(stored.lake.read(ref, Answers), stored.lake.read(replies[0], Responses), asked)
+    sampled = stored.lake.read(stored.items_behind(replies[0]), Items)
+    return restate_answers(stored.lake.read(ref, Answers), stored.lake.read(replies[0], Responses), sampled)
 
 
 def judgements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
@@ -110,12 +110,12 @@ def item_scores(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
 
 def compute_scores(stored: StoredRun, ref: PartitionRef, blueprint: Blueprint) -> pl.DataFrame:
     """Compute item scores of an eval job of the run, with the methods that a blueprint has for its dataset."""
-    (said,), rated, gold = stored.inputs(ref)
-    (replies,) = stored.parents(said)
+    (answered,), rated, gold = stored.inputs(ref)
+    (replies,) = stored.parents(answered)
     job = ItemScoreJob(
         methods=blueprint.datasets[ref.key("dataset")].methods,
         items=stored.items_behind(replies),
-        answers=said,
+        answers=answered,
         judgements=next(iter(rated), None),
         key=PartitionKey(layer=ref.layer, place=ref.place, fingerprint=ref.fingerprint),
         gold=gold,

@@ -10,19 +10,18 @@ import polars as pl
 from pydantic import ValidationError
 
 from schemas.blueprint import Blueprint
-from schemas.documents.verification import CheckedFiles, CheckedLayer, Difference, DifferenceKind, ScoreChange, Verification
+from schemas.documents.lake import CheckedFiles, CheckedLayer, Difference, DifferenceKind, ScoreChange, Verification
 from schemas.errors import LakeError, MoodflowError, SourceError
 from schemas.folders import Folder
 from schemas.lineage import Footer, PartitionRef, RunManifest
 from schemas.tables.columns import measured_columns
 from schemas.tables.layers import LAYERS, in_order
-from tasks.lake.fingerprint import content_sha256, fingerprint_of, hash_settings
 from tasks.lake.lake import Lake, as_written
 from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_folder
+from tasks.lake.partitions import content_sha256, fingerprint_of, hash_settings
 from tasks.lake.seal import SEAL, check_seal
 from tasks.runs.differences import first_difference, has_rows
-from tasks.verify.catalogue import check_catalogue
-from tasks.verify.drift import LONGEST_VALUE, blueprint_differences, code_differences, find_present, rescore
+from tasks.verify.drift import LONGEST_VALUE, blueprint_differences, check_catalogue, code_differences, find_present, rescore
 from tasks.verify.recompute import DamagedInputError, StoredRun
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.conftest import install_page
 from tests.docs.pages import ROOT, blocks
 from tests.docs.printed import SERVED
+from tests.installed import install_page
 from tests.model_server import ModelServer
 
 PAGE = ROOT / "docs" / "how-to" / "own-metric.md"

@@ -10,8 +10,7 @@ from typing import Any, Literal
 import polars as pl
 
 from schemas.dataset import DatasetSpec
-from schemas.item import Item
-from schemas.letters import option_letters
+from schemas.item import Item, option_letters
 from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.catalogue import CATALOGUE
 from tasks.solvers.presentation import Order, option_orders

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from tasks.models.cost.budget import measure_texts
+from tasks.models.cost import measure_texts
 from tests.flows.command import Ended, ended
 from tests.flows.commands.test_bad_input import ITEM, blueprint
 from tests.flows.scripted_roles import Messages, by_hash, layer

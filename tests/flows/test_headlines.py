@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 
-from flows.runtime.artifact_tables import leaderboard_table
+from flows.runtime.artifacts import leaderboard_table
 from schemas.blueprint import Gate
 from schemas.lineage import CodeVersion, DatasetNotice, PartitionRef
 from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.tables.scores import Totals
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_manifest
+from tasks.lake.partitions import partition_key
 from tasks.leaderboard.ranking import run_rows
 from tasks.runs.past_run import reopen
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
@@ -28,7 +28,7 @@ from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 from tests.tasks.lake.test_manifest import bare_manifest
 from tests.tasks.rows import answer, frame, judgement
-from tests.tasks.runs.test_instruments import TALK, fault
+from tests.tasks.runs.test_failures import TALK, fault
 from tests.tasks.scoring.samples import ability, blueprint, items, task
 
 DESIGN = blueprint(

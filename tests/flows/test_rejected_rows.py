@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from flows.planning.broken_rows import find_broken_rows
 from flows.planning.resolve import resolve
+from flows.planning.score_jobs import find_broken_rows
 from schemas.folders import DATA_FOLDER
 from schemas.plan import Plan
 from tasks.benchmarks.moodbench.datasets.safetybench import SAFETYBENCH

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from flows.commands.plan_fields import plan_fields
-from tasks.benchmarks.longemotion.solvers.base import say
+from tasks.benchmarks.longemotion.solvers.asking import say
 from tasks.solvers.registry import SOLVERS, Solver
 from tasks.solvers.state import AskedItem, PlainOptions, SolverCode, SolverOutput, SolverResources, state_answer
 from tests.flows.command import Ended, assert_one_message, ended

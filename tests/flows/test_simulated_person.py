@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tasks.text.number_format import number
-from tests.docs.test_own_family import Family, family  # noqa: F401  a fixture
+from tests.docs.test_own_package import Family, family  # noqa: F401  a fixture
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.model_server import ModelServer
 
@@ -48,7 +48,7 @@ def run(judged: ModelServer, asked: dict[str, ModelServer], played: ModelServer,
     roles = {"seeker": {"name": "s", "base_url": played.base_url}, "judge": {"name": "j", "base_url": judged.base_url}}
     Path("models.yaml").write_text(yaml.safe_dump({"models": models, "roles": roles}), encoding="utf-8")
     options = ("--settings", "interview", "--config", "models.yaml", "--set", "bootstrap=0")
-    return ended("run", "interviews.yaml", *options, *more, "--json")
+    return ended("run", "interview/interviews.yaml", *options, *more, "--json")
 
 
 def rounded(value: Any) -> Any:
@@ -103,7 +103,7 @@ def test_from_slips_and_reviews_to_report_and_leaderboard() -> None:
 @pytest.mark.usefixtures("family")
 def test_a_review_needs_faults_and_a_judge() -> None:
     server = "http://127.0.0.1:9/v1"
-    where = ("run", "interviews.yaml", "--settings", "interview", "--model", "m", "--base-url", server, "--set")
+    where = ("run", "interview/interviews.yaml", "--settings", "interview", "--model", "m", "--base-url", server, "--set")
     judged = ("--judge", "j", "--judge-base-url", server)
     for more, got in ((("friendship", *judged), "friendship, a judge"), (("esc_seeker",), "no judge")):
         done = ended(*where, f"simulation_rubric={more[0]}", *more[1:])
@@ -131,7 +131,7 @@ def assert_shown(page: str) -> None:
 
 def assert_compared(third: Ended) -> None:
     assert third.status == 1, third.err
-    document = ended("leaderboard", "interviews.yaml", "--json").document
+    document = ended("leaderboard", "interview/interviews.yaml", "--json").document
     assert {(row["verdict"], row["total"], row["rank"]) for row in document["models"]} == {("instrument failed", None, None)}
     # No order of models is compared that rests on a seeker out of its part.
     assert document["helper_ranks"] == []

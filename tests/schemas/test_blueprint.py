@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from schemas.blueprint import Blueprint, LevelRule, MetricSpec
-from schemas.normalisation import CentredNormalisation, GradeNormalisation, NumericNormalisation, RatioNormalisation
+from schemas.metrics import CentredNormalisation, GradeNormalisation, NumericNormalisation, RatioNormalisation
 
 METHOD: dict[str, Any] = {"id": "choice", "metrics": [{"metric": "accuracy"}]}
 DATASET: dict[str, Any] = {"title": "D", "methods": [METHOD]}

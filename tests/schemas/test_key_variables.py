@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from flows.runtime.endpoints import way_to
+from schemas.addresses import read_pairs
 from schemas.chat import ModelEntry
 from schemas.errors import UsageError
-from schemas.key_variables import read_pairs
 
 
 def entry(**fields: Any) -> ModelEntry:

@@ -4,7 +4,7 @@ import dataframely as dy
 import pytest
 from pydantic import ValidationError
 
-from schemas.tables.rows import row_model
+from schemas.tables.columns import row_model
 
 
 class Cups(dy.Schema):

@@ -21,7 +21,7 @@ from tasks.benchmarks.attunebench.annotate import read_draft
 from tasks.benchmarks.attunebench.conversation import part_of
 from tasks.benchmarks.attunebench.metrics.conversation import measure_parts
 from tasks.benchmarks.esc_eval.role_play import says_goodbye
-from tasks.benchmarks.longemotion.question_types import ASPECTS
+from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.benchmarks.longemotion.solvers.emotion_expression import MARKED
 from tasks.benchmarks.longemotion.solvers.rag import read_marks
 from tasks.benchmarks.longemotion.solvers.search_o1 import find_query, without_searches
@@ -32,9 +32,8 @@ from tasks.judging.rubrics import Scale
 from tasks.judging.simulation import find_rule_faults
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
 from tasks.metrics.item_scores import MEASURED, score_items
-from tasks.text.json_objects import read_object
 from tasks.text.languages import find_language
-from tasks.text.reasoning import strip_reasoning
+from tasks.text.replies import read_object, strip_reasoning
 from tasks.text.scrub_keys import Scrubber
 from tests.tasks.benchmarks.attunebench.metrics.samples import ONE_TURN, gold_layers, visible
 from tests.tasks.rows import answer, answers, item, items, judgement, judgements

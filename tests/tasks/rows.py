@@ -5,7 +5,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from schemas.documents.system import SystemRow
+from schemas.documents.leaderboard import SystemRow
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements, Responses

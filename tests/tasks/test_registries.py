@@ -22,7 +22,7 @@ from schemas.question_types import QUESTION_TYPES, QuestionType, suited_metrics,
 from schemas.tables.items import Items
 from schemas.tables.scores import ItemScores
 from tasks.benchmarks.attunebench.conversation import ConversationGold
-from tasks.benchmarks.longemotion.question_types import ASPECTS
+from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.datasets.building import broken_rules, build_of_records
 from tasks.datasets.own_items import adapt_item_record, local_dataset
 from tasks.explain.rows import break_down

@@ -22,8 +22,7 @@ from tasks.benchmarks.attunebench.conversation import POST, ReplyLabel, VisibleC
 from tasks.solvers.prompts import PROMPTS, PromptFolder, Template, Text
 from tasks.solvers.registry import Solver
 from tasks.solvers.state import AskedItem, Call, SolverCode, SolverOptions, SolverOutput, SolverResources, state_answer
-from tasks.text.json_objects import read_object
-from tasks.text.reasoning import strip_reasoning
+from tasks.text.replies import read_object, strip_reasoning
 
 SETTING, DRAFT_JUDGE, QUESTION_TYPE = "annotate", "draft_judge", "annotation"
 NEUTRAL = ("X", "Y", "Z")

@@ -10,7 +10,7 @@ ATTUNEBENCH = Benchmark(
     datasets="tasks.benchmarks.attunebench.datasets.conversations:DATASETS",
     solvers="tasks.benchmarks.attunebench.annotate:SOLVERS",
     question_types="tasks.benchmarks.attunebench.benchmark:QUESTION_TYPES",
-    metrics="tasks.benchmarks.attunebench.metrics.rows:METRICS",
+    metrics="tasks.benchmarks.attunebench.metrics.conversation:METRICS",
     layers="tasks.benchmarks.attunebench.benchmark:LAYERS",
     sections="tasks.benchmarks.attunebench.section:SECTIONS",
     exchanges="tasks.benchmarks.attunebench.exchange:EXCHANGES",
@@ -19,6 +19,6 @@ ATTUNEBENCH = Benchmark(
 QUESTION_TYPES = (QuestionTypeRow("annotation", "text", (), has_prompt=False),)
 TURNS, WHOLE = "turn_annotations", "conversation_annotations"
 LAYERS = (
-    gold_layer(TURNS, "tasks.benchmarks.attunebench.gold:TurnAnnotations"),
-    gold_layer(WHOLE, "tasks.benchmarks.attunebench.gold:ConversationAnnotations"),
+    gold_layer(TURNS, "tasks.benchmarks.attunebench.conversation:TurnAnnotations"),
+    gold_layer(WHOLE, "tasks.benchmarks.attunebench.conversation:ConversationAnnotations"),
 )

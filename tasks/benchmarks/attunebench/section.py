@@ -1,6 +1,7 @@
-"""Find out what a model reads well in annotated conversations: perspective, single emotions, intensities, turn by turn.
+"""The section of the report on annotated conversations: what a model reads well in them, and how that is laid out.
 
-Source: AttuneBench 1.0 and the public port of its scorer for perspective and pooled judgements; the rest is ours.
+Perspective, single emotions, intensities, turn by turn. Source: AttuneBench 1.0 and the public port of its scorer for perspective
+and pooled judgements; the rest is ours.
 """
 
 from collections import Counter, defaultdict
@@ -10,28 +11,37 @@ from typing import NamedTuple
 import polars as pl
 
 from schemas.blueprint import MethodSpec
+from schemas.table import Cell, Column, Table, Value, columns
 from tasks.benchmarks.attunebench.benchmark import TURNS, WHOLE
 from tasks.benchmarks.attunebench.conversation import TurnGold, part_of
 from tasks.benchmarks.attunebench.metrics import conversation as scoring
-from tasks.benchmarks.attunebench.metrics.choices import pooled
-from tasks.benchmarks.attunebench.metrics.conversation import COUNTED, FACING, JUDGED, Annotated
-from tasks.benchmarks.attunebench.metrics.emotions import Values
+from tasks.benchmarks.attunebench.metrics.conversation import COUNTED, FACING, MEASURE, Annotated
 from tasks.benchmarks.attunebench.metrics.replies import read_tags
-from tasks.benchmarks.attunebench.metrics.rows import MEASURE
 from tasks.benchmarks.attunebench.metrics.rules import Rules, rules_of
-from tasks.benchmarks.attunebench.section_tables import lay_out_annotations
+from tasks.benchmarks.attunebench.metrics.turns import Values, pooled
 from tasks.metrics.item_scores import wholes_of
 from tasks.runs.past_run import PastRun
-from tasks.runs.run_tables import Row
-from tasks.runs.sections import RunSection
+from tasks.runs.run_tables import ReportData, Row
+from tasks.runs.sections import Block, RunSection
 from tasks.solvers.answers import ASKED, SAID
-from tasks.text.json_objects import read_object
+from tasks.solvers.registry import setting_title
+from tasks.text.number_format import counted, list_counts, number, signed
+from tasks.text.replies import read_object
 
 NONE, UNREAD, NOTHING_ELSE = "none", "unread", "nothing else"
 """In place of an emotion: an empty list; a reply without a list; a list whose every emotion was tagged, too."""
 
-OF_TURN = ("pillar_emotion", "binary_accuracy", "pairwise_accuracy", "draft_judge_score")
-"""Capabilities that are scored turn by turn."""
+OF_TURN = {
+    "pillar_emotion": "Emotion",
+    "binary_accuracy": "Behaviour",
+    "pairwise_accuracy": "Preference",
+    "draft_judge_score": "Judged drafts",
+}
+"""Capabilities that are scored turn by turn, by metric."""
+
+JUDGED = {"binary_om_accuracy": "reply did", "binary_human_accuracy": "person wanted"}
+SIDES = {"observer": "observer", "participant": "person"}
+RATIOS = {"accuracy": "Accuracy", "mcc": "MCC", "precision": "Precision", "recall": "Recall", "f1": "F1"}
 
 
 class ReadTurn(NamedTuple):
@@ -81,8 +91,8 @@ def _describe(run: PastRun, dataset: str, method: MethodSpec) -> Iterator[Row]:
 
 
 def _read_turns(items: Mapping[str, Annotated], answers: pl.DataFrame, rules: Rules) -> Iterator[ReadTurn]:
-    for row in answers.group_by(ASKED, maintain_order=True).agg("part", said=SAID).iter_rows(named=True):
-        replies = {part: read_object(text) for part, text in zip(row["part"], row["said"], strict=True)}
+    for row in answers.group_by(ASKED, maintain_order=True).agg("part", texts=SAID).to_dicts():
+        replies = {part: read_object(text) for part, text in zip(row["part"], row["texts"], strict=True)}
         gold, _ = items[row["item_id"]]
         for turn in gold.turns:
             values = scoring.score_turn(turn, {}, replies, rules)
@@ -136,6 +146,86 @@ def _by_number(turns: Sequence[ReadTurn]) -> list[Row]:
     rows = pl.DataFrame(values, schema={"turn": pl.Int64, **dict.fromkeys(OF_TURN, pl.Float64)}, orient="row")
     scores = {name: pl.struct(score=100 * pl.col(name).mean(), n=pl.col(name).count()) for name in OF_TURN}
     return rows.group_by("turn").agg(n=pl.len(), **scores).sort("turn").to_dicts()
+
+
+MOST_OPEN = 3
+"""Models whose tables are shown without being asked for."""
+
+PERSPECTIVE = (
+    "What stands behind the scores; calls that failed are left out. The same yes or no, asked of an observer and as if of the "
+    "person. Gap: observer less person; ratio: person over observer, 0 where the observer's is not above 0; each of a "
+    "conversation, then their mean. Accuracy is a mean over turns, then over conversations; the others are counted over all "
+    "judgements, “yes” being positive, and 0 where they are not defined."
+)
+READING = (
+    "By turn: scores on 0–100 over the conversations that have it; fewer have later ones. By emotion: recall, the share of the "
+    "turns that the person tagged so in which the model names it; and of the others what it names instead. There every emotion "
+    "counts that is named and not tagged, so one turn may count for several; “nothing else”: all that is named was tagged, "
+    "“none”: an empty list, “unread”: a reply without a list. By intensity, 1 to 7: what the model gives emotions that both name."
+)
+
+
+def lay_out_annotations(data: ReportData, rows: tuple[Row, ...]) -> Iterator[Block]:
+    """Yield the blocks of the section; none where no conversation was annotated."""
+    if not rows:
+        return
+    yield Block("Perspective", PERSPECTIVE, (perspective_table(data, rows),))
+    yield Block("Turns, emotions, intensities", READING)
+    for row in rows:
+        yield Block(name_reader(data, row), tables=reading_tables(row), folds=True, is_open=len(rows) <= MOST_OPEN)
+
+
+def name_reader(data: ReportData, read: Row) -> str:
+    """Return who read, and what where that is not clear."""
+    setting = f" ({setting_title(read['setting'])})" if len(data.settings) > 1 else ""
+    dataset = f", {data.title_of(read['dataset'])}" if len(data.blueprint.datasets) > 1 else ""
+    return f"{read['model']}{setting}{dataset}"
+
+
+def perspective_table(data: ReportData, rows: tuple[Row, ...]) -> Table:
+    """Return the same yes or no, asked of an observer and as if of the person."""
+    heads = (*columns("name", "Model", "Judged", "Asked of"), Column("Judgements", "count"))
+    cells = [
+        (name_reader(data, read), JUDGED[row["judged"]], title, row[side]["n"], *_ratios(row, side))
+        for read in rows
+        for row in read["judgements"]
+        for side, title in SIDES.items()
+    ]
+    return Table((*heads, *columns("number", *RATIOS.values(), digits=3)), cells, "Perspective")
+
+
+def _ratios(row: Row, side: str) -> Iterator[Value]:
+    for name in RATIOS:
+        shift = row["shift"].get(name) if side == "participant" else None
+        yield Cell(row[side][name], f"gap {signed(shift['gap'], 3)}, ratio {number(shift['ratio'], 2)}" if shift else "")
+
+
+def reading_tables(read: Row) -> tuple[Table, ...]:
+    """Return what a model reads turn by turn, by emotion and by intensity."""
+    turns = (Column("Turn", "name"), Column("Asked", "count"), *columns("score", *OF_TURN.values(), digits=1))
+    emotions = (Column("Tagged by the person", "name"), Column("Turns", "count"), Column("Recall, %", "score", 0))
+    intensities = columns("number", *(str(row["intensity"]) for row in read["intensities"]))
+    means = (Cell(row["mean"], counted(row["n"], "emotion")) for row in read["intensities"])
+    return (
+        Table(turns, [tuple(_turn(row)) for row in read["turns"]], f"By turn: {read['model']}"),
+        Table(
+            (*emotions, Column("Named instead, in turns")),
+            [(row["emotion"], row["n"], 100 * row["recall"], list_counts(row["instead"])) for row in read["emotions"]],
+            f"By emotion: {read['model']}",
+        ),
+        Table(
+            (Column("Intensity given by the person", "name"), *intensities),
+            [("Mean given by the model", *means)],
+            f"By intensity: {read['model']}",
+        ),
+    )
+
+
+def _turn(row: Row) -> Iterator[Value]:
+    yield from (str(row["turn"]), row["n"])
+    for name in OF_TURN:
+        scored = row[name]["n"]
+        yield Cell(row[name]["score"], f"{scored:,d}" if 0 < scored < row["n"] else "")
 
 
 SECTIONS = (RunSection("annotations", read_annotations, "Annotated conversations", lay_out_annotations),)

@@ -10,7 +10,7 @@ ESC_EVAL = Benchmark(
     datasets="tasks.benchmarks.esc_eval.datasets:DATASETS",
     solvers="tasks.benchmarks.esc_eval.role_play:SOLVERS",
     question_types="tasks.benchmarks.esc_eval.benchmark:QUESTION_TYPES",
-    card_pipelines="tasks.benchmarks.esc_eval.cards.pipeline:CARD_PIPELINES",
+    card_pipelines="tasks.benchmarks.esc_eval.cards:CARD_PIPELINES",
     papers="tasks.benchmarks.esc_eval.benchmark:PAPERS",
 )
 PAPERS = (DATA_FOLDER / "published" / "esc_eval.yaml",)

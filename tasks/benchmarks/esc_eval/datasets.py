@@ -16,7 +16,7 @@ from schemas.dataset import BundledFile, DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import Language
 from tasks.benchmarks.moodbench.bundled import BUNDLED
-from tasks.datasets.pinned_files import pinned_in
+from tasks.datasets.catalogue import pinned_in
 
 Gender = Literal["female", "male", "not mentioned"]
 AgeGroup = Literal["teenage", "young", "middle-aged", "old", "not mentioned"]
@@ -66,37 +66,37 @@ def card_text(language: Language, age: str, gender: Gender, occupation: str, pro
     return "\n".join(f"{label}{colon}{value}" for label, value in zip(labels.split(","), values, strict=True))
 
 
-def read_card(text: str, language: Language, **known: Any) -> RoleCard:
-    """Return the card of four labelled lines, and `known`, what they do not say; raise ValueError if they are others."""
+def read_card(text: str, language: Language, **others: Any) -> RoleCard:
+    """Return the card of four labelled lines, and `others`, what they do not say; raise ValueError if they are others."""
     labels = LABELS[language][0].split(",")
     lines = r"\s*\n\s*".join(rf"{label}\s*[:：]\s*(\S.*?)" for label in labels)
-    found = re.fullmatch(rf"\s*{lines}\s*", text, flags=re.IGNORECASE | re.DOTALL)
-    if found is None:
+    match = re.fullmatch(rf"\s*{lines}\s*", text, flags=re.IGNORECASE | re.DOTALL)
+    if match is None:
         raise ValueError(f"a card has the lines {', '.join(labels)}, this one is {text[:80]!r}")
     english = {word: name for name, word in GENDERS.items()}
-    age, gender, occupation, problem = (english.get(said, said) for said in found.groups())
+    age, gender, occupation, problem = (english.get(value, value) for value in match.groups())
     gender, occupation = gender.lower(), NOT_MENTIONED if occupation.lower() == NOT_MENTIONED else occupation
-    read = {"age_raw": found[1], "age_group": age_group(age), "gender": gender, "occupation": occupation, "problem": problem}
-    return RoleCard.model_validate({"text": text, "language": language, **read, **known})
+    read = {"age_raw": match[1], "age_group": age_group(age), "gender": gender, "occupation": occupation, "problem": problem}
+    return RoleCard.model_validate({"text": text, "language": language, **read, **others})
 
 
 def age_group(age: str) -> AgeGroup | None:
     """Return the group of an age in years or in words; null if it names none or several."""
     if years := re.match(r"\d+", age):
         return next((group for group, (end, _) in AGES.items() if int(years[0]) < end), None)
-    named = [group for group, (_, words) in AGES.items() if re.search(words, age, flags=re.IGNORECASE)]
-    return named[0] if len(named) == 1 else None
+    groups = [group for group, (_, words) in AGES.items() if re.search(words, age, flags=re.IGNORECASE)]
+    return groups[0] if len(groups) == 1 else None
 
 
-def card_item(text: str, language: Language, **known: Any) -> Item:
+def card_item(text: str, language: Language, **others: Any) -> Item:
     """Return the item of a card, as `read_card` reads it; where it cannot be read one without a question, which is rejected."""
-    asked = partial(Item, question_type="role_play", language=language)
+    make_item = partial(Item, question_type="role_play", language=language)
     try:
-        card = read_card(text, language, **known)
+        card = read_card(text, language, **others)
     except ValueError:
-        return asked(item_id=known["card_id"], context=text, question="")
+        return make_item(item_id=others["card_id"], context=text, question="")
     groups = {name: value for name in GROUPS if (value := getattr(card, name)) is not None}
-    return asked(item_id=card.card_id, context=text, question=card.problem, subset=card.domain, groups=groups)
+    return make_item(item_id=card.card_id, context=text, question=card.problem, subset=card.domain, groups=groups)
 
 
 _pin = pinned_in("github.com/haidequanbu/ESC-Eval", "9ad46e7b5e247e824dae4633910eaa82be668beb")
@@ -110,9 +110,8 @@ SOURCES = {"ESconv": "ESConv", "MHP": "MHP Reddit", "Psych": "Psych8K", "smile":
 def _released_card(record: Record) -> Item:
     """`base` is the card, `res` its domain, in Chinese. A translation for annotators, `base_biaozhu`, is not read."""
     fields = record.fields
-    known = {"card_id": f"card-{fields['id']}", "domain": DOMAINS[fields["res"]]}
-    source = SOURCES.get(fields["source"], fields["source"])
-    return card_item(fields["base"], LANGUAGES[fields["language"]], source=source, **known)
+    source, domain = SOURCES.get(fields["source"], fields["source"]), DOMAINS[fields["res"]]
+    return card_item(fields["base"], LANGUAGES[fields["language"]], source=source, card_id=f"card-{fields['id']}", domain=domain)
 
 
 ESC_EVAL = tuple(

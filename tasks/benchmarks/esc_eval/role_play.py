@@ -89,7 +89,7 @@ class RolePlayOptions(Frozen):
 
 
 async def play(
-    asked: AskedItem, options: SolverOptions[RolePlayOptions], resources: SolverResources, repetition: int
+    asked_item: AskedItem, options: SolverOptions[RolePlayOptions], resources: SolverResources, repetition: int
 ) -> SolverOutput:
     """Let the two talk about one card.
 
@@ -101,14 +101,14 @@ async def play(
         UsageError: the item is no role card.
     """
     own, prompts = options.own, RolePlayPrompts.load(options.prompts).seeker
-    card = asked.require_context("role_play", QUESTION_TYPE, "role card")
-    template, limit = prompts.template(asked.item.language), prompts.max_tokens
+    card = asked_item.require_context("role_play", QUESTION_TYPE, "role card")
+    template, limit = prompts.template(asked_item.item.language), prompts.max_tokens
     instruction = template.instruction(own.variant, card, own.turns)
     opening = (ChatMessage(role="system", content=instruction), ChatMessage(role="user", content=template.greeting))
     calls: list[Call] = []
     turns: list[DialogueTurn] = []
     for number in range(1, own.turns + 1):
-        step, drawing = f"turn {number}", draw_lines(asked, own, resources, repetition, number)
+        step, drawing = f"turn {number}", draw_lines(asked_item, own, resources, repetition, number)
         line = _require_words(await drawing.ask(SEEKER, step, (*opening, *as_seen_by(SEEKER, turns)), limit, repetition))
         leaves = number < own.turns and says_goodbye(line.reply.text or "")
         calls.append(line._replace(step="goodbye") if leaves else line)
@@ -129,7 +129,7 @@ def as_seen_by(role: Role, turns: Sequence[DialogueTurn]) -> tuple[ChatMessage, 
 
 
 def draw_lines(
-    asked: AskedItem, own: RolePlayOptions, resources: SolverResources, repetition: int, number: int
+    asked_item: AskedItem, own: RolePlayOptions, resources: SolverResources, repetition: int, number: int
 ) -> SolverResources:
     """Return the resources with the seeker as it is sampled in one turn.
 
@@ -141,7 +141,7 @@ def draw_lines(
     temperature = sampling.temperature or (own.repeat_temperature if repetition else 0.0)
     if not temperature:
         return resources
-    drawn = sha256(f"{sampling.seed or 0}/{asked.item_id}/{repetition}/{number}".encode()).digest()
+    drawn = sha256(f"{sampling.seed or 0}/{asked_item.item_id}/{repetition}/{number}".encode()).digest()
     return resources.sampled(SEEKER, temperature=temperature, seed=int.from_bytes(drawn[:8]) % SEEDS)
 
 

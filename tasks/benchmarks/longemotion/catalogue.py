@@ -6,9 +6,8 @@ from tasks.benchmarks.longemotion.datasets.emotion_classification import EC_EMOB
 from tasks.benchmarks.longemotion.datasets.emotion_conversation import EMOTION_CONVERSATION
 from tasks.benchmarks.longemotion.datasets.emotion_detection import ED, ED_BACKUP, ED_RELEASED
 from tasks.benchmarks.longemotion.datasets.emotion_expression import EE
-from tasks.benchmarks.longemotion.datasets.emotion_qa import QA
-from tasks.benchmarks.longemotion.datasets.emotion_summary import ES, ES_RELEASED
 from tasks.benchmarks.longemotion.datasets.released_classification import EC_EMOBENCH_RELEASED, EC_FINENTITY_RELEASED
+from tasks.benchmarks.longemotion.datasets.whole_documents import ES, ES_RELEASED, QA
 
 LONGEMOTION: tuple[DatasetSpec, ...] = (
     *(EC_EMOBENCH, EC_FINENTITY, EC_EMOBENCH_RELEASED, EC_FINENTITY_RELEASED),

@@ -10,14 +10,14 @@ from tasks.metrics.answer_forms import ParsedAnswer, Question, keyed_values
 from tasks.metrics.general import by_reference
 from tasks.metrics.metric import Metric
 from tasks.metrics.texts import CHINESE_CHARACTER, word_f1
-from tasks.text.reasoning import strip_reasoning
+from tasks.text.replies import strip_reasoning
 
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
 _SPACED = str.maketrans(dict.fromkeys(punctuation, " "))
 _DROPPED = re.compile(r"\b(?:a|an|the|by)\b")
 
 
-def qa_f1(said: str, true: str) -> float:
+def qa_f1(reply: str, true: str) -> float:
     """Score a short answer by word F1 as emotion QA does; 0 where no word is shared or nothing is left.
 
     Lower case; every ASCII punctuation mark becomes a space; so do the whole words a, an, the, by. Typographic quotes and dashes
@@ -28,7 +28,7 @@ def qa_f1(said: str, true: str) -> float:
     Source: released code of January 2026, after SQuAD and LongBench.
     """
     by_character = CHINESE_CHARACTER.search(true) is not None
-    return word_f1(_qa_words(final_answer(said), by_character=by_character), _qa_words(true, by_character=by_character))
+    return word_f1(_qa_words(final_answer(reply), by_character=by_character), _qa_words(true, by_character=by_character))
 
 
 def _qa_words(text: str, *, by_character: bool) -> list[str]:

@@ -8,18 +8,32 @@ from tasks.benchmarks.moodbench.bundled import BUNDLED
 from tasks.benchmarks.moodbench.datasets.bias import BBQ, CROWS_PAIRS, STEREOSET
 from tasks.benchmarks.moodbench.datasets.commonsense import COSMOS_QA, HELLASWAG, PIQA, TRUTHFULQA
 from tasks.benchmarks.moodbench.datasets.companionship import BOOKSORT, LONGMEMEVAL, PERSONAFEEDBACK
-from tasks.benchmarks.moodbench.datasets.emobench import EMOBENCH1, EMOBENCH2, EMOBENCH3
+from tasks.benchmarks.moodbench.datasets.emotional_situations import (
+    EMOBENCH1,
+    EMOBENCH2,
+    EMOBENCH3,
+    MOODBENCH1,
+    MOODBENCH2,
+    MOODBENCH3,
+    MOODBENCH4,
+)
 from tasks.benchmarks.moodbench.datasets.emotions import CPED, EDOS, GOEMOTIONS, SEMEVAL2018_TASK1
 from tasks.benchmarks.moodbench.datasets.exams import AGIEVAL, CEVAL, CMMLU, MMLU_PRO
-from tasks.benchmarks.moodbench.datasets.irony_and_metaphor import SEMEVAL2018_TASK3, VUA20
-from tasks.benchmarks.moodbench.datasets.moodbench_sets import MOODBENCH1, MOODBENCH2, MOODBENCH3, MOODBENCH4
 from tasks.benchmarks.moodbench.datasets.questionnaires import EFFECTIVE_COMMUNICATION, EQ60, INTERPERSONAL_RELATIONSHIP, IRI30
 from tasks.benchmarks.moodbench.datasets.reading_comprehension import CMRC2018, MULTIRC, RECORD
 from tasks.benchmarks.moodbench.datasets.reasoning import FOLIO, LOGIQA, MUTUAL, WSC
 from tasks.benchmarks.moodbench.datasets.safetybench import SAFETYBENCH
 from tasks.benchmarks.moodbench.datasets.sentence_pairs import COPA, LCQMC, MNLI, OCNLI, QQP, RTE, WIC
 from tasks.benchmarks.moodbench.datasets.summaries import CNEWSUM, LCSTS, VCSUM
-from tasks.benchmarks.moodbench.datasets.text_classification import AG_NEWS, DIANPING, IMDB, SST2, THUCNEWS
+from tasks.benchmarks.moodbench.datasets.text_classification import (
+    AG_NEWS,
+    DIANPING,
+    IMDB,
+    SEMEVAL2018_TASK3,
+    SST2,
+    THUCNEWS,
+    VUA20,
+)
 
 MOODBENCH: tuple[DatasetSpec, ...] = (
     *(CROWS_PAIRS, STEREOSET, BBQ, *SAFETYBENCH),

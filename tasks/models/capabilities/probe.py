@@ -129,13 +129,13 @@ class Trial:
         reply = await self.call(self.offered)
         blind = False
         while self._is_refusal(reply) and self.offered:
-            named = tuple(parameter for parameter in self.offered if parameter.is_named_in(self.words(reply)))
-            if not named and not blind:
+            suspects = tuple(parameter for parameter in self.offered if parameter.is_named_in(self.words(reply)))
+            if not suspects and not blind:
                 blind = True
                 bare = await self.call(())
                 if not _has_answered(bare):
                     return bare
-            self.give_up(named or self.offered, reply.error or "")
+            self.give_up(suspects or self.offered, reply.error or "")
             reply = await self.call(self.offered)
         return await self._offer_again(reply) if _has_answered(reply) else reply
 
@@ -149,14 +149,14 @@ class Trial:
         tried = {refusal.parameter for refusal in self.refusals}
         others = [rival for rival in _rivals(least) if rival != least and rival not in tried]
         self.refusals.append(ParameterRefusal(least, error, suspects))
-        place = self.offered.index(least)
-        self.offered = (*self.offered[:place], *others[:1], *self.offered[place + 1 :])
+        index = self.offered.index(least)
+        self.offered = (*self.offered[:index], *others[:1], *self.offered[index + 1 :])
 
     def doubtful(self) -> list[Parameter]:
         """Return parameters given up for an error that could as well mean one given up later."""
         given_up = [refusal.parameter for refusal in self.refusals]
         return [
-            refusal.parameter for place, refusal in enumerate(self.refusals) if set(refusal.suspects) & set(given_up[place + 1 :])
+            refusal.parameter for index, refusal in enumerate(self.refusals) if set(refusal.suspects) & set(given_up[index + 1 :])
         ]
 
     def _is_refusal(self, reply: ChatReply) -> bool:
@@ -179,8 +179,8 @@ class Trial:
             self.cleared = doubtful
             return second
         if self._is_refusal(second):
-            named = [parameter for parameter in doubtful if parameter.is_named_in(self.words(second))]
-            self.confirmed = doubtful if len(doubtful) == 1 else named
+            confirmed = [parameter for parameter in doubtful if parameter.is_named_in(self.words(second))]
+            self.confirmed = doubtful if len(doubtful) == 1 else confirmed
         return reply
 
 
@@ -196,7 +196,7 @@ async def probe(
     """
     trial = Trial(entry, chat, (SYSTEM_ROLE, *SAMPLING[:-1], LIMITS[token_limit], SAMPLING[-1], WHOLE_REPLY))
     reply = await trial.run()
-    found = dict((*_of_parameters(trial, reply), *_of_reply(entry, reply)))
+    findings = dict((*_of_parameters(trial, reply), *_of_reply(entry, reply)))
     return ModelProbe(
         version=PROBE_VERSION,
         model=entry.name,
@@ -206,7 +206,7 @@ async def probe(
         latency_s=reply.latency_s if _has_answered(reply) else None,
         echoed_model=None if reply.model is None else one_line(reply.model),
         reasoning_in=reply.reasoning_in,
-        findings={name: replace(found[name], evidence=one_line(found[name].evidence)) for name in CAPABILITIES},
+        findings={name: replace(findings[name], evidence=one_line(findings[name].evidence)) for name in CAPABILITIES},
     )
 
 
@@ -265,8 +265,8 @@ def _of_reply(entry: ModelEntry, reply: ChatReply) -> Iterator[tuple[Capability,
         yield "same_model", CapabilityFinding("unknown", "the reply names no model")
     else:
         yield "same_model", CapabilityFinding(_yes(reply.model == entry.name), f"asked {entry.name}, answered by {reply.model}")
-    place = reply.reasoning_in
-    yield "reasoning", CapabilityFinding(_yes(place is not None), f"in {place}" if place else "none")
+    field = reply.reasoning_in
+    yield "reasoning", CapabilityFinding(_yes(field is not None), f"in {field}" if field else "none")
 
 
 def _has_answered(reply: ChatReply) -> bool:

@@ -12,9 +12,8 @@ from schemas.chat import ModelEntry
 from schemas.documents.models import CheckedCapability, CheckedModel, ModelCheck, ModelList, ProviderRow
 from schemas.json_yaml import read_json
 from schemas.provider import CAPABILITIES, CapabilityFinding, ModelProbe, Provider, Quirks
-from tasks.lake.errors import unreadable_document, unwritable
-from tasks.lake.files import replace_file
-from tasks.lake.fingerprint import hash_settings
+from tasks.lake.files import replace_file, unreadable_document, unwritable
+from tasks.lake.partitions import hash_settings
 from tasks.models.capabilities.probe import PROBE_VERSION
 from tasks.models.capabilities.providers import choose_capabilities, load_providers, provider_at
 
@@ -31,11 +30,11 @@ NOT_WRITTEN = "what was found about the model cannot be written"
 _PROBE = TypeAdapter(ModelProbe)
 
 
-def remember(lake: Path, entry: ModelEntry, found: ModelProbe) -> Path:
+def remember(lake: Path, entry: ModelEntry, probe: ModelProbe) -> Path:
     """Keep what was found, in one file per endpoint and model, replaced as a whole; return the file."""
     path = probe_file(lake, entry)
     with unwritable(NOT_WRITTEN, path):
-        replace_file(path, _PROBE.dump_json(found, indent=1) + b"\n")
+        replace_file(path, _PROBE.dump_json(probe, indent=1) + b"\n")
     return path
 
 
@@ -66,8 +65,8 @@ def probe_file(lake: Path, entry: ModelEntry) -> Path:
 
 def list_probes(lake: Path) -> list[ModelProbe]:
     """Return everything remembered, by model and server."""
-    found = (_read(path) for path in (lake / PROBES).glob("*.json"))
-    return sorted((one for one in found if one is not None), key=lambda one: (one.model, one.server))
+    probes = (_read(path) for path in (lake / PROBES).glob("*.json"))
+    return sorted((probe for probe in probes if probe is not None), key=lambda probe: (probe.model, probe.server))
 
 
 def list_models(lake: Path, environment: Mapping[str, str]) -> ModelList:
@@ -128,7 +127,7 @@ def _read(path: Path) -> ModelProbe | None:
         if document["version"] != PROBE_VERSION:
             return None
         document["findings"] = dict.fromkeys(CAPABILITIES, NOT_ASKED) | document["findings"]
-        found = _PROBE.validate_python(document)
-        if not found.answers:
+        probe = _PROBE.validate_python(document)
+        if not probe.answers:
             raise ValueError("the model did not answer")
-    return found
+    return probe

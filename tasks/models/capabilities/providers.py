@@ -50,23 +50,23 @@ def entry_for(provider: Provider, model: str) -> dict[str, str | None]:
     return {"name": model, "base_url": provider.base_url, "api_key_env": provider.api_key_env}
 
 
-def choose_capabilities(stated: ApiCapabilities | None, quirks: Quirks | None, found: ModelProbe | None) -> ApiCapabilities:
+def choose_capabilities(stated: ApiCapabilities | None, quirks: Quirks | None, probe: ModelProbe | None) -> ApiCapabilities:
     """Choose the API capabilities of a model's calls, by field of the first that knows.
 
     These are what the user's entry states, what a probe found, the provider's quirks, and the usual. Fields that the entry sets
     win, and only those: to ask for much reasoning says nothing about the name of a limit.
     """
-    said = {name: getattr(stated, name) for name in stated.model_fields_set} if stated else {}
+    set_by_user = {name: getattr(stated, name) for name in stated.model_fields_set} if stated else {}
     chosen = {
-        "token_limit": (found and found.token_limit) or (quirks.token_limit if quirks else DEFAULT_CAPABILITIES.token_limit),
-        "unsent": tuple(name for name in UNSENT if _is_refused(name, quirks, found)),
+        "token_limit": (probe and probe.token_limit) or (quirks.token_limit if quirks else DEFAULT_CAPABILITIES.token_limit),
+        "unsent": tuple(name for name in UNSENT if _is_refused(name, quirks, probe)),
         "reasoning_effort": None,
         "effort_path": (quirks and quirks.reasoning_effort) or DEFAULT_CAPABILITIES.effort_path,
         "extra": None,
-        "stream": found is not None and found.findings["whole_reply"].verdict == "no",
-        "fold_system": found is not None and found.findings["system_role"].verdict == "no",
+        "stream": probe is not None and probe.findings["whole_reply"].verdict == "no",
+        "fold_system": probe is not None and probe.findings["system_role"].verdict == "no",
     }
-    return ApiCapabilities.model_validate(chosen | said)
+    return ApiCapabilities.model_validate(chosen | set_by_user)
 
 
 def needs_probe(stated: ApiCapabilities | None) -> bool:
@@ -90,8 +90,8 @@ def describe_capabilities(capabilities: ApiCapabilities) -> str:
     return ", ".join(parts)
 
 
-def _is_refused(name: Unsent, quirks: Quirks | None, found: ModelProbe | None) -> bool:
-    verdict = found.findings[name].verdict if found else "unknown"
+def _is_refused(name: Unsent, quirks: Quirks | None, probe: ModelProbe | None) -> bool:
+    verdict = probe.findings[name].verdict if probe else "unknown"
     if verdict == "unknown" and quirks:
         return bool(getattr(quirks, name) == "no")
     return verdict == "no"

@@ -15,13 +15,12 @@ from pydantic import SecretStr
 from schemas.addresses import hide_credentials
 from schemas.chat import ChatReply, ChatRequest, Keep, ModelEntry
 from schemas.vocabulary import Failure
-from tasks.models.cost.budget import BudgetAccount
+from tasks.models.cost import BudgetAccount
 from tasks.models.http.adaptive_concurrency import USUAL
-from tasks.models.http.event_stream import join_events
 from tasks.models.http.failures import RETRIES, read_error
 from tasks.models.http.parse_reply import read_completion
 from tasks.models.http.rate_limiter import RateLimiter, read_pause, read_wait
-from tasks.models.http.transport import HttpAnswer, Transport, TransportError
+from tasks.models.http.transport import HttpAnswer, Transport, TransportError, join_events
 from tasks.text.backoff import BUDGET_S, Backoff, Retry
 from tasks.text.scrub_keys import Scrubber
 
@@ -157,13 +156,13 @@ class HttpChat:
         await self._limiter.enter(again=attempt > 1)
         in_slot = True
         try:
-            found = await self._send_within_budget(request, attempt)
-            if keep is not None and found.reply.failure is None:
+            attempted = await self._send_within_budget(request, attempt)
+            if keep is not None and attempted.reply.failure is None:
                 if self._being_kept < self._most_being_kept:
                     in_slot = False
                     self._limiter.leave()
-                await self._keep(keep, request, found.reply, in_slot=in_slot)
-            return found
+                await self._keep(keep, request, attempted.reply, in_slot=in_slot)
+            return attempted
         finally:
             if in_slot:
                 self._limiter.leave()
@@ -177,12 +176,12 @@ class HttpChat:
             await self._budget.budget.settled.wait()
         if not reserved:
             return Attempt(ChatReply(failure="budget", error=BUDGET_SPENT), sent=False)
-        found = Attempt(ChatReply(failure="connect", error="interrupted"), sent=False)
+        attempted = Attempt(ChatReply(failure="connect", error="interrupted"), sent=False)
         try:
-            found = await self._send(request, attempt)
+            attempted = await self._send(request, attempt)
         finally:
-            self._budget.settle(reserved, found.reply)
-        return found
+            self._budget.settle(reserved, attempted.reply)
+        return attempted
 
     def _refuse(self, model: str) -> ChatReply | None:
         """Return why nothing is sent any more, or for now."""
@@ -234,7 +233,7 @@ class HttpChat:
             reply, target = read_error(answer.status, body), answer.headers.get("Location")
             return replace(reply, error=f"{reply.error}; it leads to {hide_credentials(target)}") if target else reply
         same = self._entry.require_same_model
-        return read_completion(body, answer.status, asked=request.model, require_same_model=same)
+        return read_completion(body, answer.status, model=request.model, require_same_model=same)
 
     def _heed(self, answer: HttpAnswer, reply: ChatReply) -> float | None:
         """Read from the headers how long to wait before this call is tried again, or before any next call."""

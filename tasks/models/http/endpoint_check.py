@@ -67,7 +67,7 @@ def _require_allowed(entry: ModelEntry, variable: str, allowed: str | None) -> N
     if allowed is None or entry.base_url is None or (provider and provider.api_key_env == variable):
         return
     pair = f"{variable}={entry.base_url.rstrip('/')}"
-    if pair not in [one.rstrip("/") for one in allowed.split()]:
+    if pair not in [url.rstrip("/") for url in allowed.split()]:
         raise EndpointError(
             f"the key of model {entry.name} may not be sent to this base URL",
             where=f"environment variable {variable}, base_url {entry.base_url}",

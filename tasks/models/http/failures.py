@@ -1,7 +1,7 @@
 """List the ways a call can fail, with retries and remedies, and name the one that a server's error is."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, NamedTuple
@@ -202,12 +202,12 @@ def name_failure(status: int, error: ServerError) -> Failure:
     meant = error.status if httpx.codes.is_success(status) and error.status is not None else status
     if meant == HTTPStatus.TOO_MANY_REQUESTS and PASSING.search(error.message):
         return "http_429"
-    found = find_failure(CODES, error.codes) or find_failure(MESSAGES, [error.message], whole=False)
+    failure = find_failure(CODES, error.codes) or find_failure(MESSAGES, [error.message], whole=False)
     if meant // 100 not in HUNDREDS:
-        found = found or find_failure(UNDER_SUCCESS, error.codes)
-    if found in {None, "context_too_long"} and is_reply_limit(error.message):
+        failure = failure or find_failure(UNDER_SUCCESS, error.codes)
+    if failure in {None, "context_too_long"} and is_reply_limit(error.message):
         return "max_tokens_too_large"
-    return found or STATUSES.get(meant) or HUNDREDS.get(meant // 100, "missing_choices")
+    return failure or STATUSES.get(meant) or HUNDREDS.get(meant // 100, "missing_choices")
 
 
 def find_error(document: Any) -> ServerError | None:
@@ -254,25 +254,12 @@ def _error_in(body: bytes) -> ServerError | None:
 
 def _read_error(error: dict[str, Any]) -> ServerError:
     message = error.get("message")
-    metadata = error.get("metadata")
+    metadata, inner = error.get("metadata"), error.get("innererror")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
     # What the provider behind a gateway said.
     text = " ".join(part[:LONGEST_MESSAGE] for part in (message, raw) if isinstance(part, str))
-    return ServerError(tuple(_codes(error)), text, _status(error))
-
-
-def _codes(error: dict[str, Any]) -> Iterator[str]:
-    inner = error.get("innererror")
     values = [error.get(name) for name in ("code", "type", "status")]
     values.append(inner.get("code") if isinstance(inner, dict) else None)
-    for value in values:
-        if isinstance(value, str | int) and not isinstance(value, bool):
-            yield str(value)
-
-
-def _status(error: dict[str, Any]) -> int | None:
-    for name in ("code", "http_code", "status"):
-        value = str(error.get(name))
-        if re.fullmatch(r"[45]\d\d", value):
-            return int(value)
-    return None
+    codes = tuple(str(value) for value in values if isinstance(value, str | int) and not isinstance(value, bool))
+    statuses = (str(error.get(name)) for name in ("code", "http_code", "status"))
+    return ServerError(codes, text, next((int(status) for status in statuses if re.fullmatch(r"[45]\d\d", status)), None))

@@ -12,7 +12,7 @@ from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
 from tasks.models.http.error_patterns import end_of
 from tasks.models.http.failures import describe_error, find_error, read_error, whole_text
-from tasks.text.reasoning import split_reasoning
+from tasks.text.replies import split_reasoning
 
 REASONING_FIELDS: tuple[ReasoningPlace, ...] = ("reasoning_content", "reasoning")
 """Fields into which a server's parser puts what it takes for reasoning."""
@@ -27,7 +27,7 @@ LONGEST_NAME = 1000
 """Characters of a model's name or of the reason why it finished."""
 
 
-def read_completion(body: bytes, status: int = 200, *, asked: str | None = None, require_same_model: bool = False) -> ChatReply:
+def read_completion(body: bytes, status: int = 200, *, model: str | None = None, require_same_model: bool = False) -> ChatReply:
     """Read the reply in the body of a successful answer.
 
     It has text, and a warning (`remark`) if it is odd; or a failure: `invalid_json`, `missing_choices` (or what the error says
@@ -37,7 +37,7 @@ def read_completion(body: bytes, status: int = 200, *, asked: str | None = None,
     Args:
         body: the whole body.
         status: HTTP status, kept in the reply.
-        asked: name of the model that was asked; null = not compared with the one that answered.
+        model: that was asked; null = not compared with the one that answered.
         require_same_model: an answer by another model is a failure; a server that names none is believed.
     """
     try:
@@ -49,18 +49,17 @@ def read_completion(body: bytes, status: int = 200, *, asked: str | None = None,
         return read_error(status, body)
     try:
         choice = document["choices"][0]
-        message = _read_message(choice)
-        content = _read_content(message)
+        content = _read_content(choice)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         return ChatReply(failure="missing_choices", error=f"not a chat completion: {describe_error(body)}", http_status=status)
     reply = _read_reply(document, choice, content, status)
-    found = _failure(reply, message)
-    if found is None and require_same_model and _is_other_model(reply, asked):
-        found = "wrong_model", f"asked {asked}, answered by {reply.model}"
-    if found is not None:
-        failure, reason = found
+    failed = _failure(reply, calls_tool=content.calls_tool)
+    if failed is None and require_same_model and _is_other_model(reply, model):
+        failed = "wrong_model", f"asked {model}, answered by {reply.model}"
+    if failed is not None:
+        failure, reason = failed
         return replace(reply, text=None, top_logprobs=None, failure=failure, error=reason)
-    warning = _warning(reply, content, asked)
+    warning = _warning(reply, content, model)
     return reply if warning is None else replace(reply, remark=warning)
 
 
@@ -87,21 +86,13 @@ def set_thoughts_apart(reply: ChatReply) -> ChatReply:
     if text == reply.text:
         return reply
     thoughts = "\n\n".join(part for part in (reply.reasoning, thought) if part) or None
-    place = reply.reasoning_in or ("think" if thought else None)
+    reasoning_in = reply.reasoning_in or ("think" if thought else None)
     # The first token of a reply that reasons is one of the reasoning and says nothing of the answer.
     likeliest = None if thought or not whole.startswith(text) else reply.top_logprobs
-    return replace(reply, text=text, reasoning=thoughts, reasoning_in=place, top_logprobs=likeliest)
+    return replace(reply, text=text, reasoning=thoughts, reasoning_in=reasoning_in, top_logprobs=likeliest)
 
 
-def _read_message(choice: dict[str, Any]) -> dict[str, Any]:
-    """Return the message of a choice: an empty one where the choice only says why it ended, as Vertex sends it."""
-    if choice.get("message") is None and _name(choice.get("finish_reason")) and not {"text", "delta"} & choice.keys():
-        return {}
-    message: dict[str, Any] = choice["message"]
-    return message
-
-
-def _failure(reply: ChatReply, message: dict[str, Any]) -> tuple[Failure, str] | None:
+def _failure(reply: ChatReply, *, calls_tool: bool) -> tuple[Failure, str] | None:
     """Return why a completion is no answer: the failure and its error."""
     reason, end = reply.finish_reason, end_of(reply.finish_reason)
     text = (reply.text or "").strip()
@@ -113,7 +104,7 @@ def _failure(reply: ChatReply, message: dict[str, Any]) -> tuple[Failure, str] |
     if text:
         return None
     error = f"{'no text besides reasoning' if reply.reasoning else 'no text'}, finish_reason {reason}"
-    if message.get("tool_calls") or message.get("function_call") or end == "tool_call":
+    if calls_tool or end == "tool_call":
         return "tool_call", f"{error}; a tool call came instead, though no tools are offered"
     if end == "length":
         return "length", f"{error}; the limit max_tokens was reached before the answer"
@@ -121,12 +112,12 @@ def _failure(reply: ChatReply, message: dict[str, Any]) -> tuple[Failure, str] |
     return ("reasoning_only", f"{error}; all came in {reply.reasoning_in}") if taken else ("empty_content", error)
 
 
-def _is_other_model(reply: ChatReply, asked: str | None) -> bool:
-    return asked is not None and reply.model is not None and not is_same_model(asked, reply.model)
+def _is_other_model(reply: ChatReply, model: str | None) -> bool:
+    return model is not None and reply.model is not None and not is_same_model(model, reply.model)
 
 
-def _warning(reply: ChatReply, content: "_Content", asked: str | None) -> Remark | None:
-    if _is_other_model(reply, asked):
+def _warning(reply: ChatReply, content: "_Content", model: str | None) -> Remark | None:
+    if _is_other_model(reply, model):
         return "other_model"
     end = end_of(reply.finish_reason)
     if end == "length":
@@ -144,11 +135,11 @@ def read_top_logprobs(choice: dict[str, Any], text: str) -> tuple[tuple[str, flo
     """
     try:
         first = next(token for token in choice["logprobs"]["content"] if token["token"].strip())
-        found = tuple((whole_text(other["token"]), _finite(other["logprob"])) for other in first["top_logprobs"])
+        likeliest = tuple((whole_text(other["token"]), _finite(other["logprob"])) for other in first["top_logprobs"])
     except (StopIteration, KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return None
     begins = text.lstrip().startswith(first["token"].strip())
-    return found if found and begins else None
+    return likeliest if likeliest and begins else None
 
 
 class _Content(NamedTuple):
@@ -157,10 +148,14 @@ class _Content(NamedTuple):
     reasoning_in: ReasoningPlace | None
     refused: bool
     """Whether the words stand where a model says that it refuses."""
+    calls_tool: bool
 
 
-def _read_content(message: dict[str, Any]) -> _Content:
-    """Read the text of a message, and what the server itself keeps apart as reasoning."""
+def _read_content(choice: dict[str, Any]) -> _Content:
+    """Read the text of a choice's message, and what the server itself keeps apart as reasoning."""
+    # Vertex sends no message where the choice only says why it ended.
+    is_bare = choice.get("message") is None and _name(choice.get("finish_reason")) and not {"text", "delta"} & choice.keys()
+    message = {} if is_bare else choice["message"]
     content = message.get("content")
     text, thought = _join_parts(content) if isinstance(content, list) else (content or "", None)
     refusal = _string(message.get("refusal"))
@@ -170,13 +165,14 @@ def _read_content(message: dict[str, Any]) -> _Content:
     if not isinstance(text, str):
         raise TypeError(f"content is a {type(text).__name__}")
     fields: dict[ReasoningPlace, str] = {}
-    if found := _string(message.get("reasoning_content")):
-        fields["reasoning_content"] = found
-    elif found := _string(message.get("reasoning") or _join_details(message.get("reasoning_details"))):
-        fields["reasoning"] = found
-    if found := _string(thought):
-        fields["content_part"] = found
-    return _Content(whole_text(text), "\n\n".join(fields.values()) or None, next(iter(fields), None), refused)
+    if thoughts := _string(message.get("reasoning_content")):
+        fields["reasoning_content"] = thoughts
+    elif thoughts := _string(message.get("reasoning") or _join_details(message.get("reasoning_details"))):
+        fields["reasoning"] = thoughts
+    if thoughts := _string(thought):
+        fields["content_part"] = thoughts
+    calls_tool = bool(message.get("tool_calls") or message.get("function_call"))
+    return _Content(whole_text(text), "\n\n".join(fields.values()) or None, next(iter(fields), None), refused, calls_tool)
 
 
 def _join_details(details: Any) -> str:
@@ -253,7 +249,7 @@ ARK_ENDPOINT = re.compile(r"ep-\d{8,14}-\w+")
 
 
 @lru_cache(maxsize=256)  # the same two names come with every answer of a run
-def is_same_model(asked: str, named: str) -> bool:
+def is_same_model(sent: str, answered: str) -> bool:
     """Say whether the name sent to a server and the one in its answer mean the same model, as far as names can tell.
 
     Case does not count, nor do tags that choose a server, nor the ending of a file. A path or a provider's prefix may stand
@@ -261,9 +257,9 @@ def is_same_model(asked: str, named: str) -> bool:
     name may say which date or version it is and the other not, or `latest`; two different versions are two models. An endpoint
     of Ark (`ep-...`) is an alias that can stand for any model, so nothing contradicts it.
     """
-    if ARK_ENDPOINT.fullmatch(asked):
+    if ARK_ENDPOINT.fullmatch(sent):
         return True
-    ours, theirs = _path(asked), _path(named)
+    ours, theirs = _path(sent), _path(answered)
     shared = min(len(ours), len(theirs))
     if ours[-shared:-1] != theirs[-shared:-1]:
         return False

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
-from tasks.models.cost.budget import Estimator, Expected
+from tasks.models.cost import Estimator, Expected
 from tasks.models.http.adaptive_concurrency import AdaptiveConcurrency
 from tasks.text.backoff import BUDGET_S, read_date, read_retry_after
 

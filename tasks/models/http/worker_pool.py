@@ -13,8 +13,8 @@ from tempfile import TemporaryFile, gettempdir
 from typing import Any, NamedTuple, Self
 
 from schemas.worker_pool import Job, RunJobs
-from tasks.lake.errors import unwritable
-from tasks.models.cost.budget import Budget
+from tasks.lake.files import unwritable
+from tasks.models.cost import Budget
 
 SPARE = 32
 """Least number of workers beyond the calls that can be in flight, so that a free slot never waits for a prompt to be built."""
@@ -138,8 +138,8 @@ class WorkerPool:
         batch = _Batch([loop.create_future() for _ in jobs])
         longest = max((job.length for job in jobs), default=0.0)
         first = next(self._order) if announced is None else announced
-        for place, (job, ended) in enumerate(zip(jobs, batch.ended, strict=True)):
-            rank = (-longest, first, -job.length, next(self._order)) if self.budget is None else (place, first, 0.0, 0)
+        for index, (job, ended) in enumerate(zip(jobs, batch.ended, strict=True)):
+            rank = (-longest, first, -job.length, next(self._order)) if self.budget is None else (index, first, 0.0, 0)
             heapq.heappush(self._heap, _Waiting(rank, job.do, ended, batch))
         self._arrive(first)
         try:

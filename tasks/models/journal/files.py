@@ -17,10 +17,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from schemas.documents.journal import JournalImport, JournalSummary, ModelReplies
+from schemas.documents.lake import JournalImport, JournalSummary, ModelReplies
 from schemas.errors import LakeError, UsageError
 from tasks.lake.files import require_absent
-from tasks.models.journal.rows import SCHEMA, check_rows, to_frame, to_record
+from tasks.models.journal.rows import SCHEMA, check_rows, to_record
 from tasks.models.journal.table import (
     COLUMNS,
     JournalRow,
@@ -143,7 +143,7 @@ def _frames(batches: Iterable[list[JournalRow]], journal: Path, taken: ImportedR
                 taken.rules["row_is_an_answer"] += 1
                 taken.read += 1
                 taken.refused += 1
-        yield to_frame(records)
+        yield pl.DataFrame(records, schema=SCHEMA, orient="row")
 
 
 def _take(frames: Iterable[pl.DataFrame], journal: Path, taken: ImportedReplies | None = None) -> ImportedReplies:
@@ -182,14 +182,14 @@ def _rows(connection: sqlite3.Connection, journal: Path, model: str | None = Non
     query = f"SELECT {COLUMNS} FROM replies {only} ORDER BY key"  # noqa: S608  no user's text
     with journal_errors(journal):
         cursor = connection.execute(query, () if model is None else (model,))
-        while found := cursor.fetchmany(ROWS_AT_ONCE):
-            yield [JournalRow(*row) for row in found]
+        while rows := cursor.fetchmany(ROWS_AT_ONCE):
+            yield [JournalRow(*row) for row in rows]
 
 
 def _write_file(path: Path, frames: Iterable[pl.DataFrame]) -> int:
     written = 0
     with path.open("wb") as file:
-        with pq.ParquetWriter(file, _arrow(to_frame([])).schema, compression="zstd") as writer:
+        with pq.ParquetWriter(file, _arrow(pl.DataFrame(schema=SCHEMA)).schema, compression="zstd") as writer:
             for frame in frames:
                 writer.write_table(_arrow(frame))
                 written += frame.height

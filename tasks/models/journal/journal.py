@@ -20,9 +20,9 @@ from weakref import WeakValueDictionary
 from schemas.chat import Chat, ChatReply, ChatRequest, KeepingChat
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
-from tasks.models.http.cut_prompts import LongPrompt, find_pinned, is_cut
 from tasks.models.journal.leases import Leases
 from tasks.models.journal.table import JournalRow, connect, find_reply, insert, journal_errors, journal_row, write_reply
+from tasks.models.long_prompts import LongPrompt, find_pinned, is_cut
 
 POLL_S = 0.2
 """Seconds between two looks of a waiting caller for another process's reply, or for its claim given up; a look takes 30 us."""
@@ -156,9 +156,9 @@ class JournaledChat:
         async with lock:
             if ready := self._ahead.pop(key, None):
                 return ready
-            if known := await self._find_or_claim(request):
+            if reply := await self._find_or_claim(request):
                 self._counts["from_journal"] += 1
-                return self._whole(request, known)
+                return self._whole(request, reply)
             reply = self._whole(request, await self._send(request))
         ended = "answered" if reply.failure is None else "failed"
         self._counts.update(["unsent"] if reply.failure == "budget" else ["sent", ended])
@@ -190,14 +190,14 @@ class JournaledChat:
         key, leases = request.key, self._journal.leases
         while not leases.claim(key):
             await asyncio.sleep(POLL_S)
-            if (known := self._journal.get(key)) and not is_cut(request, known):
-                return known
+            if (reply := self._journal.get(key)) and not is_cut(request, reply):
+                return reply
         try:
             # Only now it is certain: a lease ends after its reply is in the journal, so either it is there or no process has it.
-            known = self._journal.get(key)
-            if known is None:
+            reply = self._journal.get(key)
+            if reply is None:
                 return None
-            if key not in self._cut and is_cut(request, known):
+            if key not in self._cut and is_cut(request, reply):
                 # By an earlier run: the server may have been given a larger context since.
                 self._journal.mark_cut([key])
                 return None
@@ -205,7 +205,7 @@ class JournaledChat:
             leases.release(key)
             raise
         leases.release(key)
-        return known
+        return reply
 
     async def _send(self, request: ChatRequest) -> ChatReply:
         written: list[asyncio.Future[None]] = []

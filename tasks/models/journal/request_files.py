@@ -17,7 +17,7 @@ import yaml
 from pydantic import BaseModel, Field
 
 from schemas.chat import ChatMessage, ChatRequest
-from schemas.documents.journal import RequestSet
+from schemas.documents.lake import RequestSet
 from schemas.errors import UsageError, summarize
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_json, read_text, read_yaml, require_short
@@ -166,13 +166,13 @@ def import_answers(file: Path, requests: Path, journal: Path) -> ImportedReplies
     calls, taken, rows = read_requests(requests), ImportedReplies(), list[JournalRow]()
     created = datetime.now(UTC).isoformat(timespec="milliseconds")
     for line in _read_lines(file):
-        found = _read_line(line, calls)
-        if isinstance(found, JournalRow):
-            rows.append(found._replace(created=created))
+        outcome = _read_line(line, calls)
+        if isinstance(outcome, JournalRow):
+            rows.append(outcome._replace(created=created))
         else:
             taken.read += 1
             taken.refused += 1
-            taken.rules[found] += 1
+            taken.rules[outcome] += 1
     add_replies(rows, file, journal, taken)
     return taken
 
@@ -197,16 +197,16 @@ def _read_line(line: bytes, calls: Mapping[str, JournalRow]) -> JournalRow | str
             key, response = fields["custom_id"], fields["response"] or {"status_code": 0, "body": None}
             status, body = response["status_code"], json.dumps(response["body"]).encode()
         call = calls.get(key)
-        asked = read_json(call.request) if call else {}
-        is_other = is_sample and call is not None and not _is_asked(_prompt_of(fields), asked["messages"])
+        sent = read_json(call.request) if call else {}
+        is_other = is_sample and call is not None and not _is_asked(_prompt_of(fields), sent["messages"])
     except (ValueError, KeyError, TypeError, AttributeError):
         return "line_is_of_a_log"
     if call is None:
         return "id_is_known"
     # A server gets the messages, not one text.
-    if is_other or (is_sample and len(asked["messages"]) > 1 and "//" in call.identity):
+    if is_other or (is_sample and len(sent["messages"]) > 1 and "//" in call.identity):
         return "prompt_is_that_of_the_call"
     if not is_sample and status != HTTPStatus.OK:
         return "call_was_answered"
-    reply = read_completion(body, asked=asked["model"])
+    reply = read_completion(body, model=sent["model"])
     return call._replace(reply=write_reply(replace(reply, http_status=status, latency_s=None)))

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, get_args
 
@@ -65,7 +64,7 @@ REPLY_FIELDS = tuple(name for name in ChatReply.__dataclass_fields__ if name not
 SCHEMA = JournalReplies.create_empty().schema
 
 
-def to_record(row: JournalRow) -> dict[str, Any]:
+def to_record(row: JournalRow) -> dict[str, object]:
     """Convert a row of the journal to a row of `JournalReplies`; ValueError or TypeError: it is damaged, or no answer."""
     if tuple(map(type, row)) != (str, str, int, str, str, str):
         raise TypeError(f"a row of {', '.join(type(value).__name__ for value in row)}")
@@ -145,8 +144,3 @@ def recompute_key(identity: str, body: dict[str, Any], repetition: int) -> str:
     if "max_tokens" not in meant and "max_completion_tokens" in meant:
         meant["max_tokens"] = meant.pop("max_completion_tokens")
     return call_key(identity, json.dumps(meant, ensure_ascii=False, sort_keys=True), repetition)
-
-
-def to_frame(records: Sequence[dict[str, Any]]) -> pl.DataFrame:
-    """Return rows as a frame with the columns of `JournalReplies`."""
-    return pl.DataFrame(records, schema=SCHEMA, orient="row")

@@ -53,21 +53,21 @@ class AdviceOptions:
     broken: Mapping[str, str] = field(default_factory=dict)
 
 
-def advise(task: TaskRow, diagnoses: tuple[Diagnosis, ...], asked: AdviceOptions) -> tuple[Advice, ...]:
+def advise(task: TaskRow, diagnoses: tuple[Diagnosis, ...], options: AdviceOptions) -> tuple[Advice, ...]:
     """Return findings about every dataset of a weak task with a score; what the task measures comes last: it always holds."""
-    broken = dict.fromkeys(asked.broken.get(diagnosis.raw.path.dataset) for diagnosis in diagnoses)
+    broken = dict.fromkeys(options.broken.get(diagnosis.raw.path.dataset) for diagnosis in diagnoses)
     step = "Mend it first: the score says more about it than about the model."
-    found = [Advice("instrument", f"An instrument failed: {words}. {step}") for words in broken if words]
+    findings = [Advice("instrument", f"An instrument failed: {words}. {step}") for words in broken if words]
     for diagnosis in diagnoses:
-        found += _on_format(diagnosis, asked)
-        found += _on_guessing(diagnosis)
-        found += _on_languages(diagnosis)
-        found += _on_confusion(diagnosis)
-        found += _on_precision(diagnosis, asked)
-    return (*found, _on_content(task, found, asked))
+        findings += _on_format(diagnosis, options)
+        findings += _on_guessing(diagnosis)
+        findings += _on_languages(diagnosis)
+        findings += _on_confusion(diagnosis)
+        findings += _on_precision(diagnosis, options)
+    return (*findings, _on_content(task, findings, options))
 
 
-def _on_format(diagnosis: Diagnosis, asked: AdviceOptions) -> Iterator[Advice]:
+def _on_format(diagnosis: Diagnosis, options: AdviceOptions) -> Iterator[Advice]:
     raw = diagnosis.raw
     share = share_of(raw.n_unparsed, raw.n_scored)
     if share is None or share < UNPARSED_SHARE:
@@ -75,7 +75,7 @@ def _on_format(diagnosis: Diagnosis, asked: AdviceOptions) -> Iterator[Advice]:
     cut_off = sum(answer.was_cut_off for answer in diagnosis.answers if answer.score["status"] == "unparsed")
     seen = f"{raw.path.title}: unreadable replies: {count(raw.n_unparsed)} of {count(raw.n_scored)} ({percent(share)})"
     if 2 * cut_off >= raw.n_unparsed:
-        limit = f"Raise max_tokens (now {count(asked.max_tokens)})." if asked.max_tokens else "Compare the replies below."
+        limit = f"Raise max_tokens (now {count(options.max_tokens)})." if options.max_tokens else "Compare the replies below."
         step = f", {count(cut_off)} of them cut off at the token limit. {limit}"
     else:
         step = ". Check the chat template and that the model follows the format it is told; compare the replies below."
@@ -142,25 +142,25 @@ def _on_confusion(diagnosis: Diagnosis) -> Iterator[Advice]:
         )
 
 
-def _on_precision(diagnosis: Diagnosis, asked: AdviceOptions) -> Iterator[Advice]:
+def _on_precision(diagnosis: Diagnosis, options: AdviceOptions) -> Iterator[Advice]:
     raw = diagnosis.raw
     if raw.spread_0_100 is None or raw.spread_0_100 <= WIDE_POINTS:
         return
     # An interval narrows with the square root of the number of items.
     needed = math.ceil(raw.n_scored * (raw.spread_0_100 / 2 / AIM_HALF_WIDTH) ** 2)
     seen = f"{raw.path.title}: the interval spans {number(raw.spread_0_100, 0)} points on {counted(raw.n_scored, 'item')}"
-    if raw.n_total < asked.samples[raw.path.dataset]:
+    if raw.n_total < options.samples[raw.path.dataset]:
         step = "The dataset has no more items; add a second dataset to the task."
     else:
         step = f"About {count(needed)} items would narrow it to plus or minus {number(AIM_HALF_WIDTH, 0)}; raise --sample."
     yield Advice("precision", f"{seen}. {step}")
 
 
-def _on_content(task: TaskRow, found: list[Advice], asked: AdviceOptions) -> Advice:
+def _on_content(task: TaskRow, findings: list[Advice], options: AdviceOptions) -> Advice:
     path, title = task.path.path, task.part.title
-    where = f"measured at the {task.path.task.level} level of {path}" if asked.has_levels else f"part of {path}"
-    about = f"{title} is {where}." if asked.has_levels or path != title else ""
-    if any(advice.kind in {"instrument", "format", "guessing", "precision"} for advice in found):
+    where = f"measured at the {task.path.task.level} level of {path}" if options.has_levels else f"part of {path}"
+    about = f"{title} is {where}." if options.has_levels or path != title else ""
+    if any(advice.kind in {"instrument", "format", "guessing", "precision"} for advice in findings):
         return Advice("content", f"{about} Settle the points above before reading {number(task.part.score)} as ability.".strip())
     return Advice(
         "content",

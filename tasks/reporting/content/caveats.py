@@ -9,10 +9,10 @@ import polars as pl
 from schemas.lineage import Missing, RunManifest
 from schemas.roles import JUDGE
 from schemas.usage import TESTED
-from tasks.models.http.cut_prompts import LEAST_WINDOW
+from tasks.models.long_prompts import LEAST_WINDOW
 from tasks.retrieval.embedding import BUNDLED, UNREAD_CHINESE
+from tasks.runs.evidence import restricted_notices
 from tasks.runs.failures import METRIC, NOT_SENT, find_failures, name_role
-from tasks.runs.redaction import restricted_notices
 from tasks.runs.run_tables import ReportData, Row, System
 from tasks.solvers.answers import ANSWER, SAID
 from tasks.solvers.registry import SOLVERS
@@ -83,8 +83,8 @@ def _about_replies(data: ReportData, system: System, totals: Row) -> Iterator[Ca
     if unparsed:
         share = percent(share_of(unparsed, read))
         errors = Counter(system.of(data.item_scores).drop_nulls("error").unique(ANSWER)["error"].sort())
-        named = ", ".join(f"{error} {count(n)}" for error, n in errors.items())
-        own = f" Errors of MoodFlow's own in reading them, to be reported: {named}." if errors else ""
+        tallies = ", ".join(f"{error} {count(n)}" for error, n in errors.items())
+        own = f" Errors of MoodFlow's own in reading them, to be reported: {tallies}." if errors else ""
         yield Caveat(
             f"{share} of the replies unreadable",
             f"Replies that could not be read as an answer: {count(unparsed)} of {count(read)} ({share}). They "
@@ -93,8 +93,8 @@ def _about_replies(data: ReportData, system: System, totals: Row) -> Iterator[Ca
     failures = system.of(data.responses).filter(pl.col("status") == "failed")
     tested, was_sent = pl.col("role") == TESTED, pl.col("failure") != NOT_SENT
     failed, of_helpers, unsent = (failures.filter(whose).height for whose in (tested & was_sent, ~tested & was_sent, ~was_sent))
-    asked = int(system.of(data.raw).group_by("dataset").agg(pl.col("n_total").max())["n_total"].sum())
-    lost = asked - totals["n_scored"]
+    n_asked = int(system.of(data.raw_scores).group_by("dataset").agg(pl.col("n_total").max())["n_total"].sum())
+    lost = n_asked - totals["n_scored"]
     if lost:
         causes = [counted(failed, "failed call")] if failed else []
         causes += [counted(of_helpers, "failed call of a helper", "failed calls of helpers")] if of_helpers else []
@@ -103,7 +103,7 @@ def _about_replies(data: ReportData, system: System, totals: Row) -> Iterator[Ca
         because = f" ({listed(causes)})" if causes else ""
         yield Caveat(
             f"{counted(lost, 'item')} without score",
-            f"Items without a score: {count(lost)} of {count(asked)} asked{because}. They are left out, not counted "
+            f"Items without a score: {count(lost)} of {count(n_asked)} asked{because}. They are left out, not counted "
             "as wrong; a repeated run asks only these again.",
         )
     elif failed:
@@ -125,14 +125,14 @@ def _examples_of_unread(data: ReportData, system: System) -> str:
     items = Counter(unread.unique(["dataset", "item_id", "repetition"])["dataset"].to_list())
     most = [f"{dataset} {count(n)}" for dataset, n in sorted(items.items(), key=lambda entry: (-entry[1], entry[0]))]
     hidden = [notice.id for notice in restricted_notices(data)] if data.manifest.redacted else []
-    said = system.of(data.answers).with_columns(said=SAID).select(*key, "said")
-    shown = (
+    replies = system.of(data.answers).with_columns(reply=SAID).select(*key, "reply")
+    quotable = (
         unread.filter(~pl.col("dataset").is_in(hidden))
-        .join(said, on=key)
+        .join(replies, on=key)
         .with_columns(turn=pl.int_range(pl.len()).over("dataset"))
     )
-    rows = shown.sort("turn", *key).head(MAX_NAMES).iter_rows(named=True)
-    quoted = [f"“{shorten(row['said'], MAX_QUOTED)}” ({row['dataset']}, item {row['item_id']})" for row in rows]
+    rows = quotable.sort("turn", *key).head(MAX_NAMES).iter_rows(named=True)
+    quoted = [f"“{shorten(row['reply'], MAX_QUOTED)}” ({row['dataset']}, item {row['item_id']})" for row in rows]
     return f" By dataset: {_names(most)}." + (f" Such as {listed(quoted)}." if quoted else "")
 
 
@@ -180,7 +180,7 @@ def _about_the_embedder(data: ReportData, system: System) -> Iterator[Caveat]:
 def _about_the_judge(data: ReportData, system: System) -> Iterator[Caveat]:
     judges = data.manifest.models_in(JUDGE)
     judged = {method.id for dataset in data.blueprint.datasets.values() for method in dataset.methods if method.judged}
-    has_judged = system.of(data.raw).filter(pl.col("method").is_in(sorted(judged)) & pl.col("value").is_not_null()).height
+    has_judged = system.of(data.raw_scores).filter(pl.col("method").is_in(sorted(judged)) & pl.col("value").is_not_null()).height
     if not judges or not has_judged:
         return
     calls = system.of(data.judgements).unique("call_key")

@@ -115,13 +115,13 @@ class DialogueLine:
 
 def dialogue_lines(turns: Sequence[Row], faults: Sequence[Row], limit: int) -> Iterator[DialogueLine]:
     """Yield a line per turn of a dialogue, shortened to fit together; their full texts have `limit` characters at most."""
-    width, said = min(SHORT_WIDTH, DIALOGUE_WIDTH // max(1, len(turns))), Counter[str]()
+    width, counts = min(SHORT_WIDTH, DIALOGUE_WIDTH // max(1, len(turns))), Counter[str]()
     for turn in turns:
-        said[turn["speaker"]] += 1
-        own = [one for one in faults if (one["speaker"], one["turn"]) == (turn["speaker"], said[turn["speaker"]])]
-        named = dict.fromkeys(f"{one['kind'].replace('_', ' ')} ({one['severity']}, by {one['found_by']})" for one in own)
+        counts[turn["speaker"]] += 1
+        own = [fault for fault in faults if (fault["speaker"], fault["turn"]) == (turn["speaker"], counts[turn["speaker"]])]
+        words = dict.fromkeys(f"{fault['kind'].replace('_', ' ')} ({fault['severity']}, by {fault['found_by']})" for fault in own)
         text = make_excerpt(" ".join(turn["text"].split()), limit // len(turns), width)
-        yield DialogueLine(turn["speaker"], turn["language"], text, ", ".join(named))
+        yield DialogueLine(turn["speaker"], turn["language"], text, ", ".join(words))
 
 
 def make_excerpt(text: str, limit: int, width: int = SHORT_WIDTH) -> Excerpt:
@@ -137,11 +137,11 @@ def make_excerpt(text: str, limit: int, width: int = SHORT_WIDTH) -> Excerpt:
 def take_start(text: str, width: int) -> str:
     """Return the beginning of a text, at most so wide, cut between words where there are any."""
     used = 0
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         used += 2 if east_asian_width(character) in "WF" else 1
         if used > width:
-            cut = text.rfind(" ", 0, place)
-            return text[: cut if cut > place // 2 else place]
+            cut = text.rfind(" ", 0, index)
+            return text[: cut if cut > index // 2 else index]
     return text
 
 

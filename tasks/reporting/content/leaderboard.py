@@ -1,20 +1,21 @@
-"""Describe a leaderboard: models of several runs, ranked together, and their totals over time."""
+"""Describe a leaderboard: models of several runs, ranked and side by side, their totals over time, a paper's experiments."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from schemas.comparability import Comparability
-from schemas.documents.leaderboard import HelperRanks
-from schemas.documents.system import PublishedRow, StoredRow
+from schemas.blueprint import Ability
+from schemas.documents.leaderboard import AcrossModels, HelperRanks, ModelScore, PairDifference, PublishedRow, StoredRow
 from schemas.lineage import RunManifest
+from schemas.paper import Comparability
 from schemas.roles import JUDGE
-from schemas.table import Cell, Column, Table, Value, columns
+from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.lake.manifest import run_order
 from tasks.leaderboard.across_models import compare_helpers
+from tasks.leaderboard.published_experiments import Experiments
 from tasks.leaderboard.ranking import RUN, LeaderboardData
 from tasks.reporting.content.published_models import NEAR, PublishedModels, describe_published_models
 from tasks.reporting.content.score_tables import describe_dimensions
-from tasks.reporting.content.verdicts import TOTAL, SystemTotal
+from tasks.reporting.content.verdicts import TOTAL_COLUMNS, SystemTotal
 from tasks.runs.run_tables import Row, System
 from tasks.scoring.published import BASE_SETTING, paper_of
 from tasks.solvers.registry import setting_title
@@ -71,7 +72,7 @@ class Leaderboard:
     @property
     def ranking(self) -> Table:
         """The models by rank; of a paper's those near the best are marked."""
-        heads = (*columns("count", "Group", "Rank"), *columns("name", "Model", "Setting"), *TOTAL)
+        heads = (*columns("count", "Group", "Rank"), *columns("name", "Model", "Setting"), *TOTAL_COLUMNS)
         scores = (*columns("score", *self.titles, digits=1), Column("Coverage", "share"), Column("Items", "count"))
         table = Table(
             (*heads, *scores), [tuple(self._row(entry)) for entry in self.entries], f"{self.data.blueprint.title}: ranking"
@@ -104,7 +105,7 @@ class Leaderboard:
     @property
     def history(self) -> Table:
         """The totals of all runs, oldest first."""
-        heads = (*columns("name", "Model", "Start"), *TOTAL, Column("Coverage", "share"), Column("Run", "code"))
+        heads = (*columns("name", "Model", "Start"), *TOTAL_COLUMNS, Column("Coverage", "share"), Column("Run", "code"))
         rows = [
             (
                 *(moment.system.label, moment.started_at, moment.total_cell, moment.interval_cell),
@@ -138,8 +139,8 @@ class Leaderboard:
 def build_leaderboard(data: LeaderboardData) -> Leaderboard:
     """Compute everything a leaderboard page says of its rows."""
     rows = data.rows
-    shown = {ability for row in rows for ability in row.abilities}
-    measured = [main for main in data.blueprint.abilities if main.evaluated and main.id in shown]
+    scored = {ability for row in rows for ability in row.abilities}
+    measured = [main for main in data.blueprint.abilities if main.evaluated and main.id in scored]
     paper = paper_of(data.blueprint) if data.is_published else None
     used = [manifest for manifest in data.manifests if manifest.run in {row.run for row in rows}]
     return Leaderboard(
@@ -206,3 +207,92 @@ def _agreement_said(ranks: HelperRanks) -> str:
     groups = listed([str(group) for group in ranks.groups])
     where = f"{counted(len(ranks.models), 'model')} of groups {groups}, {setting_title(ranks.setting)}"
     return f"With another {ranks.role} the order of {where}: Spearman's rho {rho}, Kendall's tau-b {tau}."
+
+
+MOST_COMPARED = 10
+"""Models set side by side on a page; JSON and CSV have all."""
+
+FIRST = slice(MOST_COMPARED)
+
+
+def tasks_table(across: AcrossModels, models: slice) -> Table:
+    """Return the tasks, a column for each of these models."""
+    scores = columns("score", *across.models[models], digits=1)
+    rows: list[tuple[Value, ...]] = [
+        (task.title, *map(_task_cell, task.scores[models]), task.weakest_of) for task in across.tasks
+    ]
+    return Table((Column("Task", "name"), *scores, Column("Weakest of", "count")), rows, "Tasks by model")
+
+
+def _task_cell(score: ModelScore) -> Cell:
+    return Cell(score.score, "≈" if score.tied and score.mark != "best" else "", score.mark)
+
+
+def differences_table(across: AcrossModels) -> Table:
+    """Return totals less totals of the first models, a row and a column for each."""
+    models = across.models[FIRST]
+    pairs = {(pair.first, pair.second): _difference(pair) for pair in across.pairs}
+    heads = (Column("Row less column", "name"), *columns("difference", *models, digits=1))
+    return Table(heads, [(row, *(pairs.get((row, column), "") for column in models)) for row in models], "Differences of totals")
+
+
+def pairs_table(across: AcrossModels) -> Table:
+    """Return the same, a row for each pair."""
+    first = set(across.models[FIRST])
+    heads = (*columns("name", "Model", "Less"), Column("Points", "difference"), Column("95 % interval", "change"))
+    rows = [
+        (pair.first, pair.second, _difference(pair)._replace(interval=None), _difference(pair).interval, pair.n_items)
+        for pair in across.pairs
+        if {pair.first, pair.second} <= first
+    ]
+    return Table((*heads, Column("Items", "count")), rows, "Total less total")
+
+
+def _difference(pair: PairDifference) -> Cell:
+    ends = Interval.of(pair.ci_low, pair.ci_high)
+    return Cell(pair.difference, mark="clear" if pair.is_clear else None, interval=ends)
+
+
+def ranks_table(across: AcrossModels) -> Table:
+    """Return ranks by other weights and thresholds, a column for each; below them how far they are the same."""
+    ways = across.variations
+    heads = (Column("Model", "name"), *columns("number", *(way.title for way in ways)))
+    ranks = zip(across.models, *(way.ranks for way in ways), strict=True)
+    moved, correlations = (way.moved for way in ways), (way.rank_correlation for way in ways)
+    rows: list[tuple[Value, ...]] = [*ranks, ("Moved", *moved), ("Spearman's rho", *correlations)] if ways else []
+    return Table(heads, rows, "Ranks by other weights and thresholds")
+
+
+def settings_table(experiments: Experiments, abilities: tuple[Ability, ...]) -> Table:
+    """Return scores by setting."""
+    scores = columns("score", *(main.title for main in abilities), digits=1)
+    rows = [
+        (row["model"], _origin(row), setting_title(row["setting"]), *(row.get(main.id) for main in abilities), row["n_scored"])
+        for row in experiments.settings
+    ]
+    return Table((*columns("name", "Model", "From", "Setting"), *scores, Column("Items", "count")), rows, "Scores by setting")
+
+
+def thinking_table(experiments: Experiments) -> Table:
+    """Return scores with thinking on and off."""
+    scores = (*columns("score", "On", "Off"), Column("Gain", "difference"))
+    rows = [(row["task"], row["model"], _origin(row), row["on"], row["off"], row["gain"]) for row in experiments.thinking]
+    return Table((*columns("name", "Task", "Model", "From"), *scores), rows, "Scores with and without thinking")
+
+
+def judged_table(experiments: Experiments) -> Table:
+    """Return mean ratings by dimension, a column for each of those rated."""
+    heads = (Column("Dimension", "name"), *columns("number", *(row["model"] for row in experiments.judged)))
+    origins = ("From", *map(_origin, experiments.judged))
+    rows = [(title, *(row.get(name) for row in experiments.judged)) for name, title in experiments.dimensions.items()]
+    return Table(heads, [origins, *rows], "Mean ratings by dimension")
+
+
+def printed_table(printed: Row) -> Table:
+    """Return a table of the paper, its cells as printed."""
+    rows = [[cell or "" for cell in row] for row in printed["rows"]]
+    return Table(columns("name", *printed["columns"]), rows, printed["title"])
+
+
+def _origin(row: Row) -> str:
+    return row["run"] or "the paper"

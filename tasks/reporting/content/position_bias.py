@@ -8,7 +8,7 @@ from operator import itemgetter
 
 import polars as pl
 
-from schemas.letters import option_letters
+from schemas.item import option_letters
 from schemas.metrics import sort_keys
 from schemas.question_types import answered_by
 from schemas.table import Cell, Column, Table, columns
@@ -178,13 +178,13 @@ def position_rows(answers: pl.DataFrame) -> tuple[PositionRow, ...]:
     return tuple(
         PositionRow(
             letter=letter,
-            golds=int((gold == place).sum()),
-            right=int(((gold == place) & (chosen == place)).fill_null(value=False).sum()),
+            golds=int((gold == index).sum()),
+            right=int(((gold == index) & (chosen == index)).fill_null(value=False).sum()),
             read=readable.height,
-            chosen=int((chosen == place).sum()),
-            golds_read=int((readable["gold_place"] == place).sum()),
+            chosen=int((chosen == index).sum()),
+            golds_read=int((readable["gold_place"] == index).sum()),
         )
-        for place, letter in enumerate(letters)
+        for index, letter in enumerate(letters)
     )
 
 
@@ -211,9 +211,9 @@ def find_stability(answers: pl.DataFrame) -> Stability | None:
 
 def _spoken_places(places: tuple[PositionRow, ...], shared: int) -> tuple[str, ...]:
     spoken = []
-    known = [(row.accuracy, row) for row in places[:shared] if row.accuracy is not None and row.golds >= FEW]
-    low, worst = min(known, key=itemgetter(0), default=(0.0, None))
-    high, best = max(known, key=itemgetter(0), default=(0.0, None))
+    accuracies = [(row.accuracy, row) for row in places[:shared] if row.accuracy is not None and row.golds >= FEW]
+    low, worst = min(accuracies, key=itemgetter(0), default=(0.0, None))
+    high, best = max(accuracies, key=itemgetter(0), default=(0.0, None))
     if best and worst and high > low:
         spoken.append(
             f"Accuracy is {number(high, 2)} where the right option is {best.letter} ({counted(best.golds, 'reply', 'replies')}) "

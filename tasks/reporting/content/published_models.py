@@ -159,10 +159,10 @@ def parse_size(text: str) -> tuple[float, float] | None:
 
     The size before a slash counts all experts; null for words.
     """
-    found = _SIZE.match(text)
-    if found is None:
+    match = _SIZE.match(text)
+    if match is None:
         return None
-    low, unit, high, last_unit = found.groups(default="")
+    low, unit, high, last_unit = match.groups(default="")
     unit, last_unit = unit or last_unit, last_unit or unit
     return (float(low) * _BILLIONS[unit], float(high or low) * _BILLIONS[last_unit]) if unit else None
 

@@ -1,4 +1,4 @@
-"""Describe what was asked of whom: roles, parameters, datasets and their licences."""
+"""Describe what was asked of whom: roles, parameters, datasets, their licences, and how long their items are."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -8,16 +8,18 @@ import polars as pl
 
 from schemas.base import Frozen
 from schemas.benchmark import rows
-from schemas.context import ContextOptions
+from schemas.blueprint import Blueprint
+from schemas.context import ContextOptions, RetrievalOptions
+from schemas.documents.run import MeanLength
 from schemas.lineage import DatasetNotice, RunManifest
-from schemas.retrieval import RetrievalOptions
+from schemas.paper import RELEASED
 from schemas.roles import JUDGE, PANEL
 from schemas.table import Cell, Column, Table, columns
-from tasks.lake.fingerprint import canonical_json
-from tasks.runs.mean_lengths import mean_lengths
-from tasks.runs.redaction import restricted_notices
+from tasks.lake.partitions import canonical_json
+from tasks.runs.evidence import restricted_notices
+from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, Row
-from tasks.scoring.published import BASE_SETTING
+from tasks.scoring.published import BASE_SETTING, paper_of
 from tasks.solvers.registry import SOLVERS, ContextSolver, helper_roles, is_optional, setting_order, setting_title
 from tasks.text.number_format import counted, listed
 
@@ -88,9 +90,9 @@ def _names(models: Any) -> str:
 
 def _who(manifest: RunManifest, role: str, unnamed: str = "") -> str:
     """Return who has a role, after it the datasets in which that is another model; `unnamed` stands for no model."""
-    named = manifest.role(role)
-    usual = _names(named["default"]) if named["default"] else unnamed
-    differing = (f"{dataset}: {_names(models) if models else unnamed}" for dataset, models in named["datasets"].items())
+    assigned = manifest.role(role)
+    usual = _names(assigned["default"]) if assigned["default"] else unnamed
+    differing = (f"{dataset}: {_names(models) if models else unnamed}" for dataset, models in assigned["datasets"].items())
     return "; ".join(filter(None, (usual, *differing)))
 
 
@@ -147,8 +149,8 @@ def _notes(manifest: RunManifest, settings: list[str]) -> Iterator[str]:
 
 def _common(models: list[Row], others: list[Row]) -> list[Row]:
     """Return those of the models that are among the others, too: the same name at the same place."""
-    known = {(other["name"], other.get("identity")) for other in others}
-    return [model for model in models if (model["name"], model.get("identity")) in known]
+    identities = {(other["name"], other.get("identity")) for other in others}
+    return [model for model in models if (model["name"], model.get("identity")) in identities]
 
 
 @dataclass(frozen=True)
@@ -198,3 +200,22 @@ def _lengths_table(data: ReportData) -> Table:
     heads = (Column("Dataset", "name"), Column("Items", "count"), Column("Characters of context and question", "number", 0))
     rows = [(data.title_of(row.dataset), row.items, row.characters, row.tokens, row.of_paper) for row in lengths]
     return Table((*heads, *contexts), rows, "Mean length of the items").without_empty(*(column.title for column in contexts))
+
+
+def mean_lengths(items: pl.DataFrame, contexts: pl.DataFrame, blueprint: Blueprint) -> tuple[MeanLength, ...]:
+    """Return mean lengths by dataset, in the order of the names; `items`, `contexts`: rows of these layers."""
+    characters = pl.col("question").str.len_chars() + pl.col("context").str.len_chars().fill_null(0)
+    means = items.group_by("dataset").agg(items=pl.len(), characters=characters.mean())
+    tokens = dict(contexts.group_by("dataset").agg(pl.col("tokens").mean()).iter_rows())
+    of_paper = paper.lengths if (paper := paper_of(blueprint)) else {}
+    return tuple(
+        MeanLength(name, number, mean, tokens.get(name), of_paper.get(name.removesuffix(RELEASED)))
+        for name, number, mean in means.sort("dataset").iter_rows()
+    )
+
+
+def read_lengths(run: PastRun) -> Iterator[MeanLength]:
+    """Yield mean lengths of a run of the lake, one dataset after the other: texts are many. Raise LakeError if one is gone."""
+    for ref in run.partitions("items"):
+        items, contexts = (run.read(layer, dataset=ref.key("dataset")) for layer in ("items", "contexts"))
+        yield from mean_lengths(items, contexts, run.blueprint)

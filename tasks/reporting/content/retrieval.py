@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from schemas.table import Cell, Column, Table, columns
-from tasks.runs.run_tables import ASKED, STAGES, ReportData, Row, System, last_stage
+from tasks.runs.run_tables import STAGES, ReportData, Row, System, last_stage
+from tasks.solvers.answers import ASKED
 from tasks.solvers.registry import setting_order, setting_title
 from tasks.text.number_format import counted
 
@@ -111,7 +112,7 @@ def _kept_table(ranked: pl.DataFrame, data: ReportData) -> Table:
 
 def _main_metrics(data: ReportData) -> pl.DataFrame:
     main = [(name, entry.methods[0].id, entry.methods[0].metrics[0].metric) for name, entry in data.blueprint.datasets.items()]
-    return pl.DataFrame(main, schema=data.needles.select("dataset", "method", "metric").schema, orient="row")
+    return pl.DataFrame(main, schema=data.needle_scores.select("dataset", "method", "metric").schema, orient="row")
 
 
 _THOUSANDS = re.compile(r"(\d+)000\b")
@@ -149,12 +150,12 @@ class NeedleGrid:
 
 def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:
     """Return one grid per dataset, model and setting, by the first metric of the dataset."""
-    main = data.needles.join(_main_metrics(data), on=["dataset", "method", "metric"], how="semi")
+    main = data.needle_scores.join(_main_metrics(data), on=["dataset", "method", "metric"], how="semi")
     rows = main.sort("length_tokens", "depth_percent", maintain_order=True).to_dicts()
     rows.sort(key=lambda row: (data.dataset_order(row["dataset"]), row["model"], setting_order(row["setting"])))
     groups = groupby(rows, key=lambda row: (row["dataset"], System(row["model"], row["setting"])))
     return tuple(
-        _grid(f"needle-{place}", data.titles[key[0]], key[1], list(group)) for place, (key, group) in enumerate(groups, 1)
+        _grid(f"needle-{number}", data.titles[key[0]], key[1], list(group)) for number, (key, group) in enumerate(groups, 1)
     )
 
 

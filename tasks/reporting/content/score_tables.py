@@ -1,17 +1,27 @@
-"""Describe scores about one dataset as a table: of a leaderboard's models by dimension, of a run's systems by group of items."""
+"""Describe scores as tables: a leaderboard's models by dimension; a run's systems by group of items, by headline, over base."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from statistics import fmean
+from typing import Literal
 
+import polars as pl
+
+from schemas.blueprint import Blueprint
+from schemas.metrics import Metric
 from schemas.table import Cell, Column, Interval, Table, Value, columns
-from tasks.explain.groups import score_groups
+from schemas.tables.comparisons import OF_ALL
+from tasks.explain.groups import metric_scores, score_groups
 from tasks.judging.answers import GOLD
 from tasks.judging.rubrics import order_dimensions
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.runs.run_tables import ReportData, Row, System
+from tasks.scoring.benchmark import rank_correlation
 from tasks.scoring.breakdowns import put_on_scale
+from tasks.scoring.gains import is_clear
+from tasks.solvers.registry import setting_order, setting_title
 from tasks.text.number_format import count, number
 
 AVERAGE = "average"
@@ -37,15 +47,18 @@ def describe_dimensions(data: LeaderboardData) -> tuple[Table, ...]:
     ranked = {_system(row): row for row in (each.model_dump() for each in data.rows) if RUN in row}
     group_of = {row[RUN]: row.get(GROUP) for row in ranked.values()}
     golds = {group_of.get(row[RUN]): _system(row) for row in reversed(rated) if row["setting"] == GOLD}  # newest of each group
-    ranked |= {one: {"model": GOLD, "setting": GOLD, GROUP: group} for group, one in golds.items()}
+    ranked |= {system: {"model": GOLD, "setting": GOLD, GROUP: group} for group, system in golds.items()}
     tables = []
     for name, dataset in data.blueprint.datasets.items():
         for rubric in dict.fromkeys(row["rubric"] for row in rated if row["dataset"] == name):
             of = [row for row in rated if (row["dataset"], row["rubric"]) == (name, rubric)]
             order = order_dimensions(rubric, (row["dimension"] for row in of), data.blueprint.own_rubrics)
-            found = {(_system(row), row["dimension"]): row for row in of}
-            shown = [one for one in ranked if any((one, each) in found for each in order)]
-            rows = [(_name(ranked[one], data), *_dimension_cells([found.get((one, each)) for each in order])) for one in shown]
+            cells = {(_system(row), row["dimension"]): row for row in of}
+            systems = [system for system in ranked if any((system, each) in cells for each in order)]
+            rows = [
+                (_name(ranked[system], data), *_dimension_cells([cells.get((system, each)) for each in order]))
+                for system in systems
+            ]
             scores = columns("score", *(each.replace("_", " ") for each in (*order, AVERAGE)))
             tables += [Table((Column("Model", "name"), *scores), rows, dataset.title)] if rows else []
     return tuple(tables)
@@ -86,3 +99,111 @@ def _group_table(data: ReportData, rows: list[Row]) -> Table:
         ],
         f"{data.titles[rows[0]['dataset']]}: {System(rows[0]['model'], rows[0]['setting']).label}",
     )
+
+
+@dataclass(frozen=True)
+class Headlines:
+    """What a dataset has. `metrics`: by headline, in the order of the blueprint.
+
+    `scores`: headline, model, setting, `score` on 0-100, 95 % interval `ci_low` to `ci_high`, `n` of `n_total` items scored.
+    `correlations`: by setting and two headlines Spearman's rho; null where fewer than three models have both or one never varies.
+    """
+
+    dataset: str
+    metrics: Mapping[str, Metric]
+    scores: list[Row]
+    correlations: Mapping[str, Mapping[str, Mapping[str, float | None]]]
+
+    def table(self, systems: Iterable[System]) -> Table:
+        """Return the scores, a row per system."""
+        scores = {(System(row["model"], row["setting"]), row["headline"]): score_cell(row) for row in self.scores}
+        rows = [(system.label, *(scores.get((system, name)) for name in self.metrics)) for system in systems]
+        return Table((Column("Model", "name"), *columns("score", *self.metrics)), rows, f"Scores: {self.dataset}")
+
+    @property
+    def correlation_tables(self) -> tuple[Table, ...]:
+        """Rank correlations of each setting, a row and a column per headline."""
+        return tuple(
+            Table(
+                (Column(setting_title(setting), "name"), *columns("number", *matrix)),
+                [(name, *("" if other == name else rho[other] for other in matrix)) for name, rho in matrix.items()],
+                "Rank correlations",
+            )
+            for setting, matrix in self.correlations.items()
+        )
+
+
+def describe_headlines(blueprint: Blueprint, layers: Mapping[str, pl.DataFrame]) -> Iterator[Headlines]:
+    """Yield what each dataset with headlines has; `layers`: `raw_scores` and `normalized_scores` by name."""
+    scored = metric_scores(layers["raw_scores"], layers["normalized_scores"], blueprint).sort("setting", "model")
+    selected = scored.select("model", "setting", "score", "ci_low", "ci_high", "n", "n_total", "dataset", "method", "metric")
+    for name, dataset in blueprint.datasets.items():
+        specs = {
+            spec.headline: (method.id, spec.metric) for method in dataset.methods for spec in method.metrics if spec.headline
+        }
+        rows = [
+            {"headline": headline, **row}
+            for headline, (method, metric) in specs.items()
+            for row in selected.filter(dataset=name, method=method, metric=metric).iter_rows(named=True)
+        ]
+        if specs:
+            metrics = {headline: metric for headline, (_, metric) in specs.items()}
+            yield Headlines(dataset.title, metrics, rows, dict(_correlate(rows, metrics)))
+
+
+def _correlate(rows: Sequence[Row], headlines: Iterable[str]) -> Iterator[tuple[str, dict[str, dict[str, float | None]]]]:
+    for setting in dict.fromkeys(row["setting"] for row in rows):
+        scores = {(row["headline"], row["model"]): row["score"] for row in rows if row["setting"] == setting}
+        models = dict.fromkeys(model for _, model in scores)
+        values = {name: [scores.get((name, model)) for model in models] for name in headlines}
+        pairs = {headline: [other for other in values if other != headline] for headline in values}
+        yield (
+            setting,
+            {
+                headline: {other: rank_correlation(values[headline], values[other]) for other in pairs[headline]}
+                for headline in values
+            },
+        )
+
+
+@dataclass(frozen=True)
+class ModelGains:
+    """All gains of one model: the total, then the datasets in the blueprint's order, each in every setting.
+
+    `rows`: of `setting_gains`, with the score's title, the setting's as `setting`, and whether the gain `is_clear`.
+    """
+
+    anchor: str
+    model: str
+    rows: list[Row]
+
+    @property
+    def table(self) -> Table:
+        """The gains with the scores that they are differences of."""
+        scores = (*columns("score", "Base", "Setting", digits=1), Column("Gain, 95 % interval", "difference", 1))
+        rows = [
+            (*(row[name] for name in ("title", "setting", "base_0_100", "setting_0_100")), _gain_cell(row), row["n_items"])
+            for row in self.rows
+        ]
+        return Table((*columns("name", "Score", "Setting"), *scores, Column("Items", "count")), rows, f"Gains of {self.model}")
+
+
+def _gain_cell(row: Row) -> Cell:
+    mark: Literal["clear"] | None = "clear" if row["is_clear"] else None
+    return Cell(row["gain"], mark=mark, interval=Interval.of(row["ci_low"], row["ci_high"]))
+
+
+def model_gains(data: ReportData) -> tuple[ModelGains, ...]:
+    """Return gains by model, in the order of the report; models without any are left out."""
+    gains = []
+    for number_, model in enumerate(dict.fromkeys(system.model for system in data.systems), start=1):
+        rows = data.setting_gains.filter(pl.col("model") == model).to_dicts()
+        rows.sort(key=lambda row: (row["scope"] != OF_ALL, data.dataset_order(row["scope"]), setting_order(row["setting"])))
+        if rows:
+            gains.append(ModelGains(f"gains-{number_}", model, [_titled(row, data) for row in rows]))
+    return tuple(gains)
+
+
+def _titled(row: Row, data: ReportData) -> Row:
+    title = "Total" if row["scope"] == OF_ALL else data.title_of(row["scope"])
+    return row | {"title": title, "setting": setting_title(row["setting"]), "is_clear": is_clear(row)}

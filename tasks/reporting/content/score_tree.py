@@ -10,7 +10,7 @@ from math import sqrt
 
 from schemas.blueprint import Ability
 from schemas.documents.score_part import ScorePart
-from schemas.normalisation import CentredNormalisation, GradeNormalisation, Normalisation
+from schemas.metrics import CentredNormalisation, GradeNormalisation, Normalisation
 from schemas.vocabulary import Level
 from tasks.reporting.content.advice import Advice
 from tasks.reporting.content.caveats import MissingScores
@@ -172,14 +172,14 @@ def join_intervals(parts: Iterable[tuple[ScorePart, ScoreInterval | None]], *, s
     Source: Zou and Donner 2008 (MOVER), for sums with positive weights.
     """
     counted = [(part.share, part.score, interval) for part, interval in parts if part.share and part.score is not None]
-    known = [(share, score, interval) for share, score, interval in counted if interval is not None]
-    if not counted or len(known) < len(counted):
+    bounded = [(share, score, interval) for share, score, interval in counted if interval is not None]
+    if not counted or len(bounded) < len(counted):
         return None
-    if len(known) == 1:
-        return known[0][2]
-    score = sum(share * score for share, score, _ in known)
-    below = [share * (score - interval.low) for share, score, interval in known]
-    above = [share * (interval.high - score) for share, score, interval in known]
+    if len(bounded) == 1:
+        return bounded[0][2]
+    score = sum(share * score for share, score, _ in bounded)
+    below = [share * (score - interval.low) for share, score, interval in bounded]
+    above = [share * (interval.high - score) for share, score, interval in bounded]
     down, up = (sum(below), sum(above)) if same_items else (_root(below), _root(above))
     return ScoreInterval(max(LOWEST, score - down), min(HIGHEST, score + up), approximate=True)
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from schemas.blueprint import Ability, Blueprint, MethodSpec, MetricSpec, Task
 from schemas.documents.score_part import ScorePart
-from schemas.metrics import Metric
-from schemas.normalisation import CentredNormalisation, NoNormalisation, NumericNormalisation, RatioNormalisation
+from schemas.metrics import CentredNormalisation, Metric, NoNormalisation, NumericNormalisation, RatioNormalisation
 from tasks.reporting.content.caveats import MissingScores
 from tasks.runs.baselines import Baselines
 from tasks.runs.run_tables import ReportData, from_row

@@ -1,14 +1,17 @@
-"""State each model's total, in numbers and in one plain sentence."""
+"""State each model's total, in numbers and in one plain sentence, and what changed since the previous run."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
 import polars as pl
 
-from schemas.comparability import Comparability
-from schemas.documents.system import Verdict
-from schemas.table import Cell, Column, Interval
+from schemas.blueprint import Blueprint
+from schemas.changes import TOTAL, RunChanges, SystemChanges
+from schemas.documents.leaderboard import Verdict
+from schemas.paper import Comparability
+from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.reporting.content.caveats import Caveat, find_caveats
 from tasks.reporting.content.tables import task_paths
 from tasks.runs.comparability import compare_with_paper
@@ -17,7 +20,7 @@ from tasks.runs.verdict import WITH_TOTAL, judge_row, judge_run
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, number, percent
 
-TOTAL = (Column("Total", "score"), Column("95 % interval", "interval"), Column("Verdict", "verdict"))
+TOTAL_COLUMNS = (Column("Total", "score"), Column("95 % interval", "interval"), Column("Verdict", "verdict"))
 """Columns that say of a system what comes out."""
 
 
@@ -139,8 +142,8 @@ def _trust(verdict: Verdict, caveats: tuple[Caveat, ...]) -> str:
 
 
 def _weakest(data: ReportData, system: System, verdict: Verdict) -> str:
-    abilities = {row["ability"]: row["score_0_100"] for row in system.rows(data.ability) if row["score_0_100"] is not None}
-    tasks = {row["task"]: row["score_0_100"] for row in system.rows(data.task) if row["score_0_100"] is not None}
+    abilities = {row["ability"]: row["score_0_100"] for row in system.rows(data.ability_scores) if row["score_0_100"] is not None}
+    tasks = {row["task"]: row["score_0_100"] for row in system.rows(data.task_scores) if row["score_0_100"] is not None}
     if not abilities or not tasks or verdict == "instrument failed":
         return ""
     weakest = min(abilities, key=abilities.__getitem__)
@@ -151,3 +154,59 @@ def _weakest(data: ReportData, system: System, verdict: Verdict) -> str:
     score, task = min(((tasks[path.task.id], path.task.title) for path in paths), default=(0.0, title))
     there = f", there in {task} ({number(score)})" if task != title else ""
     return f" It is weakest in {title} ({number(abilities[weakest])}){there}."
+
+
+LARGEST_FALLS = 3
+"""Abilities, and dimensions, of a system that are named; the leaderboard and `moodflow compare` have the others."""
+
+
+def label_of(changes: SystemChanges) -> str:
+    """Return the name of the system, as it stands wherever its scores do."""
+    return System(changes.model, changes.setting).label
+
+
+def state_said(changes: RunChanges) -> str:
+    """Return a run's state in words, and whatever a canary found that is not as journaled."""
+    return "; ".join((_state_said(changes), *changes.differences))
+
+
+def _state_said(changes: RunChanges) -> str:
+    if changes.state == "Failed":
+        return "no call was answered"
+    if changes.state == "BudgetSpent":
+        return "the budget was spent before all calls were sent"
+    if changes.previous is None:
+        return changes.reason or "no earlier run"
+    if changes.state == "Drifting":
+        return "differences beyond the server's own noise"
+    if changes.state == "UpToDate":
+        canary = ", but for the canary" if changes.canary_calls else ""
+        unchanged = "" if changes.differences else f"nothing changed since {changes.previous}: "
+        return f"{unchanged}no model call was sent{canary}"
+    regressed = ", ".join(map(label_of, changes.regressed))
+    return f"regressed: {regressed}" if regressed else f"no regression against {changes.previous}"
+
+
+def changes_table(changes: RunChanges, blueprint: Blueprint) -> Table:
+    """Return each system's total before the veto, then abilities and rated dimensions that fell most, the largest fall first."""
+    scores = (*columns("number", "Before", "Now"), Column("Change", "difference"), Column("95 % interval", "change"))
+    titles = {TOTAL: "Total", **{main.id: main.title for main in blueprint.abilities}}
+    rows: list[tuple[Value, ...]] = []
+    for system in changes.units:
+        totals = [score for score in system.changes if score.what == TOTAL]
+        falls = [score for score in system.changes if score.what != TOTAL and (score.change or 0) < 0]
+        falls.sort(key=lambda score: (score.change or 0) / (score.scale[1] - score.scale[0]))
+        abilities, dimensions = ([score for score in falls if (score.rubric is not None) == rated] for rated in (False, True))
+        for score in (*totals, *abilities[:LARGEST_FALLS], *dimensions[:LARGEST_FALLS]):
+            ends = Interval.of(score.ci_low, score.ci_high)
+            rows.append((label_of(system), titles.get(score.what, score.label), score.before, score.after, score.change, ends))
+    return Table((*columns("name", "Model", "Score"), *scores), rows, "Changes since the previous run")
+
+
+def change_notes(changes: RunChanges) -> Iterator[str]:
+    """Yield which system was compared with another run or with none, warnings, and what was found on the way."""
+    for system in changes.units:
+        if changes.previous and (system.reason or system.previous != changes.previous):
+            yield f"{label_of(system)}: {system.reason or f'compared with {system.previous}'}"
+    yield from (f"{label_of(system)}: {remark}" for system in changes.units for remark in system.remarks)
+    yield from changes.remarks

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 from operator import attrgetter
 
-from schemas.documents.shown_option import ShownOption
+from schemas.documents.answered_item import ShownOption
 from schemas.question_types import QUESTION_TYPES
 from schemas.table import Table
 from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
@@ -87,7 +87,7 @@ def _languages_in_turn(answers: Iterable[ScoredItem]) -> list[ScoredItem]:
 
 
 def _example(answer: ScoredItem, text_limit: int) -> Example:
-    item, said, call = answer.item, answer.answer or {}, answer.call or {}
+    item, given, call = answer.item, answer.answer or {}, answer.call or {}
     excerpt = make_needle_excerpt(item["context"], answer.context) if item["context"] and answer.context else None
     options = _options(answer)
     return Example(
@@ -99,7 +99,7 @@ def _example(answer: ScoredItem, text_limit: int) -> Example:
         question=make_excerpt(item["question"], text_limit),
         options=options,
         references=tuple(make_excerpt(text, text_limit).short for text in _references(item)),
-        reply=make_excerpt(said["text"], text_limit) if said.get("text") is not None else None,
+        reply=make_excerpt(given["text"], text_limit) if given.get("text") is not None else None,
         reasoning=make_excerpt(call["reasoning"], text_limit) if call.get("reasoning") else None,
         status=answer.score["status"],
         why=explain_answer(answer),
@@ -107,7 +107,7 @@ def _example(answer: ScoredItem, text_limit: int) -> Example:
         left_out_options=len(item["options"] or ()) - len(options) if answer.form == "index" else 0,
         ratings=ratings_table(answer.ratings) if answer.ratings else None,
         retrieved=prompt_chunks(answer.retrieved),
-        dialogue=tuple(dialogue_lines(said.get("turns") or (), answer.faults, text_limit)),
+        dialogue=tuple(dialogue_lines(given.get("turns") or (), answer.faults, text_limit)),
     )
 
 
@@ -125,8 +125,8 @@ def _options(answer: ScoredItem) -> tuple[ShownOption, ...]:
     read = answer.score["parsed_answer"]
     options = [replace(option, text=make_excerpt(option.text, 0).short) for option in shown_options(answer)]
     if answer.form == "index":
-        named = (replace(option, letter=str(option.index), chosen=str(option.index) == read) for option in options)
-        return tuple(option for option in sorted(named, key=attrgetter("index")) if option.gold or option.chosen)
+        segments = (replace(option, letter=str(option.index), chosen=str(option.index) == read) for option in options)
+        return tuple(option for option in sorted(segments, key=attrgetter("index")) if option.gold or option.chosen)
     return tuple(replace(option, letter="") if answer.form == "label" else option for option in options)
 
 
@@ -196,15 +196,18 @@ def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow
     size = data.manifest.plan.get("sample")
     samples = {name: data.blueprint.sample_of(name, size) for name in data.blueprint.datasets}
     broken = {
-        name: one.words for one in data.instruments if one.failed and (one.model, one.setting) == system for name in one.datasets
+        name: count.words
+        for count in data.instruments
+        if count.failed and (count.model, count.setting) == system
+        for name in count.datasets
     }
-    asked = AdviceOptions(samples, _max_tokens(data, system), has_levels(data.blueprint), broken)
+    options = AdviceOptions(samples, _max_tokens(data, system), has_levels(data.blueprint), broken)
     systems = len(data.systems)
     examples = pick_examples(diagnoses, text_limit(systems)) if is_weak else ()
     told = {example.dataset for example in examples}
     each = examples_of_others(systems, len(data.blueprint.datasets))
     others = [row for d in diagnoses if d.raw.path.dataset not in told for row in islice(pick_rows(d), each)]
-    advice = advise(task, diagnoses, asked) if _is_short(task) else ()
+    advice = advise(task, diagnoses, options) if _is_short(task) else ()
     return Weakness(task, numbers, advice, (*examples, *others))
 
 
@@ -212,5 +215,5 @@ def _max_tokens(data: ReportData, system: System) -> int | None:
     models = data.manifest.plan.get("models", ())
     # The embedded model's limits are those of the prompt files, which nobody raises for a model this small.
     served = [model for model in models if model["name"] == system.model and model.get("base_url")]
-    found = [model.get("sampling", {}).get("max_tokens") for model in served]
-    return found[0] if found else None
+    limits = [model.get("sampling", {}).get("max_tokens") for model in served]
+    return limits[0] if limits else None

@@ -6,15 +6,15 @@ The drawing libraries take a second to load: pages without charts import nothing
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
 
 import altair as alt
 import vl_convert
 from altair.utils import schemapi
 
 from tasks.reporting.figures.palette import FONT, GRID, INK, MUTED, WIDTH
+from tasks.runs.run_tables import Row
 
-Values = list[dict[str, Any]]
+Values = list[Row]
 _LABELS = {"labelColor": INK, "titleColor": MUTED, "labelFontSize": FONT, "titleFontSize": FONT, "titleFontWeight": "normal"}
 CONFIG: Mapping[str, object] = {
     "background": "transparent",
@@ -43,9 +43,9 @@ def chart(values: Values) -> alt.Chart:
     return alt.Chart(alt.InlineData(values=tuple(values)))
 
 
-def at_pixel(place: int) -> alt.XValue:
+def at_pixel(x: int) -> alt.XValue:
     """Return a fixed horizontal place, in pixels."""
-    return alt.XValue(place)  # type: ignore[no-untyped-call]
+    return alt.XValue(x)  # type: ignore[no-untyped-call]
 
 
 def row_names(rows: list[str], y: alt.Y) -> alt.Chart:

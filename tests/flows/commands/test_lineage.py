@@ -15,7 +15,7 @@ from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 from tests.openlineage_schema import check_event
 from tests.tasks.lake.test_manifest import bare_manifest
-from tests.tasks.runs.test_redaction import notice
+from tests.tasks.runs.test_evidence import notice
 
 DATASETS = ("mini_user_safety", "mini_summarization")
 

@@ -11,9 +11,8 @@ from flows.commands.plan_fields import plan_fields
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import ModelEntry
-from schemas.context import ContextOptions
+from schemas.context import ContextOptions, RetrievalOptions
 from schemas.plan import Plan
-from schemas.retrieval import RetrievalOptions
 from tasks.scoring.blueprints import list_blueprints
 from tests.flows.command import Ended, ended
 

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 import yaml
 
-from flows.commands.verify import verify_view
+from flows.commands.lake_files import verify_view
 from schemas.dataset import DatasetSpec
-from schemas.documents.verification import CheckedFiles, CheckedLayer, Verification
+from schemas.documents.lake import CheckedFiles, CheckedLayer, Verification
 from schemas.lineage import CodeVersion, PartitionKey, by_name
 from schemas.tables.layers import GENERAL, LAYERS
 from tasks.datasets.catalogue import find_dataset
@@ -282,11 +282,11 @@ def test_a_changed_catalogue_names_the_dataset(own: Own, monkeypatch: pytest.Mon
         spec = find_dataset(name)
         return replace(spec, evaluation_version="9.9") if name == TEXTS else spec
 
-    monkeypatch.setattr("tasks.verify.catalogue.find_dataset", renewed)
+    monkeypatch.setattr("tasks.verify.drift.find_dataset", renewed)
     (difference,) = verify_run(own.lake, own.run).differences
     assert (difference.kind, difference.where, difference.got) == ("catalogue", TEXTS, "9.9")
-    monkeypatch.setattr("tasks.verify.catalogue.find_dataset", find_dataset)
-    monkeypatch.setattr("tasks.verify.catalogue.source_sha256", lambda *_given: ("0" * 64,))
+    monkeypatch.setattr("tasks.verify.drift.find_dataset", find_dataset)
+    monkeypatch.setattr("tasks.verify.drift.source_sha256", lambda *_given: ("0" * 64,))
     found = verify_run(own.lake, own.run)
     assert [(difference.kind, difference.where) for difference in found.differences] == [
         ("catalogue", name) for name in (TEXTS, SUMMARIES, CAUSES)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from flows.planning.broken_rows import find_broken_rows
 from flows.planning.resolve import resolve
+from flows.planning.score_jobs import find_broken_rows
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from tasks.datasets import steps

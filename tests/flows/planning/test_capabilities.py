@@ -14,7 +14,7 @@ from schemas.api_capabilities import ApiCapabilities
 from schemas.chat import ModelEntry
 from schemas.plan import Plan
 from tasks.models.capabilities.probe_records import list_probes
-from tasks.models.cost.budget import Budget
+from tasks.models.cost import Budget
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import is_probe

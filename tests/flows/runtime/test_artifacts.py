@@ -11,8 +11,17 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey, FlowRunFilter, FlowRunFilterName
 from prefect.settings import PREFECT_UI_URL, temporary_settings
 
-from flows.runtime.artifact_tables import MAX_ROWS, coverage_table, failures_table, few, leaderboard_table
-from flows.runtime.artifacts import RUN_KEYS, addresses_of, report_address, summarise
+from flows.runtime.artifacts import (
+    MAX_ROWS,
+    RUN_KEYS,
+    addresses_of,
+    coverage_table,
+    failures_table,
+    few,
+    leaderboard_table,
+    report_address,
+    summarise,
+)
 from schemas.addresses import REPORTS_URL
 from schemas.changes import Regression, RunChanges, RunState, ScoreDifference, SystemChanges
 from schemas.lineage import CodeVersion, Missing, PartitionKey, RunManifest

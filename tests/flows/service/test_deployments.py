@@ -36,7 +36,7 @@ from flows.service.deployments import (
 from flows.service.registration import SILENT_S, build_deployment, silent_run_automation
 from flows.service.session import keep_auth, listen
 from schemas.addresses import KEY_ADDRESSES
-from schemas.deployment import ConcurrencyEntry
+from schemas.documents.serve import ConcurrencyEntry
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from tests.flows.command import ended

@@ -10,9 +10,9 @@ from schemas.lineage import CallCounts, CodeVersion, PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED, LAYERS
 from tasks.compare.changes import LOOKED_BACK, changes_since, find_earlier
 from tasks.compare.steps import check_regressions
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_manifest
+from tasks.lake.partitions import partition_key
 from tasks.runs.comparable_runs import systems_of
 from tasks.runs.run_tables import System
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark

@@ -12,8 +12,7 @@ from schemas.dataset import DatasetSpec, LocalFile
 from schemas.errors import RecordError
 from schemas.item import Adapter, Item, Record
 from schemas.question_types import QUESTION_TYPES
-from schemas.tables.contexts import Contexts
-from schemas.tables.items import Items
+from schemas.tables.items import Contexts, Items
 from tasks.datasets.building import build_items
 from tasks.datasets.own_items import local_dataset
 from tests.rows import each_row

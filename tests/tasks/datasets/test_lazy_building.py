@@ -12,8 +12,7 @@ from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import DatasetSpec, LocalFile
 from schemas.errors import SourceError, UsageError
 from schemas.item import Item, Record
-from schemas.tables.contexts import Contexts
-from schemas.tables.items import Items
+from schemas.tables.items import Contexts, Items
 from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.own_items import local_dataset
 

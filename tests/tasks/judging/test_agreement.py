@@ -15,7 +15,7 @@ from schemas.errors import ScoringError
 from schemas.tables.responses import Judgements
 from tasks.judging.agreement import ALPHA_LEVELS, agreements, krippendorff_alpha, rank_correlation
 from tasks.judging.rubrics import load_rubric
-from tasks.lake.fingerprint import content_sha256
+from tasks.lake.partitions import content_sha256
 from tests.tasks.judging.rows import items, judgement
 from tests.tasks.rows import Row, answer, answers, judgements
 

@@ -5,7 +5,7 @@ import pytest
 
 from schemas.errors import ScoringError
 from schemas.vocabulary import Language
-from tasks.benchmarks.longemotion.question_types import ASPECTS
+from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.judging.contract import Contract
 from tasks.judging.prompts import fence_nonce, format_aspects, judge_messages, read_aspects
 from tasks.judging.rubrics import RUBRICS, load_rubric, words_of

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from schemas.errors import UsageError
 from schemas.json_yaml import read_yaml
-from tasks.benchmarks.longemotion.question_types import ASPECTS
+from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.judging import rubrics
 from tasks.judging.rubrics import RUBRICS, Rubric, load_rubric, place_of
 

@@ -7,8 +7,8 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from tasks.judging.rubrics import load_rubric
 from tasks.judging.steps import GoldJob, JudgeJob, judge_partition, write_gold
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
+from tasks.lake.partitions import partition_key
 from tasks.models.http.worker_pool import WorkerPool
 from tests.tasks.judging.test_executor import GOOD, JUDGE, Scripted, answers, items
 from tests.tasks.solvers.asking import Replies

@@ -13,8 +13,8 @@ from schemas.lineage import CodeVersion, PartitionKey, PartitionRef
 from schemas.tables.responses import Responses
 from schemas.tables.scores import TaskScores
 from tasks.lake.files import replace_file
-from tasks.lake.fingerprint import content_sha256, fingerprint_of, partition_key
 from tasks.lake.lake import Lake
+from tasks.lake.partitions import content_sha256, fingerprint_of, partition_key
 from tests.tasks.rows import response
 
 CODE = CodeVersion("0.0.test", "c0ffee")

@@ -124,7 +124,7 @@ def told(used: list[Any]) -> set[str]:
 def test_a_wrong_bucket_is_told(lake: Lake) -> None:
     used = uses(lake)
     lake.root = parse_folder("s3://no-such-bucket/lake")
-    lake._found.clear()
+    lake._complete_refs.clear()
     assert told(used) == {"there is no such bucket"}
 
 
@@ -152,7 +152,7 @@ def moved(lake: Lake, used: list[Any]) -> list[Any]:
     """The same lake with a new connection, made from the environment as it is now."""
     ObjectStore.clear_instance_cache()
     lake.root = parse_folder(str(lake.root))
-    lake._found.clear()
+    lake._complete_refs.clear()
     return used
 
 

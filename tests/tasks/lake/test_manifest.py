@@ -12,9 +12,9 @@ from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts, CodeVersion, DatasetNotice, RunManifest
 from schemas.tables.layers import AGGREGATED
-from tasks.lake.finding import located
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import list_runs, next_number, notices, read_manifest, read_manifests, write_manifest
+from tasks.lake.partitions import located
 from tasks.runs.past_run import past_run
 
 

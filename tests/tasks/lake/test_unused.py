@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from schemas.lineage import RunManifest
-from tasks.lake.finding import located
+from tasks.lake.partitions import located
 from tasks.lake.unused import IN_USE, Unused, find_unused, hold, hold_alone
 from tests.tasks.lake.test_manifest import bare_manifest
 

@@ -20,14 +20,12 @@ from schemas.context import ContextOptions
 from schemas.dataset import BundledFile, LocalFile, PinnedFile
 from schemas.lineage import Missing, PartitionRef
 from schemas.tables.scores import TaskScores
-from tasks.datasets.catalogue import find_dataset
-from tasks.datasets.keys import items_keys
+from tasks.datasets.catalogue import find_dataset, items_keys
 from tasks.datasets.steps import BuildJob
 from tasks.lake.lake import Lake
 from tasks.lineage import emission
-from tasks.lineage.emission import EndpointQueue
-from tasks.lineage.events import ParentRun, StepEvents, StepRun, type_name
-from tasks.lineage.inputs_outputs import JobInputs, JobOutputs, JobSource, inputs_of, outputs_of
+from tasks.lineage.emission import EndpointQueue, inputs_of, outputs_of
+from tasks.lineage.events import JobInputs, JobOutputs, JobSource, ParentRun, StepEvents, StepRun, type_name
 from tests.loopback import Endpoint
 from tests.openlineage_schema import check_event
 from tests.tasks.lineage.traced_steps import CODE, Job, make_frame, make_key, write_scores

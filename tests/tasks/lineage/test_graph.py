@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from schemas.documents.lineage import LineageGraph, LineageNode, SourceName
+from schemas.documents.lake import LineageGraph, LineageNode, SourceName
 from schemas.errors import UsageError
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.scores import TaskScores
-from tasks.lake.finding import Holdings, located
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_manifest
+from tasks.lake.partitions import Holdings, located, partition_key
 from tasks.lineage.graph import diagram_of_graph, diagram_of_run, graph_of_file, graph_of_run
 from tests.tasks.lineage.traced_steps import CODE, make_frame
 from tests.tasks.reporting.example_run import manifest
@@ -152,14 +151,14 @@ def test_name_of_file_says_where_it_belongs(path: str, place: tuple[tuple[str, s
 
 def test_first_digits_of_fingerprint_name_partition(small: Small) -> None:
     holdings = Holdings.of(small.lake.root)
-    found = holdings.named(small.totals.fingerprint[:8])
+    found = holdings.starting_with(small.totals.fingerprint[:8])
     assert found is not None
     assert found.path == small.totals.path
-    assert holdings.named(small.totals.fingerprint[:7]) is None
+    assert holdings.starting_with(small.totals.fingerprint[:7]) is None
     one, other = ("0" * 8 + letter * 56 for letter in "ab")
     both = {name: small.totals.model_copy(update={"fingerprint": name}) for name in (one, other)}
     with pytest.raises(UsageError, match="2 partitions have a fingerprint that begins like this"):
-        Holdings(both).named("0" * 8)
+        Holdings(both).starting_with("0" * 8)
 
 
 def test_layers_of_run_are_mermaid_graph(small: Small) -> None:

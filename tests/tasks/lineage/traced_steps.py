@@ -8,8 +8,8 @@ import polars as pl
 from schemas.chat import ModelEntry
 from schemas.lineage import CodeVersion, Missing, PartitionKey, PartitionRef
 from schemas.tables.scores import TaskScores
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
+from tasks.lake.partitions import partition_key
 from tasks.steps import step, up_to_date
 
 CODE = CodeVersion("1.2.3", "a" * 40)

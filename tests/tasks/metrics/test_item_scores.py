@@ -5,8 +5,7 @@ import pytest
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.errors import ScoringError
 from schemas.lineage import PartitionRef
-from schemas.metrics import Metric
-from schemas.normalisation import NumericNormalisation
+from schemas.metrics import Metric, NumericNormalisation
 from schemas.tables.scores import ItemScores
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
 from tasks.metrics.item_scores import item_scores_key, score_items

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.letters import option_letters
+from schemas.item import option_letters
 from tasks.metrics.parsing import parse_choices, parse_order
 
 LATIN = st.text(alphabet="bcdefghklmnopqrtuvwxyz", min_size=5, max_size=12)

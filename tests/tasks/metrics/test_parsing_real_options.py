@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from schemas.letters import option_letters
+from schemas.item import option_letters
 from tasks.datasets.catalogue import find_dataset
 from tasks.metrics.answer_forms import FORMS, Question, read_answer
 from tasks.solvers.state import says_something

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from schemas.letters import option_letters
+from schemas.item import option_letters
 from tasks.metrics.parsing import Parse, parse_choice, parse_choices, parse_order, parse_ranking
 from tests.rows import each_row
 from tests.tasks.metrics.reply_wordings import CORRECTED, PLAIN, STATED, UNMEANT

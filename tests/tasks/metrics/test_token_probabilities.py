@@ -10,8 +10,8 @@ from schemas.lineage import CodeVersion
 from schemas.metrics import Metric
 from schemas.tables.items import Items
 from schemas.tables.responses import Responses
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
+from tasks.lake.partitions import partition_key
 from tasks.metrics.answer_forms import Question, read_answer
 from tasks.metrics.item_scores import score_items
 from tasks.models.http.client import HttpChat

@@ -12,10 +12,9 @@ import polars as pl
 
 from schemas.tables import scores as tables
 from schemas.tables.comparisons import Agreements, NeedleScores, SettingGains
-from schemas.tables.contexts import Contexts, Retrievals
-from schemas.tables.items import Items
+from schemas.tables.items import Contexts, Items, Retrievals
 from schemas.tables.responses import Judgements, Responses
-from tasks.benchmarks.longemotion.question_types import ASPECTS
+from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.runs.run_tables import PROMPT_CHUNKS, ReportData
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import as_table, published_of
@@ -219,11 +218,11 @@ def needles() -> dy.DataFrame[NeedleScores]:
 
 
 def layers() -> dict[str, dy.DataFrame[Any]]:
-    """Every score layer, named as in ReportData, with intervals of 10 points around raw scores and of 6 around totals."""
+    """Every score layer, with intervals of 10 points around raw scores and of 6 around totals."""
     found = score_layers(item_scores(), BLUEPRINT)
-    raw = found["raw"].with_columns(ci_low=pl.col("value") - 0.05, ci_high=pl.col("value") + 0.05)
+    raw = found["raw_scores"].with_columns(ci_low=pl.col("value") - 0.05, ci_high=pl.col("value") + 0.05)
     totals = found["totals"].with_columns(ci_low=pl.col("total") - 3, ci_high=pl.col("total") + 3)
-    return found | {"raw": tables.RawScores.validate(raw), "totals": tables.Totals.validate(totals)}
+    return found | {"raw_scores": tables.RawScores.validate(raw), "totals": tables.Totals.validate(totals)}
 
 
 def long_data(**changes: Any) -> ReportData:
@@ -245,8 +244,8 @@ def _whole() -> ReportData:
         "contexts": contexts(),
         "retrievals": retrievals(),
         "prompt_chunks": prompt_chunks(),
-        "gains": gains(),
+        "setting_gains": gains(),
         "agreements": agreements(),
-        "needles": needles(),
+        "needle_scores": needles(),
     }
     return example_data(**fields)

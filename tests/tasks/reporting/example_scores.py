@@ -7,6 +7,7 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.tables import scores as tables
+from schemas.tables.layers import AGGREGATED
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tests.tasks.reporting.example_items import make_table
 
@@ -15,10 +16,11 @@ TOTAL = pl.DataFrame({"model": "alpha", "ci_low": [15.0], "ci_high": [35.5]})
 
 
 def score_layers(item_scores: dy.DataFrame[tables.ItemScores], blueprint: Blueprint) -> dict[str, dy.DataFrame[Any]]:
-    """Every score layer, named as in ReportData."""
+    """Every score layer by its name."""
     found = score_benchmark(item_scores.lazy(), blueprint, ScoreSettings(bootstrap=0))
     raw, totals = found.raw.update(RAW, on=["model", "dataset"]), found.totals.update(TOTAL, on="model")
-    return vars(found) | {"raw": tables.RawScores.validate(raw), "totals": tables.Totals.validate(totals)}
+    layers: dict[str, Any] = {layer: found.layer(layer) for layer in AGGREGATED}
+    return layers | {"raw_scores": tables.RawScores.validate(raw), "totals": tables.Totals.validate(totals)}
 
 
 def totals_row(**changes: Any) -> dict[str, Any]:

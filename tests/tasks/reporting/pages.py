@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 
 from tasks.lake.seal import REPORT
-from tasks.reporting.render.page import render_pages
+from tasks.reporting.page import render_pages
 from tasks.reporting.report import build_report
 from tasks.runs.run_tables import ReportData
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from schemas.lineage import CodeVersion, PartitionKey, PartitionRef
-from schemas.tables.contexts import Chunks, Contexts
+from schemas.tables.items import Chunks, Contexts
 from schemas.tables.layers import LAYERS
 from tasks.lake.lake import Lake
 from tasks.reporting.steps import load_report_data
@@ -52,7 +52,15 @@ def load(lake: Lake, *refs: PartitionRef) -> Any:
 
 def test_layers_that_are_not_there_are_empty(lake: Lake) -> None:
     data = load(lake)
-    layers = (data.judgements, data.contexts, data.retrievals, data.gains, data.agreements, data.needles, data.prompt_chunks)
+    layers = (
+        data.judgements,
+        data.contexts,
+        data.retrievals,
+        data.setting_gains,
+        data.agreements,
+        data.needle_scores,
+        data.prompt_chunks,
+    )
     assert [frame.height for frame in layers] == [0] * 7
     assert data.paper.settings == ("base", "rag", "coem")  # of the paper that has its abilities
 
@@ -85,9 +93,9 @@ def test_chunks_of_an_unknown_cut_are_left_out(lake: Lake) -> None:
 def test_the_needle_grid_is_the_layers(lake: Lake) -> None:
     scores, contexts = example_long.item_scores().filter(OWN), Contexts.validate(example_long.contexts().filter(OWN))
     refs = [write(lake, "contexts", contexts), write(lake, "item_scores", scores)]
-    assert load(lake, *refs).needles.is_empty()
+    assert load(lake, *refs).needle_scores.is_empty()
     grid = needle_grid(scores.lazy(), contexts)
     data = load(lake, *refs, write(lake, "needle_scores", grid, (("benchmark", "b"),)))
     # One item of two scores 1; 30,000 tokens at a depth of 69 percent.
-    found = data.needles.filter(pl.col("metric") == "accuracy", pl.col("model") == "alpha", pl.col("setting") == "base")
+    found = data.needle_scores.filter(pl.col("metric") == "accuracy", pl.col("model") == "alpha", pl.col("setting") == "base")
     assert found.select("length_tokens", "depth_percent", "value", "n").rows() == [(16_000, 60.0, 0.5, 2)]

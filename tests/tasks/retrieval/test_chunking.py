@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-from schemas.retrieval import Chunk
+from schemas.context import Chunk
 from tasks.retrieval import chunking
 from tasks.retrieval.chunking import split, tokens_before
 from tasks.text.tokens import count_tokens, token_offsets

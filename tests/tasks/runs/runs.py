@@ -9,9 +9,9 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.lineage import CodeVersion, RunManifest
 from schemas.tables.layers import AGGREGATED, LAYERS
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_manifest
+from tasks.lake.partitions import partition_key
 from tasks.runs.past_run import PastRun
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tests.tasks.lake.test_manifest import bare_manifest

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from schemas.comparability import Comparability
 from schemas.metrics import METRICS
+from schemas.paper import Comparability
 from schemas.tables.scores import ItemScores, Totals
 from tasks.benchmarks.moodbench.datasets.safetybench import SAFETYBENCH
 from tasks.datasets.catalogue import find_dataset

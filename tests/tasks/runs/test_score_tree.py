@@ -7,7 +7,7 @@ import pytest
 
 from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
 from schemas.documents.score_part import ScorePart
-from schemas.normalisation import (
+from schemas.metrics import (
     CentredNormalisation,
     GradeNormalisation,
     NoNormalisation,

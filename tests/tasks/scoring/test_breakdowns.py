@@ -6,7 +6,7 @@ import dataframely as dy
 import polars as pl
 import pytest
 
-from schemas.tables.contexts import Contexts
+from schemas.tables.items import Contexts
 from tasks.scoring.breakdowns import needle_grid, place_needles, score_dimensions
 from tasks.scoring.uncertainty import Resampling
 from tests.tasks.rows import Row, item, items, judgement, judgements

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from schemas.blueprint import Blueprint, Gate, MetricSpec
-from schemas.normalisation import GradeNormalisation
+from schemas.metrics import GradeNormalisation
 from schemas.tables.comparisons import OF_ALL, SettingGains
 from tasks.scoring.gains import Pairing, pair_models, setting_gains
 from tasks.scoring.tree import tree_tables

@@ -7,7 +7,7 @@ import pytest
 
 from schemas.blueprint import Blueprint, MetricSpec
 from schemas.errors import ScoringError
-from schemas.normalisation import (
+from schemas.metrics import (
     CentredNormalisation,
     GradeNormalisation,
     NoNormalisation,

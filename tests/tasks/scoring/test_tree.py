@@ -1,7 +1,7 @@
 import pytest
 
 from schemas.blueprint import Ability, Gate, MetricSpec
-from schemas.normalisation import NumericNormalisation
+from schemas.metrics import NumericNormalisation
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.tree import dataset_counts, tree_tables
 from tests.tasks.scoring.samples import ability, blueprint, one_dataset, task

@@ -9,7 +9,7 @@ from scipy import stats
 from sklearn.metrics import f1_score
 
 from schemas.blueprint import MetricSpec
-from schemas.normalisation import GradeNormalisation
+from schemas.metrics import GradeNormalisation
 from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
 from tests.tasks.scoring.samples import ability, blueprint, by_labels, gated, items, labelled, one_dataset, share, task
 

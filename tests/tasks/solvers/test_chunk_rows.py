@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import polars as pl
 import pytest
 
-from schemas.context import Context
+from schemas.context import Chunk, Context
 from schemas.errors import ScoringError
 from schemas.item import Item
-from schemas.retrieval import Chunk
-from schemas.tables.contexts import Chunks
+from schemas.tables.items import Chunks
 from tasks.solvers.chunk_rows import chunk_rows, mark_needle, read_chunks, segments_of
 
 ITEM = Item(language="en", question_type="extractive", context="x", question="q", references=("x",))

@@ -8,14 +8,14 @@ import pytest
 from schemas.chat import ChatReply, ModelEntry
 from schemas.errors import LakeError
 from schemas.lineage import CodeVersion, PartitionRef
-from schemas.pricing import Rate
+from schemas.provider import Rate
 from schemas.tables.items import Items
 from tasks.benchmarks.attunebench.annotate import AnnotateOptions
 from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
-from tasks.models.cost.budget import Estimator, measure_texts
+from tasks.lake.partitions import partition_key
+from tasks.models.cost import Estimator, measure_texts
 from tasks.models.journal.journal import Journal
 from tasks.models.journal.table import JOURNAL
 from tasks.solvers.forecast import (

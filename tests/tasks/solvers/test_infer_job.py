@@ -8,10 +8,10 @@ import pytest
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.base import Frozen
 from schemas.chat import ModelEntry
+from schemas.context import RetrievalOptions
 from schemas.errors import UsageError
 from schemas.lineage import PartitionKey
 from schemas.provider import TokenLimit
-from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import ContextTask
 from tasks.benchmarks.longemotion.solvers import solve as longemotion
 from tasks.solvers.chunk_rows import ChunkJob

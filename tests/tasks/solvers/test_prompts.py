@@ -13,7 +13,7 @@ from schemas.json_yaml import read_yaml
 from tasks.benchmarks.attunebench.annotate import AnnotatePrompts
 from tasks.benchmarks.esc_eval.role_play import RolePlayPrompts
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
-from tasks.lake.fingerprint import hash_settings
+from tasks.lake.partitions import hash_settings
 from tasks.solvers.forecast import UnsentCalls
 from tasks.solvers.prompts import PROMPTS, PromptFolder, Prompts, build_messages, prompted_types
 from tests.tasks.solvers.asking import ask_item

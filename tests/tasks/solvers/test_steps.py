@@ -9,11 +9,10 @@ import pytest
 
 from schemas.chat import ModelEntry
 from schemas.lineage import CodeVersion, PartitionRef
-from schemas.tables.contexts import Chunks, Contexts, Retrievals
-from schemas.tables.items import Items
+from schemas.tables.items import Chunks, Contexts, Items, Retrievals
 from schemas.tables.responses import Answers, Responses
-from tasks.lake.fingerprint import partition_key
 from tasks.lake.lake import Lake
+from tasks.lake.partitions import partition_key
 from tasks.models.http.worker_pool import WorkerPool
 from tasks.solvers.chunk_rows import ChunkJob, read_contexts
 from tasks.solvers.infer_job import InferJob

@@ -7,7 +7,7 @@ import pytest
 from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile, SourceFile
 from schemas.errors import ChecksumError, SourceError, SourceMissingError
 from tasks.datasets.own_items import local_dataset
-from tasks.sources.checksums import name_source
+from tasks.sources.files import name_source
 from tasks.sources.locating import Locator, choose_source, needs, source_sha256
 
 CONTENT = b"a line of our own\n"

@@ -14,8 +14,7 @@ from schemas.lineage import CodeVersion, Footer
 from tasks.datasets.own_items import local_dataset
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import notices
-from tasks.verify.catalogue import check_catalogue
-from tasks.verify.drift import blueprint_differences
+from tasks.verify.drift import blueprint_differences, check_catalogue
 from tasks.verify.recompute import StoredRun
 from tests.tasks.lake.test_manifest import bare_manifest
 from tests.tasks.rows import partition
@@ -70,7 +69,7 @@ def test_another_source_that_is_not_here_proves_nothing(tmp_path: Path, monkeypa
     file.write_text("{}\n", encoding="utf-8")
     here, absent = (local_dataset("d", "D", LocalFile(path=path)) for path in (file, tmp_path / "nowhere.jsonl"))
     with_other: DatasetSpec = replace(absent, alternative=here)
-    monkeypatch.setattr("tasks.verify.catalogue.find_dataset", lambda _name: with_other)
+    monkeypatch.setattr("tasks.verify.drift.find_dataset", lambda _name: with_other)
     assert changed(("1.0", [sha256(b"{}\n").hexdigest()]), None) == ([], [])
     # The items may be those of the one that is not here.
     differences, (note,) = changed(("1.0", ["0" * 64]), None)
@@ -79,7 +78,7 @@ def test_another_source_that_is_not_here_proves_nothing(tmp_path: Path, monkeypa
     other = tmp_path / "other.jsonl"
     other.write_text("{}", encoding="utf-8")
     both = replace(local_dataset("d", "D", LocalFile(path=other)), alternative=here)
-    monkeypatch.setattr("tasks.verify.catalogue.find_dataset", lambda _name: both)
+    monkeypatch.setattr("tasks.verify.drift.find_dataset", lambda _name: both)
     for used, content in ((both, b"{}"), (here, b"{}\n")):
         told = f"dataset d: source sha256 was 000000000000, is {sha256(content).hexdigest()[:12]}"
         assert changed(("1.0", ["0" * 64]), None, used) == ([told], [])

@@ -15,7 +15,7 @@ from tasks.benchmarks.attunebench.conversation import ConversationGold, PanasTot
 from tasks.benchmarks.attunebench.datasets.codebook import Codebook, load_codebook, read_official
 from tasks.benchmarks.attunebench.datasets.records import RecordReader
 from tasks.benchmarks.moodbench.bundled import CANARY
-from tasks.sources.checksums import CODEBOOK_FILE as OFFICIAL_CODEBOOK
+from tasks.sources.files import CODEBOOK_FILE as OFFICIAL_CODEBOOK
 
 QUESTION = "What did the person feel and want in this conversation?"
 CODEBOOK_FILE = "codebook.json"

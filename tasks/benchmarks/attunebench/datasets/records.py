@@ -23,8 +23,7 @@ from tasks.benchmarks.attunebench.conversation import (
     WideAnswers,
     YesNo,
 )
-from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
-from tasks.benchmarks.attunebench.datasets.values import LABELS, panas_items, read_number, read_side
+from tasks.benchmarks.attunebench.datasets.codebook import LABELS, load_codebook, panas_items, read_number, read_side
 
 WORDED_INTENSITIES = {"mild": 2, "moderate": 4, "intense": 6}
 OBSERVED = ("observedBehavior", "did_occur", "humanValue", "actualValue", "llmValue")

@@ -9,12 +9,10 @@ from statistics import fmean
 from typing import Any
 
 from tasks.benchmarks.attunebench.conversation import Panas, PanasTotals, WideAnswers
-from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
-from tasks.benchmarks.attunebench.datasets.values import read_scale
-from tasks.benchmarks.attunebench.metrics.choices import jaccard
-from tasks.benchmarks.attunebench.metrics.emotions import SPAN, Values
+from tasks.benchmarks.attunebench.datasets.codebook import load_codebook, read_scale
 from tasks.benchmarks.attunebench.metrics.replies import CHANGES, ITEMS, Reply, read_items, read_phrases, read_text
 from tasks.benchmarks.attunebench.metrics.rules import Rules
+from tasks.benchmarks.attunebench.metrics.turns import SPAN, Values, jaccard
 
 SPAN_OF_TOTAL = 60
 ABSENT_TOTAL, ABSENT_BRANCH = 40, 4
@@ -109,8 +107,8 @@ def _compare(gold: Any, answer: Any, measure: Callable[[Any, Any], float], rules
     return 0.0 if answer is None and rules.unread == "worst" else float(measure(gold or "", answer or ""))
 
 
-def _set_f1(one: Sequence[str], other: Sequence[str]) -> float:
-    first, second = set(one), set(other)
+def _set_f1(phrases: Sequence[str], others: Sequence[str]) -> float:
+    first, second = set(phrases), set(others)
     return 2 * len(first & second) / (len(first) + len(second)) if first or second else 1.0
 
 
@@ -129,9 +127,9 @@ def _earned(phrases: Sequence[str], others: Sequence[str]) -> float:
     return fmean(share if share >= LEAST_ALIKE else 0.0 for share in best)
 
 
-def _distance(one: int | None, other: int | None) -> float:
+def _distance(level: int | None, other: int | None) -> float:
     """Return how many levels lie between two; 3 if one of them is unknown, 0 if both are."""
-    return 0.0 if one == other else UNKNOWN_LEVEL if one is None or other is None else abs(one - other)
+    return 0.0 if level == other else UNKNOWN_LEVEL if level is None or other is None else abs(level - other)
 
 
 def branch_values(gold: Mapping[str, int | None], ratings: Any, rules: Rules) -> Values:

@@ -8,8 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from tasks.benchmarks.attunebench.conversation import POST, Comparison
-from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
-from tasks.benchmarks.attunebench.datasets.values import panas_items, read_number, read_scale, read_side
+from tasks.benchmarks.attunebench.datasets.codebook import load_codebook, panas_items, read_number, read_scale, read_side
 
 Reply = Mapping[str, Any]
 """The object that a reply holds; null in its place = the call failed."""

@@ -15,9 +15,8 @@ from typing import Any
 from schemas import json_yaml
 from schemas.errors import RecordError
 from tasks.benchmarks.attunebench.conversation import POST, ConversationGold, ReplyLabel, TurnGold, part_of
-from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
+from tasks.benchmarks.attunebench.datasets.codebook import load_codebook, panas_items, read_number, read_scale
 from tasks.benchmarks.attunebench.datasets.records import TOTALS
-from tasks.benchmarks.attunebench.datasets.values import panas_items, read_number, read_scale
 from tasks.benchmarks.attunebench.metrics.conversation import Replies
 from tasks.benchmarks.attunebench.metrics.replies import (
     CHANGES,
@@ -127,7 +126,7 @@ def result_fields(result: ResultFile, gold: ConversationGold) -> Mapping[str, ob
     """Return the object of a result file, its values in the words of the official scorer."""
     post, turns = result.replies.get(part_of(POST)), []
     for turn in gold.turns:
-        fields: dict[str, Any] = {"turnNumber": turn.number, "em_four_branch_scores": None}
+        fields: dict[str, object] = {"turnNumber": turn.number, "em_four_branch_scores": None}
         fields["pairwise_assignment"] = {name: label for label, name in result.names.get(turn.number, {}).items()} or None
         for call, names in FIELDS.items():
             reply = result.replies.get(part_of(call, turn.number))

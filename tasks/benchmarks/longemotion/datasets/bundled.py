@@ -20,9 +20,8 @@ from schemas.vocabulary import ContextTask, Language
 from tasks.benchmarks.longemotion.datasets.emotion_conversation import STAGES, checkpoints_of
 from tasks.benchmarks.longemotion.datasets.emotion_detection import build_contrast
 from tasks.benchmarks.longemotion.datasets.emotion_expression import ask_to_live_through
-from tasks.benchmarks.longemotion.datasets.emotion_qa import ask_about
-from tasks.benchmarks.longemotion.datasets.emotion_summary import read_report
-from tasks.benchmarks.longemotion.needle.lazy_samples import one_per_record, read_language
+from tasks.benchmarks.longemotion.datasets.release import one_per_record, read_language
+from tasks.benchmarks.longemotion.datasets.whole_documents import ask_about, read_report
 from tasks.benchmarks.longemotion.needle.needles import ALL, checked, placed_needle
 from tasks.benchmarks.moodbench.bundled import BUNDLED
 from tasks.text.tokens import token_offsets
@@ -131,13 +130,13 @@ def _build_hidden(
 def find_place(haystack: str, depth_percent: float) -> int:
     """Return the start of the sentence that has nearest to so many percent of a text's tokens before it; of two, the first."""
     tokens = [start for start, _ in token_offsets(haystack)]
-    starts = [0, *(found.end() for found in _SENTENCE_END.finditer(haystack) if found.end() < len(haystack))]
+    starts = [0, *(match.end() for match in _SENTENCE_END.finditer(haystack) if match.end() < len(haystack))]
     return min(starts, key=lambda start: abs(bisect_left(tokens, start) - depth_percent / ALL * len(tokens)))
 
 
 def _build_contrast(record: Record) -> tuple[Item, Context]:
     language, segments, labels = read_language(record), record.fields["segments"], record.fields["labels"]
-    (odd,) = (place for place, label in enumerate(labels) if labels.count(label) == 1)
+    (odd,) = (index for index, label in enumerate(labels) if labels.count(label) == 1)
     return build_contrast(segments, labels, odd, ODD_ONE[language], language)
 
 

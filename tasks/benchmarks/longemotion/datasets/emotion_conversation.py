@@ -12,8 +12,7 @@ from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import ContextTask
-from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file, released
-from tasks.benchmarks.longemotion.needle.lazy_samples import read_language, read_text
+from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file, read_language, read_text, released
 from tasks.text.tokens import count_tokens
 
 STAGES: tuple[ContextTask, ...] = ("mc1", "mc2", "mc3", "mc4")
@@ -51,15 +50,15 @@ def _build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Con
     message; none if the stage ends here.
     """
     stages = record.fields["stages"]
-    earlier = [message for one in stages[:stage] for message in _read_messages(one)]
+    earlier = [message for earlier_stage in stages[:stage] for message in _read_messages(earlier_stage)]
     current = _read_messages(stages[stage])
     of_client = [index for index, message in enumerate(current) if message.startswith("Client: ")]
-    place = of_client[len(of_client) * point // (POINTS + 1)]
-    said = earlier + current[: place + 1]
+    index = of_client[len(of_client) * point // (POINTS + 1)]
+    messages = earlier + current[: index + 1]
     gold = [
-        message.removeprefix("Counselor: ") for message in current[place + 1 : place + 2] if message.startswith("Counselor: ")
+        message.removeprefix("Counselor: ") for message in current[index + 1 : index + 2] if message.startswith("Counselor: ")
     ]
-    context, question = "\n".join(said[:-LATEST]), "\n".join(said[-LATEST:])
+    context, question = "\n".join(messages[:-LATEST]), "\n".join(messages[-LATEST:])
     item = Item(
         language=read_language(record),
         question_type="counselor_reply",

@@ -16,9 +16,8 @@ from schemas.context import Context, ContextOptions, LazySample
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
-from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file, released
-from tasks.benchmarks.longemotion.needle.lazy_samples import one_per_record
-from tasks.datasets.pinned_files import pinned_in
+from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file, one_per_record, released
+from tasks.datasets.catalogue import pinned_in
 from tasks.text.tokens import count_tokens
 
 MOST_OF_MAJORITY = 35
@@ -57,6 +56,11 @@ class ContrastSet(NamedTuple):
     odd: int
 
     @property
+    def odd_text(self) -> Text:
+        """The text of the other emotion."""
+        return self.texts[self.odd]
+
+    @property
     def item_id(self) -> str:
         """Named after its content: sets of other options or seeds have other names."""
         content = "\0".join([str(self.odd), *(text.text for text in self.texts)])
@@ -65,9 +69,10 @@ class ContrastSet(NamedTuple):
 
 def build_contrast_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[LazySample]:
     """List the samples of Emotion Detection: as many sets as published, drawn from the corpus."""
-    sets = draw_sets(records, options, seed)
-    odd = [(found, found.texts[found.odd]) for found in sets]
-    return [LazySample(found.item_id, text.record, partial(_build, found), text_id(text.text)) for found, text in odd]
+    return [
+        LazySample(drawn.item_id, drawn.odd_text.record, partial(_build, drawn), text_id(drawn.odd_text.text))
+        for drawn in draw_sets(records, options, seed)
+    ]
 
 
 def draw_sets(records: Sequence[Record], options: ContextOptions, seed: int) -> list[ContrastSet]:
@@ -147,31 +152,31 @@ class Stock:
         others = [*shorter[:rank], *longer[: n - rank]]
         self._rng.shuffle(others)
         self._used.update(text.text for text in (chosen, *others))
-        place = self._rng.randint(0, n)
-        return ContrastSet((*others[:place], chosen, *others[place:]), place)
+        odd_index = self._rng.randint(0, n)
+        return ContrastSet((*others[:odd_index], chosen, *others[odd_index:]), odd_index)
 
     def _least_used(self, texts: Sequence[Text]) -> list[Text]:
         return sorted(self._rng.sample(texts, len(texts)), key=lambda text: self._used[text.text])
 
     def _choose_odd(self, candidates: Sequence[Text], pool: Sequence[Text], n: int, wanted: int) -> tuple[Text, int]:
         lengths = sorted(len(text.text) for text in pool)
-        found: list[tuple[int, int, Text]] = []
+        candidate_ranks: list[tuple[int, int, Text]] = []
         for text in candidates:
             longer = len(lengths) - bisect_right(lengths, len(text.text))
             lowest, highest = max(0, n - longer), min(n, bisect_left(lengths, len(text.text)))
             rank = min(max(wanted, lowest), highest)
             if lowest <= rank:
-                found.append((abs(rank - wanted), rank, text))
-            if found and found[-1][0] == 0:
+                candidate_ranks.append((abs(rank - wanted), rank, text))
+            if candidate_ranks and candidate_ranks[-1][0] == 0:
                 break
-        _, rank, chosen = min(found, key=lambda entry: entry[0])
+        _, rank, chosen = min(candidate_ranks, key=lambda entry: entry[0])
         return chosen, rank
 
 
-def _build(found: ContrastSet) -> tuple[Item, Context]:
-    segments, emotions = [text.text for text in found.texts], [text.emotion for text in found.texts]
-    item, context = build_contrast(segments, emotions, found.odd)
-    return item, context.model_copy(update={"needle_id": f"row {found.texts[found.odd].record.row}"})
+def _build(contrast_set: ContrastSet) -> tuple[Item, Context]:
+    segments, emotions = [text.text for text in contrast_set.texts], [text.emotion for text in contrast_set.texts]
+    item, context = build_contrast(segments, emotions, contrast_set.odd)
+    return item, context.model_copy(update={"needle_id": f"row {contrast_set.odd_text.record.row}"})
 
 
 def read_contrast_set(record: Record) -> tuple[Item, Context]:

@@ -10,9 +10,8 @@ from schemas.context import Context, ContextOptions, LazySample
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
-from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file
-from tasks.benchmarks.longemotion.needle.lazy_samples import read_text
-from tasks.datasets.pinned_files import pinned_in
+from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file, read_text
+from tasks.datasets.catalogue import pinned_in
 from tasks.text.tokens import count_tokens
 
 QUESTION = "Imagine that you are the person in this situation. What do you feel, and what becomes of it?"
@@ -26,7 +25,9 @@ def read_situations(records: Sequence[Record], _options: ContextOptions, _seed: 
     """
     (panas,) = (record.fields["questions"] for record in records if record.fields.get("name") == "PANAS")
     adjectives = tuple(panas[number].strip() for number in sorted(panas, key=int))
-    situations = [found for record in records if record.fields.get("key") == "emotions" for found in list_situations(record)]
+    situations = [
+        situation for record in records if record.fields.get("key") == "emotions" for situation in list_situations(record)
+    ]
     return [
         LazySample(
             f"ee-{number:03d}",

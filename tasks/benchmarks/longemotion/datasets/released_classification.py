@@ -12,12 +12,10 @@ from typing import Any
 from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import ContextTask
-from tasks.benchmarks.longemotion.datasets.emotion_classification import ask_feeling
-from tasks.benchmarks.longemotion.datasets.finentity import ask_tone
-from tasks.benchmarks.longemotion.datasets.release import BY_MD5, PAPER, longemotion_file, released
-from tasks.benchmarks.longemotion.needle.lazy_samples import one_per_record, read_text
+from tasks.benchmarks.longemotion.datasets.emotion_classification import ask_feeling, ask_tone
+from tasks.benchmarks.longemotion.datasets.release import BY_MD5, PAPER, longemotion_file, one_per_record, read_text, released
 from tasks.benchmarks.longemotion.needle.needles import placed_needle
-from tasks.benchmarks.moodbench.datasets.emobench import UPSTREAM
+from tasks.benchmarks.moodbench.datasets.emotional_situations import UPSTREAM
 from tasks.text.tokens import count_tokens
 
 
@@ -56,8 +54,8 @@ def _build(task: ContextTask, scenarios: Sequence[Record], record: Record) -> tu
 
 
 def _find_cluster(scenarios: Sequence[Record], record: Record) -> str | None:
-    found = find_scenario(str(record.fields.get("content", record.fields.get("context"))), "", scenarios)
-    return text_id(found[0]) if found else None
+    scenario = find_scenario(str(record.fields.get("content", record.fields.get("context"))), "", scenarios)
+    return text_id(scenario[0]) if scenario else None
 
 
 def _read_choices(value: Any) -> tuple[str, ...]:
@@ -74,18 +72,18 @@ def find_scenario(text: str, subject: str, scenarios: Sequence[Record]) -> tuple
     Null if there is none, as where names were adjusted, or several.
     """
     texts = {record.fields["scenario"].strip() for record in scenarios}
-    found = [scenario for scenario in texts if scenario and text.count(scenario) == 1]
-    if len(found) != 1:
+    matches = [scenario for scenario in texts if scenario and text.count(scenario) == 1]
+    if len(matches) != 1:
         return None
-    asked = [record for record in scenarios if record.fields["scenario"].strip() == found[0]]
-    names = [record.fields["qid"] for record in asked if record.fields["subject"].strip() == subject]
-    return found[0], names[0] if len(names) == 1 else None
+    questions = [record for record in scenarios if record.fields["scenario"].strip() == matches[0]]
+    names = [record.fields["qid"] for record in questions if record.fields["subject"].strip() == subject]
+    return matches[0], names[0] if len(names) == 1 else None
 
 
-def _describe(task: ContextTask, text: str, found: tuple[str, str | None] | None) -> Context:
-    if found is None:
+def _describe(task: ContextTask, text: str, scenario: tuple[str, str | None] | None) -> Context:
+    if scenario is None:
         return Context(task=task, tokens=count_tokens(text))
-    needle, name = found
+    needle, name = scenario
     return placed_needle(task, text, text.index(needle), needle, name)
 
 

@@ -22,8 +22,8 @@ _CALLED_OUT = re.compile(r"[!?]\"\s*$")
 
 def sentence_starts(text: str) -> list[int]:
     """Return the offsets at which the sentences of one paragraph begin, 0 first."""
-    breaks = (found for found in _BREAK.finditer(text) if not _NOT_AN_END.search(text, 0, found.end()))
-    return [0, *(found.end() for found in breaks)]
+    breaks = (match for match in _BREAK.finditer(text) if not _NOT_AN_END.search(text, 0, match.end()))
+    return [0, *(match.end() for match in breaks)]
 
 
 def paragraph_starts(text: str, *, goes_on: bool) -> dict[int, bool]:
@@ -136,10 +136,10 @@ def lay_out(paragraphs: tuple[str, ...], name: str, style: NeedleStyle) -> Hayst
     goes_on = False
     for paragraph in paragraphs:
         if style == "matched":
-            found = paragraph_starts(paragraph, goes_on=goes_on)
+            starts = paragraph_starts(paragraph, goes_on=goes_on)
         else:  # every line end may take a needle: in the released set, too, they stand amid speech
-            found = dict.fromkeys(sentence_starts(paragraph), True)
-        for (start, end), is_open in zip(pairwise([*found, len(paragraph)]), found.values(), strict=True):
+            starts = dict.fromkeys(sentence_starts(paragraph), True)
+        for (start, end), is_open in zip(pairwise([*starts, len(paragraph)]), starts.values(), strict=True):
             within = style == "matched" and end < len(paragraph)
             sentence = paragraph[start:end].strip()
             gap = SPACE if within else PARAGRAPH if style == "matched" else LINE

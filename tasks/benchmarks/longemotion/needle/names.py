@@ -38,7 +38,7 @@ def names_in(subject: str) -> frozenset[str]:
     return frozenset(_CAPITALISED.findall(subject)) - NOT_PEOPLE
 
 
-def clashing_names(text: str, subject: str, known: Iterable[str], haystack: Haystack) -> list[str]:
+def clashing_names(text: str, subject: str, other_names: Iterable[str], haystack: Haystack) -> list[str]:
     """Return the names of people in a needle that occur in a haystack as words with a capital, in alphabetical order.
 
     A word is taken for a name if it is in the subject, is known from other needles, or has a capital amid a sentence and stands
@@ -47,7 +47,7 @@ def clashing_names(text: str, subject: str, known: Iterable[str], haystack: Hays
     """
     words = frozenset(_CAPITALISED.findall(text))
     amid = (word for word in _AMID_SENTENCE.findall(text) if word.lower() not in haystack.lower)
-    names = names_in(subject) | (words & frozenset(known)) | frozenset(amid)
+    names = names_in(subject) | (words & frozenset(other_names)) | frozenset(amid)
     return sorted(name for name in (names - NOT_PEOPLE) | names_in(subject) if name in haystack.capitalised)
 
 

@@ -10,10 +10,9 @@ from typing import Any
 from schemas.chat import ChatMessage
 from schemas.usage import TESTED
 from schemas.vocabulary import Language
-from tasks.benchmarks.longemotion.solvers.base import call_tested, show_retrieved
+from tasks.benchmarks.longemotion.solvers.asking import Query, Retrieve, SolverState, call_tested, show_retrieved
 from tasks.benchmarks.longemotion.solvers.prompts import STEPS
 from tasks.benchmarks.longemotion.solvers.search_o1 import END_QUERY, Hits, SearchQuery, Turn, converse, look_up, without_searches
-from tasks.benchmarks.longemotion.solvers.state import Query, Retrieve, SolverState
 from tasks.solvers.state import Answer, Call, Pool, RetrievedChunk, SolverOutput, first_failed, says_something
 
 FIRST_THAT_RETRIEVES = 2
@@ -62,8 +61,8 @@ class ExpressionDialogue:
         """
         if failed := first_failed(self.calls):
             return Answer((failed,), failed_role=failed.role)
-        asked = tuple(call for call in self.calls if call.role == TESTED)
-        return Answer(asked, text=head_steps([MARKED.sub("", text) for text in self.texts], self.state.language))
+        calls = tuple(call for call in self.calls if call.role == TESTED)
+        return Answer(calls, text=head_steps([MARKED.sub("", text) for text in self.texts], self.state.language))
 
     async def rate(self) -> None:
         """Ask for ratings of the adjectives (step 0)."""
@@ -85,16 +84,16 @@ class ExpressionDialogue:
         return [self.template.step.format(text=step.text, title=step.title), *demand]
 
     async def _say(self, blocks: Sequence[str], *, afresh: bool = False) -> None:
-        said = ChatMessage(role="user", content="\n\n".join(blocks))
+        message = ChatMessage(role="user", content="\n\n".join(blocks))
         # What is retrieved in place of the earlier turns stands alone after the system message.
-        messages = (self.history[0], said) if afresh else (*self.history, said)
+        messages = (self.history[0], message) if afresh else (*self.history, message)
         call = await call_tested(self.state, messages, f"step {len(self.texts)}")
         self.calls.append(call)
-        self._remember(said, call.reply.text or "")
+        self._remember(message, call.reply.text or "")
 
-    def _remember(self, said: ChatMessage, text: str) -> None:
+    def _remember(self, message: ChatMessage, text: str) -> None:
         self.texts.append(text)
-        self.history += [said, ChatMessage(role="assistant", content=text)]
+        self.history += [message, ChatMessage(role="assistant", content=text)]
 
     async def _retrieve(self, number: int) -> None:
         pool = await self._pool(self.texts, f"written-{self.state.repetition}-{number}")
@@ -104,9 +103,9 @@ class ExpressionDialogue:
         self.calls += retrieved.calls
         if first_failed(self.calls):
             return
-        shown = show_retrieved(self.state, self.template, [retrieved])
+        excerpts = show_retrieved(self.state, self.template, [retrieved])
         afresh = self.state.options.setting == "retrieve_only"
-        await self._say([*(self.situation if afresh else []), *shown, *self._demand(number)], afresh=afresh)
+        await self._say([*(self.situation if afresh else []), *excerpts, *self._demand(number)], afresh=afresh)
 
     async def _pool(self, texts: Sequence[str], corpus: str) -> Pool:
         parameters = self.state.parameters
@@ -119,20 +118,20 @@ class ExpressionDialogue:
         texts = self.state.prompts.search.template(self.state.language)
         counts = self.state.parameters.steps[number - FIRST_THAT_RETRIEVES]
         searches = texts.step.format(searches=self.state.options.retrieval.most_searches)
-        said = ChatMessage(role="user", content="\n\n".join([*self._demand(number), searches]))
+        message = ChatMessage(role="user", content="\n\n".join([*self._demand(number), searches]))
 
-        async def seek(found: SearchQuery, before: Sequence[Turn]) -> Hits:
-            searched = sum(turn.found is not None and not turn.found.repeated for turn in before)
-            now = [*(_visible(turn) for turn in before), without_searches(found.so_far)]
+        async def seek(search: SearchQuery, before: Sequence[Turn]) -> Hits:
+            searched = sum(turn.search is not None and not turn.search.repeated for turn in before)
+            now = [*(_visible(turn) for turn in before), without_searches(search.so_far)]
             pool = await self._pool([*self.texts, *now], f"written-{self.state.repetition}-{number}-{searched}")
-            return await look_up(self.state, pool, Query(next(self.searches), found.query, counts))
+            return await look_up(self.state, pool, Query(next(self.searches), search.query, counts))
 
         told = (texts.results_step, texts.last_results_step)
-        turns = await converse(self.state, (*self.history, said), *told, seek, f"step {number}")
+        turns = await converse(self.state, (*self.history, message), *told, seek, f"step {number}")
         self.rows += [row for turn in turns for row in turn.rows]
-        self._conclude(said, turns)
+        self._conclude(message, turns)
 
-    def _conclude(self, said: ChatMessage, turns: Sequence[Turn]) -> None:
+    def _conclude(self, message: ChatMessage, turns: Sequence[Turn]) -> None:
         """Keep what the model wrote in a step: the text of all its turns, without searches, since it goes on after each."""
         *before, last = turns
         self.calls += [_clean(turn) for turn in before]
@@ -142,7 +141,7 @@ class ExpressionDialogue:
         text = "\n\n".join(part for turn in turns if (part := _visible(turn)))
         if text:
             self.calls.append(_clean(last))
-            self._remember(said, text)
+            self._remember(message, text)
         else:
             reply = replace(last.call.reply, text=None, failure="empty_content", error="nothing was written but searches")
             self.calls.append(last.call._replace(reply=reply))
@@ -156,9 +155,9 @@ def head_steps(texts: Sequence[str], language: Language) -> str:
 
 
 def _visible(turn: Turn) -> str:
-    if turn.found is None:
+    if turn.search is None:
         return without_searches(turn.call.reply.text or "")
-    return "" if turn.found.in_reasoning else without_searches(turn.found.so_far)
+    return "" if turn.search.in_reasoning else without_searches(turn.search.so_far)
 
 
 def _clean(turn: Turn) -> Call:

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from schemas.context import RetrievalOptions
 from schemas.errors import UsageError
-from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import ContextTask, Preset
 
 Family = Literal["ec", "ed", "qa", "es", "mc", "ee"]

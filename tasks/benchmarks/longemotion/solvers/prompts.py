@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from tasks.benchmarks.longemotion.question_types import ASPECTS
+from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.solvers.prompts import PROMPTS, PromptFile, PromptFolder, Template, Text
 
 STEPS = 5

@@ -9,11 +9,10 @@ import asyncio
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from schemas.context import Chunk, Ranked
 from schemas.errors import UsageError
-from schemas.retrieval import Chunk, Ranked
 from schemas.vocabulary import RetrievalStage
-from tasks.benchmarks.longemotion.solvers.base import number_texts, say
-from tasks.benchmarks.longemotion.solvers.state import HelperNote, Piece, Query, Retrieved, SolverState
+from tasks.benchmarks.longemotion.solvers.asking import HelperNote, Piece, Query, Retrieved, SolverState, number_texts, say
 from tasks.solvers.state import Pool, RetrievedChunk, first_failed
 
 MOST_RECORDED = 100
@@ -114,8 +113,8 @@ async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> R
     ranking = await rank_pool(state, pool, query)
     best, critic = pick(pool, ranking, query.counts.top_k), state.prompts.critic
     template, instruction = critic.template(state.language), _instruct(state, query)
-    asked = (say(template.system, template.ask.format(instruction=instruction, paragraph=chunk.text)) for chunk in best)
-    calls = await asyncio.gather(*(state.resources.ask("critic", "criticise", each, critic.max_tokens) for each in asked))
+    prompts = (say(template.system, template.ask.format(instruction=instruction, paragraph=chunk.text)) for chunk in best)
+    calls = await asyncio.gather(*(state.resources.ask("critic", "criticise", each, critic.max_tokens) for each in prompts))
     answered = [(chunk, call) for chunk, call in zip(best, calls, strict=True) if not call.reply.failure]
     notes = {chunk.number: HelperNote.of(call) for chunk, call in answered}
     useful = [chunk for chunk, call in answered if state.family == "ed" or read_marks(call.reply.text or "")]
@@ -145,9 +144,9 @@ def read_marks(reply: str) -> bool | None:
     Of each kind the last one counts. An irrelevant chunk is of no use, a relevant one as far as it supports; if the reply says
     nothing of support, it is.
     """
-    found = [match.lastgroup for match in MARK.finditer(reply)]
-    relevance = next((name for name in reversed(found) if name in {"fit", "unfit"}), None)
-    support = next((name for name in reversed(found) if name in {"yes", "no"}), None)
+    marks = [match.lastgroup for match in MARK.finditer(reply)]
+    relevance = next((name for name in reversed(marks) if name in {"fit", "unfit"}), None)
+    support = next((name for name in reversed(marks) if name in {"yes", "no"}), None)
     return None if relevance is None and support is None else relevance != "unfit" and support != "no"
 
 
@@ -165,8 +164,8 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
         return Retrieved(heading=query.aspect)
     sage, together = state.prompts.sage, state.family == "mc"
     template = sage.template(state.language)
-    asked = [_describe_together(state, chosen)] if together else [_describe(state, chunk, query) for chunk in chosen]
-    prompts = (say(template.system, text) for text in asked)
+    texts_to_enrich = [_describe_together(state, chosen)] if together else [_describe(state, chunk, query) for chunk in chosen]
+    prompts = (say(template.system, text) for text in texts_to_enrich)
     calls = await asyncio.gather(*(state.resources.ask("sage", "enrich", prompt, sage.max_tokens) for prompt in prompts))
     if first_failed(calls):
         return Retrieved(rows=rows, calls=tuple(calls))
@@ -191,7 +190,7 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
 
 
 def _describe(state: SolverState, chunk: Chunk, query: Query) -> str:
-    context = state.asked.built_context
+    context = state.asked_item.built_context
     text: str = getattr(state.prompts.sage.template(state.language), context.task)
     subject = context.query or state.item.question
     return text.format(piece=chunk.text, question=query.text or "", aspect=query.aspect, subject=subject)
@@ -204,11 +203,11 @@ def _describe_together(state: SolverState, chunks: Sequence[Chunk]) -> str:
 
 def context_pool(state: SolverState) -> Pool:
     """Return the chunks of the item's own context, which may be none; raise UsageError if it was not split."""
-    chunks, item = state.asked.chunks, state.item
+    chunks, item = state.asked_item.chunks, state.item
     if not chunks and (item.context or state.family == "ed"):
         raise UsageError(
             "an item of a setting that retrieves has no chunks",
-            where=f"item {state.asked.item_id}, setting {state.options.setting}",
+            where=f"item {state.asked_item.item_id}, setting {state.options.setting}",
             expected="the chunks of its context",
             got="none",
             next_step="run moodflow infer again, which splits contexts first",
@@ -229,4 +228,4 @@ def context_queries(state: SolverState) -> tuple[Query, ...]:
         return tuple(Query(number, aspect.query, counts, aspect.heading) for number, aspect in enumerate(aspects))
     if state.family == "mc" or (state.family == "ec" and state.options.retrieval.question_as_query):
         return (Query(0, question, counts),)
-    return (Query(0, state.asked.built_context.query or question, counts),)
+    return (Query(0, state.asked_item.built_context.query or question, counts),)

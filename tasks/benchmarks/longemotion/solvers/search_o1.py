@@ -9,9 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from schemas.chat import ChatMessage, ChatReply
-from tasks.benchmarks.longemotion.solvers.base import call_tested, number_texts, show_segment
+from tasks.benchmarks.longemotion.solvers.asking import Query, SolverState, call_tested, number_texts, show_segment
 from tasks.benchmarks.longemotion.solvers.rag import arrange, pick, rank_pool, record
-from tasks.benchmarks.longemotion.solvers.state import Query, SolverState
 from tasks.solvers.state import Call, Pool, RetrievedChunk
 
 BEGIN_QUERY, END_QUERY = "<|begin_search_query|>", "<|end_search_query|>"
@@ -33,7 +32,7 @@ class Turn(NamedTuple):
     """A call, the query that its reply ends with, and the rows of the search for it; null = it is the answer."""
 
     call: Call
-    found: SearchQuery | None
+    search: SearchQuery | None
     rows: tuple[RetrievedChunk, ...] = ()
 
 
@@ -60,19 +59,19 @@ async def converse(
     messages, turns = tuple(opening), tuple[Turn, ...]()
     for left in reversed(range(-1, state.options.retrieval.most_searches)):
         call = await call_tested(state, messages, step)
-        answered = {_fold(turn.found.query) for turn in turns if turn.found}
-        found = find_query(call.reply, answered, examples) if left >= 0 else None
-        if found is None:
+        answered = {_fold(turn.search.query) for turn in turns if turn.search}
+        search = find_query(call.reply, answered, examples) if left >= 0 else None
+        if search is None:
             turns += (Turn(call, None),)
             break
-        shown, rows = state.prompts.search.template(state.language).repeated, tuple[RetrievedChunk, ...]()
-        if not found.repeated:
-            hits, rows = await seek(found, turns)
-            shown = f"{BEGIN_RESULT}\n{hits}\n{END_RESULT}"
-        turns += (Turn(call, found, rows),)
+        results_block, rows = state.prompts.search.template(state.language).repeated, tuple[RetrievedChunk, ...]()
+        if not search.repeated:
+            hits, rows = await seek(search, turns)
+            results_block = f"{BEGIN_RESULT}\n{hits}\n{END_RESULT}"
+        turns += (Turn(call, search, rows),)
         told = results.format(left=left) if left else last_results
-        said = ChatMessage(role="assistant", content=found.so_far)
-        messages += (said, ChatMessage(role="user", content=f"{shown}\n\n{told}"))
+        reply = ChatMessage(role="assistant", content=search.so_far)
+        messages += (reply, ChatMessage(role="user", content=f"{results_block}\n\n{told}"))
     return turns
 
 
@@ -88,10 +87,10 @@ def find_query(reply: ChatReply, answered: set[str], examples: set[str]) -> Sear
     matches = [(match, text, thought) for text, thought in parts for match in QUERY.finditer(text)]
     queries = [(match, text, thought) for match, text, thought in matches if _fold(match[1]) not in {"", *examples}]
     new = next((query for query in queries if _fold(query[0][1]) not in answered), None)
-    asked = new or next((query for query in queries if not query[2]), None)
-    if asked is None:
+    chosen = new or next((query for query in queries if not query[2]), None)
+    if chosen is None:
         return None
-    match, text, thought = asked
+    match, text, thought = chosen
     return SearchQuery(match[1].strip(), text[: match.end()], thought, repeated=new is None)
 
 
@@ -107,10 +106,10 @@ async def look_up(state: SolverState, pool: Pool, query: Query) -> Hits:
     ranking = await rank_pool(state, pool, query)
     best = arrange(pick(pool, ranking, query.counts.top_k), query)
     if state.family == "ed":
-        shown = "\n".join(show_segment(chunk.number, chunk.text) for chunk in best)
+        hits = "\n".join(show_segment(chunk.number, chunk.text) for chunk in best)
     else:
-        shown = number_texts([chunk.text for chunk in best])
-    return shown, record("search", pool, query, ranking, best)
+        hits = number_texts([chunk.text for chunk in best])
+    return hits, record("search", pool, query, ranking, best)
 
 
 def _fold(query: str) -> str:

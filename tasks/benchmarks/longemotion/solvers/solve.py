@@ -1,17 +1,18 @@
-"""Solve an item of LongEmotion in one setting: Base, RAG, CoEM, Self-RAG and Search-o1, and retrieved text alone."""
+"""The settings of LongEmotion: Base asks its tasks; RAG, CoEM, Self-RAG and Search-o1 retrieve from the context first."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
 from schemas.chat import ModelEntry
 from schemas.vocabulary import ContextTask
-from tasks.benchmarks.longemotion.solvers.base import build_messages, call_tested
-from tasks.benchmarks.longemotion.solvers.emotion_expression import express
-from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES, choose_parameters
+from tasks.benchmarks.longemotion.solvers.asking import Query, Retrieve, Retrieved, SolverState, build_messages, call_tested
+from tasks.benchmarks.longemotion.solvers.emotion_expression import express, join_steps
+from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES, PLAIN_STAGES, choose_parameters
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
 from tasks.benchmarks.longemotion.solvers.rag import (
+    FAVOURABLE,
     context_pool,
     context_queries,
     retrieve_chunks,
@@ -19,13 +20,14 @@ from tasks.benchmarks.longemotion.solvers.rag import (
     retrieve_enriched,
 )
 from tasks.benchmarks.longemotion.solvers.search_o1 import Hits, SearchQuery, Turn, converse, look_up
-from tasks.benchmarks.longemotion.solvers.state import Query, Retrieve, Retrieved, SolverState
 from tasks.retrieval.embedding import find_embedder
 from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.solvers.chunk_rows import CHUNKS_VERSION
+from tasks.solvers.registry import ContextSolver, Solver, setting_title
 from tasks.solvers.state import (
     AskedItem,
     Chunking,
+    NoOptions,
     PlainOptions,
     Pool,
     SolverCode,
@@ -35,6 +37,7 @@ from tasks.solvers.state import (
     first_failed,
     state_answer,
 )
+from tasks.text.number_format import listed
 
 CODE = SolverCode("3", LongEmotionPrompts, {"solvers_version": "1"})
 """Bumped when rows are recorded otherwise, or a setting asks otherwise; prompt texts carry their own hash."""
@@ -52,7 +55,7 @@ def plan(options: PlainOptions, task: ContextTask | None, entry: ModelEntry) -> 
     if task is None:
         raise AssertionError(f"setting {options.setting} needs items with contexts built for them")
     retrieval, parameters = options.retrieval, choose_parameters(options.retrieval, task, options.setting, entry.name)
-    settings: dict[str, Any] = {"length_demand": options.length_demand}
+    settings: dict[str, object] = {"length_demand": options.length_demand}
     if options.setting != "base":
         settings |= {"retrieval": retrieval.model_dump(mode="json", exclude={"embedder"}), "chunks_version": CHUNKS_VERSION}
     if not parameters.retrieves:
@@ -72,11 +75,11 @@ async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:
     return await RETRIEVERS[state.options.setting](state, pool, query)
 
 
-async def solve(asked: AskedItem, options: PlainOptions, resources: SolverResources, repetition: int = 0) -> SolverOutput:
+async def solve(asked_item: AskedItem, options: PlainOptions, resources: SolverResources, repetition: int = 0) -> SolverOutput:
     """Ask one item; raise UsageError if the parameters do not fit each other, or chunks are missing."""
-    task, model = asked.built_context.task, resources.roles["tested"].entry.name
+    task, model = asked_item.built_context.task, resources.roles["tested"].entry.name
     parameters = choose_parameters(options.retrieval, task, options.setting, model)
-    state = SolverState(asked, options, resources, repetition, parameters, LongEmotionPrompts.load(options.prompts))
+    state = SolverState(asked_item, options, resources, repetition, parameters, LongEmotionPrompts.load(options.prompts))
     if state.family == "ee":
         return await express(state, retrieve)
     if not parameters.retrieves or state.retrieves_first:
@@ -99,9 +102,49 @@ async def _search(state: SolverState) -> SolverOutput:
     pool, numbers = context_pool(state), count()
     texts = state.prompts.search.template(state.language)
 
-    async def seek(found: SearchQuery, _: Sequence[Turn]) -> Hits:
-        return await look_up(state, pool, Query(next(numbers), found.query, state.parameters.counts))
+    async def seek(search: SearchQuery, _: Sequence[Turn]) -> Hits:
+        return await look_up(state, pool, Query(next(numbers), search.query, state.parameters.counts))
 
     turns = await converse(state, build_messages(state), texts.results, texts.last_results, seek)
     calls = tuple(turn.call for turn in turns)
     return SolverOutput(calls, state_answer(calls), tuple(row for turn in turns for row in turn.rows))
+
+
+def longest_reply(task: ContextTask) -> int:
+    """Return the longest reply of the embedded model to a task, in its tokens."""
+    return int(getattr(LongEmotionPrompts.load(), FAMILIES[task]).max_tokens)
+
+
+def remark_on_plain_stages(tasks: Collection[ContextTask], settings: Sequence[str]) -> Iterator[str]:
+    """Say that early stages of a conversation are asked plainly, so that gains there say nothing."""
+    retrieving = [setting_title(setting) for setting in settings if setting not in {"base", "retrieve_only"}]
+    if retrieving and PLAIN_STAGES & set(tasks):
+        yield (
+            f"In the first three stages of emotion conversation nothing is retrieved with {listed(retrieving)}: their items are "
+            "asked as with Base, and gains there say nothing."
+        )
+
+
+def _retrieving(setting: str, title: str, **more: Any) -> Solver[NoOptions]:
+    return Solver(setting, title, solve, (CODE,), plan, retrieves=True, **more)
+
+
+SOLVERS = (
+    _retrieving("rag", "RAG"),
+    _retrieving("coem", "CoEM", roles={"sage": "enriches retrieved chunks (CoEM)"}),
+    _retrieving("self_rag", "Self-RAG", roles={"critic": "says which retrieved chunks help (Self-RAG)"}, invented=FAVOURABLE),
+    _retrieving("search_o1", "Search-o1", asks_again=True),
+    _retrieving("retrieve_only", "Retrieved only"),
+)
+CONTEXT_SOLVERS = (
+    ContextSolver(
+        tuple(FAMILIES),
+        solve,
+        CODE,
+        plan,
+        longest_reply,
+        joins={"emotion_expression": join_steps},
+        demanded_tokens={"ee": 3000},
+        remarks=remark_on_plain_stages,
+    ),
+)

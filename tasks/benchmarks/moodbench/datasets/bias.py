@@ -8,8 +8,8 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import OptionRole
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
+from tasks.datasets.catalogue import pinned_in, pinned_list
 from tasks.datasets.options import shuffle_options
-from tasks.datasets.pinned_files import pinned_in, pinned_list
 
 
 def adapt_crows_pairs(record: Record) -> Item:
@@ -65,15 +65,15 @@ def adapt_stereoset(record: Record) -> Item:
     fields = record.fields
     sentences = fields["sentences"]
     roles = [ROLES.get(sentence["gold_label"]) for sentence in sentences]
-    known = tuple(role for role in roles if role is not None)
-    complete = sorted(known) == sorted(ROLES.values()) and len(roles) == len(known)
+    option_roles = tuple(role for role in roles if role is not None)
+    complete = sorted(option_roles) == sorted(ROLES.values()) and len(roles) == len(option_roles)
     item = Item(
         question_type="ranking",
         context=fields["context"].strip(),
         question=QUESTIONS[fields["task"]],
         options=tuple(sentence["sentence"].strip() for sentence in sentences),
-        gold_indices=tuple(index for index, role in enumerate(known) if role in MEANINGFUL) if complete else None,
-        option_roles=known if complete else None,
+        gold_indices=tuple(index for index, role in enumerate(option_roles) if role in MEANINGFUL) if complete else None,
+        option_roles=option_roles if complete else None,
         item_id=f"{fields['task']}-{fields['id']}",
         subset=f"{fields['bias_type']}: {fields['target']}",
     )

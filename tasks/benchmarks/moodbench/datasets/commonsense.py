@@ -3,18 +3,17 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from schemas.item import Item, Record
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
+from tasks.datasets.catalogue import pinned_in
 from tasks.datasets.options import choice
-from tasks.datasets.pinned_files import pinned_in
 
 # WikiHow texts mark their layout with these four words; other brackets would be text.
 LAYOUT_MARKS = re.compile(r"\s*(?:\[(?:header|title|step|substeps)\]\s*)+")
 
 
-def _read_hellaswag(record: Record) -> dict[str, Any]:
+def _read_hellaswag(record: Record) -> dict[str, str | list[str]]:
     """Make layout marks line breaks in the context and spaces in the endings, which have to stay one line each."""
     fields = record.fields
     endings = [LAYOUT_MARKS.sub(" ", ending).strip() for ending in fields["endings"]]

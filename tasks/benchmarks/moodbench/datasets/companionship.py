@@ -1,5 +1,6 @@
 """What is known of a user or remembered of a long text: PersonaFeedback, Book-SORT, LongMemEval."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -8,8 +9,8 @@ from typing import Any
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
+from tasks.datasets.catalogue import pinned_in
 from tasks.datasets.options import shuffle_options
-from tasks.datasets.pinned_files import pinned_in
 
 PERSONAS = "persona"
 # The folder's name upstream is misspelt.
@@ -18,11 +19,11 @@ KINDS = {"general": "general", "spedific": "specific"}
 
 def join_personas(records: Sequence[Record]) -> Sequence[Record]:
     """Give each question the persona of its user, whose file has a record per top-level key; raise ValueError if it has none."""
-    personas: dict[str, dict[str, Any]] = {}
+    personas = defaultdict[str, dict[str, object]](dict)
     for record in records:
         if _folder(record) == PERSONAS:
             user = PurePosixPath(record.file).stem
-            personas.setdefault(user, {})[record.fields["key"]] = record.fields["value"]
+            personas[user][record.fields["key"]] = record.fields["value"]
     questions = [record for record in records if _folder(record) != PERSONAS]
     if absent := sorted({str(record.fields["user_id"]) for record in questions} - personas.keys()):
         raise ValueError(f"no persona of {len(absent)} users, such as {', '.join(absent[:5])}")

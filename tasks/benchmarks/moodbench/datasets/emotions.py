@@ -113,8 +113,8 @@ AGES = {"children": "儿童", "teenager": "少年", "young": "青年", "middle-a
 def _read_cped(record: Record) -> dict[str, str]:
     """Describe scene and speaker: the same words may be said in different moods."""
     fields = record.fields
-    known = [text for text in (GENDERS[fields["Gender"]], AGES[fields["Age"]]) if text]
-    return {"place": SCENES[fields["Scene"]], "person": fields["Speaker"] + (f"（{'，'.join(known)}）" if known else "")}
+    traits = [text for text in (GENDERS[fields["Gender"]], AGES[fields["Age"]]) if text]
+    return {"place": SCENES[fields["Scene"]], "person": fields["Speaker"] + (f"（{'，'.join(traits)}）" if traits else "")}
 
 
 _ask_cped = choice(

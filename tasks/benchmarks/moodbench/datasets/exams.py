@@ -9,8 +9,8 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
+from tasks.datasets.catalogue import pinned_in, pinned_list
 from tasks.datasets.options import choice, order_matters
-from tasks.datasets.pinned_files import pinned_in, pinned_list
 from tasks.text.mathematics import plain_forms
 
 LETTERS = "ABCDE"
@@ -69,9 +69,9 @@ def _strip_letters(options: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """
     letters, texts = [], []
     for option in options:
-        found = _BRACKETED.match(option) or _BARE.match(option)
-        letters.append(found[1] if found else "?")
-        texts.append(option[found.end() :].strip() if found else option.strip())
+        label = _BRACKETED.match(option) or _BARE.match(option)
+        letters.append(label[1] if label else "?")
+        texts.append(option[label.end() :].strip() if label else option.strip())
     if all(text.startswith(f"{letter})") for letter, text in zip(letters, texts, strict=True)):
         texts = [text[2:].strip() for text in texts]
     return "".join(letters), tuple(texts)

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from schemas.item import Item, Record, text_id
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
+from tasks.datasets.catalogue import pinned_in, pinned_list
 from tasks.datasets.options import choice, find_gold
-from tasks.datasets.pinned_files import pinned_in, pinned_list
 
 VERDICTS = {
     "True": "True: the premises imply the conclusion",
@@ -119,7 +118,7 @@ LOGIQA = moodbench_entry(
 TURN = re.compile(r"\s+(?=[MF]:)")
 
 
-def _read_dialogue(record: Record) -> dict[str, Any]:
+def _read_dialogue(record: Record) -> dict[str, str | list[str]]:
     """Put turns on lines and replies on one line each; a reply that asks to repeat is right if no other fits."""
     fields = record.fields
     replies = [" ".join(option.split()) for option in fields["options"]]
@@ -134,7 +133,7 @@ MUTUAL = moodbench_entry(
     file_format="jsonl",
     adapter=choice(
         "Which of these replies continues the dialogue logically? Speakers are marked M (man) and F (woman).",
-        {letter: f"{{replies[{place}]}}" for place, letter in enumerate(LETTERS)},
+        {letter: f"{{replies[{index}]}}" for index, letter in enumerate(LETTERS)},
         gold="answers",
         shared="article",
         read=_read_dialogue,

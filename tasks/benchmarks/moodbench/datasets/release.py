@@ -3,7 +3,7 @@
 from functools import partial
 
 from schemas.dataset import DatasetSpec, PinnedFile
-from tasks.datasets.pinned_files import pinned_in, read_pins
+from tasks.datasets.catalogue import pinned_in, read_pins
 
 MOODBENCH = pinned_in("github.com/QuwanAI/MoodBench", "dcc444aafbb1830ff7348a12f4a4cdec807f2175")
 """The repository that most source files come from."""

@@ -9,7 +9,7 @@ from typing import Any
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import Language
-from tasks.datasets.pinned_files import pinned_in
+from tasks.datasets.catalogue import pinned_in
 
 # Such options speak of the options shown with them, so they have to stay where they are.
 NAMES_OTHERS: dict[Language, re.Pattern[str]] = {
@@ -30,8 +30,8 @@ def join_safetybench_answers(category: str, records: Sequence[Record]) -> Sequen
     if unasked := [key for key in answers if key not in questions]:
         raise ValueError(f"{len(unasked)} answers to no question, such as {unasked[0]}")
     for key, answer in answers.items():
-        if (asked := questions[key].fields["category"]) != answer["category"]:
-            raise ValueError(f"{key} is of {asked} among the questions, of {answer['category']} among the answers")
+        if (own_category := questions[key].fields["category"]) != answer["category"]:
+            raise ValueError(f"{key} is of {own_category} among the questions, of {answer['category']} among the answers")
     return [
         replace(record, fields={**record.fields, "answer": answers.get(key, {}).get("answer")})
         for key, record in questions.items()

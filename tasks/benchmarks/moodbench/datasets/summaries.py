@@ -9,7 +9,7 @@ from typing import Any
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from tasks.benchmarks.moodbench.datasets.release import moodbench_file
-from tasks.datasets.pinned_files import pinned_in
+from tasks.datasets.catalogue import pinned_in
 
 # The file puts a sentence that states the task before each text; here the question states it.
 LCSTS_TASK = re.compile(r"在本任务中[^。]*摘要。")
@@ -78,8 +78,8 @@ def _summary_item(text: str, question: str, reference: str) -> Item:
 
 
 def _join_words(text: str) -> str:
-    text = _NUMBER_PARTS.sub(lambda found: found[1] or "", text)
-    text = _MARKS.sub(lambda found: found[1] or found[2], text)
+    text = _NUMBER_PARTS.sub(lambda match: match[1] or "", text)
+    text = _MARKS.sub(lambda match: match[1] or match[2], text)
     return _DIVIDERS.sub("", text).strip()
 
 

@@ -27,7 +27,7 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Answers
 from schemas.tables.scores import ItemScores
 from tasks.benchmarks.moodbench.reference.methods import is_asked, reference_blueprint, reference_gap
-from tasks.lake.fingerprint import partition_key
+from tasks.lake.partitions import partition_key
 from tasks.metrics.item_scores import ScoredAnswer, score_answers
 from tasks.metrics.measures import label_f1, points_share
 from tasks.metrics.metric import ScoringProfile
@@ -87,8 +87,8 @@ def extract_letter(reply: str) -> str:
     It may be a letter no option has, and it may be a word: "I think the answer is B." is read as I, "答案是None" as N.
     """
     for pattern in _PATTERNS:
-        if found := pattern.search(reply):
-            return found.group(1).upper()
+        if match := pattern.search(reply):
+            return match.group(1).upper()
     return UNKNOWN
 
 
@@ -143,22 +143,22 @@ def score_reference(items: dy.DataFrame[Items], answers: dy.DataFrame[Answers], 
     Raises:
         ScoringError: if items are without answer or answers without item, or points do not allow a number.
     """
-    by_item = {(row["dataset"], row["item_id"]): row for row in items.iter_rows(named=True)}
+    by_item = {(row["dataset"], row["item_id"]): row for row in items.to_dicts()}
 
     def score(answer: Mapping[str, Any]) -> Iterator[ScoredAnswer]:
         item = by_item[answer["dataset"], answer["item_id"]]
-        shown = list(answer["option_order"] or range(len(item["options"] or ())))
+        order = list(answer["option_order"] or range(len(item["options"] or ())))
         for spec in method.metrics:
             routine = _ROUTINES.get((spec.metric, item["question_type"])) if is_asked(item) else None
-            yield routine(item, shown, answer["text"] or "") if routine else NOT_ASKED
+            yield routine(item, order, answer["text"] or "") if routine else NOT_ASKED
 
     return score_answers(items, answers, method, score)
 
 
-def _score_letter(item: Mapping[str, Any], shown: list[int], reply: str) -> ScoredAnswer:
+def _score_letter(item: Mapping[str, Any], order: list[int], reply: str) -> ScoredAnswer:
     letter = extract_letter(reply)
-    places = _gold_places(item, shown)
-    gold = [LETTERS[place % len(LETTERS)] for place in places]
+    places = _gold_places(item, order)
+    gold = [LETTERS[index % len(LETTERS)] for index in places]
     chosen = LETTERS.find(letter)
     return ScoredAnswer(
         # Compared with several letters at once, a single one never matches.
@@ -167,14 +167,14 @@ def _score_letter(item: Mapping[str, Any], shown: list[int], reply: str) -> Scor
         parsed_answer=letter,
         predicted=[letter],
         gold=gold,
-        chosen_place=chosen if 0 <= chosen < len(shown) else None,
+        chosen_place=chosen if 0 <= chosen < len(order) else None,
         gold_place=places[0] if len(places) == 1 else None,
     )
 
 
-def _score_letters(item: Mapping[str, Any], shown: list[int], reply: str) -> ScoredAnswer:
+def _score_letters(item: Mapping[str, Any], order: list[int], reply: str) -> ScoredAnswer:
     letters = extract_letters(reply)
-    gold = {LETTERS[place % len(LETTERS)] for place in _gold_places(item, shown)}
+    gold = {LETTERS[index % len(LETTERS)] for index in _gold_places(item, order)}
     indices = {letter: index for index, letter in enumerate(sorted(letters | gold))}
     return ScoredAnswer(
         value=label_f1([indices[letter] for letter in letters], [indices[letter] for letter in gold]),
@@ -202,19 +202,19 @@ def _score_recall(item: Mapping[str, Any], _shown: list[int], reply: str) -> Sco
     return ScoredAnswer(word_recall(reply, item["references"][0]), "scored" if reply.strip() else "unparsed", reply or None)
 
 
-def _score_points(item: Mapping[str, Any], shown: list[int], reply: str) -> ScoredAnswer:
+def _score_points(item: Mapping[str, Any], order: list[int], reply: str) -> ScoredAnswer:
     letter = extract_letter(reply)
-    place = LETTERS.find(letter)
-    if not 0 <= place < len(shown):
+    index = LETTERS.find(letter)
+    if not 0 <= index < len(order):
         return ScoredAnswer(0.0, "unparsed", letter)
-    ascending = [float(index) for index in range(len(shown))]
+    ascending = [float(index) for index in range(len(order))]
     points = ascending if item["dataset"] in AGREEMENT_KEYED else item["option_points"]
-    return ScoredAnswer(points_share(points, shown[place]), "scored", letter)
+    return ScoredAnswer(points_share(points, order[index]), "scored", letter)
 
 
-def _gold_places(item: Mapping[str, Any], shown: list[int]) -> list[int]:
+def _gold_places(item: Mapping[str, Any], order: list[int]) -> list[int]:
     reference = item["reference_gold_indices"]
-    return [shown.index(index) for index in (item["gold_indices"] if reference is None else reference)]
+    return [order.index(index) for index in (item["gold_indices"] if reference is None else reference)]
 
 
 _ROUTINES: Mapping[tuple[Metric, QuestionType], Callable[[Mapping[str, Any], list[int], str], ScoredAnswer]] = {
@@ -232,8 +232,8 @@ _ROUTINES: Mapping[tuple[Metric, QuestionType], Callable[[Mapping[str, Any], lis
 
 def reference_scores_key(answers: PartitionRef, methods: Sequence[MethodSpec]) -> PartitionKey:
     """Return the key of the scored items of one partition of answers; never that of the corrected profile."""
-    asked = [{"method": method.id, "metrics": [metric.metric for metric in method.metrics]} for method in methods]
-    settings = {"profile": "reference", "methods": asked}
+    method_fields = [{"method": method.id, "metrics": [metric.metric for metric in method.metrics]} for method in methods]
+    settings = {"profile": "reference", "methods": method_fields}
     return partition_key("item_scores", dict(answers.place), settings, [answers.identity], REFERENCE_VERSION)
 
 

@@ -66,7 +66,7 @@ async def test_all_calls_run_together_but_judge() -> None:
         return RoleModel(ModelEntry(name=name, base_url="http://localhost/v1"), chat)
 
     resources = SolverResources({name: role(name) for name in ("tested", "draft_judge")})
-    await annotate(annotated(conversation(1, turns=5)), SolverOptions("annotate"), resources, 0)
+    await annotate(annotated(conversation(1, turns=5)), SolverOptions("annotate", own=AnnotateOptions()), resources, 0)
     assert most == {"tested": 21, "draft_judge": 5}
 
 

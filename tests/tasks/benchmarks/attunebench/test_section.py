@@ -72,9 +72,9 @@ def row(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         for name, replies in REPLIES.items()
         for part, reply in replies.items()
     ]
-    asked = items(*(item(name, "annotation", context=visible(gold).to_json()) for name, gold in ANNOTATIONS.items()))
-    layers: dict[str, pl.DataFrame] = {"items": asked, "answers": answers(*rows), **gold_layers(ANNOTATIONS)}
-    scores = score_items(asked, answers(*rows), None, OWN.methods[0], layers)
+    asked_items = items(*(item(name, "annotation", context=visible(gold).to_json()) for name, gold in ANNOTATIONS.items()))
+    layers: dict[str, pl.DataFrame] = {"items": asked_items, "answers": answers(*rows), **gold_layers(ANNOTATIONS)}
+    scores = score_items(asked_items, answers(*rows), None, OWN.methods[0], layers)
     run = run_of(tmp_path_factory.mktemp("annotated"), DESIGN, {**layers, "item_scores": scores}, {"dataset": "own"})
     (row,) = read_annotations(run)
     assert [row[name] for name in ("dataset", "method", "model", "setting")] == ["own", "annotations", "m", "base"]
@@ -133,13 +133,13 @@ def test_a_run_without_conversations_has_no_annotations(tmp_path: Path) -> None:
     assert read_annotations(run_of(tmp_path, both, {"item_scores": scored_items("d", [1.0])}, {})) == ()
 
 
-def test_report_renders_section_from_its_template(found: dict[str, Any]) -> None:
+def test_report_renders_blocks_of_section(row: dict[str, Any]) -> None:
     data = example_data()
-    row = {**found, "dataset": next(iter(data.blueprint.datasets))}
-    html = render_html(replace(data, sections={"annotations": (row,)}))
+    row_of_run = {**row, "dataset": next(iter(data.blueprint.datasets))}
+    html = render_html(replace(data, sections={"annotations": (row_of_run,)}))
     assert '<a href="#annotations">Annotated conversations</a>' in html
     words = section(html, "annotations")
     # Observer and person, of what the reply did; upset was tagged in three turns and named in two.
     assert "reply did observer 4 0.875 0.577 0.667 1.000 0.800" in words
-    assert "upset 3 67 % nervous 1" in words
+    assert "upset 3 67 nervous 1" in words
     assert 'id="annotations"' not in render_html(data)

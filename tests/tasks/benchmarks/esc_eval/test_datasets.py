@@ -19,7 +19,7 @@ KNOWN = {"card_id": "1", "source": "own", "domain": "work_and_study"}
 
 
 def counts(items: BuiltItems, name: str) -> Counter[str | None]:
-    return Counter({one["name"]: one["value"] for one in groups}.get(name) for groups in items.items["groups"])
+    return Counter({group["name"]: group["value"] for group in groups}.get(name) for groups in items.items["groups"])
 
 
 @each_row(
@@ -111,8 +111,8 @@ def test_bundled_cards_vary_and_name_their_problem(language: str) -> None:
     rows = built.items.to_dicts()
     cards = [read_card(row["context"], row["language"], **KNOWN | {"card_id": row["item_id"]}) for row in rows]
     for row, card in zip(rows, cards, strict=True):
-        said = {one["name"]: one["value"] for one in row["groups"]}
-        assert (row["question"], said["gender"], said["age_group"]) == (card.problem, card.gender, card.age_group)
+        groups = {group["name"]: group["value"] for group in row["groups"]}
+        assert (row["question"], groups["gender"], groups["age_group"]) == (card.problem, card.gender, card.age_group)
     # An event, its cause and what followed take some room; each person is another one.
     assert len({card.occupation for card in cards}) == len({card.problem for card in cards}) == len(cards)
     assert min(len(card.problem) for card in cards) >= (80 if language == "zh" else 250)

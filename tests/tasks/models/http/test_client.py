@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from schemas.chat import ChatReply, ChatRequest
 from schemas.errors import EndpointError
 from schemas.vocabulary import Failure
-from tasks.models.cost.budget import Budget, BudgetAccount, Reservation
+from tasks.models.cost import Budget, BudgetAccount, Reservation
 from tasks.models.http.adaptive_concurrency import FIRST
 from tasks.models.http.client import LONGEST_ERROR, CallRetryPolicy, CircuitBreaker, HttpChat
 from tasks.models.http.endpoint_check import resolve_keys

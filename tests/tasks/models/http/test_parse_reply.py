@@ -194,20 +194,20 @@ def test_an_odd_answer_has_a_remark(reason: str, message: dict[str, Any], remark
 
 
 def test_an_answer_of_another_model_is_remarked_upon() -> None:
-    reply = read_completion(body({"refusal": "No"}, model="gpt-4o-mini"), asked="gpt-4o")
+    reply = read_completion(body({"refusal": "No"}, model="gpt-4o-mini"), model="gpt-4o")
     assert (reply.text, reply.failure, reply.remark, reply.model) == ("No", None, "other_model", "gpt-4o-mini")
 
 
 def test_other_models_answer_can_be_failure() -> None:
     sent = body({"content": "B"}, model="gpt-4o-mini", usage={"prompt_tokens": 7, "completion_tokens": 3})
-    reply = read_completion(sent, asked="gpt-4o", require_same_model=True)
+    reply = read_completion(sent, model="gpt-4o", require_same_model=True)
     assert (reply.text, reply.failure, reply.remark, reply.model) == (None, "wrong_model", None, "gpt-4o-mini")
     assert (reply.error, reply.completion_tokens) == ("asked gpt-4o, answered by gpt-4o-mini", 3)
 
 
 @pytest.mark.parametrize("more", [{"model": None}, {"model": "gpt-4o-2024-08-06"}, {"model": ""}])
 def test_unnamed_model_is_believed(more: dict[str, Any]) -> None:
-    reply = read_completion(body({"content": "B"}, **more), asked="gpt-4o", require_same_model=True)
+    reply = read_completion(body({"content": "B"}, **more), model="gpt-4o", require_same_model=True)
     assert (reply.text, reply.failure, reply.remark) == ("B", None, None)
 
 

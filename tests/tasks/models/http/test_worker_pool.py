@@ -8,7 +8,7 @@ import pytest
 
 from schemas.errors import LakeError
 from schemas.worker_pool import Job
-from tasks.models.cost.budget import Budget
+from tasks.models.cost import Budget
 from tasks.models.http.worker_pool import SPARE, WorkerPool
 from tests.tasks.models.making_calls import HANGS_S
 

@@ -10,8 +10,8 @@ from schemas.tables.scores import DimensionScores
 from tasks.judging.answers import GOLD
 from tasks.leaderboard.ranking import LeaderboardData, published_leaderboard
 from tasks.reporting.content.leaderboard import build_leaderboard
-from tasks.reporting.figures.leaderboard_figures import draw_histories
-from tasks.reporting.render.page import render_leaderboard
+from tasks.reporting.figures.charts import draw_histories
+from tasks.reporting.page import render_leaderboard
 from tasks.runs.verdict import judge_totals
 from tasks.scoring.published import as_table
 from tasks.text.tables import as_cell
@@ -36,7 +36,7 @@ def data(**changes: Any) -> LeaderboardData:
     fields: dict[str, Any] = {
         "blueprint": BLUEPRINT,
         "totals": judge_totals(ranked, BLUEPRINT, {}),
-        "abilities": layers["ability"],
+        "abilities": layers["ability_scores"],
         "history": judge_totals(pl.concat([newest, before.with_columns(pl.lit(OLD).alias("run"))]), BLUEPRINT, {}),
         "manifests": runs(),
         "links": {NEW: "runs/new/report.html"},

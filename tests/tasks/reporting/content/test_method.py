@@ -8,7 +8,7 @@ from schemas.tables.scores import RawScores
 from tasks.reporting.report import describe_method
 from tests.tasks.reporting.example_run import PLAN, example_data, manifest
 from tests.tasks.reporting.pages import render_html, section
-from tests.tasks.runs.test_redaction import notice
+from tests.tasks.runs.test_evidence import notice
 
 
 def test_only_the_metrics_of_the_benchmark_are_explained() -> None:
@@ -35,8 +35,8 @@ def test_deviations_are_those_the_manifest_records() -> None:
 def test_the_design_effect_of_each_metric_is_listed() -> None:
     data = example_data()
     effect = pl.when(pl.col("metric") == "accuracy").then(1.547)
-    raw = RawScores.cast(data.raw.with_columns(design_effect=effect, n_clusters=27))
-    shown = section(render_html(replace(data, raw=raw)), "method")
+    raw = RawScores.cast(data.raw_scores.with_columns(design_effect=effect, n_clusters=27))
+    shown = section(render_html(replace(data, raw_scores=raw)), "method")
     assert "Items that share a source" in shown
     assert "27 1.55" in shown
     assert "Items that share a source" not in section(render_html(data), "method")

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from schemas.lineage import PartitionRef
-from schemas.pricing import Price, PriceTable
+from schemas.provider import Price, PriceTable
 from schemas.table import Cell
 from schemas.usage import Usage
 from tasks.reporting.content.operations import (

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from schemas.documents.score_part import ScorePart
-from schemas.normalisation import CentredNormalisation, GradeNormalisation, NumericNormalisation, RatioNormalisation
+from schemas.metrics import CentredNormalisation, GradeNormalisation, NumericNormalisation, RatioNormalisation
 from tasks.reporting.content.score_tree import Node, ScoreInterval, join_intervals, rescale_interval
 from tasks.reporting.content.weaknesses import examples_of_others, weakest_tasks
 from tasks.reporting.report import build_report

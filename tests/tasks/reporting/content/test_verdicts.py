@@ -1,4 +1,4 @@
-"""Totals, states and the sentence on top."""
+"""Totals, states and the sentence on top, and what is said of changes since the previous run."""
 
 from typing import Any
 
@@ -6,12 +6,13 @@ import polars as pl
 import pytest
 
 from schemas.blueprint import Blueprint
+from schemas.changes import Regression, RunChanges, ScoreDifference, SystemChanges
 from schemas.lineage import DatasetNotice
 from schemas.table import Cell
 from schemas.tables.scores import AbilityScores
 from schemas.vocabulary import REMARKS
 from tasks.reporting.content.caveats import count_replies
-from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
+from tasks.reporting.content.verdicts import TotalVerdict, change_notes, changes_table, judge_systems, state_said
 from tasks.runs.run_tables import System
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_run import ALPHA, BLUEPRINT, PLAN, example_data, manifest
@@ -192,5 +193,38 @@ def test_items_of_several_methods_are_counted_once() -> None:
 def test_settings_are_systems_of_their_own() -> None:
     ability = AbilityScores.create_empty()
     rows = totals(totals_row(), totals_row(setting="rag", total=30.0, total_before_veto=30.0))
-    labels = [verdict.system.label for verdict in judge_systems(example_data(totals=rows, ability=ability))]
+    labels = [verdict.system.label for verdict in judge_systems(example_data(totals=rows, ability_scores=ability))]
     assert labels[:2] == ["alpha (RAG)", "alpha"]
+
+
+FELL = Regression(what="total", before=80, after=60, message="total fell by 20.00 points")
+
+
+def test_systems_are_named_as_their_scores_are() -> None:
+    systems = tuple(
+        SystemChanges(
+            model="m", setting=setting, reason="asked otherwise", changes=(ScoreDifference(what="total"),), findings=(FELL,)
+        )
+        for setting in ("base", "self_rag", "of_no_solver")
+    )
+    changes = RunChanges(run="b", benchmark="tiny", state="Regressed", previous="a", units=systems)
+    # The usual setting goes without saying; others have their titles, those of no solver their names.
+    names = ["m", "m (Self-RAG)", "m (of_no_solver)"]
+    assert state_said(changes) == f"regressed: {', '.join(names)}"
+    assert list(change_notes(changes)) == [f"{name}: asked otherwise" for name in names]
+    assert [row[:2] for row in changes_table(changes, BLUEPRINT).rows] == [(name, "Total") for name in names]
+
+
+def test_nothing_changed_never_stands_beside_a_difference() -> None:
+    differs = ("m: 2 of 8 replies differ",)
+    plain = RunChanges(run="b", benchmark="tiny", state="UpToDate", previous="a", canary_calls=16)
+    assert state_said(plain) == "nothing changed since a: no model call was sent, but for the canary"
+    messages = {
+        "UpToDate": "no model call was sent, but for the canary",
+        "Drifting": "differences beyond the server's own noise",
+        "Completed": "no regression against a",
+        "Failed": "no call was answered",
+    }
+    for state, message in messages.items():
+        changes = RunChanges.model_validate({**plain.model_dump(), "state": state, "differences": differs})
+        assert state_said(changes) == f"{message}; m: 2 of 8 replies differ"

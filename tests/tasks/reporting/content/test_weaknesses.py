@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from schemas.documents.shown_option import ShownOption
+from schemas.documents.answered_item import ShownOption
 from schemas.tables.responses import Responses
 from schemas.tables.scores import ItemScores
 from tasks.reporting.content.advice import Diagnosis

@@ -16,7 +16,7 @@ from tasks.benchmarks.attunebench.datasets.records import RecordReader
 from tasks.datasets.building import BuiltItems, build_items
 from tasks.datasets.own_items import in_folder
 from tasks.scoring.blueprints import load_blueprint
-from tasks.sources.checksums import hash_file
+from tasks.sources.files import hash_file
 from tasks.sources.locating import BUNDLED
 from tests.rows import each_row
 from tests.tasks.benchmarks.attunebench.datasets.conversations import (

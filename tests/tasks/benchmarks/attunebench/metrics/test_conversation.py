@@ -13,7 +13,7 @@ from tasks.benchmarks.attunebench.conversation import ConversationGold, WideAnsw
 from tasks.benchmarks.attunebench.metrics.conversation import composite_values, measure_parts, score_conversation
 from tasks.benchmarks.attunebench.metrics.rules import PROFILES, Rules
 from tasks.metrics.item_scores import score_items
-from tasks.text.json_objects import read_object
+from tasks.text.replies import read_object
 from tests.rows import each_row
 from tests.tasks.benchmarks.attunebench.metrics.samples import (
     WHOLE,

@@ -1,6 +1,6 @@
 from typing import Any
 
-from tasks.benchmarks.attunebench.datasets.values import read_scale
+from tasks.benchmarks.attunebench.datasets.codebook import read_scale
 from tasks.benchmarks.attunebench.metrics.replies import (
     missing_keys,
     read_items,

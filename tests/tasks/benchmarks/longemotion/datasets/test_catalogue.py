@@ -103,7 +103,7 @@ def test_six_abilities_count_alike(blueprint: Blueprint) -> None:
 
 
 def test_methods_are_those_of_the_paper(blueprint: Blueprint) -> None:
-    found = {
+    methods_by_dataset = {
         plain(name): [
             (method.id, method.rubric, [(spec.metric, spec.weight) for spec in method.metrics]) for method in dataset.methods
         ]
@@ -111,7 +111,7 @@ def test_methods_are_those_of_the_paper(blueprint: Blueprint) -> None:
     }
     both = [("accuracy", 1.0), ("strict_accuracy", 0.0)]
     rubrics = {"es": "es_aspects", "ee": "ee_expression"} | {task: f"mc_stage{task[-1]}" for task in MC}
-    assert found == {
+    assert methods_by_dataset == {
         "ec_emobench": [("label", None, both)],
         "ec_finentity": [("label", None, both)],
         "ed": [("index", None, both)],
@@ -126,7 +126,7 @@ def plain(text: str) -> str:
 
 def test_the_other_blueprints_are_the_same_tree() -> None:
     built, released, mini = (load_blueprint(name) for name in BLUEPRINTS)
-    trees = [plain(str([ability.model_dump() for ability in one.abilities])) for one in (built, released, mini)]
+    trees = [plain(str([ability.model_dump() for ability in blueprint.abilities])) for blueprint in (built, released, mini)]
     assert trees == trees[:1] * 3
     assert built.level_rules == released.level_rules == mini.level_rules
     assert set(released.datasets) - set(built.datasets) == {

@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 
 from schemas.dataset import DatasetSpec
+from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.benchmarks.longemotion.datasets.bundled import LONG_MINI
 from tasks.benchmarks.longemotion.datasets.emotion_conversation import STAGES
-from tasks.benchmarks.longemotion.question_types import ASPECTS
 from tasks.retrieval.chunking import split
 from tests.mirror import MIRROR
 from tests.tasks.datasets.real_datasets import build, records_of
@@ -91,7 +91,7 @@ def test_summaries_have_five_aspects_that_are_not_copied() -> None:
 
 def test_speakers_take_turns() -> None:
     for record in records_of("long_mini_mc1", MIRROR):
-        roles = [message["role"] for one in record.fields["stages"] for message in one["conversations"]]
+        roles = [message["role"] for stage in record.fields["stages"] for message in stage["conversations"]]
         # Each stage ends with the client and the next one begins with the counselor.
         assert roles == ["Client", "Counselor"] * (len(roles) // 2) + ["Client"]
 

@@ -10,10 +10,12 @@ from schemas.context import ContextOptions
 from schemas.item import Record
 from tasks.benchmarks.longemotion.datasets.emotion_classification import (
     ask_feeling,
+    ask_tone,
+    find_reports,
     list_emobench_samples,
     list_finentity_samples,
+    occurs,
 )
-from tasks.benchmarks.longemotion.datasets.finentity import ask_tone, find_reports, occurs
 from tasks.benchmarks.longemotion.datasets.released_classification import read_released
 from tasks.benchmarks.longemotion.needle.haystacks import lay_out
 from tasks.benchmarks.longemotion.needle.needles import Needle
@@ -142,13 +144,13 @@ def reports(records: Sequence[Record]) -> Sequence[Needle]:
 )
 def test_unusable_reports_are_left_out(record: Record) -> None:
     usable = report(LONG.format("Bolt"), ("Bolt", "Neutral"), row=1)
-    assert [(found.subject, found.label) for found in reports([record, usable])] == [("Bolt", "Neutral")]
+    assert [(needle.subject, needle.label) for needle in reports([record, usable])] == [("Bolt", "Neutral")]
 
 
 def test_repeated_reports_and_nested_entities_are_skipped() -> None:
     repeated = [report(LONG.format("Bolt"), ("Bolt", "Neutral"), row=row) for row in range(2)]
     nested = report(LONG.format("Acme Oil"), ("Acme", "Negative"), ("Acme Oil", "Positive"), row=2)
-    assert [(found.subject, found.record.row) for found in reports([*repeated, nested])] == [("Acme Oil", 2)]
+    assert [(needle.subject, needle.record.row) for needle in reports([*repeated, nested])] == [("Acme Oil", 2)]
 
 
 def test_report_fills_tone_that_lacks_most() -> None:
@@ -157,11 +159,11 @@ def test_report_fills_tone_that_lacks_most() -> None:
         for row in range(150)
     ]
     chosen = reports(both)
-    tones = [found.label for found in chosen]
+    tones = [needle.label for needle in chosen]
     assert (tones.count("Positive"), tones.count("Negative")) == (67, 66)
-    assert [found.record.row for found in chosen] == sorted(found.record.row for found in chosen)
+    assert [needle.record.row for needle in chosen] == sorted(needle.record.row for needle in chosen)
     # Which ones does not depend on the order of the file.
-    assert {found.text for found in reports(both[::-1])} == {found.text for found in chosen}
+    assert {needle.text for needle in reports(both[::-1])} == {needle.text for needle in chosen}
 
 
 def test_words_occur_as_whole_words() -> None:

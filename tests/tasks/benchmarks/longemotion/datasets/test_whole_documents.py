@@ -7,11 +7,10 @@ import pytest
 from schemas.context import Context, ContextOptions, SampleBuilder
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import ContextTask
+from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.benchmarks.longemotion.datasets.emotion_conversation import STAGES, checkpoints_of
 from tasks.benchmarks.longemotion.datasets.emotion_expression import read_situations
-from tasks.benchmarks.longemotion.datasets.emotion_qa import read_questions
-from tasks.benchmarks.longemotion.datasets.emotion_summary import join_readable, read_reports
-from tasks.benchmarks.longemotion.question_types import ASPECTS
+from tasks.benchmarks.longemotion.datasets.whole_documents import join_readable, read_questions, read_reports
 from tests.rows import each_row
 
 
@@ -195,7 +194,7 @@ def test_the_case_description_changes_nothing() -> None:
 
 
 @each_row(
-    ("builder", "records", "error", "said"),
+    ("builder", "records", "error", "message"),
     [
         (read_questions, [question(answer=" ")], ValueError, "answer is empty"),
         (read_questions, [question(context=None)], TypeError, "context is no text but NoneType"),
@@ -211,7 +210,7 @@ def test_the_case_description_changes_nothing() -> None:
         ),
     ],
 )
-def test_records_that_are_no_items(builder: SampleBuilder, records: list[Record], error: type[Exception], said: str) -> None:
+def test_records_that_are_no_items(builder: SampleBuilder, records: list[Record], error: type[Exception], message: str) -> None:
     for sample in builder(records, ContextOptions(), 0):
-        with pytest.raises(error, match=said):
+        with pytest.raises(error, match=message):
             sample.build()

@@ -22,7 +22,7 @@ def test_names_in_a_subject() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "subject", "known", "expected"),
+    ("text", "subject", "other_names", "expected"),
     [
         ("Jane saw Lena.", "Lena", (), []),  # begins the sentence: no name unless it is known as one
         ("Jane saw Lena.", "Lena", ("Jane",), ["Jane"]),
@@ -34,9 +34,9 @@ def test_names_in_a_subject() -> None:
     ],
 )
 def test_people_of_needle_whom_haystack_has_too(
-    text: str, subject: str, known: tuple[str, ...], expected: list[str], haystack: Haystack
+    text: str, subject: str, other_names: tuple[str, ...], expected: list[str], haystack: Haystack
 ) -> None:
-    assert clashing_names(text, subject, known, haystack) == expected
+    assert clashing_names(text, subject, other_names, haystack) == expected
 
 
 def test_new_names_occur_nowhere_and_are_drawn(haystack: Haystack) -> None:

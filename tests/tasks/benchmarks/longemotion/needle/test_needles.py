@@ -26,8 +26,8 @@ RECORD = Record(fields={}, file="f", row=0)
 
 
 def sentence(draw: random.Random) -> str:
-    said = " ".join(draw.choice(WORDS) for _ in range(draw.randint(2, 14))).capitalize()
-    return draw.choice((f"{said}.", f"{said}!", f"{said}?", f'"{said}," he said.', f'"{said}. {said}!" Anna cried.'))
+    words = " ".join(draw.choice(WORDS) for _ in range(draw.randint(2, 14))).capitalize()
+    return draw.choice((f"{words}.", f"{words}!", f"{words}?", f'"{words}," he said.', f'"{words}. {words}!" Anna cried.'))
 
 
 def paragraph(draw: random.Random) -> str:

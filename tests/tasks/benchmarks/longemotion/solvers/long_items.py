@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from schemas.context import Context
+from schemas.context import Chunk, Context
 from schemas.item import Item
 from schemas.question_types import QuestionType
-from schemas.retrieval import Chunk
 from schemas.vocabulary import ContextTask
 from tasks.solvers.state import AskedItem
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from schemas.chat import Chat, ChatReply, ChatRequest, ModelEntry
-from schemas.retrieval import Chunk, Ranked, RetrievalOptions
+from schemas.context import Chunk, Ranked, RetrievalOptions
 from schemas.usage import Role
 from schemas.vocabulary import Language, Ranking
 from tasks.benchmarks.longemotion.solvers.solve import solve

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from schemas.chat import ChatReply, ChatRequest
-from schemas.retrieval import RetrievalOptions
+from schemas.context import RetrievalOptions
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
 from tasks.solvers.state import AskedItem
 from tests.tasks.benchmarks.longemotion.solvers.long_items import EC, ED, ES, FIRM, HISTORY, LAST, MC, QA, TOWER
@@ -24,8 +24,8 @@ TEXTS = LongEmotionPrompts.load().sage.en
 async def test_chunk_is_enriched_and_shown_with_its_notes() -> None:
     roles = ScriptedRoles(sage=ScriptedModel(saying(" She grieves. "), "sage"))
     solved = await roles.solve(EC, "coem")
-    (asked,) = roles.sage.asked
-    assert [(message.role, message.content) for message in asked.messages] == [
+    (request,) = roles.sage.asked
+    assert [(message.role, message.content) for message in request.messages] == [
         ("system", TEXTS.system),
         ("user", TEXTS.ec_emobench.replace("{piece}", "Mara lost her letter.")),
     ]
@@ -84,8 +84,8 @@ async def test_every_segment_is_enriched_and_packs_decide() -> None:
     text = transcript(solved)[0].request.messages[1].content
     assert r'{"index": 4, "context": "He \"shook\" with dread", "note": "deep peace of mind"}' in text
     assert '{"index": 7, "context": "calm morning number7 by the lake", "note": "joy"}' in text
-    shown = text.partition("the most unusual one first:\n")[2].partition("\n\nQuestion:")[0].splitlines()
-    assert [line.partition(",")[0] for line in shown] == [f'{{"index": {index}' for index in (4, 7, 0, 1, 2, 3, 5, 6)]
+    lines_of_prompt = text.partition("the most unusual one first:\n")[2].partition("\n\nQuestion:")[0].splitlines()
+    assert [line.partition(",")[0] for line in lines_of_prompt] == [f'{{"index": {index}' for index in (4, 7, 0, 1, 2, 3, 5, 6)]
 
 
 async def test_packs_are_ranked_but_shown_in_order() -> None:
@@ -117,12 +117,12 @@ async def test_packs_are_ranked_but_shown_in_order() -> None:
 async def test_a_conversation_is_enriched_as_a_whole() -> None:
     roles = ScriptedRoles(sage=ScriptedModel(saying("The client was noted 9 times."), "sage"))
     solved = await roles.solve(MC, "coem")
-    (asked,) = roles.sage.texts
+    (text,) = roles.sage.texts
     # All twelve of the client's messages share two words or more; of the counselor's, noted 3 shares two, the first three one.
     numbers = sorted([*range(0, 24, 2), 7, 1, 3, 5])
     lines = HISTORY.splitlines()
     pieces = "\n\n".join(f"[{place}] {lines[number]}" for place, number in enumerate(numbers, start=1))
-    assert asked.startswith(
+    assert text.startswith(
         f"Parts of a counselling dialogue:\n{pieces}\n\nIts last messages:\n{LAST}\n\nWrite two short paragraphs."
     )
     initial, reranked = solved.retrieved[:24], solved.retrieved[24:]
@@ -168,16 +168,16 @@ async def test_enriched_chunks_are_ranked_again() -> None:
     assert [(row.chunk, row.kept) for row in solved.retrieved[4:]] == [(1, True), (3, False), (0, False), (2, False)]
 
 
-@pytest.mark.parametrize("asked", [EC, ED, QA, ES, MC], ids=lambda asked: asked.item_id)
-async def test_a_sage_that_fails_ends_the_item(asked: AskedItem) -> None:
+@pytest.mark.parametrize("asked_item", [EC, ED, QA, ES, MC], ids=lambda asked_item: asked_item.item_id)
+async def test_a_sage_that_fails_ends_the_item(asked_item: AskedItem) -> None:
     roles = ScriptedRoles(sage=ScriptedModel(saying(FAILED), "sage"))
-    solved = await roles.solve(asked, "coem")
+    solved = await roles.solve(asked_item, "coem")
     assert set(failed_calls(solved)) == {("sage", "enrich", "HTTP 500")}
     assert [call.request for call in solved.calls] == roles.sage.asked
     (answer,) = solved.answers
     assert (answer.failed_role, answer.text, answer.rests_on) == ("sage", None, solved.calls[:1])
     assert roles.model.asked == []
-    assert {row.stage for row in solved.retrieved} == (set() if asked is ED else {"initial"})
+    assert {row.stage for row in solved.retrieved} == (set() if asked_item is ED else {"initial"})
 
 
 async def test_failed_chunk_ends_item_and_keeps_rows() -> None:

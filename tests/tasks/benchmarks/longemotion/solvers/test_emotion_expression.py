@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from schemas.chat import ChatReply, ChatRequest
-from schemas.retrieval import RetrievalOptions
+from schemas.context import RetrievalOptions
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
 from tests.tasks.benchmarks.longemotion.solvers.long_items import EE
 from tests.tasks.benchmarks.longemotion.solvers.scripted_roles import (

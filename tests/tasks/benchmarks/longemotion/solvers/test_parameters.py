@@ -2,8 +2,8 @@
 
 import pytest
 
+from schemas.context import RetrievalOptions
 from schemas.errors import UsageError
-from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import ContextTask
 from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES, choose_parameters
 from tests.rows import each_row
@@ -33,9 +33,9 @@ CODE = RetrievalOptions(preset="code_2026_01")
     ],
 )
 def test_the_paper_and_its_code(task: ContextTask, setting: str, expected: tuple[int, int, int | None]) -> None:
-    found = choose_parameters(PAPER, task, setting, "some-model")
-    assert (found.chunk_tokens, *found.counts) == expected
-    assert (found.overlap_tokens, found.retrieves) == (50, True)
+    parameters = choose_parameters(PAPER, task, setting, "some-model")
+    assert (parameters.chunk_tokens, *parameters.counts) == expected
+    assert (parameters.overlap_tokens, parameters.retrieves) == (50, True)
     # The released code differs in three of them.
     theirs = {("qa", "rag"): (512, 16, None), ("qa", "coem"): (128, 4, 8), ("es", "coem"): (128, 4, 10)}
     coded = choose_parameters(CODE, task, setting, "some-model")
@@ -105,8 +105,8 @@ def test_options_replace_what_the_preset_says() -> None:
 def test_given_number_moves_other_minimally(
     options: RetrievalOptions, task: ContextTask, expected: tuple[int | None, int]
 ) -> None:
-    found = choose_parameters(options, task, "coem", "x")
-    assert (found.counts.initial_k, found.counts.top_k) == expected
+    parameters = choose_parameters(options, task, "coem", "x")
+    assert (parameters.counts.initial_k, parameters.counts.top_k) == expected
 
 
 def test_showing_more_than_is_enriched_is_refused() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from schemas.chat import ChatReply
-from schemas.retrieval import RetrievalOptions
+from schemas.context import RetrievalOptions
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
 from tasks.benchmarks.longemotion.solvers.search_o1 import find_query, without_searches
 from tasks.solvers.state import AskedItem
@@ -146,7 +146,7 @@ async def test_a_failed_call_ends_the_search() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "shown"),
+    ("asked_item", "hits"),
     [
         (EC, "[1] Mara lost her letter."),
         (ES, "[1] Session 0 went well.\n\n[2] Session 1 went well.\n\n[3] Session 2 went well."),
@@ -163,10 +163,10 @@ async def test_a_failed_call_ends_the_search() -> None:
     ],
     ids=lambda value: value.item_id if isinstance(value, AskedItem) else "",
 )
-async def test_hits_of_each_task(asked: AskedItem, shown: str) -> None:
+async def test_hits_of_each_task(asked_item: AskedItem, hits: str) -> None:
     roles = searching(query("dread went lost"), "done")
-    await roles.solve(asked, "search_o1")
-    assert roles.model.texts[1].startswith(f"<|begin_search_result|>\n{shown}\n<|end_search_result|>\n\n")
+    await roles.solve(asked_item, "search_o1")
+    assert roles.model.texts[1].startswith(f"<|begin_search_result|>\n{hits}\n<|end_search_result|>\n\n")
 
 
 async def test_a_conversation_is_searched_without_its_last_messages() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from schemas.chat import ChatReply, ChatRequest
-from schemas.retrieval import RetrievalOptions
+from schemas.context import RetrievalOptions
 from tasks.benchmarks.longemotion.solvers.rag import read_marks
 from tasks.solvers.state import AskedItem
 from tests.tasks.benchmarks.longemotion.solvers.long_items import EC, ED, ES, HISTORY, LAST, MC, QA
@@ -56,7 +56,7 @@ async def test_what_the_critic_is_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "instruction"),
+    ("asked_item", "instruction"),
     [
         (EC, "What does Mara end up feeling?"),
         (ED, "Which emotion does this paragraph express?"),
@@ -64,9 +64,9 @@ async def test_what_the_critic_is_asked() -> None:
         (ES, "What brought the client's psychological problem about?"),
     ],
 )
-async def test_the_instruction_is_that_of_the_task(asked: AskedItem, instruction: str) -> None:
+async def test_the_instruction_is_that_of_the_task(asked_item: AskedItem, instruction: str) -> None:
     roles = ScriptedRoles()
-    await roles.solve(asked, "self_rag")
+    await roles.solve(asked_item, "self_rag")
     assert roles.critic.texts[0].startswith(f"Instruction: {instruction}\n\nParagraph:\n")
 
 
@@ -89,8 +89,8 @@ async def test_dismissed_chunks_alone_are_left_out() -> None:
 
 
 async def test_emotion_classification_and_conversations_show_the_chunk_alone() -> None:
-    for asked, piece in ((EC, "[1] Mara lost her letter.\n\nQuestion:"), (MC, "[4] Client: worry 3\n\nThe last messages:")):
-        solved = await ScriptedRoles().solve(asked, "self_rag")
+    for asked_item, piece in ((EC, "[1] Mara lost her letter.\n\nQuestion:"), (MC, "[4] Client: worry 3\n\nThe last messages:")):
+        solved = await ScriptedRoles().solve(asked_item, "self_rag")
         text = transcript(solved)[0].request.messages[1].content
         assert piece in text
         assert "Remark:" not in text

@@ -7,11 +7,11 @@ import pytest
 
 from schemas.api_capabilities import ApiCapabilities, Sampling
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
+from schemas.context import RetrievalOptions
 from schemas.errors import UsageError
 from schemas.item import Item
-from schemas.retrieval import RetrievalOptions
 from schemas.vocabulary import ContextTask
-from tasks.benchmarks.longemotion.question_types import ASPECTS
+from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts, RetrievingTemplate
 from tasks.solvers.state import AskedItem, RetrievedChunk
 from tests.tasks.benchmarks.longemotion.solvers.long_items import (
@@ -67,17 +67,17 @@ CASES: list[tuple[AskedItem, RetrievingTemplate, str, str, str]] = [
 
 
 @pytest.mark.parametrize("setting", ["base", "rag", "retrieve_only"])
-@pytest.mark.parametrize("case", CASES, ids=[asked.item_id for asked, *_ in CASES])
+@pytest.mark.parametrize("case", CASES, ids=[asked_item.item_id for asked_item, *_ in CASES])
 async def test_the_very_messages(case: tuple[AskedItem, RetrievingTemplate, str, str, str], setting: str) -> None:
-    asked, texts, whole, pieces, end = case
+    asked_item, texts, whole, pieces, end = case
     next_to_it = texts.retrieved.replace("{pieces}", pieces)
     in_its_place = texts.excerpts.replace("{pieces}", pieces).replace("{count}", "10").replace("{shown}", "8")
     roles = ScriptedRoles()
-    solved = await roles.solve(asked, setting)
+    solved = await roles.solve(asked_item, setting)
     (call,) = transcript(solved)
     said = [(message.role, message.content) for message in call.request.messages]
     blocks = {"base": [whole, end], "rag": [whole, next_to_it, end], "retrieve_only": [in_its_place, end]}[setting]
-    if (asked, setting) == (MC, "base"):
+    if (asked_item, setting) == (MC, "base"):
         blocks = [f"The dialogue so far:\n{HISTORY}\n{LAST}", MC_END]
     assert said == [("system", texts.system), ("user", "\n\n".join(blocks))]
     assert call.reply.text == "done"
@@ -102,29 +102,29 @@ async def test_texts_follow_the_language_of_the_item() -> None:
 
 
 @pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1", "retrieve_only"])
-@pytest.mark.parametrize("asked", [EC, FIRM, ED, QA, ES, MC, EE], ids=lambda asked: asked.item_id)
-async def test_ranks_are_contiguous_and_kept_is_shown(asked: AskedItem, setting: str) -> None:
+@pytest.mark.parametrize("asked_item", [EC, FIRM, ED, QA, ES, MC, EE], ids=lambda asked_item: asked_item.item_id)
+async def test_ranks_are_contiguous_and_kept_is_shown(asked_item: AskedItem, setting: str) -> None:
     looking = "<|begin_search_query|>Mara Acorn fear worry calm session<|end_search_query|>"
-    replies = [looking, "done"] if setting == "search_o1" and asked is not EE else ["done one\ndone two\ndone three"]
+    replies = [looking, "done"] if setting == "search_o1" and asked_item is not EE else ["done one\ndone two\ndone three"]
     roles = ScriptedRoles(ScriptedModel(saying(*replies)))
-    solved = await roles.solve(asked, setting)
+    solved = await roles.solve(asked_item, setting)
     by_ranking: dict[tuple[str, int, str], list[RetrievedChunk]] = {}
     for row in solved.retrieved:
         by_ranking.setdefault((row.stage, row.query_number, row.corpus), []).append(row)
-    assert bool(by_ranking) is not (setting == "search_o1" and asked is EE)
+    assert bool(by_ranking) is not (setting == "search_o1" and asked_item is EE)
     assert all([row.rank for row in rows] == list(range(len(rows))) for rows in by_ranking.values())
-    corpora = {"context": asked.chunks, **{written.corpus: written.chunks for written in solved.written}}
+    corpora = {"context": asked_item.chunks, **{written.corpus: written.chunks for written in solved.written}}
     last = [roles for roles in ("reranked", "search", "initial") if any(row.stage == roles for row in solved.retrieved)][:1]
     kept = sorted(
-        corpora[row.corpus][row.chunk].text.replace('"', r"\"") if asked is ED else corpora[row.corpus][row.chunk].text
+        corpora[row.corpus][row.chunk].text.replace('"', r"\"") if asked_item is ED else corpora[row.corpus][row.chunk].text
         for row in solved.retrieved
         if row.kept and row.stage in last
     )
-    pattern = r'"context": "(.*?)"[,}]' if asked is ED else r"^\[\d+\] (.*)$"
+    pattern = r'"context": "(.*?)"[,}]' if asked_item is ED else r"^\[\d+\] (.*)$"
     prompts = roles.model.texts
     shown = [text for prompt in prompts for text in re.findall(pattern, prompt, re.MULTILINE)]
     # The list of all segments stands in the first prompt as well, unless what was found stands in its place.
-    whole = [text.replace('"', r"\"") for text in SEGMENTS] if asked is ED and setting != "retrieve_only" else []
+    whole = [text.replace('"', r"\"") for text in SEGMENTS] if asked_item is ED and setting != "retrieve_only" else []
     assert sorted(shown) == sorted([*kept, *whole])
 
 
@@ -137,7 +137,7 @@ async def test_hundred_ranks_are_recorded_unless_more_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "options", "queries"),
+    ("asked_item", "options", "queries"),
     [
         (EC, RetrievalOptions(), ["Mara"]),
         (EC, RetrievalOptions(question_as_query=True), ["What does Mara end up feeling?"]),
@@ -150,9 +150,9 @@ async def test_hundred_ranks_are_recorded_unless_more_are_kept() -> None:
         (ED, RetrievalOptions(), [None]),
     ],
 )
-async def test_what_ranks_the_chunks(asked: AskedItem, options: RetrievalOptions, queries: list[str | None]) -> None:
+async def test_what_ranks_the_chunks(asked_item: AskedItem, options: RetrievalOptions, queries: list[str | None]) -> None:
     roles = ScriptedRoles()
-    rows = (await roles.solve(asked, "rag", options)).retrieved
+    rows = (await roles.solve(asked_item, "rag", options)).retrieved
     assert [query for _, query in roles.retriever.queries] == queries
     recorded = [(row.query_number, row.stage, row.corpus, row.query) for row in rows if row.rank == 0]
     assert recorded == [(number, "initial", "context", query) for number, query in enumerate(queries)]
@@ -171,30 +171,30 @@ async def test_earlier_stages_are_asked_as_base(task: ContextTask, setting: str)
 
 async def test_first_message_of_dialogue_has_no_history() -> None:
     item = MC.item.model_copy(update={"context": None, "question": "Client: hello"})
-    asked = long_item("mc1", item)
-    (base,) = transcript(await ScriptedRoles().solve(asked, "base"))
+    asked_item = long_item("mc1", item)
+    (base,) = transcript(await ScriptedRoles().solve(asked_item, "base"))
     assert base.request.messages[1].content == f"The dialogue so far:\nClient: hello\n\n{MC_END}"
-    alone = await ScriptedRoles().solve(asked, "retrieve_only")
+    alone = await ScriptedRoles().solve(asked_item, "retrieve_only")
     assert transcript(alone)[0].request.messages[1].content == f"The last messages:\nClient: hello\n\n{MC_END}"
     assert alone.retrieved == ()
 
 
 @pytest.mark.parametrize("setting", ["rag", "coem", "self_rag", "search_o1", "retrieve_only"])
-@pytest.mark.parametrize("asked", [QA, ED, MC, ES, EC], ids=lambda asked: asked.item_id)
-async def test_without_chunks_nobody_is_asked(asked: AskedItem, setting: str) -> None:
+@pytest.mark.parametrize("asked_item", [QA, ED, MC, ES, EC], ids=lambda asked_item: asked_item.item_id)
+async def test_without_chunks_nobody_is_asked(asked_item: AskedItem, setting: str) -> None:
     roles = ScriptedRoles()
     with pytest.raises(UsageError, match="has no chunks") as caught:
-        await roles.solve(replace(asked, chunks=()), setting)
-    assert caught.value.where == f"item {asked.item_id}, setting {setting}"
+        await roles.solve(replace(asked_item, chunks=()), setting)
+    assert caught.value.where == f"item {asked_item.item_id}, setting {setting}"
     assert (roles.model.asked, roles.sage.asked, roles.critic.asked) == ([], [], [])
 
 
 @pytest.mark.parametrize("setting", ["coem", "self_rag"])
-@pytest.mark.parametrize("asked", [EC, FIRM, ED, QA, ES, MC], ids=lambda asked: asked.item_id)
-async def test_models_and_repetitions_share_helper_replies(asked: AskedItem, setting: str) -> None:
+@pytest.mark.parametrize("asked_item", [EC, FIRM, ED, QA, ES, MC], ids=lambda asked_item: asked_item.item_id)
+async def test_models_and_repetitions_share_helper_replies(asked_item: AskedItem, setting: str) -> None:
     one, other = ScriptedRoles(), ScriptedRoles(model=ScriptedModel(saying("done"), "another-core"))
-    await one.solve(asked, setting)
-    await other.solve(asked, setting, repetition=2)
+    await one.solve(asked_item, setting)
+    await other.solve(asked_item, setting, repetition=2)
     made = [*one.sage.asked, *one.critic.asked]
     assert made == [*other.sage.asked, *other.critic.asked]
     assert {(request.model, request.repetition) for request in made} == {("sage" if setting == "coem" else "critic", 0)}
@@ -218,7 +218,7 @@ async def test_call_takes_entrys_sampling_and_items_repetition() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "setting", "limit"),
+    ("asked_item", "setting", "limit"),
     [
         (EC, "base", 48),
         (ED, "rag", 48),
@@ -229,12 +229,12 @@ async def test_call_takes_entrys_sampling_and_items_repetition() -> None:
         (ES, "search_o1", 400),
     ],
 )
-async def test_the_embedded_model_has_short_limits(asked: AskedItem, setting: str, limit: int) -> None:
+async def test_the_embedded_model_has_short_limits(asked_item: AskedItem, setting: str, limit: int) -> None:
     def embedded() -> ScriptedModel:
         return ScriptedModel(saying("[Relevant]"), entry=ModelEntry(name=EMBEDDED_MODEL, sampling=Sampling(max_tokens=1000)))
 
     roles = ScriptedRoles(model=embedded(), sage=embedded(), critic=embedded())
-    await roles.solve(asked, setting)
+    await roles.solve(asked_item, setting)
     assert {request.sampling.max_tokens for request in roles.model.asked} == {limit}
     assert {request.sampling.max_tokens for request in roles.sage.asked} <= {128}
     assert {request.sampling.max_tokens for request in roles.critic.asked} <= {24}

@@ -255,7 +255,9 @@ def test_lcsts_shows_no_task_sentence(mirror: Path) -> None:
 
 def score(points: list[list[float | None]], places: list[int]) -> float:
     """Score of a form: mean share over the items that count."""
-    shares = [points_share(known, place) for known, place in zip(points, places, strict=True) if None not in known]
+    shares = [
+        points_share(item_points, place) for item_points, place in zip(points, places, strict=True) if None not in item_points
+    ]
     return sum(shares) / len(shares)
 
 
@@ -268,7 +270,7 @@ def test_empathy_quotient_is_scored_by_its_key(mirror: Path) -> None:
     assert points[3] == points[49] == [2, 1, 0, 0, 0]
     assert points[1] == points[55] == [None] * 5
     # The instrument goes from 0 to 80 points; 21 of the 40 items that count score for agreement, 19 for disagreement.
-    assert sum(max(known) for known in points if None not in known) == 80
+    assert sum(max(item_points) for item_points in points if None not in item_points) == 80
     expected = {4: 21 / 40, 3: 21 / 80, 2: 0, 0: 19 / 40}
     assert {place: score(points, [place] * 60) for place in expected} == pytest.approx(expected)
     empathic = [4 if number in AGREEMENT_SCORES else 0 if number in DISAGREEMENT_SCORES else 2 for number in range(1, 61)]

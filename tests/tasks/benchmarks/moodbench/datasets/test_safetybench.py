@@ -53,8 +53,8 @@ SAFETYBENCH = [name for name in ENTRIES if name.startswith("safetybench_")]
 
 
 def test_safetybench_one_question_with_two_golds_stays(mirror: Path) -> None:
-    asked = rows("safetybench_illegal_activities", mirror)
-    assert (asked["7973"]["gold_indices"], asked["8027"]["gold_indices"]) == ([1], [0])
+    rows_by_id = rows("safetybench_illegal_activities", mirror)
+    assert (rows_by_id["7973"]["gold_indices"], rows_by_id["8027"]["gold_indices"]) == ([1], [0])
     alternative = ENTRIES["safetybench_illegal_activities"].alternative
     assert alternative is not None
     assert "7973 and 8027" in alternative.ambiguous[0]

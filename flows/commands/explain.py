@@ -1,0 +1,87 @@
+"""`moodflow explain`: explain how a number of a past run came about, down to the replies behind it."""
+
+from collections.abc import Sequence
+
+import typer
+
+from flows.commands import options as opt
+from flows.commands.console import CommandResult
+from flows.commands.explain_view import item_view, rows_view, score_view, subset_view
+from schemas.errors import UsageError
+from schemas.folders import DEFAULT_LAKE, Folder
+from tasks.explain.groups import explain_subset
+from tasks.explain.rows import explain_item, explain_rows, find_dataset_of
+from tasks.explain.totals import BlueprintPath, Selection, choose_systems, explain_score, find_place, require_one
+from tasks.runs.past_run import PastRun, reopen
+from tasks.runs.run_tables import System
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def explain(
+    run: opt.Run,
+    model: str | None = typer.Option(None, "--model", help="only this model; needed for rows if there are several"),
+    setting: str | None = typer.Option(None, "--setting", help="only this setting; needed for rows if there are several"),
+    ability: str | None = typer.Option(None, "--ability", help="how this ability, of any tier, came about"),
+    task: str | None = typer.Option(None, "--task", help="how this task came about"),
+    dataset: str | None = typer.Option(None, "--dataset", help="how this dataset came about, and its rows"),
+    item: str | None = typer.Option(None, "--item", help="one row whole: messages sent, reply, reading, ratings, files"),
+    worst: int | None = typer.Option(None, "--worst", min=1, help="of a dataset, so many rows that earn least"),
+    where: str | None = typer.Option(None, "--where", metavar="COND", help="scores of items that fulfil this, and of others"),
+    lake: opt.LakeFolder = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """How a number of a past run came about, down to the rows, replies and prompts behind it.
+
+    Ends with 1 if stored numbers do not add up, or a prompt is not the one that was stored.
+    """
+    wanted = Selection(model, setting, ability, task, dataset, item, worst)
+    _explain(lake or DEFAULT_LAKE, run, wanted, where).finish(as_json=as_json)
+
+
+def _explain(folder: Folder, name: str, wanted: Selection, where: str | None) -> CommandResult:
+    """Explain what the options name; status 1 if something does not add up."""
+    run = reopen(folder, name)
+    systems, path = choose_systems(run, wanted), find_place(run.blueprint, wanted)
+    if where is not None:
+        return _subset(run, where, systems, wanted, path.datasets(run.blueprint))
+    if wanted.item is not None:
+        return _item(run, wanted.item, systems, path)
+    if wanted.worst is not None:
+        if path.dataset is None:
+            raise UsageError(
+                "rows are those of one dataset",
+                where="--worst",
+                expected="--dataset NAME beside it",
+                got=f"--worst {wanted.worst}",
+            )
+        require_one(run, systems, "rows are those")
+    document = explain_score(run, systems, wanted, path)
+    view, status = score_view(document), int(not document.adds_up)
+    if path.dataset is None:
+        return CommandResult(status, document, view)
+    if len(systems) > 1:
+        return CommandResult(status, document, [*view, f"For the rows, name one model and setting: {document.next}"])
+    rows = explain_rows(run, document, path.dataset, systems[0], wanted.worst)
+    return CommandResult(status, rows, [*view, *rows_view(rows, wanted.worst)])
+
+
+def _subset(run: PastRun, where: str, systems: Sequence[System], wanted: Selection, datasets: Sequence[str]) -> CommandResult:
+    if wanted.item is not None or wanted.worst is not None:
+        raise UsageError(
+            "--where scores many items",
+            where="--item, --worst",
+            expected="neither of them beside --where",
+            next_step="leave --where out to see rows",
+        )
+    document = explain_subset(run, where, systems, datasets)
+    return CommandResult(0, document, subset_view(document))
+
+
+def _item(run: PastRun, item: str, systems: Sequence[System], path: BlueprintPath) -> CommandResult:
+    dataset = find_dataset_of(run, item, path.datasets(run.blueprint))
+    document = explain_item(run, dataset, require_one(run, systems, "a row is one"), item)
+    proofs = [call.proof for request in document.asked for call in request.calls]
+    broken = any(not proof.hash_holds or "different" in (proof.rebuilt, proof.journal) for proof in proofs)
+    return CommandResult(int(broken), document, [*item_view(document)])

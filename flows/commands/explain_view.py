@@ -1,0 +1,249 @@
+"""Show on a terminal how a score came about: the parts of a total with their arithmetic, and the rows behind it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import RenderableType
+
+from flows.commands.console import bold, detail_lines, label_system, terminal_table
+from schemas.documents.answered_item import AnsweredItem, AnswerScore, GivenAnswer, ItemExplanation, PartAnswer, ShownOption
+from schemas.documents.explanation import (
+    MethodBreakdown,
+    RowsExplanation,
+    ScoreExplanation,
+    SideScore,
+    SubsetExplanation,
+    SystemExplanation,
+    TotalExplanation,
+)
+from schemas.documents.score_part import MetricPart, ScorePart
+from schemas.question_types import QUESTION_TYPES
+from schemas.table import Column, Interval, Table, Value
+from schemas.usage import TESTED
+from tasks.explain.totals import OPTIONS
+from tasks.runs.verdict import name_score, say_interval, say_total
+from tasks.text.number_format import counted, describe_gate, number, shorten
+
+ROWS = 10
+"""Shown without --worst."""
+
+WIDTH = 300
+MOST_GAPS = 10
+MOST_OPTIONS = 8
+MOST_PARTS = 10
+
+PART_COLUMNS = (
+    *(Column(""), Column("Weight", "count"), Column("Share", "share"), Column("Score", "score"), Column("Contributes", "score")),
+    *(Column("Datasets", "count"), Column("Items", "count"), Column("Deeper by")),
+)
+
+
+def score_view(document: ScoreExplanation) -> list[RenderableType]:
+    """Return everything above the rows: where this is, a table of each model's parts with their arithmetic, and the way down."""
+    above = " > ".join(f"{part.kind} {part.id}" for part in document.above)
+    title = bold(document.title, f", run {document.run}")
+    lines: list[RenderableType] = [title, *([f"{above} > {document.kind} {document.id}"] if above else [])]
+    return [*lines, *(line for model in document.models for line in _system_view(model)), *_ends(document)]
+
+
+def _system_view(model: SystemExplanation) -> Iterator[RenderableType]:
+    part = model.part
+    what = name_score(model.total.verdict) if isinstance(model, TotalExplanation) else f"{part.kind.replace('_', '-')} {part.id}"
+    rows = [_cells(each, depth) for depth, each in _flat(part)]
+    rows.append((f"= {what}", "", "", part.score, "", _datasets(part), _items(part), ""))
+    if isinstance(model, TotalExplanation) and model.gate:
+        name, _, _, score, _, *rest = _cells(model.gate)
+        rows.append((f"{name} (gate, not in the mean)", "", "", score, "", *rest))
+    yield terminal_table(Table(PART_COLUMNS, rows, label_system(model)))
+    yield "Share: of the score that a line is part of. Contributes: share x score; what contributes to a score adds up to it."
+    yield from _formulas(part)
+    if likeness := model.comparability:
+        reasons = "; ".join(filter(None, (*likeness.reasons, likeness.position)))
+        yield f"Beside the published numbers of {likeness.paper}, {likeness.verdict}: {reasons}"
+    yield from (f"Instrument: {words}" for words in model.instruments)
+    if isinstance(model, TotalExplanation):
+        yield from _verdict(model)
+
+
+def _flat(part: ScorePart, depth: int = 0) -> Iterator[tuple[int, ScorePart]]:
+    for each in part.parts:
+        yield depth, each
+        yield from _flat(each, depth + 1)
+
+
+def _cells(part: ScorePart, depth: int = 0) -> tuple[Value, ...]:
+    weight = None if part.kind == "level" and part.score is None else f"{part.weight:g}"
+    share = None if part.share is None else f"{100 * part.share:.2f} %"
+    name = f"{'  ' * depth}{part.id}" + (" (level)" if part.kind == "level" else "")
+    return (name, weight, share, part.score, part.contributes, _datasets(part), _items(part), OPTIONS.get(part.kind, ""))
+
+
+def _datasets(part: ScorePart) -> str:
+    return "" if part.kind in ("metric", "dataset") else f"{part.datasets_scored} of {part.datasets_total}"
+
+
+def _items(part: ScorePart) -> str:
+    return f"{part.n_scored} of {part.n_total}"
+
+
+def _formulas(part: ScorePart) -> Iterator[str]:
+    """Show the raw score of every metric below a part, and what made it a number on 0-100."""
+    for _, each in _flat(part):
+        if each.measured:
+            yield f"{each.measured.dataset}, {each.id}: {_formula(each.measured, each.score)}"
+
+
+def _formula(measured: MetricPart, score: float | None) -> str:
+    if measured.raw is None:
+        return "no raw score: no item was scored"
+    effect = "" if measured.design_effect is None else f", design effect {measured.design_effect:.2f}"
+    interval = "" if measured.ci_low is None else f" (95 % interval {measured.ci_low:.4f} to {measured.ci_high:.4f})"
+    unread = f"; {measured.n_unparsed} unparsed, counted as wrong" if measured.n_unparsed else ""
+    return f"raw {measured.raw:.6g}{interval}{effect}; {measured.formula} = {number(score, 2)}{unread}"
+
+
+def _verdict(model: TotalExplanation) -> Iterator[RenderableType]:
+    total = model.total
+    yield bold(total.headline)
+    yield f"Total {say_total(total)}, {total.verdict}; 95 % interval {say_interval(total)}"
+    if gate := model.gate:
+        yield f"Veto by {gate.id}: {describe_gate(dict(total))}, the threshold is {gate.threshold:g}"
+    datasets = f"{total.datasets_scored} of {total.datasets_total} datasets"
+    yield f"Coverage: {datasets}, {total.n_scored} of {total.n_total} items; rank {total.rank or '-'}"
+
+
+def _ends(document: ScoreExplanation) -> Iterator[RenderableType]:
+    for gap in document.missing[:MOST_GAPS]:
+        yield f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}"
+    if (more := len(document.missing) - MOST_GAPS) > 0:
+        yield f"and {counted(more, 'more gap')}: --json lists them"
+    if not document.adds_up:
+        yield bold("The stored scores are not what their parts give", ": --json marks them with adds_up: false")
+    if document.next and not (document.kind == "dataset" and len(document.models) > 1):
+        yield f"Go deeper: {document.next}"
+
+
+def subset_view(document: SubsetExplanation) -> list[RenderableType]:
+    """Return a table per model: each metric over the items that fulfil the condition, and over the others."""
+    counts = ", ".join(f"{count} {side}" for side, count in dict(document.items).items())
+    lines: list[RenderableType] = [f"Where {document.where}: {counts}", f"Columns: {', '.join(document.columns)}"]
+    sides = (
+        (Column(title, "score"), Column("95 % interval", "interval"), Column("n", "count")) for title in ("Subset", "Complement")
+    )
+    columns = (Column("Score"), Column("Dataset"), *(column for side in sides for column in side))
+    for model in document.models:
+        rows = [(row.measure, row.dataset, *_side(row.subset), *_side(row.complement)) for row in model.scores]
+        lines.append(terminal_table(Table(columns, rows, label_system(model))))
+    return [*lines, document.note]
+
+
+def _side(side: SideScore) -> tuple[Value, ...]:
+    if side.suppressed:
+        return "suppressed", None, side.n
+    return side.score, Interval.of(side.ci_low, side.ci_high), side.n
+
+
+def rows_view(document: RowsExplanation, worst: int | None) -> Iterator[RenderableType]:
+    """Show how the metrics follow from the items, and some of the items."""
+    for metric in document.metrics:
+        yield from _metric(metric)
+    if document.withheld:
+        yield f"Texts are left out: the run is redacted and their licence is {document.withheld}"
+    yield from (f"Note: {note}" for note in document.notes)
+    rows = document.rows[: ROWS if worst is None else None]
+    for row in rows:
+        yield ""
+        yield from _row(row)
+    yield ""
+    if worst is None and len(document.rows) > len(rows):
+        more = counted(len(document.rows) - len(rows), "more row")
+        yield f"and {more}: --worst 20 shows those that earn least, --json has all"
+    if rows:
+        yield f"Go deeper: {rows[0].next}"
+
+
+def _metric(metric: MethodBreakdown) -> Iterator[str]:
+    counts = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in metric.counts.items())
+    value = "none: no item was scored" if metric.value is None else f"{metric.value:.6g}"
+    statuses = ", ".join(f"{count} {status}" for status, count in metric.statuses.items())
+    yield f"{metric.method}.{metric.metric} = {metric.formula}: {counts} -> raw {value}; rows: {statuses}"
+    for label in metric.labels:
+        counts = f"hits {label.hits}, predicted {label.predicted}, gold {label.gold}"
+        yield f"  {shorten(label.label, 60)}: {counts}, f1 {label.f1:.4f}"
+
+
+def _row(row: AnsweredItem) -> Iterator[RenderableType]:
+    times = f", repetition {row.repetition}" if row.repetition else ""
+    value = "no value" if row.value is None else f"{row.value:.4g}"
+    yield bold(row.item_id, f"{times}: {value}   --item {row.item_id}")
+    before = f"[{row.context_characters:,} characters before it] " if row.context_characters else ""
+    yield f"  Question: {before}{shorten(row.question, WIDTH)}"
+    if row.options:
+        yield f"  Options: {_options(row.options, row.question_type)}"
+    for text in (row.references or ())[:2]:
+        yield f"  Right: {shorten(text, WIDTH)}"
+    for answer in row.answers[:MOST_PARTS] or [row]:
+        yield from _answer(answer)
+    if len(row.answers) > MOST_PARTS:
+        yield f"  and {counted(len(row.answers) - MOST_PARTS, 'more part')}: --item {row.item_id} has all"
+    if row.answers:
+        yield from _scores(_of_no_part(row.scores))
+
+
+def _answer(answer: GivenAnswer) -> Iterator[str]:
+    """Show what was said, which scores it has, and what the judges said of it."""
+    if isinstance(answer, PartAnswer):
+        yield f"  Part {answer.part}:"
+    yield from _said(answer)
+    yield from _scores(answer.scores)
+    for rating in answer.ratings:
+        given = "-" if rating.rating is None else f"{rating.rating} on {rating.lowest} to {rating.highest}"
+        yield f"  {rating.judge} rates {rating.dimension} {given} ({rating.parse_status})"
+    for reply in dict.fromkeys(rating.raw_reply for rating in answer.ratings):
+        yield f"  Reply of a judge: {shorten(reply or '(nothing)', WIDTH)}"
+
+
+def _scores(scores: Iterable[AnswerScore]) -> Iterator[str]:
+    for score in scores:
+        value = "-" if score.value is None else f"{score.value:.4g}"
+        yield f"  {score.method}.{score.metric} {value} ({score.status}): {shorten(score.why, WIDTH)}"
+
+
+def item_view(document: ItemExplanation) -> Iterator[RenderableType]:
+    """Show everything about one item; what belongs to one of several answers, with it alone."""
+    repetitions = [
+        each.model_copy(update={"turns": None, "ratings": (), "scores": _of_no_part(each.scores)}) if each.answers else each
+        for each in document.asked
+    ]
+    return detail_lines(document.model_copy(update={"asked": tuple(repetitions)}))
+
+
+def _of_no_part(scores: Iterable[AnswerScore]) -> tuple[AnswerScore, ...]:
+    return tuple(score for score in scores if not score.part)
+
+
+def _said(answer: GivenAnswer) -> Iterator[str]:
+    """Show the turns of a dialogue, a line each, and the reply where it is none."""
+    lines = [(turn.speaker, turn.text) for turn in answer.turns or ()]
+    yield from (f"  {speaker}: {shorten(text, WIDTH)}" for speaker, text in lines)
+    if lines and answer.reply == "\n".join(f"{speaker}: {text}" for speaker, text in lines):
+        return
+    whose = f" of the {answer.failed_role}" if answer.failed_role not in (None, TESTED) else ""
+    failed = f"call{whose} {answer.call}, {answer.failure}"
+    reply = failed if answer.reply is None else shorten(answer.reply, WIDTH) or "(empty)"
+    yield f"  Reply: {reply}" + (f" [{answer.remark}]" if answer.remark else "")
+
+
+def _options(options: Sequence[ShownOption], kind: str) -> str:
+    """Return the options as shown; of more than MOST_OPTIONS only those that are right or chosen."""
+    told = [option for option in options if option.gold or option.chosen]
+    listed = told if len(options) > MOST_OPTIONS else options
+    rest = [f"and {len(options) - len(listed)} more"] if len(listed) < len(options) else []
+    return "; ".join([*(_option(option, kind) for option in listed), *rest])
+
+
+def _option(option: ShownOption, kind: str) -> str:
+    names = {"index": f"{option.index}. ", "label": ""}  # these are answered by number and by label
+    marks = [word for word, is_so in (("right", option.gold), ("chosen", option.chosen)) if is_so]
+    marks += [f"{option.points:g} points"] if option.points is not None else []
+    text = names.get(QUESTION_TYPES[kind].answer, f"{option.letter}. ") + shorten(option.text, 80)
+    return text + (f" [{', '.join(marks)}]" if marks else "")

@@ -1,0 +1,132 @@
+"""Describe what models beside the one under test did: ratings of judges, how far to trust them, and persons who were played."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from schemas.documents.run import ScoreOverDialogues, SimulationCheck
+from schemas.table import Cell, Column, Interval, Part, Table, columns
+from tasks.runs.run_tables import ReportData, Row, System
+from tasks.solvers.registry import setting_order, setting_title
+from tasks.text.number_format import count, counted, list_counts, listed, number, signed
+
+LEAST_ALPHA = 0.67
+"""Krippendorff (2004): below .667 not even tentative conclusions."""
+
+MOST_CORRELATION = 0.5
+MAX_NAMED = 4
+
+
+@dataclass(frozen=True)
+class JudgeReport:
+    """Means and agreement by dimension, and one warning per dataset and system with a doubtful one."""
+
+    dimensions: Table
+    agreement: Table
+    warnings: tuple[str, ...]
+
+
+def describe_judges(data: ReportData) -> JudgeReport | None:
+    """Describe what is known about the judges; null if nothing is."""
+    if data.agreements.is_empty() and data.dimension_scores.is_empty():
+        return None
+    agreements = [{**row, "doubts": _doubts(row["alpha"], row["length_correlation"])} for row in _named(data, data.agreements)]
+    return JudgeReport(
+        _dimensions_table(_named(data, data.dimension_scores)), _agreement_table(agreements), _warnings(agreements)
+    )
+
+
+def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[Row]:
+    """Yield rows by dataset, model and setting, each with how these and the dimension are called."""
+
+    def order(row: Row) -> Any:
+        return data.dataset_order(row["dataset"]), row["model"], setting_order(row["setting"])
+
+    for row in sorted(frame.to_dicts(), key=order):
+        title, system = data.title_of(row["dataset"]), System(row["model"], row["setting"]).label
+        yield row | {"title": title, "system": system, "dimension": row["dimension"].replace("_", " ")}
+
+
+def _dimensions_table(rows: Iterable[Row]) -> Table:
+    heads = columns("name", "Dataset", "Model", "Dimension", "Judge")
+    means = (Column("Scale", "interval", 0), Column("Mean", "number"), Column("95 % interval", "interval"))
+    cells = [
+        (
+            *(row["title"], row["system"], row["dimension"], row["judge"]),
+            Interval(row["scale_min"], row["scale_max"]),
+            row["mean"],
+            Interval.of(row["ci_low"], row["ci_high"]),
+            Cell(
+                Part(row["n_answers"], row["n_total"]),
+                counted(row["n_clusters"], "cluster") if row["n_clusters"] < row["n_answers"] else "",
+            ),
+        )
+        for row in rows
+    ]
+    return Table((*heads, *means, Column("Answers rated", "part")), cells, "Ratings by dimension")
+
+
+def _agreement_table(rows: Iterable[Row]) -> Table:
+    numbers = (*columns("count", "Answers", "Ratings"), Column("Alpha", "number"), *columns("difference", "Length", "Place"))
+    cells = [
+        (
+            *(row["title"], row["system"]),
+            Cell(row["dimension"], f"doubtful: {', '.join(row['doubts'])}" if row["doubts"] else ""),
+            ", ".join(sorted(row["judges"])),
+            *(row[name] for name in ("n_answers", "n_ratings", "alpha", "length_correlation", "place_effect")),
+        )
+        for row in rows
+    ]
+    return Table((*columns("name", "Dataset", "Model", "Dimension", "Judges"), *numbers), cells, "Agreement of judges")
+
+
+def _doubts(alpha: float | None, correlation: float | None) -> tuple[str, ...]:
+    doubts = []
+    if alpha is not None and alpha < LEAST_ALPHA:
+        doubts.append(f"alpha {number(alpha, 2)}")
+    if correlation is not None and abs(correlation) > MOST_CORRELATION:
+        doubts.append(f"length {signed(correlation, 2)}")
+    return tuple(doubts)
+
+
+def _warnings(rows: list[Row]) -> tuple[str, ...]:
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["title"], row["system"]), []).append(row)
+    return tuple(_warn(key, group) for key, group in groups.items() if any(row["doubts"] for row in group))
+
+
+def _warn(key: tuple[str, str], group: list[Row]) -> str:
+    doubtful = [row for row in group if row["doubts"]]
+    dimensions = [f"{row['dimension']} ({', '.join(row['doubts'])})" for row in doubtful[:MAX_NAMED]]
+    dimensions += [f"{len(doubtful) - MAX_NAMED} more"] if len(doubtful) > MAX_NAMED else []
+    title, system = key
+    return f"{title}, {system}: read the ratings with doubt, {len(doubtful)} of {len(group)} dimensions: {listed(dimensions)}."
+
+
+def faults_table(checks: tuple[SimulationCheck, ...]) -> Table:
+    """Return faults of simulated persons, and the totals with and without the dialogues that have one."""
+    rows = []
+    for check in checks:
+        model = Cell(check.model, setting_title(check.setting))
+        share = Cell(check.share, f"{count(check.tainted)} of {count(check.dialogues)}")
+        counts = map(list_counts, (check.kinds, check.severities))
+        rest = _total_cell(check.untainted) if check.untainted else "nothing is left"
+        rows.append((model, share, *counts, _total_cell(check.all), rest))
+    heads = (Column("Model", "name"), Column("Tainted dialogues", "share"), *columns("text", "By kind", "By severity"))
+    return Table((*heads, *columns("score", "Score over all", "Without tainted dialogues")), rows, "Faults of simulated persons")
+
+
+def _total_cell(row: ScoreOverDialogues) -> Cell:
+    over = f"{counted(row.n_scored, 'item')}, {counted(row.datasets_scored, 'dataset')}"
+    return Cell(row.total, over, interval=Interval.of(row.ci_low, row.ci_high))
+
+
+def criteria_table(data: ReportData, check: SimulationCheck) -> Table:
+    """Return mean ratings of the persons that a model talked with, by dataset."""
+    criteria = next(iter(check.criteria.values()))
+    heads = (Column(check.model, "name"), *columns("number", *criteria, digits=1))
+    rows = [(data.title_of(dataset), *means.values()) for dataset, means in check.criteria.items()]
+    return Table(heads, rows, "Ratings of simulated persons, from 0 to 10")

@@ -1,0 +1,86 @@
+"""Write a leaderboard as a file: a page, CSV or LaTeX."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from schemas.documents.leaderboard import AcrossModels, SystemRow
+from schemas.table import Column, Table
+from tasks.leaderboard.published_experiments import Experiments
+from tasks.leaderboard.ranking import LeaderboardData
+from tasks.reporting.content.leaderboard import build_leaderboard, pairs_table, ranks_table, tasks_table
+from tasks.reporting.page import render_leaderboard, write_text
+from tasks.runs.run_tables import Row
+from tasks.text.tables import to_csv, to_latex
+
+LATEX_HEAD = "% Needs \\usepackage{booktabs}. Bold: best, or clear; underlined: second; \\approx: the best is not clearly better."
+_COLUMNS = 6
+"""Models beside each other in a table of LaTeX."""
+
+
+def write_leaderboard(
+    form: str, file: Path, data: LeaderboardData, across: Sequence[AcrossModels], experiments: Experiments | None = None
+) -> None:
+    """Write a leaderboard as `html`, `csv` or `latex`.
+
+    Args:
+        form: which.
+        file: to write. In CSV it has a row per model; `-tasks`, `-pairs` and `-ranks` (by other weights) stand beside it.
+        data: the ranked models.
+        across: of the same leaderboard.
+        experiments: of its paper, for `html`.
+
+    Raises:
+        LakeError: if the disk refuses a file.
+    """
+    if form == "csv":
+        for ending, rows in _rows(data, across).items():
+            write_text(file.with_stem(file.stem + ending), to_csv(_table(rows)))
+    elif form == "latex":
+        write_text(file, "\n\n".join((LATEX_HEAD, *map(_to_latex, _tables(data, across)))))
+    else:
+        write_text(file, render_leaderboard(data, across, experiments))
+
+
+def _rows(data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, list[Row]]:
+    """Return the rows of each file that has any, by its ending."""
+    tables: dict[str, list[Row]] = {"": [], "-tasks": [], "-pairs": [], "-ranks": []}
+    of_model: dict[tuple[int | None, str | None, str], Row] = {}
+    for group in across:
+        keys = {"group": group.group, "setting": group.setting}
+        ranks = ((each.title, *pair) for each in group.variations for pair in zip(group.models, each.ranks, strict=True))
+        tables["-tasks"] += [keys | {"task": task.id} | score.model_dump() for task in group.tasks for score in task.scores]
+        tables["-pairs"] += [keys | pair.model_dump() for pair in group.pairs]
+        tables["-ranks"] += [keys | {"variation": title, "model": model, "rank": rank} for title, model, rank in ranks]
+        for score, name in ((score, task.id) for task in group.tasks for score in task.scores):
+            of_model.setdefault((group.group, group.setting, score.model), {})[name] = score.score
+    for row in data.rows:
+        tasks = of_model.get((row.group, row.setting, row.model), {})
+        plain = row.model_dump(exclude={"abilities"}) | {"comparability": _likeness(row)}
+        tables[""].append(plain | row.abilities | tasks)
+    return {ending: rows for ending, rows in tables.items() if rows}
+
+
+def _likeness(row: SystemRow) -> str | None:
+    return row.comparability.verdict if row.comparability else None
+
+
+def _table(rows: Sequence[Row]) -> Table:
+    """Return rows below their ids, for programs."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return Table(tuple(map(Column, names)), [[row.get(name) for name in names] for row in rows])
+
+
+def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[Table]:
+    yield build_leaderboard(data).ranking
+    for group in across:
+        chunks = [slice(start, start + _COLUMNS) for start in range(0, len(group.models), _COLUMNS)]
+        title = f"{data.blueprint.title}, setting {group.setting}, group {group.group}" if group.group else data.blueprint.title
+        for table in (*(tasks_table(group, models) for models in chunks), pairs_table(group), ranks_table(group)):
+            if table.rows:
+                yield replace(table, title=f"{title}: {table.title}")
+
+
+def _to_latex(table: Table) -> str:
+    """Return a table with two decimals, as papers print them."""
+    return to_latex(replace(table, columns=tuple(column._replace(digits=2) for column in table.columns)))

@@ -1,0 +1,240 @@
+"""Write reports as files, complete in themselves: a page of a run and its summary in Markdown, a page of a leaderboard."""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from schemas.blueprint import Blueprint
+from schemas.changes import RunChanges
+from schemas.documents.leaderboard import AcrossModels
+from schemas.errors import LakeError
+from schemas.folders import Folder
+from schemas.printing import printable
+from schemas.table import Table
+from schemas.usage import by_model, total
+from tasks.lake.files import replace_file
+from tasks.lake.seal import REPORT, page_of
+from tasks.leaderboard.published_experiments import Experiments
+from tasks.leaderboard.ranking import LeaderboardData
+from tasks.reporting import system_tables
+from tasks.reporting.content import helpers, operations
+from tasks.reporting.content import leaderboard as leaderboard_tables
+from tasks.reporting.content.advice import LANGUAGES
+from tasks.reporting.content.leaderboard import Leaderboard, build_leaderboard
+from tasks.reporting.content.operations import missing_table
+from tasks.reporting.content.verdicts import TOTAL_COLUMNS, change_notes, changes_table, label_of, state_said
+from tasks.reporting.figures.abilities import MAX_SHAPES, Shape, draw_abilities, draw_overlay, overlay_systems
+from tasks.reporting.figures.palette import COLOURS
+from tasks.reporting.report import Report, build_report, partitions_table
+from tasks.reporting.system_tables import results_table, scores_table, weakest_table
+from tasks.runs.run_tables import ReportData
+from tasks.runs.sections import lay_out_sections
+from tasks.scoring.published import paper_of
+from tasks.solvers.registry import setting_title
+from tasks.text import number_format as formats
+from tasks.text.tables import as_cell, cell_words, escape, note_words, to_markdown, value_words
+
+MAX_PARTITIONS = 400
+"""Partitions listed per layer; the manifest lists all."""
+
+MOST_ON_A_PAGE = 16
+"""Systems described on the page of the run; of more, each has a page of its own beside it: it takes 100 to 300 kB."""
+
+FILTERS = (formats.number, formats.count, formats.interval, formats.percent, formats.shorten, formats.weight, formats.shares)
+"""Filters of templates, under their own names; FUNCTIONS are called so."""
+
+FUNCTIONS = (
+    *(change_notes, changes_table, label_of, state_said, paper_of, partitions_table, lay_out_sections),
+    *(formats.counted, formats.listed, as_cell, cell_words, note_words, value_words),
+)
+
+
+def write_report(data: ReportData, folder: Folder) -> None:
+    """Write `report.md`, `report.html` and, of many systems, a page of each into a folder; each at once or not at all.
+
+    Raises:
+        LakeError: if the disk refuses a file.
+    """
+    report = build_report(data)
+    write_text(folder / "report.md", write_summary(report))
+    for name, html in render_pages(report):
+        write_text(folder / name, html)
+
+
+def render_pages(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each page; the one of the run last, once those that it leads to are there.
+
+    Styles and figures are inside, no script, nothing is loaded from anywhere.
+    """
+    figures, beside = _draw(report), len(report.systems) > MOST_ON_A_PAGE
+    for entry in report.systems if beside else ():
+        yield (
+            page_of(entry.anchor),
+            _render("page.html.jinja", figures, report=report, systems=[entry], alone=True, beside=beside),
+        )
+    systems = () if beside else report.systems
+    yield REPORT, _render("page.html.jinja", figures, report=report, systems=systems, alone=False, beside=beside)
+
+
+def _render(template: str, figures: dict[str, object], **content: object) -> str:
+    return make_environment().get_template(template).render(figures=figures, colours=COLOURS, **content)
+
+
+def _draw(report: Report) -> dict[str, object]:
+    """Draw the page's figures as SVG elements, by the anchor of what they show; of recall by dataset."""
+    recall = report.retrieval.by_dataset if report.retrieval else {}
+    figures: dict[str, object] = {
+        "abilities": {entry.anchor: draw_abilities(entry) for entry in report.systems},
+        "overlay": overlay_systems(report.systems),
+    }
+    if not (report.gains or recall or report.needles):
+        return figures
+    # The drawing libraries take a second to load; pages without charts do not pay for it.
+    from tasks.reporting.figures import charts, drawing  # noqa: PLC0415
+
+    with drawing.unchecked():
+        return figures | {
+            "gains": {entry.anchor: charts.draw_gains(entry) for entry in report.gains},
+            "recall": {dataset: charts.draw_recall(rows) for dataset, rows in recall.items()},
+            "needles": {grid.anchor: charts.draw_needles(grid) for grid in report.needles},
+        }
+
+
+@cache
+def make_environment() -> Environment:
+    """Make templates with what they call: numbers as readers see them, and shared names. Templates are compiled once."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {function.__name__: function for function in FILTERS} | {
+        "heat": lambda score: f" heat-{formats.heat_step(score)}" if isinstance(score, float | int) else "",
+        "setting": setting_title,
+    }
+    shared: dict[str, object] = {
+        **{function.__name__: function for function in FUNCTIONS},
+        "leaderboard_tables": leaderboard_tables,
+        "operations": operations,
+        "helpers": helpers,
+        "system_tables": system_tables,
+        "report_page": REPORT,
+        "languages": LANGUAGES,
+        "sum_usage": total,
+        "models_used": by_model,
+        "max_partitions": MAX_PARTITIONS,
+        "most": leaderboard_tables.MOST_COMPARED,
+        "total_interval": TOTAL_COLUMNS[1],
+    }
+    environment.globals.update(shared)
+    return environment
+
+
+def write_text(path: Folder, text: str) -> None:
+    """Write a file for people, at once or not at all; what cannot be seen in it is shown.
+
+    Raises:
+        LakeError: if the disk refuses it.
+    """
+    try:
+        replace_file(path, printable(text).encode())
+    except OSError as error:
+        raise LakeError(
+            "the report cannot be written",
+            where=str(path),
+            got=str(error),
+            next_step="check space and permissions of the folder and try again",
+        ) from error
+
+
+def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (), of_paper: Experiments | None = None) -> str:
+    """Return the leaderboard as one page: styles and figures inside, no script, nothing loaded from anywhere.
+
+    Args:
+        data: the ranked models.
+        groups: those that are ranked together, side by side.
+        of_paper: the experiments of their paper.
+    """
+    leaderboard = build_leaderboard(data)
+    figures = _draw_leaderboard(leaderboard, data, groups)
+    return _render("leaderboard.html.jinja", figures, leaderboard=leaderboard, across=groups, of_paper=of_paper)
+
+
+def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, groups: Sequence[AcrossModels]) -> dict[str, object]:
+    """Return the page's drawings as SVG elements; those it does not have are null."""
+    from tasks.reporting.figures import charts, drawing  # noqa: PLC0415
+
+    models, draw_boxes = leaderboard.published, charts.draw_boxes
+    # Only what is ranked together is drawn together.
+    group = leaderboard.entries[0].group if leaderboard.entries else None
+    best = [entry for entry in leaderboard.entries if entry.group == group and entry.has_total][:MAX_SHAPES]
+    shapes = [Shape(entry.system.label, entry.scores) for entry in best]
+    measured = [main.id for main in data.blueprint.abilities if main.title in leaderboard.titles]
+    setting = best[0].system.setting if best else ""
+    band = [data.paper.range_of(name, setting) for name in measured]
+    with drawing.unchecked():
+        return {
+            "overlay": draw_overlay(leaderboard.titles, shapes, band),
+            "history": charts.draw_histories(leaderboard.histories) if leaderboard.histories else None,
+            "boxes": {name: draw_boxes(rows) for name, rows in models.settings.items()} if models else {},
+            "openness": charts.draw_openness(models.openness) if models and models.openness.height else None,
+            "sizes": charts.draw_sizes(models.sizes) if models and models.sizes.height else None,
+            "core": charts.draw_core(models) if models and models.core.height else None,
+            "tasks": [
+                draw_boxes([(task.title, task.quartiles) for task in group.tasks]) if group.tasks else None for group in groups
+            ],
+        }
+
+
+FULL_REPORT = "The full report, with figures, every task and example items, is the page report.html beside this file."
+
+
+def write_summary(report: Report) -> str:
+    """Return a run's summary as GitHub-flavoured markdown."""
+    blocks = [
+        f"# {escape(report.data.blueprint.title)}",
+        f"Run `{report.data.manifest.run}`, {report.data.manifest.started_at} to {report.data.manifest.finished_at}.",
+        *([escape(report.provenance.short_note)] if report.provenance.short_note else []),
+        *_headlines(report),
+        *(_since(report.data.changes, report.data.blueprint) if report.data.changes else ()),
+        *_results(report),
+        *(_section("Abilities", scores_table(report.systems)) if report.systems and report.systems[0].abilities else ()),
+        *_section("Weakest tasks", weakest_table(report.systems)),
+        *_section("What is missing", missing_table(report.data)),
+        FULL_REPORT,
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _section(title: str, table: Table) -> list[str]:
+    return [f"## {title}", to_markdown(table)] if table.rows else []
+
+
+def _since(changes: RunChanges, blueprint: Blueprint) -> Iterator[str]:
+    yield "## Since the previous run"
+    yield f"{changes.state}: {escape(state_said(changes))}."
+    findings = [f"{label_of(system)}: {finding.message}" for system in changes.regressed for finding in system.findings]
+    if noted := [*findings, *change_notes(changes)]:
+        yield "\n".join(f"- {escape(note)}" for note in noted)
+    if (table := changes_table(changes, blueprint)).rows:
+        yield to_markdown(table)
+        yield "Over the items scored in both runs: each total, before the veto, and the abilities that fell most."
+
+
+def _headlines(report: Report) -> Iterator[str]:
+    for headline in report.headlines:
+        yield f"## Scores side by side: {escape(headline.dataset)}"
+        yield to_markdown(headline.table(entry.verdict.system for entry in report.systems))
+
+
+def _results(report: Report) -> Iterator[str]:
+    yield from ("## Result", to_markdown(results_table(report.systems)))
+    for entry in report.systems:
+        yield f"{escape(entry.verdict.sentence)} {escape(entry.verdict.trust)}"
+        if record := entry.verdict.comparability:
+            reasons = escape("; ".join(reason.text for reason in record.reasons))
+            yield f"Beside the published numbers of {record.paper} it is {record.verdict}: {reasons}."

@@ -1,0 +1,100 @@
+"""A benchmark as an installed package, with rows of every kind, from its items to the leaderboard."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.flows.command import Ended
+from tests.installed import Install, install
+from tests.model_server import ModelServer
+
+PROJECT = Path(__file__).resolve().parents[1] / "data" / "diary"
+CODE, DAYS = ((PROJECT / "diary" / name).read_text(encoding="utf-8") for name in ("__init__.py", "days.jsonl"))
+
+
+def answer(messages: list[dict[str, str]]) -> str:
+    """Every day is called sad, and that is tactful."""
+    return '{"tact": 3}' if "how tactful" in messages[0]["content"] else "It was sad."
+
+
+@pytest.fixture(scope="module")
+def diary(tmp_path_factory: pytest.TempPathFactory, moodflow_site: Path) -> Install:
+    """The package, installed."""
+    folder = tmp_path_factory.mktemp("diary")
+    install(shutil.copytree(PROJECT, folder / "project"), folder / "site")
+    return Install(folder, moodflow_site, folder / "site")
+
+
+@pytest.fixture(scope="module")
+def done(diary: Install) -> Iterator[Ended]:
+    with ModelServer(answer) as server:
+        model, judge = ("--model", "m", "--base-url", server.base_url), ("--judge", "j", "--judge-base-url", server.base_url)
+        yield diary.run("run", "diary", "--settings", "diary", *model, *judge, "--json")
+
+
+def verified(diary: Install, run: str, *, installed: bool = True) -> tuple[bool, dict[str, bool], list[str]]:
+    """Whether a run is verified, which layers were computed again, and every difference and note."""
+    found = diary.run("verify", run, "--json", with_package=installed).document
+    layers = {layer["layer"]: layer["recomputed"] for layer in found["layers"]}
+    return found["verified"], layers, [*(difference["message"] for difference in found["differences"]), *found["notes"]]
+
+
+def test_package_is_scored_and_reported(diary: Install, done: Ended) -> None:
+    assert done.status == 0, done.err
+    # One of two moods is sad; both answers are as tactful as can be.
+    values = {row["metric"]: row["value"] for row in done.document["raw_scores"]}
+    assert values == {"mood_named": 0.5, "judged_rating": 1.0}
+    assert [(row["model"], row["setting"], row["total"]) for row in done.document["models"]] == [("m", "diary", 75.0)]
+    assert done.document["diary"] == [{"item_id": "monday", "mood": "sad"}, {"item_id": "tuesday", "mood": "glad"}]
+    report = (diary.folder / done.document["report"]).read_text(encoding="utf-8")
+    assert all(words in report for words in ("The diary", "Moods of the writer", "Share of moods that are named", "glad"))
+    item = ("--dataset", "diary_days", "--item", "tuesday", "--json")
+    (asked,) = diary.run("explain", done.document["run"], *item).document["asked"]
+    assert {score["metric"]: score["value"] for score in asked["scores"]} == {"mood_named": 0.0, "judged_rating": 1.0}
+
+
+def test_package_is_ranked_and_exported(diary: Install, done: Ended) -> None:
+    def rank(*more: str) -> list[tuple[str, float]]:
+        return [(row["model"], row["total"]) for row in diary.run("leaderboard", "diary", *more, "--json").document["models"]]
+
+    assert (rank(), rank("--published")) == ([("m", 75.0)], [("printed", 62.5)])
+    diary.run("runs", "export", done.document["run"], "--to", "exported")
+    assert (diary.folder / "exported" / "moods.csv").read_text(encoding="utf-8") == "item_id,mood\nmonday,sad\ntuesday,glad\n"
+    (partition,) = (diary.folder / "parquet" / "diary_moods").rglob("*.parquet")
+    graph = diary.run("lineage", done.document["run"], "--json").document
+    (node,) = (node for node in graph["nodes"] if node["layer"] == "diary_moods")
+    assert node["path"] == partition.relative_to(diary.folder / "parquet").as_posix()
+    (below,) = (edge["to"] for edge in graph["edges"] if edge["from"] == node["id"])
+    assert below.startswith("item_scores/")
+
+
+def test_gold_of_a_package_is_computed_again(diary: Install, done: Ended) -> None:
+    run, module, days = done.document["run"], diary.package / "diary" / "__init__.py", diary.package / "diary" / "days.jsonl"
+    is_verified, layers, told = verified(diary, run)
+    assert (is_verified, list(layers)[:2], layers["diary_moods"]) == (True, ["items", "diary_moods"], True), told
+    module.write_text(CODE.replace('record.fields["mood"]}', 'record.fields["mood"].upper()}'), encoding="utf-8")
+    is_verified, _, told = verified(diary, run)
+    assert (is_verified, told[0].endswith("item_id monday, column mood: stored 'sad', recomputed 'SAD'")) == (False, True)
+    module.write_text(CODE, encoding="utf-8")
+    days.write_text(DAYS.replace("glad", "calm"), encoding="utf-8")
+    is_verified, layers, told = verified(diary, run)
+    assert (is_verified, layers["diary_moods"], len(told)) == (False, False, 2)
+    assert told[0].startswith("dataset diary_days: source sha256 was ")
+    assert told[1].endswith("was not made again: dataset diary_days has no source that is as it was")
+    days.write_text(DAYS, encoding="utf-8")
+
+
+def test_without_the_package_partitions_stay(diary: Install, done: Ended) -> None:
+    run = done.document["run"]
+    assert run in diary.run("runs", "list", "--json", with_package=False).out
+    unused = json.loads(diary.run("gc", "--dry-run", "--older-than", "0", "--json", with_package=False).out)
+    assert unused["partitions"] == []
+    graph = diary.run("lineage", run, "--json", with_package=False).document
+    assert "diary_moods" in {node["layer"] for node in graph["nodes"]}
+    is_verified, layers, told = verified(diary, run, installed=False)
+    assert (is_verified, layers["diary_moods"]) == (False, False)
+    assert told[0] == "layer diary_moods: evaluation version was 3, is gone (1 partition)"
+    assert any("cannot read the blueprint" in line and "metric is mood_named" in line for line in told)

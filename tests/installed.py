@@ -1,0 +1,55 @@
+"""MoodFlow and a package, installed from wheels outside the checkout."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.docs.pages import blocks
+from tests.flows.command import Ended
+from tests.flows.served import ENTRY_POINT, LIMIT_S, clean_environment
+
+
+class Install(NamedTuple):
+    """A folder to work in, and where MoodFlow and a package are installed."""
+
+    folder: Path
+    moodflow: Path
+    package: Path
+
+    def run(self, *arguments: str, with_package: bool = True) -> Ended:
+        """Run `moodflow` in the folder, with the package or without it."""
+        path = f"{self.moodflow}:{self.package}" if with_package else str(self.moodflow)
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", ENTRY_POINT, *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            cwd=self.folder,
+            env={**clean_environment(self.folder / "home"), "PYTHONPATH": path},
+        )
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    def installed_files(self) -> dict[Path, int]:
+        """Files of both packages, and when they were written."""
+        files = (file for site in (self.moodflow, self.package) for file in site.rglob("*") if file.is_file())
+        return {file: file.stat().st_mtime_ns for file in files}
+
+
+def install(project: Path, site: Path) -> None:
+    """Build the wheel of a project and install it into a folder, compiled."""
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*pip, "--target", str(site), str(project)], check=True, timeout=LIMIT_S)
+
+
+def install_page(page: Path, folder: Path, moodflow: Path) -> Install:
+    """Write the files of a page: those before its `toml` block and that one into its package, which is installed."""
+    project, files = folder / "project", [block for block in blocks(page) if block.word]
+    last = next(index for index, block in enumerate(files) if block.word == "pyproject.toml")
+    for index, block in enumerate(files):
+        file = (project if index <= last else folder) / block.word
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(block.body, encoding="utf-8")
+    install(project, folder / "site")
+    return Install(folder, moodflow, folder / "site")

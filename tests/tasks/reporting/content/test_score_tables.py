@@ -1,0 +1,46 @@
+"""Scores with a headline, and how alike they rank models, over values worked out by hand."""
+
+import polars as pl
+import pytest
+
+from schemas.blueprint import MetricSpec
+from tasks.reporting.content.score_tables import Headlines, describe_headlines
+from tasks.scoring.benchmark import ScoreSettings, score_benchmark
+from tests.tasks.scoring.samples import items, one_dataset
+
+BLUEPRINT = one_dataset(
+    MetricSpec(metric="panas_baseline_adjusted", headline="Skill"),
+    MetricSpec(metric="pillar_emotion"),
+    MetricSpec(metric="accuracy", headline="Right"),
+)
+
+
+def described(right: dict[str, list[float | None]], skill: dict[str, list[float | None]], bootstrap: int = 0) -> Headlines:
+    """Of models with these values of items."""
+    rows = [items("d", values, model, metric="accuracy") for model, values in right.items()]
+    rows += [items("d", values, model, metric="panas_baseline_adjusted") for model, values in skill.items()]
+    scored = score_benchmark(pl.concat(rows).lazy(), BLUEPRINT, ScoreSettings(bootstrap=bootstrap))
+    (found,) = describe_headlines(BLUEPRINT, {name: scored.layer(name) for name in ("raw_scores", "normalized_scores")})
+    return found
+
+
+def test_headline_scores_stand_in_the_blueprints_order() -> None:
+    found = described({"b": [1.0, 0, 0, 1], "a": [1.0, None]}, {"a": [None, None], "b": [0.5, 0.5]}, bootstrap=200).scores
+    shown = [tuple(row[name] for name in ("headline", "model", "score", "n", "n_total")) for row in found]
+    # A skill of 0.5 on -1 to 1 is 75 of 100.
+    assert shown == [("Skill", "a", None, 0, 2), ("Skill", "b", 75, 2, 2), ("Right", "a", 100, 1, 2), ("Right", "b", 50, 4, 4)]
+    limits = {(row["headline"], row["model"]): (row["ci_low"], row["ci_high"]) for row in found}
+    assert limits["Skill", "b"] == (75, 75)
+    assert limits["Skill", "a"] == limits["Right", "a"] == (None, None)
+    assert limits["Right", "b"][0] < 50 < limits["Right", "b"][1]
+
+
+def test_a_rank_correlation_needs_three_models() -> None:
+    right: dict[str, list[float | None]] = {"a": [1.0, 1], "b": [1.0, 0], "c": [0.0, 0], "d": [None]}
+    falling: dict[str, list[float | None]] = {"a": [-1.0], "b": [0.0], "c": [1.0], "d": [1.0]}
+    assert described(right, falling).correlations == {
+        "base": {"Skill": {"Right": pytest.approx(-1)}, "Right": {"Skill": pytest.approx(-1)}}
+    }
+    assert described(right, {**falling, "c": [None]}).correlations == {
+        "base": {"Skill": {"Right": None}, "Right": {"Skill": None}}
+    }
