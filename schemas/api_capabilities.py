@@ -1,8 +1,8 @@
 """Sampling parameters of a model, and how its API differs from the usual OpenAI chat API."""
 
-from typing import Any, Self
+from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from schemas.base import Frozen
 from schemas.json_yaml import read_json
@@ -59,7 +59,7 @@ class ApiCapabilities(Frozen):
         return self
 
 
-def _read_extra(text: str) -> dict[str, Any]:
+def _read_extra(text: str) -> dict[str, JsonValue]:
     try:
         extra = read_json(text)
     except ValueError as error:
@@ -70,12 +70,12 @@ def _read_extra(text: str) -> dict[str, Any]:
     return dict(extra)
 
 
-def merge_objects(body: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
+def merge_objects(body: dict[str, JsonValue], extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """Merge two objects, and objects within them likewise; elsewhere `extra` wins."""
-    inner = {
-        name: merge_objects(body[name], value)
+    inner: dict[str, JsonValue] = {
+        name: merge_objects(usual, value)
         for name, value in extra.items()
-        if isinstance(value, dict) and isinstance(body.get(name), dict)
+        if isinstance(value, dict) and isinstance(usual := body.get(name), dict)
     }
     return body | extra | inner
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import groupby
 from typing import Any, Literal, Self
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, JsonValue, ValidationInfo, field_validator, model_validator
 
 from schemas.addresses import CALL_PATH, KeyVariables, require_plain_address
 from schemas.api_capabilities import DEFAULT_CAPABILITIES, SWITCH, ApiCapabilities, Sampling, merge_objects
@@ -156,14 +156,14 @@ class ChatRequest:
     """How many of the likeliest tokens are asked for at each place of the reply, with their log probabilities."""
     capabilities: ApiCapabilities = DEFAULT_CAPABILITIES
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> dict[str, JsonValue]:
         """The JSON body of `POST /chat/completions`."""
         usual = self._meant([{"role": message.role, "content": message.content} for message in self.arranged])
         return {self.capabilities.token_limit if name == "max_tokens" else name: value for name, value in usual.items()}
 
-    def _meant(self, messages: list[dict[str, str]]) -> dict[str, Any]:
+    def _meant(self, messages: list[JsonValue]) -> dict[str, JsonValue]:
         """The body by the usual name of its limit: another name for the same limit does not make it another call."""
-        body: dict[str, Any] = {
+        body: dict[str, JsonValue] = {
             "model": self.model,
             "messages": messages,
             **self.sampling.model_dump(exclude_none=True, exclude=set[str](self.capabilities.unsent)),
@@ -215,7 +215,7 @@ class ChatRequest:
 
     @cached_property
     def _meant_json(self) -> str:
-        stand_in: list[dict[str, str]] = []  # where the messages belong, which are encoded already
+        stand_in: list[JsonValue] = []  # where the messages belong, which are encoded already
         texts = (
             f"{_canonical(name)}: {self.messages_json if value is stand_in else _canonical(value)}"
             for name, value in sorted(self._meant(stand_in).items())
@@ -229,8 +229,8 @@ class WrittenRequest(ChatRequest):
 
     written: str = "{}"
 
-    def _meant(self, messages: list[dict[str, str]]) -> dict[str, Any]:  # noqa: ARG002  they are in what is written
-        body: dict[str, Any] = json.loads(self.written)
+    def _meant(self, messages: list[JsonValue]) -> dict[str, JsonValue]:  # noqa: ARG002  they are in what is written
+        body: dict[str, JsonValue] = json.loads(self.written)
         return body
 
 

@@ -110,7 +110,7 @@ def read_json(text: str | bytes, *, lenient: bool = False) -> Any:
     return values
 
 
-def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return the object of these pairs. Raise ValueError if a key is given twice."""
     mapping = dict(pairs)
     if len(mapping) < len(pairs):

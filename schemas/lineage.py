@@ -143,7 +143,7 @@ class _StoredPlan(BaseModel):
     roles: dict[str, _StoredRole] = {}
     datasets: list[str] | None = None
     settings: list[str] = Field(default=["base"], min_length=1)
-    retrieval: dict[str, Any] | None = None
+    retrieval: dict[str, object] | None = None
     simulation_rubric: str | None = None
     sample: int | None = None
     seed: int = 0
@@ -152,7 +152,7 @@ class _StoredPlan(BaseModel):
     repeat: int = 1
 
 
-def _check_plan(plan: dict[str, Any]) -> dict[str, Any]:
+def _check_plan(plan: dict[str, object]) -> dict[str, object]:
     """Return a stored plan; ValueError: it is damaged."""
     _StoredPlan.model_validate(plan)
     return plan

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -78,7 +78,7 @@ class Provider(Frozen):
     def quirks_of(self, model: str) -> Quirks:
         """Return the quirks of one model: those of the provider, and what the first matching entry of `models` says otherwise."""
         special = next((entry for entry in self.models if any(fnmatchcase(model, pattern) for pattern in entry.match)), None)
-        changes: dict[str, Any] = special.model_dump(exclude={"match"}, exclude_unset=True) if special else {}
+        changes = special.model_dump(exclude={"match"}, exclude_unset=True) if special else {}
         return self.quirks.model_copy(update=changes)
 
 

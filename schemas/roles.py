@@ -49,7 +49,7 @@ def _listed(models: Any) -> Any:
     return models if isinstance(models, list | tuple) else [models] if models else []
 
 
-def _mapping(value: Any, what: str, expected: str) -> dict[str, Any]:
+def _mapping(value: Any, what: str, expected: str) -> dict[str, object]:
     if value and not isinstance(value, Mapping):
         got = hide_credentials(str(value))[:200]
         step = "for example roles: {judge: {name: NAME, base_url: URL}}"

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from flows.planning.capabilities import with_capabilities
 from flows.planning.jobs import EvalJob, ResolvedPlan, SelectedDataset
@@ -88,7 +87,7 @@ def complete(plan: Plan, blueprint: Blueprint) -> Plan:
     Manifest and report then name the sample, if one size holds for all datasets, and the embedding model that `auto` stands for
     here. A plan that asks changed models anew has the identities these have since they were found changed.
     """
-    state, update = state_folder(plan.lake), dict[str, Any]()
+    state, update = state_folder(plan.lake), dict[str, object]()
     if plan.sample is None and not any(entry.sample for entry in blueprint.datasets.values()):
         update["sample"] = SAMPLE
     if plan.retrieval.embedder == AUTO and embeds(plan):

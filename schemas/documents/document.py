@@ -1,9 +1,8 @@
 """The base of every document, and the list of all."""
 
 from importlib import import_module
-from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import JsonValue, TypeAdapter
 
 from schemas.base import Frozen
 from schemas.errors import UsageError
@@ -51,7 +50,7 @@ DOCUMENTS = {
 """The document of each command: its module in this package and its class, or a union of classes, imported when asked for."""
 
 
-def json_schema(name: str) -> dict[str, Any]:
+def json_schema(name: str) -> dict[str, JsonValue]:
     """Return the JSON schema (draft 2020-12) of the document that the command `name` prints.
 
     Raises:

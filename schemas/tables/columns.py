@@ -1,6 +1,6 @@
 """Columns that several layers begin with, the mark of those that differ from run to run, and rows of columns as models."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import GenericAlias
 from typing import Any, Literal
 
@@ -49,8 +49,12 @@ def measured_columns(schema: type[dy.Schema]) -> tuple[str, ...]:
 def row_model(schema: type[dy.Schema], names: Iterable[str] = ()) -> type[Frozen]:
     """Return a model of rows of a layer, with the types and descriptions of its columns. `names`: of some columns; none = all."""
     columns = schema.columns()
-    fields: dict[str, Any] = {name: _field(columns[name]) for name in names or columns}
-    return create_model(f"{schema.__name__}Row", __base__=Frozen, **fields)
+    return _model(f"{schema.__name__}Row", {name: columns[name] for name in names or columns})
+
+
+def _model(name: str, columns: Mapping[str, dy.Column]) -> type[Frozen]:
+    fields: dict[str, Any] = {column: _field(columns[column]) for column in columns}
+    return create_model(name, __base__=Frozen, **fields)
 
 
 def _field(column: dy.Column) -> tuple[Any, Any]:
@@ -61,8 +65,7 @@ def _type(column: dy.Column) -> Any:
     if isinstance(column, dy.List):
         return GenericAlias(tuple, (_type(column.inner), ...))
     if isinstance(column, dy.Struct):
-        fields: dict[str, Any] = {name: _field(inner) for name, inner in column.inner.items()}
-        return create_model("_".join(fields), __base__=Frozen, **fields)
+        return _model("_".join(column.inner), column.inner)
     if isinstance(column, dy.Enum):
         return Literal[*column.categories]
     return column.dtype.to_python()
