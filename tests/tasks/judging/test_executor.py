@@ -88,7 +88,7 @@ async def test_one_call_yields_a_row_per_dimension() -> None:
 async def test_request_is_constrained_and_otherwise_the_judges_own() -> None:
     judge = Scripted(GOOD)
     await rate(judge)
-    body = judge.asked[0].body()
+    body: dict[str, Any] = judge.asked[0].body()
     # The entry's own limit: a judge may reason before it rates.
     assert (body["max_tokens"], body["seed"], body["temperature"]) == (999, 7, 0.0)
     assert body["response_format"]["json_schema"]["schema"]["required"] == list(RUBRIC.names)

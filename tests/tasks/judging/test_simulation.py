@@ -23,7 +23,7 @@ CARDS: dict[Language, str] = {
 }
 
 
-def kinds(*lines: str, language: Language = "en") -> list[tuple[int, str]]:
+def kinds(*lines: str, language: Language = "en") -> list[tuple[object, object]]:
     """Where the rules find what, in these lines of one person."""
     return [(fault["turn"], fault["kind"]) for fault in find_rule_faults(CARDS[language], lines, language)]
 

@@ -4,7 +4,7 @@ from schemas.blueprint import MetricSpec
 from tasks.benchmarks.longemotion.metrics import final_answer, strict_accuracy
 from tasks.metrics.answer_forms import Question, read_answer
 from tests.rows import each_row
-from tests.tasks.metrics.test_keyed_replies import FEELINGS, INDICES, LABELS, SEGMENTS, fenced
+from tests.tasks.metrics.test_answer_forms import FEELINGS, INDICES, LABELS, SEGMENTS, fenced
 from tests.tasks.readers import question_of
 
 REPLIES = {
