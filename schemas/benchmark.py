@@ -8,7 +8,9 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Literal, TypeVar
 
-from pydantic_core import PydanticCustomError
+from pydantic import GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from schemas.errors import UsageError
 
@@ -149,6 +151,18 @@ class Rows(Mapping[str, RowT]):
 
     def __len__(self) -> int:
         return len(self.by_name)
+
+
+@dataclass(frozen=True, eq=False)
+class WithNames:
+    """Lists the names of a registry in the JSON schema of a text, so that a form offers them."""
+
+    registry: Mapping[str, object]
+    without_row: str
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Return the schema of the text with its values; the registry is read now."""
+        return {**handler(schema), "enum": [self.without_row, *self.registry]}
 
 
 def require_name(name: str, registry: Rows[RowT], without_row: str | None = None) -> str:

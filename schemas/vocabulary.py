@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import AfterValidator
 
-from schemas.benchmark import Rows, require_name
+from schemas.benchmark import Rows, WithNames, require_name
 
 Language = Literal["en", "zh"]
 Level = Literal["low", "medium", "high"]
@@ -36,7 +36,12 @@ if TYPE_CHECKING:
     Profile = str
 else:
     ContextTask = Annotated[str, AfterValidator(partial(require_name, registry=Rows("context_solvers", object, "tasks")))]
-    Profile = Annotated[str, AfterValidator(partial(require_name, registry=Rows("profiles", object), without_row=CORRECTED))]
+    _PROFILES = Rows("profiles", object)
+    Profile = Annotated[
+        str,
+        AfterValidator(partial(require_name, registry=_PROFILES, without_row=CORRECTED)),
+        WithNames(_PROFILES, CORRECTED),
+    ]
 
 ResponseStatus = Literal["answered", "failed"]
 Failure = Literal[
