@@ -148,7 +148,7 @@ def _too_long_for(entry: ModelEntry, lengths: Mapping[str, int], option: str) ->
 def _answer_tokens(resolved: ResolvedPlan, selected: SelectedDataset) -> int:
     """Return the length of an answer: what the embedded model is given for it."""
     if selected.spec.task is not None:
-        return CONTEXT_SOLVERS[selected.spec.task].longest_reply(selected.spec.task)
+        return CONTEXT_SOLVERS[selected.spec.task].longest_reply(selected.spec.task, resolved.blueprint.own_prompts)
     prompts = Prompts.load(resolved.blueprint.own_prompts).by_type
     return max((prompts[name].max_tokens for name in selected.spec.question_types if name in prompts), default=0)
 

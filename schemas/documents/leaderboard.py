@@ -1,6 +1,6 @@
 """Systems ranked together, each a model in one setting, and the models of a group side by side. Scores are on 0-100."""
 
-from functools import cached_property, partial
+from functools import partial
 from typing import Literal
 
 from pydantic import ConfigDict, Field
@@ -62,7 +62,7 @@ class PublishedRow(SystemRow):
     """A row of a paper's table, with what else the paper states of the model."""
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, str | float | None]
+    __pydantic_extra__: dict[str, str | bool | int | float | None]
 
     run: None = Field(default=None, exclude=True)
     group: int | None = Field(
@@ -190,11 +190,6 @@ class AcrossModels(Frozen):
     published_correlation: float | None = Field(
         default=None, description="Spearman's rho of their totals and the published ones; null = undefined"
     )
-
-    @cached_property
-    def by_names(self) -> dict[tuple[str, str], PairDifference]:
-        """The pairs by their models."""
-        return {(pair.first, pair.second): pair for pair in self.pairs}
 
 
 class RankedSystems(Document):

@@ -63,7 +63,8 @@ def _field(column: dy.Column) -> tuple[Any, Any]:
 
 def _type(column: dy.Column) -> Any:
     if isinstance(column, dy.List):
-        return GenericAlias(tuple, (_type(column.inner), ...))
+        inner = _type(column.inner)
+        return GenericAlias(tuple, (inner | None if column.inner.nullable else inner, ...))
     if isinstance(column, dy.Struct):
         return _model("_".join(column.inner), column.inner)
     if isinstance(column, dy.Enum):

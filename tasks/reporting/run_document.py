@@ -6,7 +6,6 @@ from dataclasses import asdict
 from schemas.changes import RunChanges
 from schemas.documents.leaderboard import DimensionScore
 from schemas.documents.run import Cost, DatasetHeadlines, RawScore, RunDocument, SystemRegression
-from schemas.errors import UsageError
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.usage import Usage, by_model, total
 from tasks.lake.lake import Lake
@@ -21,12 +20,9 @@ from tasks.runs.sections import read_sections
 
 
 def describe_run(manifest: RunManifest, lake: Lake) -> RunDocument:
-    """Describe a run; UsageError: a section of an installed benchmark has the name of a key that every run has."""
+    """Describe a run."""
     run, changes = past_run(manifest, lake), read_changes(lake.root, manifest.run)
     sections = read_sections(run)
-    if taken := sorted(sections.keys() & RunDocument.model_fields.keys()):
-        step = "give the section of the installed package another name"
-        raise UsageError(f"a section has the name {taken[0]}, which the document of a run has", next_step=step)
     return RunDocument(
         run=manifest.run,
         benchmark=manifest.benchmark,

@@ -4,7 +4,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
 from schemas.benchmark import Rows
+from schemas.documents.run import RunDocument
+from schemas.errors import UsageError
 from schemas.table import Table
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, Row
@@ -17,7 +21,8 @@ class RunSection:
 
     Attributes:
         name: the key, and the section's anchor in the report.
-        read: returns its rows; none where the run has no such items.
+        read: returns its rows; none where the run has no such items. They quote no item and no reply, since a redacted report
+            shows them too.
         title: of the section in the report.
         lay_out: returns the blocks of that section, from the rows; null = the report has none.
     """
@@ -62,19 +67,34 @@ class FileExchange:
     read: Callable[[Path], Iterable[ForeignReplies]]
 
 
-SECTIONS = Rows("sections", RunSection)
+def _require_free(section: RunSection) -> None:
+    """Raise UsageError if every document of a run has a key of the section's name."""
+    if section.name in RunDocument.model_fields:
+        step = "give the section of the installed package another name"
+        raise UsageError(f"a section has the name {section.name}, which the document of a run has", next_step=step)
+
+
+SECTIONS = Rows("sections", RunSection, check=_require_free)
 EXCHANGES = Rows("exchanges", FileExchange, "setting")
 
 
 def read_sections(run: PastRun) -> dict[str, tuple[Row, ...]]:
     """Return what the benchmarks find out about a run, by the names of their sections."""
-    return {name: section.read(run) for name, section in SECTIONS.items()}
+    return {name: _as_json(name, section.read(run)) for name, section in SECTIONS.items()}
+
+
+def _as_json(name: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    try:
+        return tuple(to_jsonable_python(rows, inf_nan_mode="null"))
+    except PydanticSerializationError as error:
+        step = "correct the section of the installed package"
+        raise UsageError(f"rows of the section {name} are no JSON", got=str(error), next_step=step) from error
 
 
 def lay_out_sections(data: ReportData) -> list[tuple[str, str, tuple[Block, ...], None]]:
     """Return anchor, title and blocks of each section that a benchmark adds to the report of a run."""
     return [
-        (name, section.title, tuple(section.lay_out(data, data.sections.get(name, ()))), None)
+        (name, section.title, tuple(section.lay_out(data, data.sections[name])), None)
         for name, section in SECTIONS.items()
-        if section.lay_out
+        if section.lay_out and data.sections.get(name)
     ]

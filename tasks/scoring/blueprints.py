@@ -1,5 +1,6 @@
 """Find and read blueprints."""
 
+import json
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -43,11 +44,13 @@ def load_blueprint(name_or_path: str | Path) -> Blueprint:
 def _read_folder(file: Path, folder: Path) -> dict[str, object]:
     """Return the YAML files of a folder by their paths in it, without suffix; raise BlueprintError if there are none."""
     try:
-        texts = {path.relative_to(folder).with_suffix("").as_posix(): read_text(path) for path in sorted(folder.rglob("*.yaml"))}
-        if texts:
-            return {name: read_yaml(text) for name, text in texts.items()}
-        reason = "it has no YAML files"
-    except (OSError, ValueError) as error:
+        paths = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
+        texts = {path.relative_to(folder).with_suffix("").as_posix(): read_yaml(read_text(path)) for path in paths}
+        json.dumps(texts)  # a date of YAML is no text, and none of a manifest
+        if texts and len(texts) == len(paths):
+            return texts
+        reason = "two of its files have one name" if texts else "it has no YAML files"
+    except (OSError, ValueError, TypeError) as error:
         reason = str(error)
     raise BlueprintError(
         "a folder of a blueprint cannot be read",
@@ -88,7 +91,17 @@ def _extended(document: BlueprintFile) -> BlueprintFile:
             next_step="name one of them, or copy what is to be extended",
         )
     own = {name: value for name, value in document.values.items() if name != "extends"}
-    return BlueprintFile(document.file, MappingNode("", []), _overlay(read_blueprint_file(_files()[base]).values, own))
+    return BlueprintFile(document.file, MappingNode("", []), _overlay(_with_whole_paths(_files()[base]), own))
+
+
+def _with_whole_paths(file: Path) -> dict[str, Any]:
+    """Return the values of a blueprint; folders and files that it names beside it are named from anywhere."""
+    values: dict[str, Any] = read_blueprint_file(file).values
+    datasets = {name: dict(entry) for name, entry in values["datasets"].items()}
+    for entry in (entry for entry in datasets.values() if "source" in entry):
+        entry["source"] = {**entry["source"], "path": str(file.parent / entry["source"]["path"])}
+    folders: dict[str, Any] = {name: str(file.parent / values[name]) for name in ("rubrics", "prompts") if name in values}
+    return {**values, "datasets": datasets, **folders}
 
 
 def _overlay(below: Any, above: Any) -> Any:

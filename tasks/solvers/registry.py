@@ -15,6 +15,7 @@ from schemas.roles import JUDGES
 from schemas.usage import TESTED, Role
 from schemas.vocabulary import ContextTask
 from tasks.solvers.infer_job import RESERVED
+from tasks.solvers.prompts import OwnPrompts
 from tasks.solvers.state import (
     NO_OPTIONS,
     AskedItem,
@@ -111,7 +112,7 @@ class ContextSolver:
         solve: asks one item.
         code: what its calls rest on.
         plans: says how a dataset is asked.
-        longest_reply: of a task, in tokens of the embedded model.
+        longest_reply: of a task with the prompts of a blueprint, in tokens of the embedded model.
         joins: of question types whose answer is made of several replies, the text of that answer; null = one is missing. Of
             rows of the responses layer with the item's `language`, in order.
         demanded_tokens: what the prompts of a task ask a reply to be longer than, unless `contexts.length_demand` is false.
@@ -122,7 +123,7 @@ class ContextSolver:
     solve: Solve[NoOptions]
     code: SolverCode
     plans: PlanSolver[NoOptions]
-    longest_reply: Callable[[ContextTask], int]
+    longest_reply: Callable[[ContextTask, OwnPrompts], int]
     joins: Mapping[QuestionType, Callable[[Iterable[Mapping[str, Any]]], str | None]] = field(default_factory=dict)
     demanded_tokens: Mapping[ContextTask, int] = field(default_factory=dict)
     remarks: Callable[[Collection[ContextTask], Sequence[str]], Iterable[str]] = lambda _tasks, _settings: ()
@@ -165,7 +166,8 @@ def require_prompts(own: Iterable[str]) -> None:
 def code_behind(setting: str, settings: Mapping[str, Any]) -> SolverCode | None:
     """Return the code that the calls of a stored partition rest on, by the settings of its key; null if its setting is gone."""
     codes = SOLVERS[setting].codes if setting in SOLVERS else ()
-    return next((code for code in codes if code.versions.keys() <= settings.keys()), None)
+    fitting = [code for code in reversed(codes) if code.versions.keys() <= settings.keys()]
+    return max(fitting, key=lambda code: len(code.versions), default=None)
 
 
 def helper_roles(settings: Iterable[str] = SOLVERS) -> dict[Role, str]:

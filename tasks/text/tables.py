@@ -17,6 +17,7 @@ _LATEX = str.maketrans(
     {character: rf"\{character}" for character in "{}$&#%_"}
     | {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", '"': r"\textquotedbl{}"}
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", formats.NONE: "--", "−": "$-$", "≈": r"$\approx$"}
+    | {"[": "{[}", "*": "{*}"}
 )
 _MARKS = {"best": r"\textbf{%s}", "clear": r"\textbf{%s}", "second": r"\underline{%s}", None: "%s"}
 
@@ -85,10 +86,10 @@ def to_csv(table: Table) -> str:
     """
     out = StringIO()
     writer = csv.writer(out)
-    writer.writerow([name for column in table.columns for name in _csv_heads(column)])
-    for row in table.rows:
-        values = [value for pair in zip(row, table.columns, strict=True) for value in _plain_values(*pair)]
-        writer.writerow([f"'{value}" if _is_formula(value) else value for value in values])
+    heads: list[object] = [name for column in table.columns for name in _csv_heads(column)]
+    rows = ([value for pair in zip(row, table.columns, strict=True) for value in _plain_values(*pair)] for row in table.rows)
+    for line in (heads, *rows):
+        writer.writerow([f"'{value}" if _is_formula(value) else value for value in line])
     return out.getvalue()
 
 

@@ -19,7 +19,7 @@ from schemas.tables.scores import AbilityScores, Totals
 from schemas.vocabulary import CORRECTED
 from tasks.datasets.building import annotate_items, list_samples
 from tasks.datasets.catalogue import LAZY_ITEMS_VERSION, find_dataset
-from tasks.datasets.own_items import local_dataset
+from tasks.datasets.own_items import in_folder, local_dataset
 from tasks.judging.executor import JUDGEMENTS_VERSION
 from tasks.judging.rubrics import OwnRubrics, load_rubric
 from tasks.lake.manifest import notices
@@ -146,7 +146,11 @@ def asked_parts(ref: PartitionRef, settings: Mapping[str, Any], blueprint: Mappi
     code = code_behind(keys.get("setting", ""), settings)
     version = CHUNKS_VERSION if "setting" not in keys else code.version if code else GONE
     others = {"ranking_version": RANKING_VERSION, "chunks_version": CHUNKS_VERSION, "too_long": TRUNCATION_VERSION}
-    return {VERSION: version, **others, **(code.settings(blueprint.get("own_prompts", {})) if code else {})}
+    try:
+        prompts = code.settings(blueprint.get("own_prompts", {})) if code else {}
+    except UsageError:  # of the run's own, which the present code cannot read
+        prompts = {name: GONE for name in settings if name.endswith("prompts_sha256")}
+    return {VERSION: version, **others, **prompts}
 
 
 def judged_parts(ref: PartitionRef, _settings: Mapping[str, Any], blueprint: Mapping[str, Any]) -> dict[str, str]:
@@ -239,6 +243,10 @@ def _candidates(name: str, blueprint: Blueprint, manifest: RunManifest) -> list[
     entry = blueprint.datasets.get(name)
     if entry and entry.source:
         return [local_dataset(name, entry.title, entry.source)]
+    if folder := manifest.plan.get("folders", {}).get(name):
+        if not Path(folder).is_dir():
+            raise SourceError(f"its folder {folder} is not here")
+        return [in_folder(find_dataset(name), Path(folder))]
     used = next((notice.sources for notice in manifest.datasets if notice.id == name), None)
     return sorted(sources(find_dataset(name)), key=lambda spec: used is None or notices([spec])[0].sources != used)
 

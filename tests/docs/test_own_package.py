@@ -138,6 +138,9 @@ def test_page_from_forecast_to_verification(tmp_path: Path, moodflow_site: Path)
     assert verified.document["verified"] is True, verified.document["differences"]
     ranked = install.run("leaderboard", "interviews", "--json").document["models"]
     assert [(row["model"], row["total"]) for row in ranked] == [(model, pytest.approx(50)) for model in MODELS]
+    (tmp_path / "mine.yaml").write_text("extends: interviews\nname: mine\n", encoding="utf-8")
+    mine = install.run("run", "mine.yaml", "--settings", "interview", "--config", "models.yaml", "--dry-run", "--json")
+    assert (mine.status, sum_of("calls", mine.document["datasets"])["judge", "my-judge"]) == (0, 12), mine.err
     assert install.installed_files() == before
 
 

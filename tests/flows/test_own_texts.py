@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,15 @@ def test_past_run_needs_no_files(own: Path, server: ModelServer) -> None:
     assert "Your friend writes" in explained.out, explained.err
 
 
+def test_own_texts_may_end_in_yml(own: Path, server: ModelServer) -> None:
+    (own / "prompts" / "open_ended.yaml").rename(own / "prompts" / "open_ended.yml")
+    run(own, server)
+    asked = [call["messages"][0]["content"] for call in server.bodies]
+    assert "Your friend writes: My train was late.\n\nReply.\n\nOne line, as a friend." in asked
+    write(own, prompts__open_ended=PROMPT)
+    assert_one_message(run(own, server), "a folder of a blueprint cannot be read", "two of its files have one name")
+
+
 @pytest.mark.parametrize(
     ("files", "parts"),
     [
@@ -103,6 +113,7 @@ def test_past_run_needs_no_files(own: Path, server: ModelServer) -> None:
             {"days": {**BLUEPRINT, "rubrics": "rubric"}},
             ("a folder of a blueprint cannot be read", "rubric: it has no YAML files"),
         ),
+        ({"prompts__open_ended": {**PROMPT, "version": date(2026, 1, 1)}}, ("a folder of a blueprint cannot be read", "date")),
     ],
 )
 def test_faulty_own_texts_are_one_message(own: Path, server: ModelServer, files: dict[str, Any], parts: tuple[str, ...]) -> None:

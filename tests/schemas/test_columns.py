@@ -5,6 +5,7 @@ import pytest
 from pydantic import ValidationError
 
 from schemas.tables.columns import row_model
+from schemas.tables.items import Items
 
 
 class Cups(dy.Schema):
@@ -22,6 +23,12 @@ def test_a_row_has_the_types_of_its_columns() -> None:
     for wrong in ({"kind": "milk"}, {"name": None}, {"sips": [{"at": "soon"}]}):
         with pytest.raises(ValidationError, match="for CupsRow"):
             row_model(Cups).model_validate({"name": "a", "kind": "tea", "litres": None, "sips": None} | wrong)
+
+
+def test_list_may_hold_nulls_where_its_column_does() -> None:
+    assert row_model(Items, ("option_points",)).model_validate({"option_points": (2.0, None)}).model_dump() == {
+        "option_points": (2.0, None)
+    }
 
 
 def test_a_row_may_have_some_columns_alone() -> None:

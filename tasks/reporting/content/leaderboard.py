@@ -119,7 +119,7 @@ class Leaderboard:
     @property
     def sources(self) -> Table:
         """The runs behind the ranking."""
-        plan = (*columns("name", "Models", "Settings", "Judge"), *columns("count", "Items per dataset", "Seed"))
+        plan = (*columns("name", "Models", "Settings", "Judge"), Column("Items per dataset", "count"), Column("Seed", "code"))
         heads = (Column("Run and report", "code"), *plan, Column("Made by", "name"), Column("Blueprint", "code"))
         return Table(heads, [tuple(self._source(run)) for run in self.runs], "Runs behind the ranking")
 

@@ -89,9 +89,8 @@ class PublishedModels:
         """Totals and sizes."""
         rows = []
         for model, family, billions, low, high, estimated, total in self.sizes.iter_rows():
-            between = f"{weight(low)} to {weight(high)}" if low < high else ""
-            notes = (between, "estimated" if estimated else "")
-            rows.append((model, family, Cell(billions, "; ".join(filter(None, notes))), total))
+            printed = f"{weight(low)} to {weight(high)}" if low < high else weight(billions)
+            rows.append((model, family, Cell(printed, "estimated" if estimated else ""), total))
         numbers = (Column("Parameters, billions", "number", 1), Column("Total", "score"))
         return Table((*columns("name", "Model", "Family"), *numbers), rows, "Totals and sizes")
 

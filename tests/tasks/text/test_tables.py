@@ -42,6 +42,15 @@ def test_csv_keeps_values_and_disarms_formulas() -> None:
     ]
 
 
+def test_first_cell_of_latex_row_is_no_option() -> None:
+    lines = to_latex(Table((Column("Model", "name"),), (("[beta] x",), ("*x",)))).split("\n")
+    assert [line for line in lines if "x" in line and "begin" not in line] == [r"{[}beta] x \\", r"{*}x \\"]
+
+
+def test_csv_heads_are_no_formulas() -> None:
+    assert to_csv(Table((Column("=1+1"),), ())) == "'=1+1\r\n"
+
+
 def test_latex_marks_best_and_escapes_commands() -> None:
     """Numbers are right-aligned, a minus is a minus, the best of a row is bold."""
     lines = to_latex(TABLE).split("\n")

@@ -23,6 +23,7 @@ from tasks.benchmarks.longemotion.solvers.search_o1 import Hits, SearchQuery, Tu
 from tasks.retrieval.embedding import find_embedder
 from tasks.retrieval.ranking import RANKING_VERSION
 from tasks.solvers.chunk_rows import CHUNKS_VERSION
+from tasks.solvers.prompts import OwnPrompts
 from tasks.solvers.registry import ContextSolver, Solver, setting_title
 from tasks.solvers.state import (
     AskedItem,
@@ -110,9 +111,9 @@ async def _search(state: SolverState) -> SolverOutput:
     return SolverOutput(calls, state_answer(calls), tuple(row for turn in turns for row in turn.rows))
 
 
-def longest_reply(task: ContextTask) -> int:
-    """Return the longest reply of the embedded model to a task, in its tokens."""
-    return int(getattr(LongEmotionPrompts.load(), FAMILIES[task]).max_tokens)
+def longest_reply(task: ContextTask, own: OwnPrompts) -> int:
+    """Return the longest reply of the embedded model to a task, in its tokens; `own`: prompts of the blueprint."""
+    return int(getattr(LongEmotionPrompts.load(own), FAMILIES[task]).max_tokens)
 
 
 def remark_on_plain_stages(tasks: Collection[ContextTask], settings: Sequence[str]) -> Iterator[str]:
