@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -15,6 +15,7 @@ from schemas.errors import UsageError, unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.vocabulary import LANGUAGES, Language
+from tasks.solvers.prompts import require_fields
 
 RUBRICS = DATA_FOLDER / "prompts" / "rubrics"
 
@@ -25,7 +26,7 @@ def _in_every_language(texts: dict[Language, Any]) -> dict[Language, Any]:
     return texts
 
 
-Text = Annotated[str, Field(min_length=1)]
+Text = Annotated[str, Field(min_length=1), AfterValidator(partial(require_fields, "a text of a rubric", expected=()))]
 Texts = Annotated[dict[Language, Text], AfterValidator(_in_every_language)]
 Anchors = Annotated[dict[Language, tuple[Text, ...]], AfterValidator(_in_every_language)]
 """What each rating means, the lowest first."""
@@ -241,7 +242,7 @@ def load_rubric(name: str, own: OwnRubrics | None = None) -> Rubric:
         UsageError: if there is no such rubric or its file breaks a rule.
     """
     files = files_by_name("rubrics", RUBRICS)
-    where = f"{name}.yaml among the blueprint's rubrics" if name in (own or {}) else str(files.get(name))
+    where = f"{name}.yaml among your own rubrics" if name in (own or {}) else str(files.get(name))
     try:
         rubric = Rubric.model_validate(_fields_of(name, files, own or {}))
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:

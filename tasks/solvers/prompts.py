@@ -7,13 +7,12 @@ question type; a change of a text bumps the file's version, and the hash of all 
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
-from string import Formatter
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar, cast
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from schemas.base import Frozen
 from schemas.chat import ChatMessage, ModelEntry
@@ -22,7 +21,7 @@ from schemas.folders import DATA_FOLDER
 from schemas.item import Item, option_letters
 from schemas.json_yaml import read_text, read_yaml
 from schemas.question_types import QUESTION_TYPES, QuestionType, answered_by
-from schemas.vocabulary import Language
+from schemas.vocabulary import LANGUAGES, ContextTask, Language
 from tasks.lake.partitions import hash_settings
 
 PROMPTS = DATA_FOLDER / "prompts"
@@ -30,11 +29,26 @@ PROMPTS = DATA_FOLDER / "prompts"
 MOST_LOGPROBS = 20
 """Most tokens an OpenAI-compatible server names at one place."""
 
-PLACEHOLDER = re.compile(r"\{[a-z_]*\}")
+PLACEHOLDER = re.compile(r"\{\s*(?:[a-z_]\w*|\d+[.\[!])[^{}\"':,]*\}", re.IGNORECASE)
+"""What looks like a field: a name in braces, or what is reached from one. Braces of JSON and LaTeX seldom do."""
+
+BRACES = re.compile(r"\{\{|\}\}|\{[^{}]*\}|[{}]")
+
 OwnPrompts = Mapping[str, Any]
 """The content of a blueprint's own prompt files, by path in its folder without suffix."""
 
+
+def _undouble(text: str) -> str:
+    """Return a text without fields as it is sent: if all its braces are doubled, as texts with fields need it, they are not."""
+    try:
+        return text.format()
+    except (ValueError, LookupError):  # of single braces, which such a text may hold
+        return text
+
+
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+Plain = Annotated[Text, AfterValidator(_undouble)]
+"""A text without fields."""
 
 
 class PromptTemplate(Frozen):
@@ -42,8 +56,8 @@ class PromptTemplate(Frozen):
 
     context: Text = Field(description="holds {context}; left out for items without one")
     question: Text = Field(description="holds {question} and, if there are options, {options}")
-    instruction: Text = Field(description="the form of the reply; holds no field")
-    instruction_alone: Text | None = Field(default=None, description="the same for items without context; null = as instruction")
+    instruction: Plain = Field(description="the form of the reply; holds no field")
+    instruction_alone: Plain | None = Field(default=None, description="the same for items without context; null = as instruction")
 
 
 def prompted_types() -> tuple[QuestionType, ...]:
@@ -97,6 +111,11 @@ class PromptFolder(Frozen):
         names = prompted_types() if "by_type" in cls.model_fields else tuple(cls.model_fields)
         return {("" if cls.folder == PROMPTS else f"{cls.folder.name}/") + name: name for name in names}
 
+    @classmethod
+    def files_for(cls, setting: str, task: ContextTask | None, types: Collection[QuestionType]) -> Collection[str]:  # noqa: ARG003
+        """Return the files that a setting reads for items of a task, or of these types; as far as is known, all of them."""
+        return cls.files().keys() & types if "by_type" in cls.model_fields else cls.files()
+
     @property
     def sha256(self) -> str:
         """Hash of all texts, versions and limits; comments in the files do not count."""
@@ -114,24 +133,27 @@ class Prompts(PromptFolder):
     def _each_type_has_its_fields(self) -> Self:
         for question_type, prompt in self.by_type.items():
             fields = ["question"] if question_type in answered_by("text") else ["question", "options"]
-            for template in (prompt.en, prompt.zh):
-                require_fields(question_type, template.context, ["context"])
-                require_fields(question_type, template.question, fields)
-                require_fields(question_type, template.instruction, [])
-                require_fields(question_type, template.instruction_alone or "", [])
+            for language in LANGUAGES:
+                template, where = prompt.template(language), f"{question_type}.{language}"
+                require_fields(f"{where}.context", template.context, ["context"])
+                require_fields(f"{where}.question", template.question, fields)
+                require_fields(f"{where}.instruction", template.instruction, [])
+                require_fields(f"{where}.instruction_alone", template.instruction_alone or "", [])
         return self
 
 
-def require_fields(name: str, text: str, expected: Sequence[str]) -> None:
-    """Raise ValueError if a text of a prompt holds other fields than these, in this order.
+def require_fields(name: str, text: str, expected: Collection[str]) -> str:
+    """Return a text of a prompt; raise ValueError if it does not hold each of these fields once, or holds others.
 
-    Without any it is sent as it stands, and may hold braces. `name`: of the text, for the error.
+    A field is a name alone, so that nothing is reached from what is put in its place. A text without any is sent as it stands,
+    and may hold single braces. `name`: of the text, for the error.
     """
-    fields = PLACEHOLDER.findall(text)
-    if expected:
-        fields = [field for _, field, _, _ in Formatter().parse(text) if field is not None]
-    if fields != list(expected):
-        raise ValueError(f"{name}: expected the fields {list(expected)}, in this order, got {fields} in {text!r}")
+    pattern = BRACES if expected else PLACEHOLDER
+    fields = [field for field in pattern.findall(text) if field not in ("{{", "}}")]
+    if sorted(fields) != sorted(f"{{{field}}}" for field in expected):
+        rule = "each once, all other braces doubled ({{ and }})" if expected else "since nothing is put into this text"
+        raise ValueError(f"{name}: expected the fields {list(expected)}, {rule}, got {', '.join(fields) or 'none'} in {text!r}")
+    return text
 
 
 @cache
@@ -145,7 +167,7 @@ def _read(kind: type[PromptFolder], own: str) -> Any:
     except (OSError, ValueError) as error:
         raise UsageError(
             "the prompt files cannot be used",
-            where=str(kind.folder),
+            where=", ".join(f"{file}.yaml" for file in names if file in texts) or str(kind.folder),
             expected=f"one file each of {', '.join(names.values())}",
             got=str(error),
             next_step="correct your own; restore data/prompts from the package where it was edited",

@@ -19,7 +19,7 @@ from schemas.base import Frozen
 from schemas.chat import ChatMessage
 from schemas.usage import TESTED
 from tasks.benchmarks.attunebench.conversation import POST, ReplyLabel, VisibleConversation, VisibleTurn, part_of
-from tasks.solvers.prompts import PROMPTS, PromptFolder, Template, Text
+from tasks.solvers.prompts import PROMPTS, Plain, PromptFolder, Template, Text
 from tasks.solvers.registry import Solver
 from tasks.solvers.state import AskedItem, Call, SolverCode, SolverOptions, SolverOutput, SolverResources, state_answer
 from tasks.text.replies import read_object, strip_reasoning
@@ -41,29 +41,29 @@ class CallTexts(Template):
     max_tokens: int = Field(ge=1, description="longest reply of the embedded model, in its tokens")
     forms: Mapping[str, Form] = Field(description="by call")
     reasoning: Mapping[str, Form] = Field(description="by call, what the verbose modes ask for besides")
-    system: Text
-    omniscient: Text
+    system: Plain
+    omniscient: Plain
     known: Annotated[Text, "profile"]
     totals: Annotated[Text, "positive", "negative"]
-    placeholder: Text
+    placeholder: Plain
     form: Annotated[Text, "form"]
     draft: Annotated[Text, "number", "message"]
     review: Annotated[Text, "number", "message", "reply", "adjectives"]
     questions: Annotated[Text, "questions"]
-    no_questions: Text
+    no_questions: Plain
     hp_binary: Annotated[Text, "questions"]
     pairwise: Annotated[Text, "message", "replies"]
     reply: Annotated[Text, "name", "text"]
     compare: Annotated[Text, "comparisons"]
     comparison: Annotated[Text, "number", "question", "a", "b"]
-    post: Text
+    post: Plain
     items: Annotated[Text, "adjectives"]
     changes: Annotated[Text, "adjectives"]
     wide: Annotated[Text, "q1", "q2", "q3"]
-    free: Text
+    free: Plain
     chosen: Annotated[Text, "follow_up"]
     branches: Annotated[Text, "branches"]
-    judge_system: Text
+    judge_system: Plain
     judge: Annotated[Text, "message", "draft"]
     judge_edit: Annotated[Text, "human"]
     judge_questions: Annotated[Text, "questions"]

@@ -16,7 +16,7 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.chat import ChatMessage
 from schemas.usage import TESTED, Role
-from tasks.solvers.prompts import PROMPTS, PromptFile, PromptFolder, Template, Text
+from tasks.solvers.prompts import PROMPTS, Plain, PromptFile, PromptFolder, Template, Text
 from tasks.solvers.registry import Solver
 from tasks.solvers.state import (
     Answer,
@@ -49,11 +49,11 @@ BLOCKS: Mapping[Variant, tuple[str, ...]] = {
 class SeekerTemplate(Template):
     """Blocks of the instruction, and the greeting that it is met with."""
 
-    role: Text
+    role: Plain
     plan: Annotated[Text, "turns"]
-    example: Text
+    example: Plain
     card: Annotated[Text, "card"]
-    greeting: Text
+    greeting: Plain
 
     def instruction(self, variant: Variant, card: str, turns: int) -> str:
         """Return the instruction; a blank line stands between its blocks."""

@@ -181,6 +181,48 @@ def test_a_broken_prompt_file_is_told(kind: type[PromptFolder], name: str, old: 
     assert got in str(caught.value.got)
 
 
+@pytest.mark.parametrize(
+    "field",
+    [
+        "{question.__class__}",
+        "{question[0]}",
+        "{question!r}",
+        "{question:>9}",
+        "{question:{options.__class__}}",
+        "{0}",
+        "{{question}}",
+    ],
+)
+@pytest.mark.parametrize(("kind", "name"), [(Prompts, "single_choice"), (LongEmotionPrompts, "longemotion/ec")])
+def test_a_field_is_a_name_alone(kind: type[PromptFolder], name: str, field: str) -> None:
+    with pytest.raises(UsageError, match=rf"(?s){name}\.yaml.*question.*other braces doubled") as caught:
+        kind.load(edited(name, "{question}", field))
+    assert field in str(caught.value.got) or field == "{{question}}"  # which is the text {question}, and no field
+
+
+@pytest.mark.parametrize(
+    "instruction", ["Fill in {question.text}.", "Fill in { Question }.", "It is {0.__class__}.", "Of {{question}}."]
+)
+def test_a_text_without_fields_has_none(instruction: str) -> None:
+    with pytest.raises(UsageError, match=r"instruction: expected the fields \[\], since nothing is put into this text"):
+        Prompts.load(edited("single_choice", "Reply with the letter of the right option only.", instruction))
+
+
+@pytest.mark.parametrize(
+    ("instruction", "sent"),
+    [
+        ('Reply {"answer": {"letter": "A"}}, or {}.', 'Reply {"answer": {"letter": "A"}}, or {}.'),
+        ('Reply {{"answer": {{"letter": "A"}}}}, or {{}}.', 'Reply {"answer": {"letter": "A"}}, or {}.'),
+    ],
+)
+def test_braces_of_json_are_literal(instruction: str, sent: str) -> None:
+    file = edited("single_choice", "Reply with the letter of the right option only.", instruction)["single_choice"]
+    file["en"]["question"] = '{{"q": 1}}\n{options}\n{question}'
+    (message,) = build_messages(SINGLE, Prompts.load({"single_choice": file}))
+    shown = 'Text:\nAda lost her umbrella {again}.\n\n{"q": 1}\nA. Glad\nB. Annoyed\nHow does Ada feel?'
+    assert message.content == f"{shown}\n\n{sent}"
+
+
 def test_files_are_read_once_and_missing_reported(tmp_path: Path) -> None:
     class Elsewhere(RolePlayPrompts):
         folder = tmp_path

@@ -21,7 +21,10 @@ STANCES = {"observer": {"p": "the participant", "ps": "the participant's"}, "par
 
 
 def _in_both_stances(value: Any) -> Any:
-    return {name: value.format(**words) for name, words in STANCES.items()} if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    # Not by format(): the text may be that of a user's file, whose other braces are its own.
+    return {name: value.replace("{p}", words["p"]).replace("{ps}", words["ps"]) for name, words in STANCES.items()}
 
 
 Point = tuple[float, float]

@@ -1,20 +1,27 @@
 """The prompts of LongEmotion: `data/prompts/longemotion`, one file per task and one per helper; texts of our own."""
 
+from collections.abc import Collection, Mapping
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from schemas.question_types import QuestionType
+from schemas.vocabulary import ContextTask
 from tasks.benchmarks.longemotion.benchmark import ASPECTS
-from tasks.solvers.prompts import PROMPTS, PromptFile, PromptFolder, Template, Text
+from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES
+from tasks.solvers.prompts import PROMPTS, Plain, PromptFile, PromptFolder, Template, Text
 
 STEPS = 5
 """Steps of emotion expression, besides the ratings before them."""
+
+HELPERS: Mapping[str, str] = {"coem": "sage", "self_rag": "critic", "search_o1": "search"}
+"""The file of a setting that asks or tells more than the task's own."""
 
 
 class RetrievingTemplate(Template):
     """What all tasks have: system message, what was retrieved beside the text and in its place, the form of the reply."""
 
-    system: Text
+    system: Plain
     retrieved: Annotated[Text, "pieces"]
     excerpts: Annotated[Text, "pieces"]
 
@@ -24,7 +31,7 @@ class ContextTemplate(RetrievingTemplate):
 
     context: Annotated[Text, "context"]
     question: Annotated[Text, "question"]
-    instruction: Text
+    instruction: Plain
 
 
 class ChoiceTemplate(ContextTemplate):
@@ -36,8 +43,8 @@ class ChoiceTemplate(ContextTemplate):
 class Aspect(Template):
     """One aspect of a report: the heading of its pieces, and what ranks them."""
 
-    heading: Text
-    query: Text
+    heading: Plain
+    query: Plain
 
 
 class SummaryTemplate(ContextTemplate):
@@ -58,7 +65,7 @@ class SegmentsTemplate(RetrievingTemplate):
     excerpts: Annotated[Text, "count", "shown", "pieces"]
     segments: Annotated[Text, "count", "segments"]
     question: Annotated[Text, "question"]
-    instruction: Text
+    instruction: Plain
 
 
 class DialogueTemplate(RetrievingTemplate):
@@ -68,14 +75,14 @@ class DialogueTemplate(RetrievingTemplate):
     history: Annotated[Text, "history"]
     knowledge: Annotated[Text, "knowledge"]
     last_messages: Annotated[Text, "messages"]
-    instruction: Text
+    instruction: Plain
 
 
 class Step(Template):
     """One step of emotion expression; its text is also the query of its retrieval."""
 
-    title: Text
-    text: Text
+    title: Plain
+    text: Plain
 
 
 class ExpressionTemplate(RetrievingTemplate):
@@ -85,14 +92,14 @@ class ExpressionTemplate(RetrievingTemplate):
     task: Annotated[Text, "question"]
     ratings: Annotated[Text, "adjectives"]
     step: Annotated[Text, "text", "title"]
-    length_demand: Text
+    length_demand: Plain
     steps: tuple[Step, ...] = Field(min_length=STEPS, max_length=STEPS)
 
 
 class SageTemplate(Template):
     """What the Sage is asked; a pack is a chunk with what it wrote about it."""
 
-    system: Text
+    system: Plain
     pack: Annotated[Text, "text", "note"]
     ec_emobench: Annotated[Text, "piece"]
     ec_finentity: Annotated[Text, "subject", "piece"]
@@ -106,11 +113,11 @@ class SageTemplate(Template):
 class CriticTemplate(Template):
     """What the critic is asked; `ask` holds the instruction of the task."""
 
-    system: Text
+    system: Plain
     pack: Annotated[Text, "text", "note"]
     ask: Annotated[Text, "instruction", "paragraph"]
     ec: Annotated[Text, "question"]
-    ed: Text
+    ed: Plain
     qa: Annotated[Text, "question"]
     es: Annotated[Text, "question"]
     mc: Annotated[Text, "question"]
@@ -123,10 +130,10 @@ class SearchTemplate(Template):
     system: Annotated[Text, "searches"]
     step: Annotated[Text, "searches"]
     results: Annotated[Text, "left"]
-    last_results: Text
+    last_results: Plain
     results_step: Annotated[Text, "left"]
-    last_results_step: Text
-    repeated: Text
+    last_results_step: Plain
+    repeated: Plain
 
 
 class LongEmotionPrompts(PromptFolder):
@@ -143,3 +150,9 @@ class LongEmotionPrompts(PromptFolder):
     sage: PromptFile[SageTemplate]
     critic: PromptFile[CriticTemplate]
     search: PromptFile[SearchTemplate]
+
+    @classmethod
+    def files_for(cls, setting: str, task: ContextTask | None, types: Collection[QuestionType]) -> Collection[str]:  # noqa: ARG003
+        """Return that of the task, and that of the setting's helper."""
+        read = {FAMILIES[task] if task else None, HELPERS.get(setting)}
+        return {file for file, name in cls.files().items() if name in read}
