@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from schemas.base import Frozen
 from schemas.dataset import LocalFile
@@ -159,6 +159,16 @@ class Gate(Frozen):
     threshold: float = Field(ge=0, le=100)
 
 
+class PaperWording(Frozen):
+    """Whose words prompts and rubrics are, as the user states beside them and answers for: `wording.yaml` of their folder."""
+
+    paper: str = Field(min_length=1, description="title of the paper, as data/published has it")
+    source: str = Field(min_length=1, description="where its words were taken from: a repository and revision, or a page")
+    files: tuple[Annotated[str, AfterValidator(lambda name: name.removesuffix(".yaml"))], ...] = Field(
+        min_length=1, description="the files of the folder that have them; any other is in words of the user's own"
+    )
+
+
 class Blueprint(Frozen):
     """A benchmark: ability tree, datasets with their methods, level rules and gate."""
 
@@ -183,6 +193,9 @@ class Blueprint(Frozen):
     prompts: Path | None = Field(default=None, exclude=True, description="folder of your own prompts, beside the file")
     own_rubrics: dict[str, Any] = Field(default={}, exclude_if=lambda own: not own, description="by id; read from the folder")
     own_prompts: dict[str, Any] = Field(default={}, exclude_if=lambda own: not own, description="by file; read from the folder")
+    wording: PaperWording | None = Field(
+        default=None, exclude_if=lambda stated: stated is None, description="read from the folder"
+    )
 
     @model_validator(mode="after")
     def _names_occur_once(self) -> Self:

@@ -135,6 +135,11 @@ class Plan(Frozen):
         exclude_if=lambda folders: not folders,
         description="the user's folder of a dataset that comes as one file per record, by dataset",
     )
+    prompts: Place[Path | None] = Field(
+        default=None,
+        exclude_if=lambda folder: folder is None,
+        description="folder of prompts and rubrics in your or a paper's words; what it lacks stays as it is",
+    )
     lake: Place[LakeAddress] = Field(default=DEFAULT_LAKE, description="folder of the Parquet layers, or s3://BUCKET/PREFIX")
     rank_incomplete: Limit[bool] = Field(default=False, description="rank models below full coverage too")
     runner: Place[Runner] = Field(default="local", description="where items are built and replies scored: here, or on a cluster")

@@ -42,7 +42,7 @@ def resolve(plan: Plan) -> ResolvedPlan:
     A dataset that the plan names itself and that cannot be had is an error; one that only the blueprint names is recorded as
     missing and lowers coverage. A wrong name, blueprint or combination of options is a UsageError or a BlueprintError.
     """
-    blueprint = profiled_blueprint(plan.benchmark, plan.profile)
+    blueprint = profiled_blueprint(plan.benchmark, plan.profile, plan.prompts)
     _require_settings(plan)
     _require_names(plan.models, "model", "--model, models")
     _require_roles(plan, blueprint)

@@ -11,10 +11,13 @@ from schemas.documents.score_part import ScorePart
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.paper import LIKENESS, Comparability, DatasetLikeness, Departure, Likeness, Paper, Position, Respect, Shares
 from schemas.roles import JUDGE
+from tasks.datasets.catalogue import CATALOGUE
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, Row, System, pool_counts
 from tasks.runs.score_tree import explain_ability, explain_total, scores_of
+from tasks.scoring.blueprints import RUBRICS_BELOW
 from tasks.scoring.published import TOTAL, PublishedTable, as_table, paper_of, published_of
+from tasks.solvers.plain import prompt_files
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, percent
 
@@ -82,7 +85,7 @@ def _of_the_run(run: PastRun | ReportData, paper: Paper, table: PublishedTable, 
         yield _not("items", f"the blueprint {run.blueprint.name} is not the one that the paper's table was measured with")
     if system.setting not in table.settings:
         yield _not("setting", f"the paper's table has no scores with {setting_title(system.setting)}")
-    yield _close("prompts", "prompts are worded by us, not as the paper's")
+    yield _wording(run, paper, system.setting)
     temperature = next((_temperature(model) for model in plan.get("models", ()) if model["name"] == system.model), None)
     yield from _set_otherwise("temperature", "temperature", temperature, paper.temperature)
     yield from _set_otherwise("repetitions", "times each item is asked:", plan.get("repeat", 1), paper.repetitions)
@@ -90,6 +93,25 @@ def _of_the_run(run: PastRun | ReportData, paper: Paper, table: PublishedTable, 
         yield _close("orders", f"each single choice is asked in {orders} orders of its options")
     if paper.profile and (profile := plan.get("profile", "corrected")) != paper.profile:
         yield _close("profile", f"scored by the profile {profile}, the paper's numbers by its released code")
+
+
+def _wording(run: PastRun | ReportData, paper: Paper, setting: str) -> Departure:
+    """Return in whose words the run asked; a prompt is the paper's if the folder that it comes from says so."""
+    specs = [CATALOGUE[notice.id] for notice in run.manifest.datasets if notice.id in CATALOGUE]
+    used = {file for spec in specs for file in prompt_files(setting, spec)}
+    theirs, wording = _files_of(paper, run.blueprint), run.blueprint.wording
+    if wording is None or not used & theirs:
+        by = "the user" if used & run.blueprint.own_prompts.keys() else "us"
+        return _close("prompts", f"prompts are worded by {by}, not as the paper's")
+    text = f"prompts are those of {wording.source}, as their folder states"
+    if ours := sorted(used - theirs):
+        return _close("prompts", f"{text}; not in the paper's words: {listed(ours)}")
+    return Departure(respect="prompts", likeness="same", text=text)
+
+
+def _files_of(paper: Paper, blueprint: Blueprint) -> set[str]:
+    """Return the prompts and rubrics of a run that have the paper's words."""
+    return set(blueprint.wording.files) if blueprint.wording and blueprint.wording.paper == paper.title else set()
 
 
 def _temperature(model: Mapping[str, Any]) -> float | None:
@@ -121,7 +143,9 @@ def _of_datasets(
             own.append(_close("sample", f"{counted(n_items, 'item')}, in the paper up to {paper.items(name)}"))
         if lost := max((row["n_total"] - row["n_scored"] for row in rows), default=0):
             own.append(_close("lost", f"{counted(lost, 'item')} without a score"))
-        own += _of_the_judge(manifest, paper, name) if any(method.judged for method in entry.methods) else ()
+        rubrics = {f"{RUBRICS_BELOW}{method.rubric}" for method in entry.methods if method.judged}
+        own += _of_the_judge(manifest, paper, name) if rubrics else ()
+        own += [_close("rubric", "rated by our own rubric")] if rubrics - _files_of(paper, run.blueprint) else ()
         if not any(row["n_scored"] for row in rows):
             own = [_not("coverage", "no score")]
         verdict = max((each.likeness for each in (*own, *shared)), key=LIKENESS.index, default=LIKENESS[0])
@@ -144,7 +168,6 @@ def _of_the_judge(manifest: RunManifest, paper: Paper, name: str) -> Iterator[De
     judges = [entry["name"] for entry in manifest.role_models(JUDGE, name)]
     if judges and (paper.judge is None or any(paper.judge not in judge.lower() for judge in judges)):
         yield _not("judge", f"rated by {listed(judges)}, in the paper by {paper.judge or 'one that is not known'}")
-    yield _close("rubric", "rated by our own rubric")
 
 
 def _close(respect: Respect, text: str) -> Departure:

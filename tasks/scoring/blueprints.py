@@ -1,6 +1,7 @@
 """Find and read blueprints."""
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -9,20 +10,24 @@ from pydantic import ValidationError
 from yaml import MappingNode
 
 from schemas.benchmark import files_by_name
-from schemas.blueprint import Blueprint, BlueprintDataset
+from schemas.blueprint import Blueprint, BlueprintDataset, PaperWording
 from schemas.errors import BlueprintError, suggest, unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.metrics import METRICS, SHARE
 from schemas.vocabulary import CORRECTED, Profile
+from tasks.judging.rubrics import RUBRICS, load_rubric
 from tasks.metrics.metric import PROFILES
 from tasks.scoring.blueprint_file import BlueprintFile, blueprint_error, read_blueprint_file
+from tasks.scoring.published import papers
 from tasks.scoring.tree import metric_rows
 
 BLUEPRINTS = DATA_FOLDER / "blueprints"
 """Folder of the blueprints that ship with MoodFlow."""
 
 SUFFIXES = (".yaml", ".yml")
+WORDING, RUBRICS_BELOW = "wording", "rubrics/"
+"""Whose words a folder of prompts has, and where in it rubrics are."""
 
 
 def load_blueprint(name_or_path: str | Path) -> Blueprint:
@@ -36,29 +41,58 @@ def load_blueprint(name_or_path: str | Path) -> Blueprint:
     file = find_blueprint(name_or_path)
     status = file.stat()
     blueprint = _read_once(file, (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
-    folders = {"own_rubrics": blueprint.rubrics, "own_prompts": blueprint.prompts}
-    own = {name: _read_folder(file, file.parent / folder) for name, folder in folders.items() if folder}
-    return blueprint.model_copy(update=own) if own else blueprint
+    if blueprint.rubrics:
+        blueprint = blueprint.model_copy(update={"own_rubrics": _read_folder(file.parent / blueprint.rubrics)})
+    return with_texts(blueprint, file.parent / blueprint.prompts) if blueprint.prompts else blueprint
 
 
-def _read_folder(file: Path, folder: Path) -> dict[str, object]:
+def with_texts(blueprint: Blueprint, folder: Path) -> Blueprint:
+    """Return a blueprint with the texts of a folder in place of its own of these names: prompts, and rubrics below `rubrics/`.
+
+    Raise BlueprintError if the folder cannot be read; UsageError if it has a rubric that nothing names, or a broken one.
+    """
+    texts = _read_folder(folder)
+    wording = texts.pop(WORDING, None)
+    rubrics = {name.removeprefix(RUBRICS_BELOW): texts.pop(name) for name in list(texts) if name.startswith(RUBRICS_BELOW)}
+    replaceable = {**files_by_name("rubrics", RUBRICS), **blueprint.own_rubrics}
+    own = {**blueprint.own_rubrics, **rubrics}
+    for name in rubrics:
+        if name not in replaceable:
+            raise unknown_name("rubric", name, replaceable, str(folder), "data/prompts/rubrics has files to begin with")
+        load_rubric(name, own)
+    changed = {"own_prompts": {**blueprint.own_prompts, **texts}, "own_rubrics": own, "wording": wording}
+    return blueprint.model_copy(update=changed)
+
+
+def _read_folder(folder: Path) -> dict[str, Any]:
     """Return the YAML files of a folder by their paths in it, without suffix; raise BlueprintError if there are none."""
     try:
         paths = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
         texts = {path.relative_to(folder).with_suffix("").as_posix(): read_yaml(read_text(path)) for path in paths}
         json.dumps(texts)  # a date of YAML is no text, and none of a manifest
+        if WORDING in texts:
+            texts[WORDING] = _read_wording(texts)
         if texts and len(texts) == len(paths):
             return texts
         reason = "two of its files have one name" if texts else "it has no YAML files"
     except (OSError, ValueError, TypeError) as error:
         reason = str(error)
     raise BlueprintError(
-        "a folder of a blueprint cannot be read",
-        where=str(file),
+        "a folder of prompts or rubrics cannot be read",
+        where=str(folder),
         expected="YAML files",
-        got=f"{folder}: {reason}",
-        next_step="correct the path, which is relative to the blueprint's file, or the files",
+        got=reason,
+        next_step="correct the files, or the path, which in a blueprint is relative to its file",
     )
+
+
+def _read_wording(texts: Mapping[str, Any]) -> PaperWording:
+    wording, titles = PaperWording.model_validate(texts[WORDING]), [paper.title for paper in papers()]
+    if wording.paper not in titles:
+        raise ValueError(f"{WORDING}.yaml: paper is one of {', '.join(titles)}, not {wording.paper}")
+    if absent := sorted(set(wording.files) - texts.keys()):
+        raise ValueError(f"{WORDING}.yaml: the folder has no {absent[0]}.yaml, of which it states whose words it has")
+    return wording
 
 
 @lru_cache(maxsize=16)
@@ -168,14 +202,15 @@ def _beside(dataset: BlueprintDataset, folder: Path) -> BlueprintDataset:
     return dataset.model_copy(update={"source": source})
 
 
-def profiled_blueprint(benchmark: str, profile: Profile) -> Blueprint:
-    """Return a blueprint, by its name or path, with the methods of a profile.
+def profiled_blueprint(benchmark: str, profile: Profile, prompts: str | Path | None = None) -> Blueprint:
+    """Return a blueprint, by its name or path, with the methods of a profile and the texts of a plan's folder.
 
     Raises:
-        BlueprintError: as load_blueprint.
-        UsageError: there is no such profile.
+        BlueprintError: as load_blueprint and with_texts.
+        UsageError: there is no such profile; as with_texts.
     """
     if profile not in (CORRECTED, *PROFILES):
         raise unknown_name("profile", profile, (CORRECTED, *PROFILES), "--profile", "moodflow options says what each is")
     blueprint = load_blueprint(benchmark)
-    return blueprint if profile == CORRECTED else PROFILES[profile].blueprint(blueprint)
+    scored = blueprint if profile == CORRECTED else PROFILES[profile].blueprint(blueprint)
+    return with_texts(scored, Path(prompts)) if prompts else scored

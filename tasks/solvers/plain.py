@@ -2,15 +2,18 @@
 
 from schemas.benchmark import Rows, rows
 from schemas.chat import ModelEntry
+from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError
 from schemas.usage import TESTED
 from schemas.vocabulary import ContextTask
 from tasks.solvers.prompts import Prompts, build_messages, choose_top_logprobs, prompted_types
+from tasks.solvers.registry import SOLVERS as ALL_SOLVERS
 from tasks.solvers.registry import ContextSolver, Solver
 from tasks.solvers.state import AskedItem, PlainOptions, SolverCode, SolverOutput, SolverPlan, SolverResources, state_answer
 
 CONTEXT_SOLVERS = Rows("context_solvers", ContextSolver, "tasks")
 
+BASE = "base"
 PLAIN = SolverCode("4", Prompts)
 """Bumped when calls are asked or recorded differently; prompt texts carry their own hash."""
 
@@ -40,9 +43,18 @@ def plan_as_it_is(options: PlainOptions, task: ContextTask | None, entry: ModelE
     return SolverPlan(PLAIN, {"token_probabilities": True} if entry.token_probabilities else {})
 
 
+def prompt_files(setting: str, spec: DatasetSpec) -> set[str]:
+    """Return the prompt files that a setting reads for a dataset, as a folder of one's own names them; none of a setting gone."""
+    solver = ALL_SOLVERS.get(setting)
+    codes = solver.codes if solver else ()
+    if setting == BASE:
+        codes = (CONTEXT_SOLVERS[spec.task].code if spec.task else PLAIN,)
+    return {file for code in codes if code.prompts for file in code.prompts.files_for(setting, spec.task, spec.question_types)}
+
+
 SOLVERS = (
     Solver(
-        "base",
+        BASE,
         "Base",
         ask_as_it_is,
         (*(solver.code for solver in rows("context_solvers", ContextSolver)), PLAIN),

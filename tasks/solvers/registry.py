@@ -154,13 +154,16 @@ def find_solver(setting: str, where: str = "--settings") -> Solver[Any]:
     raise unknown_name("setting", setting, SOLVERS, where, f"moodflow run BENCHMARK --settings {','.join([*SOLVERS][:2])}")
 
 
-def require_prompts(own: Iterable[str]) -> None:
-    """Raise UsageError, with the nearest prompt file, if a blueprint has one that no solver reads."""
-    codes = [code for solver in SOLVERS.values() for code in solver.codes if code.prompts]
-    files = dict.fromkeys(file for code in codes if code.prompts for file in code.prompts.files())
+def require_prompts(own: OwnPrompts) -> None:
+    """Raise UsageError if a prompt file of the user's own is read by no solver, with the nearest one that is, or is broken."""
+    kinds = dict.fromkeys(code.prompts for solver in SOLVERS.values() for code in solver.codes if code.prompts)
+    files = dict.fromkeys(file for kind in kinds for file in kind.files())
     for file in own:
         if file not in files:
-            raise unknown_name("prompt", file, files, "prompts of the blueprint", "data/prompts has files to begin with")
+            raise unknown_name("prompt", file, files, "prompts", "data/prompts has files to begin with")
+    for kind in kinds:
+        if own.keys() & kind.files():
+            kind.load(own)
 
 
 def code_behind(setting: str, settings: Mapping[str, Any]) -> SolverCode | None:

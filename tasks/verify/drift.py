@@ -46,7 +46,8 @@ TOTALS = ("total", "total_before_veto")
 def find_present(manifest: RunManifest) -> tuple[Blueprint | None, list[str]]:
     """Find the blueprint that a run of the same plan would use now; null, with a note why, if it cannot be had."""
     try:
-        return profiled_blueprint(manifest.plan["benchmark"], manifest.plan.get("profile", CORRECTED)), []
+        plan = manifest.plan
+        return profiled_blueprint(plan["benchmark"], plan.get("profile", CORRECTED), plan.get("prompts")), []
     except (BlueprintError, UsageError) as error:
         reason = f"{error.what.rstrip('.')}, at {error.where}" if error.where else error.what
         return None, [f"whether the blueprint changed since could not be checked: {reason}"]

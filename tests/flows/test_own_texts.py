@@ -100,7 +100,7 @@ def test_own_texts_may_end_in_yml(own: Path, server: ModelServer) -> None:
     asked = [call["messages"][0]["content"] for call in server.bodies]
     assert "Your friend writes: My train was late.\n\nReply.\n\nOne line, as a friend." in asked
     write(own, prompts__open_ended=PROMPT)
-    assert_one_message(run(own, server), "a folder of a blueprint cannot be read", "two of its files have one name")
+    assert_one_message(run(own, server), "a folder of prompts or rubrics cannot be read", "two of its files have one name")
 
 
 @pytest.mark.parametrize(
@@ -111,9 +111,12 @@ def test_own_texts_may_end_in_yml(own: Path, server: ModelServer) -> None:
         ({"rubrics__warmth": {**RUBRIC, "scale": {"lowest": 3, "highest": 1}}}, ("a rubric file breaks a rule",)),
         (
             {"days": {**BLUEPRINT, "rubrics": "rubric"}},
-            ("a folder of a blueprint cannot be read", "rubric: it has no YAML files"),
+            ("a folder of prompts or rubrics cannot be read", "rubric: it has no YAML files"),
         ),
-        ({"prompts__open_ended": {**PROMPT, "version": date(2026, 1, 1)}}, ("a folder of a blueprint cannot be read", "date")),
+        (
+            {"prompts__open_ended": {**PROMPT, "version": date(2026, 1, 1)}},
+            ("a folder of prompts or rubrics cannot be read", "date"),
+        ),
     ],
 )
 def test_faulty_own_texts_are_one_message(own: Path, server: ModelServer, files: dict[str, Any], parts: tuple[str, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from schemas.blueprint import PaperWording
 from schemas.metrics import METRICS
 from schemas.paper import Comparability
 from schemas.tables.scores import ItemScores, Totals
@@ -25,9 +26,15 @@ ALWAYS_B = System("always-b", "base")
 PLAN: dict[str, Any] = {"models": [{"name": "always-b"}], "settings": ["base"], "sample": 12, **judged_by("referee")}
 
 
-def record(benchmark: str, asked: set[str] | None = None, total: dict[str, Any] | None = None, **plan: Any) -> Comparability:
+def record(
+    benchmark: str,
+    asked: set[str] | None = None,
+    total: dict[str, Any] | None = None,
+    wording: PaperWording | None = None,
+    **plan: Any,
+) -> Comparability:
     """Of a run in which each of these datasets (default: all) gave 12 items, all scored; SafetyBench's are the Chinese."""
-    blueprint = load_blueprint(benchmark)
+    blueprint = load_blueprint(benchmark).model_copy(update={"wording": wording})
     names = asked or set(blueprint.datasets)
     specs = [find_dataset(name) for name in blueprint.datasets if name in names]
     chosen = notices((spec.alternative if spec.id.startswith("safetybench") else None) or spec for spec in specs)
@@ -117,7 +124,7 @@ def test_languages_stand_beside_the_papers() -> None:
 def test_a_judge_of_half_the_weight_decides() -> None:
     as_paper: dict[str, Any] = {"models": [{"name": "always-b", "sampling": {"temperature": 0.8}}], "repeat": 3, "sample": 428}
     other, same = (record("longemotion-released", **judged_by(name), **as_paper) for name in ("referee", "gpt-4o-2024"))
-    # ES, MC-4 and EE are rated: 3 of 6 equal parts.
+    # ES, EE and the stages of MC are rated: 3 of 6 equal parts.
     assert (other.verdict, same.verdict) == ("not comparable", "close")
     assert reasons(other)["weight"] == "datasets that are not comparable have 50\u00a0% of the total's weight"
     assert set(reasons(same)) == {"prompts", "rubric", "differences"}
@@ -131,6 +138,25 @@ def test_items_built_anew_are_not_the_papers() -> None:
     assert [entry.dataset for entry in built.datasets if entry.verdict == "not comparable"] == [
         f"longemotion_{name}" for name in ("ec_emobench", "ec_finentity", "ed", "es")
     ]
+
+
+def test_prompts_are_the_papers_if_all_are_stated() -> None:
+    # Base asks the six tasks by a file each; ES, MC-4 and EE are rated by a rubric each.
+    asked = [f"longemotion/{name}.yaml" for name in ("ec", "ed", "qa", "es", "mc", "ee")]
+    rubrics = [f"rubrics/{name}" for name in ("es_aspects", "ee_expression", *(f"mc_stage{stage}" for stage in range(1, 5)))]
+
+    def stated(*files: str, paper: str = "LongEmotion") -> Comparability:
+        wording = PaperWording(paper=paper, source="their/code at 1a2b3c4", files=files)
+        return record("longemotion-released", wording=wording, **judged_by("gpt-4o"))
+
+    whole, part, other = stated(*asked, *rubrics), stated(*asked[1:], *rubrics[1:]), stated(*asked, *rubrics, paper="MoodBench")
+    (prompts,) = (each for each in whole.reasons if each.respect == "prompts")
+    assert (prompts.likeness, prompts.text) == ("same", "prompts are those of their/code at 1a2b3c4, as their folder states")
+    assert "rubric" not in reasons(whole)
+    assert reasons(part)["prompts"] == f"{prompts.text}; not in the paper's words: longemotion/ec"
+    assert reasons(part)["rubric"] == "1 of 10 datasets rated by our own rubric (rated by our own rubric)"
+    assert reasons(other)["prompts"] == "prompts are worded by us, not as the paper's"
+    assert {each.likeness for found in (part, other) for each in found.reasons if each.respect == "prompts"} == {"close"}
 
 
 def test_bundled_items_are_not_the_papers() -> None:

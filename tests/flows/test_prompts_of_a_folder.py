@@ -1,0 +1,163 @@
+"""Prompts and rubrics of a plan's folder: sent in place of ours over HTTP, part of the keys by content, kept in the manifest."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import copytree, rmtree
+from typing import Any
+
+import pytest
+import yaml
+
+from schemas.json_yaml import read_yaml
+from tasks.solvers.prompts import PROMPTS
+from tests.flows.command import Ended, assert_one_message, ended
+from tests.flows.scripted_roles import layer
+from tests.model_server import ModelServer
+
+MARK = 'In the words of their paper, {"of": "JSON"}: '
+CHOICE = ("moodbench-mini", "mini_text_matching")
+WORDING = {"paper": "MoodBench", "source": "their/code at 1a2b3c4", "files": ["single_choice.yaml"]}
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(lambda _messages: "B") as server:
+        yield server
+
+
+def write(folder: Path, **files: Any) -> Path:
+    """Write files; a name has `__` for a slash."""
+    for name, content in files.items():
+        path = folder / f"{name.replace('__', '/')}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
+    return folder
+
+
+def marked(file: str, *text: str, mark: str = MARK) -> Any:
+    """A file of ours with a mark before one of its texts, in every language if it has several."""
+    content = read_yaml((PROMPTS / f"{file}.yaml").read_text(encoding="utf-8"))
+    *path, last = text
+    for language in ("en", "zh"):
+        part = content
+        for name in (step.replace("LANGUAGE", language) for step in path):
+            part = part[name]
+        name = last.replace("LANGUAGE", language)
+        part[name] = mark + part[name].removeprefix(mark)
+    return content
+
+
+def run(server: ModelServer, lake: Path, benchmark: str, dataset: str, *more: str | Path) -> Ended:
+    url = server.base_url
+    models = ("--model", "m", "--base-url", url, "--datasets", dataset, "--sample", "1", "--set", "bootstrap=0")
+    return ended("run", benchmark, *models, "--lake", lake, "--json", *more)
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "text", "roles"),
+    [
+        (CHOICE, "single_choice", ("LANGUAGE", "instruction"), ()),
+        (("longemotion-mini", "long_mini_qa"), "longemotion/qa", ("LANGUAGE", "system"), ()),
+        (("esc-eval-mini", "esc_eval_mini_en"), "role_play/seeker", ("LANGUAGE", "greeting"), ("seeker", "judge")),
+        (("esc-eval-mini", "esc_eval_mini_en"), "rubrics/esc_eval", ("instruction", "LANGUAGE"), ("seeker", "judge")),
+        (("attunebench-mini", "attunebench_mini"), "annotate/calls", ("system",), ()),
+    ],
+)
+def test_each_kind_of_text_is_sent(
+    tmp_path: Path, server: ModelServer, command: tuple[str, str], file: str, text: tuple[str, ...], roles: tuple[str, ...]
+) -> None:
+    folder = write(tmp_path / "theirs", **{file: marked(file, *text)})
+    helpers = [part for role in roles for part in ("--role", f"{role}={role}@{server.base_url}")]
+    done = run(server, tmp_path / "lake", *command, "--set", f"prompts={folder}", *helpers)
+    assert done.status in (0, 1), done.err
+    said = [message["content"] for body in server.bodies for message in body["messages"]]
+    assert [text for text in said if text.count(MARK) == 1]
+
+
+def partitions(lake: Path) -> set[Path]:
+    return set(lake.glob("responses/**/*.parquet"))
+
+
+def test_partition_is_that_of_the_text(tmp_path: Path, server: ModelServer) -> None:
+    lake, folder = tmp_path / "lake", write(tmp_path / "theirs", single_choice=marked("single_choice", "LANGUAGE", "instruction"))
+    copy = copytree(folder, tmp_path / "copy")
+    ours, first, again = (
+        run(server, lake, *CHOICE, *more) for more in ((), ("--set", f"prompts={folder}"), ("--set", f"prompts={copy}"))
+    )
+    # One item, asked in our words and in theirs.
+    assert [done.document["calls"]["sent"] for done in (ours, first, again)] == [1, 1, 0]
+    assert len(partitions(lake)) == 2
+    write(copy, single_choice=marked("single_choice", "LANGUAGE", "instruction", mark="Otherwise: "))
+    assert run(server, lake, *CHOICE, "--set", f"prompts={copy}").document["calls"]["sent"] == 1
+    assert len(partitions(lake)) == 3
+    assert layer(lake, "responses").height == 3
+    names = [done.document["run"] for done in (ours, first)]
+    manifests = [json.loads((lake / "runs" / name / "manifest.json").read_bytes()) for name in names]
+    assert ["prompts" in manifest["plan"] for manifest in manifests] == [False, True]
+    # The name says the plan, and no folder.
+    assert len({name.rsplit("-", 1)[1] for name in names}) == 1
+
+
+def test_a_past_run_needs_no_folder(tmp_path: Path, server: ModelServer) -> None:
+    lake, text = tmp_path / "lake", marked("single_choice", "LANGUAGE", "instruction")
+    folder = write(tmp_path / "theirs", single_choice=text, wording=WORDING)
+    done = run(server, lake, *CHOICE, "--set", f"prompts={folder}").document
+    assert ended("verify", done["run"], "--lake", lake, "--json").document["differences"] == []
+    rmtree(folder)
+    checked = ended("verify", done["run"], "--lake", lake, "--json").document
+    assert (checked["files"]["differ"], checked["differences"]) == ([], [])
+    assert {layer["differs"] for layer in checked["layers"]} == {0}
+    assert any("whether the blueprint changed since could not be checked" in note for note in checked["notes"])
+    (item,) = layer(lake, "items")["item_id"]
+    explained = ended("explain", done["run"], "--lake", lake, "--dataset", CHOICE[1], "--item", item)
+    assert MARK in explained.out, explained.err
+    assert (
+        "prompts are those of their/code at 1a2b3c4, as their folder states" in ended("explain", done["run"], "--lake", lake).out
+    )
+
+
+def test_folder_of_plan_counts_before_blueprints(tmp_path: Path, server: ModelServer) -> None:
+    text = ("single_choice", "LANGUAGE", "instruction")
+    write(
+        tmp_path / "beside",
+        single_choice=marked(*text, mark="Of the blueprint: "),
+        ordered_recall=marked("ordered_recall", *text[1:]),
+    )
+    blueprint = {"extends": CHOICE[0], "name": "worded", "prompts": "beside"}
+    (tmp_path / "worded.yaml").write_text(yaml.safe_dump(blueprint), encoding="utf-8")
+    folder = write(tmp_path / "theirs", single_choice=marked(*text))
+    done = run(server, tmp_path / "lake", str(tmp_path / "worded.yaml"), CHOICE[1], "--set", f"prompts={folder}")
+    assert done.status == 0, done.err
+    assert [MARK in body["messages"][0]["content"] for body in server.bodies] == [True]
+    run(server, tmp_path / "lake", str(tmp_path / "worded.yaml"), "mini_sequence_order_recall", "--set", f"prompts={folder}")
+    assert MARK in server.bodies[-1]["messages"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("files", "parts"),
+    [
+        ({"single_choise": {}}, ("there is no prompt single_choise", "did you mean single_choice", "role_play/seeker")),
+        ({"role_cards__cards": {}}, ("there is no prompt role_cards/cards",)),
+        ({"rubrics__esc_evil": {}}, ("there is no rubric esc_evil", "did you mean esc_eval")),
+        ({"rubrics__answer": {"id": "answer"}}, ("a rubric file breaks a rule", "answer.yaml among your own rubrics")),
+        (
+            {"rubrics__answer": marked("rubrics/answer", "instruction", "LANGUAGE", mark="See {question}. ")},
+            ("a rubric file breaks a rule", "instruction.en", "{question}"),
+        ),
+        (
+            {"single_choice": marked("single_choice", "LANGUAGE", "question", mark="{question.__class__} ")},
+            ("the prompt files cannot be used", "single_choice.yaml", "single_choice.en.question", "{question.__class__}"),
+        ),
+        ({"wording": WORDING}, ("wording.yaml: the folder has no single_choice.yaml",)),
+        ({"wording": {**WORDING, "paper": "Moodbench"}}, ("wording.yaml: paper is one of MoodBench", "not Moodbench")),
+        ({"wording": {"paper": "MoodBench", "files": ["a"]}}, ("a folder of prompts or rubrics cannot be read", "source")),
+        ({}, ("a folder of prompts or rubrics cannot be read", "it has no YAML files")),
+    ],
+)
+def test_a_faulty_folder_is_one_message(
+    tmp_path: Path, server: ModelServer, files: dict[str, Any], parts: tuple[str, ...]
+) -> None:
+    folder = write(tmp_path / "theirs", **files)
+    assert_one_message(run(server, tmp_path / "lake", *CHOICE, "--set", f"prompts={folder}"), *parts)
+    assert server.calls == 0
