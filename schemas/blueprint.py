@@ -193,9 +193,7 @@ class Blueprint(Frozen):
     prompts: Path | None = Field(default=None, exclude=True, description="folder of your own prompts, beside the file")
     own_rubrics: dict[str, Any] = Field(default={}, exclude_if=lambda own: not own, description="by id; read from the folder")
     own_prompts: dict[str, Any] = Field(default={}, exclude_if=lambda own: not own, description="by file; read from the folder")
-    wording: PaperWording | None = Field(
-        default=None, exclude_if=lambda stated: stated is None, description="read from the folder"
-    )
+    wording: PaperWording | None = Field(default=None, exclude_if=lambda own: own is None, description="read from the folder")
 
     @model_validator(mode="after")
     def _names_occur_once(self) -> Self:

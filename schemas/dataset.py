@@ -49,6 +49,13 @@ class LocalFile(Frozen):
     sha256: Sha256 | None = Field(default=None, description="if given, the file must have this hash")
 
 
+class OwnCopy(LocalFile):
+    """A file of the user's folder in place of an entry's, whatever it holds; `sha256` is its own."""
+
+    of: PinnedFile
+    as_pinned: bool | None = Field(description="whether it has the entry's hash; null = no hash is pinned")
+
+
 SourceFile = PinnedFile | BundledFile | LocalFile
 
 OPEN_LICENCES = frozenset(

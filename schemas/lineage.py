@@ -18,6 +18,10 @@ SOURCES = "source_sha256"
 """Setting of a partition that is built from source files: their hashes."""
 
 
+OWN_AS_PINNED, OWN_UNPINNED = "own files with the pinned hash", "own files, no hash is pinned"
+"""How sources of a notice begin that are copies of the user's own; with any other hash than the pinned they are other files."""
+
+
 @dataclass(frozen=True)
 class CodeVersion:
     """What wrote a partition."""
@@ -98,7 +102,7 @@ class DatasetNotice(Frozen):
     licence: str
     redistributable: bool = Field(description="whether the licence allows texts of the dataset in a report that is passed on")
     canary: str | None = Field(default=None, description="string the authors ask to be kept with the data")
-    sources: tuple[str, ...] = Field(description="repository and revision of each source, or `bundled`, or `own file NAME`")
+    sources: tuple[str, ...] = Field(description="repository and revision of each source, `bundled`, or what own files are")
     evaluation_version: str
     ambiguous: tuple[str, ...] = Field(default=(), description="items whose own labels contradict each other")
     differences: tuple[str, ...] = Field(default=(), description="where it is asked or scored otherwise than in its paper")

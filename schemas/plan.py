@@ -133,7 +133,7 @@ class Plan(Frozen):
     folders: Place[dict[str, Path]] = Field(
         default_factory=dict,
         exclude_if=lambda folders: not folders,
-        description="the user's folder of a dataset that comes as one file per record, by dataset",
+        description="the user's folder with a dataset's files, by dataset; `moodflow datasets show` says which files and how",
     )
     prompts: Place[Path | None] = Field(
         default=None,

@@ -1,6 +1,6 @@
 """Datasets of the catalogue: which there are, what their entries say, what is in their files; and role cards built for one."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -39,6 +39,9 @@ class DatasetEntry(Document):
     files: tuple[str, ...] = Field(description="each with where it comes from and what pins it")
     other_sources: tuple[str, ...] = Field(description="files of the sources that are not used here")
     record_format: str
+    required: tuple[str, ...] = Field(description="fields that each record has; empty = the adapter knows them")
+    example: dict[str, Any] = Field(description="what files hold, in words of ours, by path; empty = there is no example")
+    own_folder: str = Field(description="command that reads the files from a folder of the user's, whatever they hold")
     question_types: tuple[str, ...]
     languages: tuple[str, ...]
     licence: str

@@ -3,20 +3,23 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from string import ascii_uppercase
 from typing import Any
 from unicodedata import normalize
 
 from pydantic import ValidationError
 
-from schemas.dataset import RECORD_FORMATS, DatasetSpec, LocalFile, format_of_suffix
-from schemas.errors import RecordError, UsageError, suggest
+from schemas.dataset import RECORD_FORMATS, DatasetSpec, LocalFile, OwnCopy, PinnedFile, format_of_suffix
+from schemas.errors import RecordError, SourceMissingError, UsageError, suggest
 from schemas.item import Item, Record
 from schemas.json_yaml import read_json
 from schemas.printing import appearance
 from schemas.question_types import QUESTION_TYPES
 from schemas.vocabulary import LANGUAGES
+from tasks.sources.fetching import read_pointer
+from tasks.sources.files import hash_file, pinned_hashes, pointer_in_place
+from tasks.sources.locating import shortened, sources
 
 REQUIRED = ("language", "question_type", "question")
 """Fields each record has."""
@@ -135,13 +138,38 @@ def local_dataset(name: str, title: str, source: LocalFile) -> DatasetSpec:
 
 
 def in_folder(spec: DatasetSpec, folder: Path) -> DatasetSpec:
-    """Return the entry with the user's folder in place of its own; raise UsageError if there is none, or it comes as files."""
-    if spec.record_format != "folder" or not folder.is_dir():
-        raise UsageError(
-            f"{spec.id} cannot be read from this folder",
-            where=f"folders.{spec.id}",
-            expected="a folder, of a dataset that comes as one JSON file per record",
-            got=str(folder),
-            next_step="correct the path, or leave it out",
-        )
-    return replace(spec, files=(LocalFile(path=folder),))
+    """Return the entry with files of the user's folder in place of its own, or of its alternative's, whatever they hold.
+
+    They lie there as in their repository or archive, or all in one folder where their names differ.
+    Raise SourceMissingError if one is absent, or a Git LFS pointer.
+    """
+    absent: list[str] = []
+    for source in sources(spec):
+        if source.record_format == "folder" and folder.is_dir():
+            return replace(source, files=(LocalFile(path=folder),))
+        pinned = [file for file in source.files if isinstance(file, PinnedFile)]
+        names = [file.member or file.path for file in pinned]
+        alone = [PurePath(name).name for name in names]
+        short = {name for name in alone if alone.count(name) == 1 and (folder / name).is_file()}
+        paths = [folder / (last if last in short else name) for name, last in zip(names, alone, strict=True)]
+        lacking = [name for name, path in zip(names, paths, strict=True) if not path.is_file()]
+        if pinned and not lacking:
+            copies = tuple(map(_own_copy, pinned, paths))
+            return replace(source, files=copies, expected_rows=None, broken_rows=0, alternative=None)
+        absent = min(absent or lacking, lacking, key=len)
+    raise SourceMissingError(
+        f"{spec.id} cannot be read from this folder",
+        where=f"folders.{spec.id}",
+        expected=", ".join(shortened(absent)) or "a dataset whose files are public",
+        got=f"{folder}, which lacks {'them' if absent[1:] else 'it'}" if absent else f"{spec.id}, whose files are here",
+        next_step=f"moodflow datasets show {spec.id} lists the files; correct the path, or leave it out",
+    )
+
+
+def _own_copy(file: PinnedFile, path: Path) -> OwnCopy:
+    if read_pointer(path) is not None:
+        raise pointer_in_place(file, str(path))
+    ((kind, pinned),) = pinned_hashes(file).items()
+    # That of an archive says nothing of its member.
+    same = hash_file(path, kind) == pinned if pinned and not file.member else None
+    return OwnCopy(path=path, sha256=hash_file(path), of=file, as_pinned=same)

@@ -254,7 +254,7 @@ def load_rubric(name: str, own: OwnRubrics | None = None) -> Rubric:
 
 def _fields_of(name: str, files: Mapping[str, Path], own: OwnRubrics) -> Any:
     if name not in (rubrics := {**files, **own}):
-        step = "add the rubric to the folder that the blueprint names under rubrics, or correct the blueprint"
+        step = "correct the name, or add the rubric to the folder that the blueprint names under rubrics"
         raise unknown_name("rubric", name, sorted(rubrics), "rubrics", step)
     fields = own[name] if name in own else _read_fields(read_text(files[name]))
     if not isinstance(fields, dict) or "extends" not in fields:

@@ -19,11 +19,11 @@ from pydantic import ValidationError
 from pydantic_core import from_json, to_json
 
 from schemas.changes import RunChanges
-from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile, SourceFile
+from schemas.dataset import BundledFile, DatasetSpec, LocalFile, OwnCopy, PinnedFile, SourceFile
 from schemas.errors import LakeError, UsageError, suggest
 from schemas.folders import Folder
 from schemas.json_yaml import read_json
-from schemas.lineage import CodeVersion, DatasetNotice, RunManifest
+from schemas.lineage import OWN_AS_PINNED, OWN_UNPINNED, CodeVersion, DatasetNotice, RunManifest
 from schemas.printing import tell
 from tasks.lake.files import replace_file, unreadable_document, unwritable
 from tasks.lake.local_state import state_folder
@@ -260,6 +260,11 @@ def _source(file: SourceFile) -> str:
             return f"{file.repository} at {file.revision}"
         case BundledFile():
             return "bundled"
+        case OwnCopy(as_pinned=False):
+            pinned = file.of.sha256 or file.of.md5
+            return f"own files, hash differs from the pinned one: {file.of.path}, {file.sha256} in place of {pinned}"
+        case OwnCopy():
+            return f"{OWN_AS_PINNED if file.as_pinned else OWN_UNPINNED}: {file.of.repository} at {file.of.revision}"
         case LocalFile():
             # Its name only: a manifest is passed on, the folders of a machine are not.
             return f"own file {file.path.name}"

@@ -8,7 +8,7 @@ from typing import Any
 from schemas.blueprint import Blueprint
 from schemas.documents.run import InstrumentCount
 from schemas.documents.score_part import ScorePart
-from schemas.lineage import DatasetNotice, RunManifest
+from schemas.lineage import OWN_AS_PINNED, OWN_UNPINNED, DatasetNotice, RunManifest
 from schemas.paper import LIKENESS, Comparability, DatasetLikeness, Departure, Likeness, Paper, Position, Respect, Shares
 from schemas.roles import JUDGE
 from tasks.datasets.catalogue import CATALOGUE
@@ -144,7 +144,9 @@ def _of_datasets(
         if lost := max((row["n_total"] - row["n_scored"] for row in rows), default=0):
             own.append(_close("lost", f"{counted(lost, 'item')} without a score"))
         rubrics = {f"{RUBRICS_BELOW}{method.rubric}" for method in entry.methods if method.judged}
-        own += _of_the_judge(manifest, paper, name) if rubrics else ()
+        judges = [judge["name"] for judge in manifest.role_models(JUDGE, name)] if rubrics else []
+        if judges and (paper.judge is None or any(paper.judge not in judge.lower() for judge in judges)):
+            own.append(_not("judge", f"rated by {listed(judges)}, in the paper by {paper.judge or 'one that is not known'}"))
         own += [_close("rubric", "rated by our own rubric")] if rubrics - _files_of(paper, run.blueprint) else ()
         if not any(row["n_scored"] for row in rows):
             own = [_not("coverage", "no score")]
@@ -153,8 +155,12 @@ def _of_datasets(
 
 
 def _of_the_source(notice: DatasetNotice) -> Iterator[Departure]:
-    if own := [source for source in notice.sources if source == "bundled" or source.startswith("own file")]:
-        yield _not("items", f"not the paper's: {listed(own)}")
+    copies = [source for source in notice.sources if source.startswith((OWN_AS_PINNED, OWN_UNPINNED))]
+    for source in copies:
+        yield Departure(respect="source", likeness="same" if source.startswith(OWN_AS_PINNED) else "close", text=source)
+    if own := [source for source in notice.sources if source.startswith(("bundled", "own file")) and source not in copies]:
+        more = f", and {len(own) - 3} more" if own[3:] else ""
+        yield _not("items", f"not the paper's: {listed(own[:3])}{more}")
     if notice.replaces is not None:
         yield _close("source", listed(list(notice.sources)))
     if notice.replaces not in (None, notice.languages):
@@ -162,12 +168,6 @@ def _of_the_source(notice: DatasetNotice) -> Iterator[Departure]:
         yield _not("language", f"asked in {ours}, in the paper in {theirs}")
     if notice.differences:
         yield _close("differences", " ".join(notice.differences))
-
-
-def _of_the_judge(manifest: RunManifest, paper: Paper, name: str) -> Iterator[Departure]:
-    judges = [entry["name"] for entry in manifest.role_models(JUDGE, name)]
-    if judges and (paper.judge is None or any(paper.judge not in judge.lower() for judge in judges)):
-        yield _not("judge", f"rated by {listed(judges)}, in the paper by {paper.judge or 'one that is not known'}")
 
 
 def _close(respect: Respect, text: str) -> Departure:
@@ -200,8 +200,9 @@ def _summed_up(total: ScorePart, datasets: Sequence[DatasetLikeness]) -> Iterato
     of = counted(total.datasets_total, "dataset")
     if total.datasets_scored < total.datasets_total:
         yield _not("coverage", f"{total.datasets_scored} of {of} scored")
+    differing = [each for entry in datasets for each in entry.differences if each.likeness != LIKENESS[0]]
     for respect, words in OF_DATASETS.items():
-        texts = [each.text for entry in datasets for each in entry.differences if each.respect == respect]
+        texts = [each.text for each in differing if each.respect == respect]
         alike = f" ({texts[0]})" if len(set(texts)) == 1 and respect != "differences" else ""
         if texts:
             yield _close(respect, f"{len(texts)} of {of} {words}{alike}")

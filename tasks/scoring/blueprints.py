@@ -16,7 +16,7 @@ from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.metrics import METRICS, SHARE
 from schemas.vocabulary import CORRECTED, Profile
-from tasks.judging.rubrics import RUBRICS, load_rubric
+from tasks.judging.rubrics import load_rubric
 from tasks.metrics.metric import PROFILES
 from tasks.scoring.blueprint_file import BlueprintFile, blueprint_error, read_blueprint_file
 from tasks.scoring.published import papers
@@ -51,26 +51,24 @@ def with_texts(blueprint: Blueprint, folder: Path) -> Blueprint:
 
     Raise BlueprintError if the folder cannot be read; UsageError if it has a rubric that nothing names, or a broken one.
     """
-    texts = _read_folder(folder)
+    texts = _read_folder(folder, with_wording=True)
     wording = texts.pop(WORDING, None)
     rubrics = {name.removeprefix(RUBRICS_BELOW): texts.pop(name) for name in list(texts) if name.startswith(RUBRICS_BELOW)}
-    replaceable = {**files_by_name("rubrics", RUBRICS), **blueprint.own_rubrics}
     own = {**blueprint.own_rubrics, **rubrics}
     for name in rubrics:
-        if name not in replaceable:
-            raise unknown_name("rubric", name, replaceable, str(folder), "data/prompts/rubrics has files to begin with")
+        load_rubric(name, blueprint.own_rubrics)  # there has to be one that it replaces
         load_rubric(name, own)
     changed = {"own_prompts": {**blueprint.own_prompts, **texts}, "own_rubrics": own, "wording": wording}
     return blueprint.model_copy(update=changed)
 
 
-def _read_folder(folder: Path) -> dict[str, Any]:
+def _read_folder(folder: Path, *, with_wording: bool = False) -> dict[str, Any]:
     """Return the YAML files of a folder by their paths in it, without suffix; raise BlueprintError if there are none."""
     try:
         paths = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
         texts = {path.relative_to(folder).with_suffix("").as_posix(): read_yaml(read_text(path)) for path in paths}
         json.dumps(texts)  # a date of YAML is no text, and none of a manifest
-        if WORDING in texts:
+        if with_wording and WORDING in texts:
             texts[WORDING] = _read_wording(texts)
         if texts and len(texts) == len(paths):
             return texts

@@ -13,7 +13,6 @@ from tasks.solvers.state import AskedItem, PlainOptions, SolverCode, SolverOutpu
 
 CONTEXT_SOLVERS = Rows("context_solvers", ContextSolver, "tasks")
 
-BASE = "base"
 PLAIN = SolverCode("4", Prompts)
 """Bumped when calls are asked or recorded differently; prompt texts carry their own hash."""
 
@@ -45,16 +44,15 @@ def plan_as_it_is(options: PlainOptions, task: ContextTask | None, entry: ModelE
 
 def prompt_files(setting: str, spec: DatasetSpec) -> set[str]:
     """Return the prompt files that a setting reads for a dataset, as a folder of one's own names them; none of a setting gone."""
-    solver = ALL_SOLVERS.get(setting)
-    codes = solver.codes if solver else ()
-    if setting == BASE:
+    codes = ALL_SOLVERS[setting].codes if setting in ALL_SOLVERS else ()
+    if setting == "base":
         codes = (CONTEXT_SOLVERS[spec.task].code if spec.task else PLAIN,)
-    return {file for code in codes if code.prompts for file in code.prompts.files_for(setting, spec.task, spec.question_types)}
+    return {file for code in codes if code.prompts for file in code.prompts.files_for(setting, spec)}
 
 
 SOLVERS = (
     Solver(
-        BASE,
+        "base",
         "Base",
         ask_as_it_is,
         (*(solver.code for solver in rows("context_solvers", ContextSolver)), PLAIN),

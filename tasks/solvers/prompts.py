@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Collection, Mapping
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar, cast
 
@@ -16,12 +17,13 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from schemas.base import Frozen
 from schemas.chat import ChatMessage, ModelEntry
+from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError
 from schemas.folders import DATA_FOLDER
 from schemas.item import Item, option_letters
 from schemas.json_yaml import read_text, read_yaml
 from schemas.question_types import QUESTION_TYPES, QuestionType, answered_by
-from schemas.vocabulary import LANGUAGES, ContextTask, Language
+from schemas.vocabulary import LANGUAGES, Language
 from tasks.lake.partitions import hash_settings
 
 PROMPTS = DATA_FOLDER / "prompts"
@@ -112,9 +114,9 @@ class PromptFolder(Frozen):
         return {("" if cls.folder == PROMPTS else f"{cls.folder.name}/") + name: name for name in names}
 
     @classmethod
-    def files_for(cls, setting: str, task: ContextTask | None, types: Collection[QuestionType]) -> Collection[str]:  # noqa: ARG003
-        """Return the files that a setting reads for items of a task, or of these types; as far as is known, all of them."""
-        return cls.files().keys() & types if "by_type" in cls.model_fields else cls.files()
+    def files_for(cls, setting: str, spec: DatasetSpec) -> Collection[str]:  # noqa: ARG003  another folder has some of them for it
+        """Return the files that a setting reads for a dataset; as far as is known, all of them."""
+        return cls.files().keys() & spec.question_types if "by_type" in cls.model_fields else cls.files()
 
     @property
     def sha256(self) -> str:
@@ -133,12 +135,10 @@ class Prompts(PromptFolder):
     def _each_type_has_its_fields(self) -> Self:
         for question_type, prompt in self.by_type.items():
             fields = ["question"] if question_type in answered_by("text") else ["question", "options"]
-            for language in LANGUAGES:
-                template, where = prompt.template(language), f"{question_type}.{language}"
-                require_fields(f"{where}.context", template.context, ["context"])
-                require_fields(f"{where}.question", template.question, fields)
-                require_fields(f"{where}.instruction", template.instruction, [])
-                require_fields(f"{where}.instruction_alone", template.instruction_alone or "", [])
+            blocks = {"context": ["context"], "question": fields, "instruction": [], "instruction_alone": []}
+            for language, (block, expected) in product(LANGUAGES, blocks.items()):
+                text = getattr(prompt.template(language), block) or ""
+                require_fields(f"{question_type}.{language}.{block}", text, expected)
         return self
 
 

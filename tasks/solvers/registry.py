@@ -156,14 +156,12 @@ def find_solver(setting: str, where: str = "--settings") -> Solver[Any]:
 
 def require_prompts(own: OwnPrompts) -> None:
     """Raise UsageError if a prompt file of the user's own is read by no solver, with the nearest one that is, or is broken."""
-    kinds = dict.fromkeys(code.prompts for solver in SOLVERS.values() for code in solver.codes if code.prompts)
-    files = dict.fromkeys(file for kind in kinds for file in kind.files())
+    kinds = (code.prompts for solver in SOLVERS.values() for code in solver.codes if code.prompts)
+    files = {file: kind for kind in kinds for file in kind.files()}
     for file in own:
         if file not in files:
             raise unknown_name("prompt", file, files, "prompts", "data/prompts has files to begin with")
-    for kind in kinds:
-        if own.keys() & kind.files():
-            kind.load(own)
+        files[file].load(own)
 
 
 def code_behind(setting: str, settings: Mapping[str, Any]) -> SolverCode | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from hashlib import file_digest, sha256
 from pathlib import Path
 
-from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
+from schemas.dataset import BundledFile, LocalFile, OwnCopy, PinnedFile, SourceFile
 from schemas.errors import ChecksumError, SourceError, SourceMissingError
 
 FETCH_AGAIN = "remove the file and fetch it again at the pinned revision, or correct the hash if the change is meant"
@@ -72,6 +72,8 @@ def name_source(source: SourceFile) -> str:
             return source.path if source.member is None else f"{source.path}/{source.member}"
         case BundledFile():
             return source.name
+        case OwnCopy():
+            return name_source(source.of)
         case LocalFile():
             return source.path.name
 
@@ -81,9 +83,8 @@ def missing_source(source: SourceFile, got: str = "no such file") -> SourceMissi
     match source:
         case PinnedFile():
             name, where = source.path, f"{source.repository} at {source.revision}"
-            next_step = f"put it into a folder as {source.repository}/{source.path} and pass that folder with --mirror"
-            if source.record_format == "folder":
-                next_step += ", or name it with --set folders.DATASET=DIR"
+            next_step = f"put it into a folder as {source.repository}/{source.path} and pass that folder with --mirror, "
+            next_step += "or name one with --set folders.DATASET=DIR"
         case BundledFile():
             name, where, next_step = source.name, "data/bundled", "install the package again: this file comes with it"
         case LocalFile():

@@ -1,6 +1,6 @@
 """Find the files of a catalogue entry, or of its alternative: in a mirror, in the cache or by download, only ever as pinned."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -223,19 +223,23 @@ def needs(spec: DatasetSpec, locator: Locator) -> tuple[str, ...]:
     """
     chosen = choose_source(spec, locator)
     if all(locator.holds(file) for file in chosen.files):
-        return _shortened(locator.needs(chosen.files))
-    lines = list(_shortened(locator.needs(spec.files)))
+        return tuple(shortened(locator.needs(chosen.files)))
+    lines = list(shortened(locator.needs(spec.files)))
     for alternative in list(sources(spec))[1:]:
-        lines += [f"or {_origin(alternative)}: {line}" for line in _shortened(locator.needs(alternative.files))]
+        lines += [
+            f"or {name_repositories(alternative) or 'files of our own'}: {line}"
+            for line in shortened(locator.needs(alternative.files))
+        ]
     return tuple(lines)
 
 
-def _origin(spec: DatasetSpec) -> str:
-    repositories = dict.fromkeys(file.repository for file in spec.files if isinstance(file, PinnedFile))
-    return ", ".join(repositories) or "files of our own"
+def name_repositories(spec: DatasetSpec) -> str:
+    """Return the repositories that the files of an entry come from, each once."""
+    return ", ".join(dict.fromkeys(file.repository for file in spec.files if isinstance(file, PinnedFile)))
 
 
-def _shortened(lines: tuple[str, ...]) -> tuple[str, ...]:
+def shortened(lines: Sequence[str]) -> Sequence[str]:
+    """Return the first lines about files, and how many more there are."""
     if len(lines) <= MOST_LINES + 1:
         return lines
     return *lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more files"

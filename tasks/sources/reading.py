@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from schemas.dataset import DatasetSpec, LocalFile, PinnedFile, RecordFormat
+from schemas.dataset import DatasetSpec, LocalFile, OwnCopy, PinnedFile, RecordFormat
 from schemas.errors import RecordError, SourceError
 from schemas.item import Record
 from schemas.json_yaml import read_json, require_short
@@ -92,7 +92,8 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
     records = []
     for source, path in zip(spec.files, paths, strict=True):
         name = name_source(source)
-        own_format = source.record_format if isinstance(source, PinnedFile) else None
+        entry = source.of if isinstance(source, OwnCopy) else source
+        own_format = entry.record_format if isinstance(entry, PinnedFile) else None
         required = () if own_format else spec.required
         own = isinstance(source, LocalFile)
         if (own_format or spec.record_format) == "folder":

@@ -27,7 +27,9 @@ from schemas.documents.datasets import (
     ReachableScores,
 )
 from schemas.errors import SourceError
+from schemas.folders import DATA_FOLDER
 from schemas.item import option_letters
+from schemas.json_yaml import read_json
 from schemas.question_types import answered_by
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
@@ -38,11 +40,12 @@ from tasks.metrics.answer_forms import Question, right_reply, write_options
 from tasks.metrics.item_scores import score_items, wholes_of
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.sources.files import name_source
-from tasks.sources.locating import Locator, choose_source, needs, sources
+from tasks.sources.locating import Locator, choose_source, name_repositories, needs, sources
 from tasks.sources.reading import read_dataset
 
 Row = Mapping[str, Any]
 FETCHES_AT_ONCE = 4
+EXAMPLES = DATA_FOLDER / "examples"
 _DIVIDING = str.maketrans("", "", ".,;:!?…'\"“”‘’。，、；：！？")
 
 
@@ -54,31 +57,25 @@ def list_datasets(locator: Locator) -> DatasetList:
 def _list_dataset(entry: DatasetSpec, locator: Locator) -> DatasetRow:
     spec, lacking = choose_source(entry, locator), needs(entry, locator)
     return DatasetRow(
-        id=spec.id,
-        title=spec.title,
-        languages=spec.languages,
-        licence=spec.licence,
+        **{name: getattr(spec, name) for name in ("id", "title", "languages", "licence")},
         ready=not lacking,
         needs=lacking,
-        source=None if lacking else _name_repositories(spec),
+        source=None if lacking else name_repositories(spec) or "bundled",
     )
 
 
 def describe_entry(entry: DatasetSpec, locator: Locator) -> DatasetEntry:
     """Return what the catalogue says of a dataset."""
-    spec = choose_source(entry, locator)
+    spec, example = choose_source(entry, locator), EXAMPLES / f"{entry.id}.json"
     others = [file for other in sources(entry) if other is not spec for file in other.files]
     return DatasetEntry(
-        used_here=_name_repositories(spec),
+        used_here=name_repositories(spec) or "bundled",
         files=tuple(map(_describe_file, spec.files)),
         other_sources=tuple(map(_describe_file, others)),
+        example=read_json(example.read_bytes()) if example.is_file() else {},
+        own_folder=f"moodflow run BENCHMARK --datasets {spec.id} --set folders.{spec.id}=DIR",
         **{name: getattr(spec, name) for name in DatasetEntry.model_fields if hasattr(spec, name) and name != "files"},
     )
-
-
-def _name_repositories(spec: DatasetSpec) -> str:
-    repositories = dict.fromkeys(file.repository for file in spec.files if isinstance(file, PinnedFile))
-    return ", ".join(repositories) or "bundled"
 
 
 def _describe_file(file: SourceFile) -> str:

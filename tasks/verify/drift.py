@@ -245,8 +245,6 @@ def _candidates(name: str, blueprint: Blueprint, manifest: RunManifest) -> list[
     if entry and entry.source:
         return [local_dataset(name, entry.title, entry.source)]
     if folder := manifest.plan.get("folders", {}).get(name):
-        if not Path(folder).is_dir():
-            raise SourceError(f"its folder {folder} is not here")
         return [in_folder(find_dataset(name), Path(folder))]
     used = next((notice.sources for notice in manifest.datasets if notice.id == name), None)
     return sorted(sources(find_dataset(name)), key=lambda spec: used is None or notices([spec])[0].sources != used)

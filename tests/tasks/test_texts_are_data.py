@@ -1,6 +1,7 @@
 """What looks like a placeholder in the text of a row goes out as it is, to every model that is asked."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def test_a_question_type_evaluates_nothing(question_type: str) -> None:
     (message,) = build_messages(item, Prompts.load())
     assert f"c {HOSTILE}" in message.content
     assert f"q {HOSTILE}" in message.content
-    assert (f"A. o {HOSTILE}" in message.content) is ("{options}" in Prompts.load().by_type[question_type].en.question)  # type: ignore[index]
+    assert (f"A. o {HOSTILE}" in message.content) is ("{options}" in Prompts.load().by_type[question_type].en.question)
 
 
 @pytest.mark.parametrize("setting", ["base", "rag", "coem", "self_rag", "search_o1", "retrieve_only"])
@@ -68,7 +69,12 @@ def test_a_codebook_of_ones_own_evaluates_nothing() -> None:
 
 def test_seeker_and_judge_evaluate_nothing() -> None:
     assert HOSTILE in RolePlayPrompts.load().seeker.en.instruction("cot_icl", HOSTILE, 5)
-    item = {"language": "en", "question_type": "open_ended", "context": f"c {HOSTILE}", "question": f"q {HOSTILE}"}
+    item: dict[str, Any] = {
+        "language": "en",
+        "question_type": "open_ended",
+        "context": f"c {HOSTILE}",
+        "question": f"q {HOSTILE}",
+    }
     item |= {"references": [f"r {HOSTILE}"], "options": [f"o {HOSTILE}"]}
     (_, user) = judge_messages(item, f"a {HOSTILE}", load_rubric("answer"))
     assert [f"{part} {HOSTILE}" in user.content for part in "qra"] == [True] * 3

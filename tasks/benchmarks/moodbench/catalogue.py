@@ -3,6 +3,8 @@
 To add one: a module with its entry and its adapter, beside those of its family, and a place in the tuple.
 """
 
+from dataclasses import replace
+
 from schemas.dataset import DatasetSpec
 from tasks.benchmarks.moodbench.bundled import BUNDLED
 from tasks.benchmarks.moodbench.datasets.bias import BBQ, CROWS_PAIRS, STEREOSET
@@ -51,4 +53,7 @@ MOODBENCH: tuple[DatasetSpec, ...] = (
 )
 """The sixty datasets of the paper."""
 
-DATASETS = (*MOODBENCH, *BUNDLED)
+CPED_AGAIN = tuple(replace(CPED, id=f"cped_{use}", differences=CPED.differences[:-1]) for use in ("empathy", "personalization"))
+"""The released code weighs this dataset in three places: moodbench-code has it under three names."""
+
+DATASETS = (*MOODBENCH, *BUNDLED, *CPED_AGAIN)

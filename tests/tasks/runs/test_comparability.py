@@ -3,6 +3,7 @@
 from typing import Any
 
 from schemas.blueprint import PaperWording
+from schemas.lineage import DatasetNotice
 from schemas.metrics import METRICS
 from schemas.paper import Comparability
 from schemas.tables.scores import ItemScores, Totals
@@ -31,6 +32,7 @@ def record(
     asked: set[str] | None = None,
     total: dict[str, Any] | None = None,
     wording: PaperWording | None = None,
+    noticed: tuple[DatasetNotice, ...] = (),
     **plan: Any,
 ) -> Comparability:
     """Of a run in which each of these datasets (default: all) gave 12 items, all scored; SafetyBench's are the Chinese."""
@@ -53,7 +55,7 @@ def record(
     if total:
         layers["totals"] = make_table(Totals, [layers["totals"].row(0, named=True) | total])
     partitions = tuple(partition("items", (("dataset", name),)).model_copy(update={"rows": 12}) for name in names)
-    run = manifest(plan=PLAN | plan, datasets=chosen, partitions=partitions)
+    run = manifest(plan=PLAN | plan, datasets=noticed or tuple(chosen), partitions=partitions)
     (found,) = compare_with_paper(ReportData(run, blueprint, **layers), as_table(published_of(blueprint))).values()
     return found
 

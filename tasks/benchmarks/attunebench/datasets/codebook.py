@@ -17,14 +17,13 @@ from tasks.benchmarks.attunebench.conversation import ShownCodebook, WideAnswers
 
 PATH = DATA_FOLDER / "codebooks" / "attunebench.yaml"
 
-STANCES = {"observer": {"p": "the participant", "ps": "the participant's"}, "participant": {"p": "you", "ps": "your"}}
+STANCES = {"observer": ("the participant", "the participant's"), "participant": ("you", "your")}
+"""What {p} and {ps} stand for in a question; its other braces are its own."""
 
 
 def _in_both_stances(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    # Not by format(): the text may be that of a user's file, whose other braces are its own.
-    return {name: value.replace("{p}", words["p"]).replace("{ps}", words["ps"]) for name, words in STANCES.items()}
+    stances = STANCES.items() if isinstance(value, str) else ()
+    return {name: value.replace("{p}", p).replace("{ps}", ps) for name, (p, ps) in stances} or value
 
 
 Point = tuple[float, float]

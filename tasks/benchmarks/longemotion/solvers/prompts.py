@@ -1,21 +1,17 @@
 """The prompts of LongEmotion: `data/prompts/longemotion`, one file per task and one per helper; texts of our own."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from schemas.question_types import QuestionType
-from schemas.vocabulary import ContextTask
+from schemas.dataset import DatasetSpec
 from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES
 from tasks.solvers.prompts import PROMPTS, Plain, PromptFile, PromptFolder, Template, Text
 
 STEPS = 5
 """Steps of emotion expression, besides the ratings before them."""
-
-HELPERS: Mapping[str, str] = {"coem": "sage", "self_rag": "critic", "search_o1": "search"}
-"""The file of a setting that asks or tells more than the task's own."""
 
 
 class RetrievingTemplate(Template):
@@ -152,7 +148,8 @@ class LongEmotionPrompts(PromptFolder):
     search: PromptFile[SearchTemplate]
 
     @classmethod
-    def files_for(cls, setting: str, task: ContextTask | None, types: Collection[QuestionType]) -> Collection[str]:  # noqa: ARG003
+    def files_for(cls, setting: str, spec: DatasetSpec) -> Collection[str]:
         """Return that of the task, and that of the setting's helper."""
-        read = {FAMILIES[task] if task else None, HELPERS.get(setting)}
+        helpers = {"coem": "sage", "self_rag": "critic", "search_o1": "search"}
+        read = {FAMILIES.get(spec.task) if spec.task else None, helpers.get(setting)}
         return {file for file, name in cls.files().items() if name in read}

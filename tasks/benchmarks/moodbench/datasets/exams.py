@@ -9,7 +9,7 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
-from tasks.datasets.catalogue import pinned_in, pinned_list
+from tasks.datasets.catalogue import pinned_in, pinned_list, read_pins
 from tasks.datasets.options import choice, order_matters
 from tasks.text.mathematics import plain_forms
 
@@ -175,14 +175,16 @@ CMMLU = DatasetSpec(
         "Rejected: genetics 36, which prints one wrong option twice.",
     ),
 )
-
 _ceval = pinned_in("huggingface.co/ceval/ceval-exam", "617524a00b307ff6f9933702f724131fe12ca7ce")
 
 CEVAL = DatasetSpec(
     id="ceval",
     title="C-Eval",
     files=pinned_list("ceval", _ceval),
-    adapter=_chinese_exam("{question}", gold="answer", read=lambda record: {"subject": PurePosixPath(record.file).parent.name}),
+    adapter=_chinese_exam(
+        "{question}", gold="answer", read=lambda record: {"subject": re.split(r"_val|/val", record.file)[0].rpartition("/")[2]}
+    ),
+    required=("question", *"ABCD", "answer"),
     languages=("zh",),
     licence="CC BY-NC-SA 4.0",
     paper="Huang et al. 2023, arXiv:2305.08322",
@@ -194,4 +196,9 @@ CEVAL = DatasetSpec(
             "and the number of rows is that of its README. The files themselves could not be had when this entry was made."
         ),
     ),
+).with_alternative(
+    files=tuple(
+        _ceval("ceval-exam.zip", None, member=f"val/{PurePosixPath(path).parts[0]}_val.csv") for path in read_pins("ceval")
+    ),
+    file_format="csv",
 )

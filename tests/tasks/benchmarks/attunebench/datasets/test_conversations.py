@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from schemas.errors import SourceError, UsageError
+from schemas.errors import SourceError, SourceMissingError
 from schemas.tables.layers import LAYERS
 from tasks.benchmarks.attunebench.benchmark import TURNS, WHOLE
 from tasks.benchmarks.attunebench.conversation import VisibleConversation, Wording
@@ -254,7 +254,7 @@ def test_sample_draws_conversations_with_their_annotations(tmp_path: Path) -> No
 @each_row(("name", "folder"), [("attunebench", "nowhere"), ("attunebench_mini", ".")])
 def test_folder_of_no_such_set_is_refused(name: str, folder: str) -> None:
     spec = {"attunebench": ATTUNEBENCH, "attunebench_mini": ATTUNEBENCH_MINI}[name]
-    with pytest.raises(UsageError, match=f"{name} cannot be read from this folder"):
+    with pytest.raises(SourceMissingError, match=f"{name} cannot be read from this folder"):
         in_folder(spec, Path(folder))
 
 

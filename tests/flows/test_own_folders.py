@@ -1,0 +1,198 @@
+"""Datasets of MoodBench from a folder of the user's: in the layout of their entry, with rows of our own wording."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.dataset import PinnedFile
+from schemas.folders import DATA_FOLDER
+from tasks.datasets.catalogue import CATALOGUE, find_dataset
+from tasks.datasets.own_items import in_folder
+from tasks.lake.manifest import notices
+from tasks.sources.files import name_source
+from tests.flows.command import Ended, assert_one_message, ended
+from tests.flows.scripted_roles import layer
+from tests.model_server import ModelServer
+from tests.tasks.runs.test_comparability import reasons, record
+
+EXAMPLES = {name: json.loads((DATA_FOLDER / "examples" / f"{name}.json").read_bytes()) for name in
+            ("stereoset", "ceval", "personafeedback", "longmemeval")}  # fmt: skip
+
+
+def stereoset(folder: Path) -> None:
+    put(folder / "dev.json", json.dumps(EXAMPLES["stereoset"]["data/dev.json"]))
+
+
+def subjects() -> list[str]:
+    return [name_source(file).partition("/")[0] for file in find_dataset("ceval").files]
+
+
+def ceval(folder: Path) -> None:
+    """Every subject has the one row, whose question names it."""
+    for subject in subjects():
+        row = EXAMPLES["ceval"]["accountant/val-00000-of-00001.parquet"]
+        path = folder / subject / "val-00000-of-00001.parquet"
+        path.parent.mkdir(parents=True)
+        pl.DataFrame([{**row, "question": f"{subject} {row['question']}"}]).write_parquet(path)
+
+
+def ceval_csv(folder: Path) -> None:
+    for subject in subjects():
+        row = EXAMPLES["ceval"]["val/accountant_val.csv"]
+        path = folder / "val" / f"{subject}_val.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pl.DataFrame([{**row, "question": f"{subject} {row['question']}"}]).write_csv(path)
+
+
+def personafeedback(folder: Path) -> None:
+    for number, (kind, level) in enumerate(
+        (kind, level) for kind in ("general", "spedific") for level in ("easy", "medium", "hard")
+    ):
+        question = {**EXAMPLES["personafeedback"]["data/general/easy.jsonl"], "user_id": number + 1}
+        put(folder / "data" / kind / f"{level}.jsonl", json.dumps(question))
+    for user in range(1, 201):
+        put(folder / "persona" / f"{user}.json", json.dumps(EXAMPLES["personafeedback"]["persona/1.json"]))
+
+
+def longmemeval(folder: Path) -> None:
+    put(folder / "longmemeval_oracle.json", json.dumps(EXAMPLES["longmemeval"]["longmemeval_oracle"]))
+
+
+def put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+LAYOUTS = {"stereoset": stereoset, "ceval": ceval, "personafeedback": personafeedback, "longmemeval": longmemeval}
+SHOWN = {
+    "stereoset": (2, ("The plumber rang the bell.", "He left mud all over the hall.", "The librarian was parsley.")),
+    "ceval": (52, ("accountant 下列哪一项属于流动资产？____", "B. 库存现金")),
+    "personafeedback": (6, ("Name: Ida", "Career Information: boat builder", "Take your sketchbook down to the harbour.")),
+    "longmemeval": (1, ("(Asked on 2023/05/20 (Sat) 10:00.) How many days after the move", "User: I adopted a cat today.")),
+}
+"""Items of each folder, and what the prompts have of them."""
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:00\n"
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(lambda _messages: "B") as server:
+        yield server
+
+
+def run(server: ModelServer, lake: Path, name: str, folder: Path, *more: str) -> Ended:
+    url = server.base_url
+    models = ("--model", "m", "--base-url", url, "--judge", "j", "--judge-base-url", url, "--datasets", name)
+    options = ("--set", "bootstrap=0", "--set", f"folders.{name}={folder}", *more)
+    return ended("run", "moodbench", *models, *options, "--lake", lake, "--json")
+
+
+@pytest.mark.parametrize(("name", "write"), [*LAYOUTS.items(), ("ceval", ceval_csv)])
+def test_absent_dataset_is_asked_from_folder(tmp_path: Path, server: ModelServer, name: str, write: Any) -> None:
+    write(tmp_path / "mine")
+    done = run(server, tmp_path / "lake", name, tmp_path / "mine")
+    assert done.status in (0, 1), done.err
+    items, texts = SHOWN[name]
+    assert layer(tmp_path / "lake", "items").height == items
+    said = "\n".join(message["content"] for body in server.bodies for message in body["messages"])
+    assert [text for text in texts if text not in said] == []
+    (notice,) = json.loads((tmp_path / "lake" / "runs" / done.document["run"] / "manifest.json").read_bytes())["datasets"]
+    first = notice["sources"][0]
+    if name == "ceval" and write is ceval:
+        file = tmp_path / "mine" / "accountant" / "val-00000-of-00001.parquet"
+        pinned = find_dataset("ceval").files[0]
+        assert isinstance(pinned, PinnedFile)
+        got = sha256(file.read_bytes()).hexdigest()
+        assert first == f"own files, hash differs from the pinned one: {pinned.path}, {got} in place of {pinned.sha256}"
+        assert layer(tmp_path / "lake", "items")["subset"].sort().to_list() == sorted(subjects())
+    elif name == "stereoset":
+        assert first.startswith("own files, hash differs from the pinned one: data/dev.json, ")
+    else:
+        assert [source.partition(":")[0] for source in notice["sources"]] == ["own files, no hash is pinned"]
+    report = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "lake" / "runs").rglob("*.html"))
+    assert first.partition(":")[0] in report
+
+
+def test_a_run_is_verified_without_its_folder(tmp_path: Path, server: ModelServer) -> None:
+    stereoset(tmp_path / "mine")
+    done = run(server, tmp_path / "lake", "stereoset", tmp_path / "mine").document
+    checked = ended("verify", done["run"], "--lake", tmp_path / "lake", "--json").document
+    assert (checked["differences"], checked["notes"]) == ([], [])
+    text = (tmp_path / "mine" / "dev.json").read_text(encoding="utf-8")
+    put(tmp_path / "mine" / "dev.json", text.replace("parsley", "sorrel"))
+    (changed,) = ended("verify", done["run"], "--lake", tmp_path / "lake", "--json").document["differences"]
+    assert (changed["kind"], changed["where"]) == ("catalogue", "stereoset")
+    rmtree(tmp_path / "mine")
+    gone = ended("verify", done["run"], "--lake", tmp_path / "lake", "--json").document
+    assert gone["differences"] == []
+    assert gone["notes"] == [
+        "dataset stereoset: whether its source changed could not be checked: stereoset cannot be read from this folder"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "parts"),
+    [
+        ("stereoset", {"dev.json": None}, ("stereoset cannot be read from this folder", "expected: data/dev.json")),
+        ("personafeedback", {"persona/7.json": None}, ("expected: persona/7.json",)),
+        ("personafeedback", {"data/general/easy.jsonl": None, "easy.jsonl": "{}"}, ("expected: data/general/easy.jsonl",)),
+        ("ceval", {f"{subject}/val-00000-of-00001.parquet": None for subject in subjects()[:5]}, ("and 2 more",)),
+        ("longmemeval", {"longmemeval_oracle.json": "{}"}, ("the file is not a list of records", "longmemeval_oracle.json")),
+        ("longmemeval", {"longmemeval_oracle.json": '[{"question_id": 1}]'}, ("lacks required fields", "no question_type")),
+        ("stereoset", {"dev.json": '{"data": {"intersentence": []}}'}, ("data/dev.json", "KeyError: 'intrasentence'")),
+        ("stereoset", {"dev.json": POINTER}, ("data/dev.json is a Git LFS pointer",)),
+        ("ceval", {"law/val-00000-of-00001.parquet": "text"}, ("cannot be read as Parquet", "law/val-")),
+    ],
+)  # fmt: skip
+def test_a_wrong_folder_is_one_message(
+    tmp_path: Path, server: ModelServer, name: str, change: dict[str, str | None], parts: tuple[str, ...]
+) -> None:
+    LAYOUTS[name](tmp_path / "mine")
+    for file, text in change.items():
+        if text is None:
+            (tmp_path / "mine" / file).unlink()
+        else:
+            put(tmp_path / "mine" / file, text)
+    assert_one_message(run(server, tmp_path / "lake", name, tmp_path / "mine"), *parts)
+    assert server.calls == 0
+
+
+def test_the_pinned_file_is_the_papers(tmp_path: Path) -> None:
+    content = tmp_path / "pinned.csv"
+    put(content, "question1,question2\n")
+    spec = find_dataset("qqp")
+    (file,) = spec.files
+    assert isinstance(file, PinnedFile)
+    pinned = replace(
+        spec, files=(file.model_copy(update={"path": "data/pinned.csv", "sha256": sha256(content.read_bytes()).hexdigest()}),)
+    )
+    other = replace(spec, files=(file.model_copy(update={"path": "data/pinned.csv"}),))
+    (same,), (differs,) = ([*notices([in_folder(each, tmp_path)])] for each in (pinned, other))
+    assert same.sources == (f"own files with the pinned hash: {file.repository} at {file.revision}",)
+    found = record("moodbench", {"qqp", "copa"}, noticed=(same, *notices([find_dataset("copa")])))
+    (qqp, copa) = (next(each for each in found.datasets if each.dataset == name) for name in ("qqp", "copa"))
+    assert [(each.likeness, each.text) for each in qqp.differences if each.respect == "source"] == [("same", same.sources[0])]
+    assert (qqp.verdict, copa.verdict, "source" in reasons(found)) == ("close", "close", False)
+    worse = record("moodbench", {"qqp", "copa"}, noticed=(differs, *notices([find_dataset("copa")])))
+    (qqp,) = (each for each in worse.datasets if each.dataset == "qqp")
+    assert qqp.verdict == "not comparable"
+    assert f"in place of {file.sha256}" in next(each.text for each in qqp.differences if each.respect == "items")
+
+
+@pytest.mark.parametrize("name", [*LAYOUTS])
+def test_show_tells_files_fields_and_command(name: str) -> None:
+    shown = ended("datasets", "show", name, "--json").document
+    assert shown["own_folder"] == f"moodflow run BENCHMARK --datasets {name} --set folders.{name}=DIR"
+    assert shown["example"] == EXAMPLES[name]
+    files = [*shown["files"], *shown["other_sources"]]
+    assert all(any(Path(path).name in file for file in files) for path in shown["example"])
+    assert shown["expected_rows"] == CATALOGUE[name].expected_rows
