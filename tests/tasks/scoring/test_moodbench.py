@@ -3,11 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from schemas.blueprint import Blueprint
+from tasks.datasets.catalogue import find_dataset
+from tasks.scoring.aggregation import aggregate_scores, total_scores
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import paper_of
+from tasks.scoring.tree import tree_tables
 
 ROOT = Path(__file__).resolve().parents[3]
 TASKS = [2, 4, 5, 6, 1, 6, 6, 2, 1, 2, 3, 3]
@@ -70,7 +74,7 @@ def test_level_rules_are_those_of_the_paper() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["moodbench", "moodbench-mini"])
+@pytest.mark.parametrize("name", ["moodbench", "moodbench-mini", "moodbench-code"])
 def test_all_other_weights_are_one(name: str) -> None:
     blueprint = load_blueprint(name)
     weights = [node.weight for tier, node in blueprint.nodes() if tier == 2]
@@ -91,3 +95,66 @@ def test_mini_is_the_same_tree() -> None:
 
     mini = load_blueprint("moodbench-mini")
     assert (tree(mini), mini.gate, mini.level_rules) == (tree(MOODBENCH), MOODBENCH.gate, MOODBENCH.level_rules)
+
+
+CODE = load_blueprint("moodbench-code")
+
+
+def code_scores(scores: dict[str, float]) -> dict[str, float]:
+    """Scores by node, and the total, if all datasets of the released code's tree have 50 but these."""
+    names = {"model": "m", "setting": "base", "n_scored": 1, "n_total": 1}
+    rows = [
+        {**names, "dataset": name, "method": method.id, "metric": spec.metric, "normalized_0_100": scores.get(name, 50.0)}
+        for name, dataset in CODE.datasets.items()
+        for method in dataset.methods
+        for spec in method.metrics
+    ]
+    nodes = aggregate_scores(pl.DataFrame(rows), tree_tables(CODE)).nodes
+    main = nodes.filter(pl.col("tier") == 1).rename({"node": "ability"})
+    total = total_scores(main, CODE)["total_before_veto"].item()
+    return {**dict(nodes.select("node", "score_0_100").iter_rows()), "total": total}
+
+
+def test_companionship_of_the_released_code_has_two_parts() -> None:
+    main = next(ability for ability in CODE.abilities if ability.id == "companionship")
+    tree = {node.id: {task.level: [entry.id for entry in task.datasets] for task in node.tasks} for node in main.children}
+    assert tree == {
+        "memory": {"low": ["booksort"], "high": ["longmemeval"]},
+        "personalization": {"low": ["personafeedback"], "medium": ["cped_personalization"]},
+    }
+    scores = code_scores({"booksort": 100, "longmemeval": 0, "personafeedback": 80, "cped_personalization": 30})
+    # Low and high 0.6 and 0.4: 60 + 0. Low and medium 0.4 and 0.6: 32 + 18. Their mean; of the total 0.3: 15 + 20 + 16.5.
+    assert (scores["memory"], scores["personalization"], scores["companionship"]) == pytest.approx((60, 50, 55))
+    assert scores["total"] == pytest.approx(51.5)
+
+
+def test_inference_of_the_released_code_has_copa_high() -> None:
+    (node,) = (node for _, node in CODE.nodes() if node.id == "natural_language_inference")
+    levels = [(task.level, [entry.id for entry in task.datasets]) for task in node.tasks]
+    # LogicNLI, the third of the high ones, is in no catalogue.
+    assert sorted(levels) == sorted(
+        [("low", ["ocnli", "mnli", "rte"]), ("high", ["copa"]), ("medium", ["wsc"]), ("medium", ["mutual"]), ("high", ["folio"])]
+    )
+    scores = code_scores({"copa": 100, "ocnli": 80, "wsc": 10})
+    # Low (80 + 50 + 50) / 3 = 60, medium (10 + 50) / 2 = 30, high (100 + 50) / 2 = 75: 18 + 16.5 + 11.25.
+    assert scores["natural_language_inference"] == pytest.approx(45.75)
+    # One of four parts: (3 x 50 + 45.75) / 4 = 48.9375, and 0.3 of the total: 14.68125 + 20 + 15.
+    assert scores["total"] == pytest.approx(49.68125)
+
+
+def test_the_released_tree_is_that_of_its_places() -> None:
+    paper = paper_of(MOODBENCH)
+    assert paper is not None
+    places = pl.read_csv(paper.folder / str(paper.places)).rows()
+    mains = {node.id: main.id for main in CODE.abilities for _, node in main.walk()}
+    tree = [
+        (find_dataset(entry.id).title, task.id, task.level, node.id, mains[node.id])
+        for node, task in CODE.tasks()
+        for entry in task.datasets
+    ]
+    assert sorted(tree) == sorted((find_dataset(dataset).title, *place) for dataset, *place in places)
+    assert (CODE.gate, CODE.level_rules) == (MOODBENCH.gate, MOODBENCH.level_rules)
+    again = {"cped_empathy", "cped_personalization"}
+    assert {name: CODE.datasets[name].methods for name in CODE.datasets.keys() - again} == {
+        name: dataset.methods for name, dataset in MOODBENCH.datasets.items() if name != "logiqa"
+    }

@@ -19,7 +19,7 @@ _SINGLE_CHOICE = (
     *("hellaswag", "cosmos_qa", "piqa", "agieval", "mmlu_pro", "cmmlu", "ceval"),
     *("imdb", "sst2", "dianping", "moodbench1", "vua20", "cped", "edos", "emobench1"),
     *("moodbench2", "emobench2", "semeval2018_task1", "moodbench3", "emobench3", "moodbench4"),
-    *("personafeedback", "booksort"),
+    *("personafeedback", "booksort", "cped_empathy", "cped_personalization"),
 )
 _METRICS: Mapping[Metric, tuple[str, ...]] = {
     "accuracy": _SINGLE_CHOICE,
