@@ -221,8 +221,9 @@ def _name_noticed(notice: DatasetNotice | None, files: int) -> SourceName:
     if notice is None:
         return SourceName(note="neither the catalogue nor a manifest names it")
     only = notice.sources[0] if len(notice.sources) == 1 else ""
-    if only.startswith(OWN):
-        return SourceName(path=only.removeprefix(OWN) if files == 1 else None, note="a file of the user's own")
+    if only.startswith(OWN.strip()):
+        name = only.removeprefix(OWN) if files == 1 and only.startswith(OWN) else None
+        return SourceName(path=name, note="a file of the user's own" if name else only)
     if " at " in only:
         repository, _, revision = only.partition(" at ")
         return SourceName(repository=repository, revision=revision, note="the catalogue names other content now")

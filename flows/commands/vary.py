@@ -84,7 +84,8 @@ def _decided_by(job: "EvalJob") -> Iterator[Any]:
     yield from (job.dataset, job.setting, plan.seed, plan.profile, job.resolved.sample(selected), selected.methods)
     yield plan.contexts if selected.spec.sample_builder else None
     yield [(role, entry.name, entry.meaning) for role, entry in job.models.items()]
-    yield from (solver_plan.settings, solver_plan.chunking, job.resolved.epochs, options.too_long)
+    prompts = solver_plan.code.settings(options.prompts)
+    yield from (solver_plan.settings, prompts, solver_plan.chunking, job.resolved.epochs, options.too_long)
     yield [(rubric, judge.name, judge.meaning, plan.judge_repeat) for judge, rubric in job.raters]
 
 

@@ -19,6 +19,7 @@ from tasks.scoring.blueprints import RUBRICS_BELOW
 from tasks.scoring.published import TOTAL, PublishedTable, as_table, paper_of, published_of
 from tasks.solvers.plain import prompt_files
 from tasks.solvers.registry import setting_title
+from tasks.sources.locating import shortened
 from tasks.text.number_format import counted, listed, percent
 
 MOST_INCOMPARABLE = 0.25
@@ -159,8 +160,7 @@ def _of_the_source(notice: DatasetNotice) -> Iterator[Departure]:
     for source in copies:
         yield Departure(respect="source", likeness="same" if source.startswith(OWN_AS_PINNED) else "close", text=source)
     if own := [source for source in notice.sources if source.startswith(("bundled", "own file")) and source not in copies]:
-        more = f", and {len(own) - 3} more" if own[3:] else ""
-        yield _not("items", f"not the paper's: {listed(own[:3])}{more}")
+        yield _not("items", f"not the paper's: {'; '.join(shortened(own))}")
     if notice.replaces is not None:
         yield _close("source", listed(list(notice.sources)))
     if notice.replaces not in (None, notice.languages):

@@ -35,7 +35,6 @@ PLACEHOLDER = re.compile(r"\{\s*(?:[a-z_]\w*|\d+[.\[!])[^{}\"':,]*\}", re.IGNORE
 """What looks like a field: a name in braces, or what is reached from one. Braces of JSON and LaTeX seldom do."""
 
 BRACES = re.compile(r"\{\{|\}\}|\{[^{}]*\}|[{}]")
-
 OwnPrompts = Mapping[str, Any]
 """The content of a blueprint's own prompt files, by path in its folder without suffix."""
 

@@ -226,10 +226,8 @@ def needs(spec: DatasetSpec, locator: Locator) -> tuple[str, ...]:
         return tuple(shortened(locator.needs(chosen.files)))
     lines = list(shortened(locator.needs(spec.files)))
     for alternative in list(sources(spec))[1:]:
-        lines += [
-            f"or {name_repositories(alternative) or 'files of our own'}: {line}"
-            for line in shortened(locator.needs(alternative.files))
-        ]
+        origin = name_repositories(alternative) or "files of our own"
+        lines += [f"or {origin}: {line}" for line in shortened(locator.needs(alternative.files))]
     return tuple(lines)
 
 

@@ -22,7 +22,10 @@ from tests.model_server import ModelServer
 PAGES = (
     pytest.param("README.md", marks=needs_mirror),
     "docs/operations.md",
-    *(f"docs/how-to/{name}.md" for name in ("own-endpoint", "own-dataset", "own-benchmark", "own-judge", "build-cards")),
+    *(
+        f"docs/how-to/{name}.md"
+        for name in ("own-endpoint", "own-dataset", "own-benchmark", "own-prompts", "own-judge", "build-cards")
+    ),
 )
 BY_MAKE = ("make demo", "make test")
 EXIT_STATUS = {("README.md", 1): 1, ("README.md", 28): 1, ("docs/how-to/own-benchmark.md", 1): 2}

@@ -19,6 +19,7 @@ from tasks.lake.manifest import notices
 from tasks.sources.files import name_source
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted_roles import layer
+from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 from tests.tasks.runs.test_comparability import reasons, record
 
@@ -196,3 +197,14 @@ def test_show_tells_files_fields_and_command(name: str) -> None:
     files = [*shown["files"], *shown["other_sources"]]
     assert all(any(Path(path).name in file for file in files) for path in shown["example"])
     assert shown["expected_rows"] == CATALOGUE[name].expected_rows
+
+
+@needs_mirror
+def test_the_pinned_file_gives_the_same_partition(tmp_path: Path) -> None:
+    (file,) = find_dataset("copa").files
+    assert isinstance(file, PinnedFile)
+    folder = (MIRROR / file.repository / file.path).parent
+    for more in (("--mirror", str(MIRROR)), ("--set", f"folders.copa={folder}")):
+        built = ended("build", "moodbench", "--datasets", "copa", "--lake", tmp_path, *more)
+        assert built.status == 0, built.err
+    assert len([*tmp_path.glob("items/**/*.parquet")]) == 1

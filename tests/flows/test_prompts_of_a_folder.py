@@ -161,3 +161,14 @@ def test_a_faulty_folder_is_one_message(
     folder = write(tmp_path / "theirs", **files)
     assert_one_message(run(server, tmp_path / "lake", *CHOICE, "--set", f"prompts={folder}"), *parts)
     assert server.calls == 0
+
+
+def test_prompts_can_be_varied(tmp_path: Path, server: ModelServer) -> None:
+    folder = write(tmp_path / "theirs", single_choice=marked("single_choice", "LANGUAGE", "instruction"))
+    done = run(server, tmp_path / "lake", *CHOICE, "--vary", f"prompts={folder},null")
+    assert done.status == 0, done.err
+    assert [MARK in body["messages"][0]["content"] for body in server.bodies] == [True, False]
+    assert len(done.document["comparisons"]) == 1
+    same = write(tmp_path / "ours", single_choice=marked("single_choice", "LANGUAGE", "instruction", mark=""))
+    refused = run(server, tmp_path / "lake", *CHOICE, "--vary", f"prompts={same},null")
+    assert_one_message(refused, "varying prompts changes nothing here")
