@@ -40,7 +40,7 @@ class DatasetEntry(Document):
     other_sources: tuple[str, ...] = Field(description="files of the sources that are not used here")
     record_format: str
     required: tuple[str, ...] = Field(description="fields that each record has; empty = the adapter knows them")
-    example: dict[str, Any] = Field(description="what files hold, in words of ours, by path; empty = there is no example")
+    example: dict[str, Any] = Field(description="what files hold, in words of ours, by path, and their rows; empty = none")
     own_folder: str = Field(description="command that reads the files from a folder of the user's, whatever they hold")
     question_types: tuple[str, ...]
     languages: tuple[str, ...]

@@ -155,7 +155,8 @@ def in_folder(spec: DatasetSpec, folder: Path) -> DatasetSpec:
         lacking = [name for name, path in zip(names, paths, strict=True) if not path.is_file()]
         if pinned and not lacking:
             copies = tuple(map(_own_copy, pinned, paths))
-            return replace(source, files=copies, expected_rows=None, broken_rows=0, alternative=None)
+            known = source if all(copy.as_pinned for copy in copies) else replace(source, expected_rows=None, broken_rows=0)
+            return replace(known, files=copies, alternative=None)
         absent = min(absent or lacking, lacking, key=len)
     raise SourceMissingError(
         f"{spec.id} cannot be read from this folder",

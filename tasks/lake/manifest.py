@@ -261,8 +261,8 @@ def _source(file: SourceFile) -> str:
         case BundledFile():
             return "bundled"
         case OwnCopy(as_pinned=False):
-            pinned = file.of.sha256 or file.of.md5
-            return f"own files, hash differs from the pinned one: {file.of.path}, {file.sha256} in place of {pinned}"
+            pinned = f"sha256 {file.of.sha256}" if file.of.sha256 else f"md5 {file.of.md5}"
+            return f"own files, hash differs from the pinned one: {file.of.path}, sha256 {file.sha256} in place of {pinned}"
         case OwnCopy():
             return f"{OWN_AS_PINNED if file.as_pinned else OWN_UNPINNED}: {file.of.repository} at {file.of.revision}"
         case LocalFile():

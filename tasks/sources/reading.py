@@ -95,7 +95,7 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
         entry = source.of if isinstance(source, OwnCopy) else source
         own_format = entry.record_format if isinstance(entry, PinnedFile) else None
         required = () if own_format else spec.required
-        own = isinstance(source, LocalFile)
+        own = isinstance(source, LocalFile) and not (isinstance(source, OwnCopy) and source.as_pinned)
         if (own_format or spec.record_format) == "folder":
             read = read_folder(path)
         else:
