@@ -44,9 +44,9 @@ def shown_names(names: Iterable[str]) -> str:
 Kind = Literal["place", "limit", "system", "evaluation"]
 """What a field of a plan is about.
 
-`place`: where a run works and what its pages show; nothing of what is evaluated. `limit`: what it may cost, its intervals and
-ranks; no answer and no score of an item. `system`: what is paired before two runs are compared, and the models that take part
-besides. `evaluation`: which items are asked, and how they are asked and scored.
+`place`: where a run works and finds files, of which the content counts and not the place; what its pages show. `limit`: what it
+may cost, its intervals and ranks; no answer and no score of an item. `system`: what is paired before two runs are compared, and
+the models that take part besides. `evaluation`: which items are asked, and how they are asked and scored.
 """
 
 

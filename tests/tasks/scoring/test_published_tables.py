@@ -51,7 +51,7 @@ def test_paper_of_a_benchmark_scores_its_abilities(tmp_path: Path) -> None:
     found = {name: paper_of(load_blueprint(name)) for name in (*list_blueprints(), str(own))}
     assert found == {
         **dict.fromkeys(("attunebench", "attunebench-mini")),
-        **dict.fromkeys(("ecdbench", "ecdbench-mini", "moodbench", "moodbench-mini"), MOODBENCH),
+        **dict.fromkeys(("ecdbench", "ecdbench-mini", "moodbench", "moodbench-code", "moodbench-mini"), MOODBENCH),
         **dict.fromkeys(("esc-eval", "esc-eval-mini"), ESC_EVAL),
         **dict.fromkeys(("longemotion", "longemotion-mini", "longemotion-released", str(own)), LONGEMOTION),
     }
