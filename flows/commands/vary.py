@@ -14,6 +14,7 @@ from flows.commands.plan_fields import find_field
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.addresses import hide_credentials
 from schemas.documents.comparison import RunComparison, SeveralRuns, VariedRuns
+from schemas.documents.run import RunDocument
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.printing import tell
@@ -32,6 +33,9 @@ LEAST_BUDGET = 1e-9
 Settings = tuple[str, ...]
 """What is set for a variant, each `PATH=VALUE`."""
 
+ALL = "all"
+"""In place of values: each word that the field may be."""
+
 BETWEEN = re.compile(r",(?![^\[{]*[\]}])")
 """A comma between two values; those within brackets and braces are part of one."""
 
@@ -41,7 +45,8 @@ def _read_factors(vary: Sequence[str]) -> dict[str, list[str]]:
     for text in vary:
         path, _, values = text.partition("=")
         field = find_field(path.strip(), "--vary")
-        factors[field.path] = list(dict.fromkeys(value.strip() for value in BETWEEN.split(values) if value.strip()))
+        listed = field.words if values.strip() == ALL else (value.strip() for value in BETWEEN.split(values))
+        factors[field.path] = list(dict.fromkeys(filter(None, listed)))
     too_many = len(vary) > MOST_FACTORS or len(factors) < len(vary)
     if too_many or "benchmark" in factors or not all(len(values) > 1 for values in factors.values()):
         raise UsageError(
@@ -101,7 +106,22 @@ def with_comparison(result: CommandResult, several: SeveralRuns, variants: Mappi
         except UsageError as error:  # nothing was scored in one of them, which its own lines say
             tell(f"{other} is not compared with {first}: {error.what}")
     document = VariedRuns(**dict(several), variants=runs, comparisons=tuple(comparisons.values()))
-    return replace(result, document=document, view=[*result.view, *_tables(first, comparisons)])
+    side_by_side = _headline_tables(dict(zip(names, several.runs, strict=True)))
+    return replace(result, document=document, view=[*result.view, *side_by_side, *_tables(first, comparisons)])
+
+
+def _headline_tables(variants: Mapping[str, RunDocument]) -> Iterator[RenderableType]:
+    """Yield a table per system and dataset with headlines: a row per variant, the scores that its report shows first."""
+    tables: dict[str, dict[str, dict[str, float | None]]] = {}
+    for variant, document in variants.items():
+        for dataset in document.headlines:
+            for score in dataset.scores:
+                scores = tables.setdefault(f"{label_system(score)}: {dataset.dataset}", {})
+                scores.setdefault(variant, {})[score.headline] = score.score
+    for title, rows in tables.items():
+        headlines = list(dict.fromkeys(headline for scores in rows.values() for headline in scores))
+        columns = (Column("Variant", "name"), *(Column(headline, "score") for headline in headlines))
+        yield terminal_table(Table(columns, [(name, *map(scores.get, headlines)) for name, scores in rows.items()], title))
 
 
 def _tables(first: str, comparisons: Mapping[str, RunComparison]) -> Iterator[RenderableType]:

@@ -198,6 +198,34 @@ def test_odd_fields_are_told_and_cost_no_conversation(tmp_path: Path) -> None:
     assert not (lake / "items_rejected").exists()
 
 
+def copying_omniscient(messages: Messages) -> str:
+    """What a model says that copies the mood where it is shown who wrote, and knows everything elsewhere."""
+    shown = "Before the first message you are told" in messages[0]["content"]
+    return knowing(MODELS["copier" if shown else "oracle"])(messages)
+
+
+def test_one_command_asks_all_modes(tmp_path: Path) -> None:
+    with ModelServer(copying_omniscient) as server:
+        model = ("--model", "m", "--base-url", server.base_url, "--lake", tmp_path / "lake")
+        command = ("run", "attunebench-mini", *model, "--vary", "solvers.annotate.mode=all")
+        shown, done = ended(*command), ended(*command, "--json")
+        # Four modes of 4 x 13 calls.
+        assert (server.calls, server.repeated) == (4 * 52, 0)
+    assert (shown.status, done.status) == (0, 0), shown.err
+    modes = ("default", "verbose", "omniscient", "verbose_omniscient")
+    assert list(done.document["variants"]) == [f"solvers.annotate.mode={mode}" for mode in modes]
+    copied = pytest.approx((3 * 94.6 + 100) / 4)
+    runs = (done.document, *done.document["more"])
+    assert [run["models"][0]["total"] for run in runs] == [pytest.approx(100), pytest.approx(100), copied, copied]
+    side_by_side = shown.out[shown.out.index("m (Annotate): AttuneBench, bundled items") :]
+    rows = [line.split() for line in side_by_side.splitlines() if line.strip().startswith("solvers.annotate.mode=")][:4]
+    # Emotion, behaviour, preference, no judge, both behaviour and preference; b is 0 in three, so 0.2 of 1 are lost there.
+    assert [row[1:] for row in rows] == [
+        *(["100.00"] * 3 + ["–"] + ["100.00"] * 3 for _ in modes[:2]),
+        *(["100.00"] * 3 + ["–", "100.00", "85.00", "95.95"] for _ in modes[2:]),
+    ]
+
+
 def test_a_failed_call_ends_the_port_with_1(tmp_path: Path) -> None:
     """One of 52 calls fails, and the port scores it as an empty reply: nothing lacks a score."""
     with ModelServer(knowing(MODELS["oracle"]), fault=lambda number: "context_too_long" if number == 5 else None) as server:
