@@ -139,9 +139,9 @@ def explain_subset(run: PastRun, where: str, systems: Sequence[System], datasets
 
 
 def item_columns(items: pl.DataFrame, *annotations: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per item: OF_ITEM, its groups as text, and scores of questionnaires, which only gold has.
+    """Return a row per item: OF_ITEM, its groups as text, and those that only gold has, such as scores of questionnaires.
 
-    A questionnaire is a column of numbers where all its scores are.
+    One that only gold has is a column of numbers where all its values are.
     """
     columns = items.select(OF_ITEM)
     for frame in (items, *annotations):

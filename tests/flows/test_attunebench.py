@@ -144,6 +144,10 @@ def assert_shown(document: dict[str, Any], lake: Path) -> None:
     split = ended("explain", document["run"], "--where", "who_5 < 13 AND country IS NOT NULL", "--lake", lake, "--json")
     assert (split.status, sum(split.document["items"].values())) == (0, 4)
     assert {"topic", "diagnoses", "who_5", "tipi_openness"} <= set(split.document["columns"])
+    # The first conversation alone is about that, by a person who is tense.
+    for where in ("subtopic = 'Passed over for a post'", "topic_attitude LIKE 'Tense%'"):
+        alone = ended("explain", document["run"], "--where", where, "--lake", lake, "--json").document
+        assert alone["items"] == {"subset": 1, "complement": 3, "unknown": 0}
     checked = ended("verify", document["run"], "--lake", lake)
     assert checked.status == 0, checked.out
 
