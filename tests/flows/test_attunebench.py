@@ -93,6 +93,8 @@ def assert_scores(done: Ended, port: Ended, alone: Ended) -> None:
     assert total(port, "copier") == pytest.approx(94.6)
     assert total(port, "oracle") == pytest.approx((3 * 100 + 94.6) / 4)
     values, unjudged = raw(done, "yes"), raw(alone, "oracle")
+    branches = ("perceiving", "facilitating", "understanding", "managing")
+    assert [unjudged["emotion_intensity_mae"], *(unjudged[f"branch_{name}"] for name in branches)] == [0, 1, 1, 1, 1]
     for metric, side in {"binary_om_accuracy": "observed", "binary_human_accuracy": "preferred"}.items():
         assert 100 * values[metric] == 100 * values[f"{metric}_hp"] == pytest.approx(share_of_yes(side))
     # Ratings of 5, 6, 4 and 5 have the mean 5, and 4 of 6 steps; the judge says yes to everything.
@@ -129,6 +131,7 @@ def assert_shown(document: dict[str, Any], lake: Path) -> None:
     for option in ("mode=&#34;default", "strategy=&#34;absolute", "labels=&#34;neutral"):
         assert f"solvers.annotate.{option}&#34;" in page
     assert "orders chunks" not in page
+    assert "emotion_intensity_mae (lower is better; not in the total)" in page
     # What counts explains an example, though other metrics stand before it.
     assert set(re.findall(r"Compared with the reference by (\w+)", page)) == {"composite_score"}
     told = ended("explain", document["run"], "--dataset", "attunebench_mini", "--model", "copier", "--lake", lake)

@@ -218,7 +218,7 @@ class ConversationAnnotations(OfItem):
         }
     )
     branches = dy.List(dy.Struct({"name": dy.String(), "value": _rating(nullable=True)}))
-    groups = dy.List(dy.Struct({"name": dy.String(), "value": dy.String()}), description="subtopic, attitude to the topic and scores of questionnaires among them")
+    groups = dy.List(dy.Struct({"name": dy.String(), "value": dy.String()}), description="scores of questionnaires among them")
     na_answers = dy.Int64(min=0, description="answers about replies that are na")
     empty_tag_lists = dy.Int64(min=0, description="turns without a mood")
     remarks = dy.List(dy.String(), description="what is odd in the record, and how it was read")
