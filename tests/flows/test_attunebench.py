@@ -182,7 +182,9 @@ def test_a_run_comes_back_from_its_result_files(tmp_path: Path) -> None:
     assert changed == {"draft_judge_score", "draft_binary_alignment"}
     written = ended("runs", "export", done.document["run"], "--to", folder, "--lake", lake, "--json")
     assert (written.status, len(written.document["files"])) == (0, 5), written.err
-    (means,) = json.loads((folder / "scores-corrected.json").read_text(encoding="utf-8"))["aggregates"]
+    scores = json.loads((folder / "scores-corrected.json").read_text(encoding="utf-8"))
+    assert scores["metadata"]["ground_truth_path"] == "attunebench_mini.jsonl"
+    (means,) = scores["aggregates"]
     assert (means["n_conversations"], means["composite_score"]) == (4, pytest.approx(total(done, "oracle")))
     assert_official_scores(port.document["run"], tmp_path / "port", lake)
     # All servers are closed. 4 x 13 calls to the model, 12 to the judge
