@@ -248,7 +248,7 @@ def test_a_failed_call_ends_the_port_with_1(tmp_path: Path) -> None:
 def answered(folder: Path, wave: Path, says: Callable[[Messages], str]) -> Path:
     """A log of others who answered every call: samples of the first ten, the rest as a batch."""
     rows = []
-    files = (wave / f"attunebench-mini{kind}.jsonl" for kind in ("", ".documents"))
+    files = (wave / "attunebench-mini.jsonl", wave / "attunebench-mini" / "documents.jsonl")
     lines = zip(*(file.read_text(encoding="utf-8").splitlines() for file in files), strict=True)
     for number, (call, document) in enumerate(map(json.loads, pair) for pair in lines):
         text = says(call["body"]["messages"])

@@ -20,7 +20,7 @@ from schemas.chat import ChatMessage, ChatRequest
 from schemas.documents.lake import RequestSet
 from schemas.errors import UsageError, summarize
 from schemas.folders import DATA_FOLDER
-from schemas.json_yaml import read_json, read_text, read_yaml, require_short
+from schemas.json_yaml import read_json, read_text, require_short
 from tasks.lake.files import replace_file, require_absent
 from tasks.models.http.parse_reply import read_completion
 from tasks.models.journal.files import ImportedReplies, add_replies
@@ -28,13 +28,19 @@ from tasks.models.journal.table import JournalRow, write_reply
 
 URL = "/v1/chat/completions"
 ABOUT = ".about.json"
-TASK = DATA_FOLDER / "lm_eval_task.yaml"
+TASK = DATA_FOLDER / "lm_eval_task"
 FRAME = re.compile(r"(?:<[^<>\s]{1,40}>|\[/?INST\]|system|user|assistant|model|human|[\s:#])*+", re.IGNORECASE)
 """What chat templates put around a message: special tokens and roles, no words of their own."""
 
 
-def write_requests(requests: Iterable[ChatRequest], folder: Path, name: str) -> tuple[RequestSet, ...]:
-    """Write calls, each once, as files of a folder, a set of four per endpoint, model and repetition.
+Subjects = Mapping[str, Mapping[str, str]]
+"""What calls are about, by key: columns of the documents of a task."""
+
+
+def write_requests(
+    requests: Iterable[ChatRequest], folder: Path, name: str, subjects: Subjects | None = None
+) -> tuple[RequestSet, ...]:
+    """Write calls, each once, as files of a folder: a batch and a folder with a task per endpoint, model and repetition.
 
     `name` is that of the first set, and of its task; further ones have a number. Return what the `.about.json` of each set says,
     which names the call together with its line.
@@ -43,12 +49,13 @@ def write_requests(requests: Iterable[ChatRequest], folder: Path, name: str) -> 
     for request in requests:
         groups.setdefault((request.identity, request.model, request.repetition), []).append(request)
     return tuple(
-        _write_set(folder, f"{name}-{number}" if number > 1 else name, calls) for number, calls in enumerate(groups.values(), 1)
+        _write_set(folder, f"{name}-{number}" if number > 1 else name, calls, subjects or {})
+        for number, calls in enumerate(groups.values(), 1)
     )
 
 
-def _write_set(folder: Path, name: str, calls: list[ChatRequest]) -> RequestSet:
-    first, documents, task = calls[0], f"{name}.documents.jsonl", read_yaml(read_text(TASK))
+def _write_set(folder: Path, name: str, calls: list[ChatRequest], subjects: Subjects) -> RequestSet:
+    first = calls[0]
     lines = _lines({"custom_id": call.key, "method": "POST", "url": URL, "body": call.body()} for call in calls)
     about = RequestSet(
         file=f"{name}.jsonl",
@@ -59,13 +66,15 @@ def _write_set(folder: Path, name: str, calls: list[ChatRequest]) -> RequestSet:
         sha256=sha256(lines).hexdigest(),
     )
     temperature, longest = first.sampling.temperature, max(call.sampling.max_tokens for call in calls)
-    task |= {"task": name, "dataset_kwargs": {"data_files": {"test": documents}}}
-    task["generation_kwargs"] |= {"do_sample": bool(temperature), "temperature": temperature, "max_gen_toks": longest}
+    generation = {"until": [], "do_sample": bool(temperature), "temperature": temperature, "max_gen_toks": longest}
+    decoding = yaml.safe_dump({"task": name, "generation_kwargs": generation}, sort_keys=False)
+    documents = ({"custom_id": call.key, **subjects.get(call.key, {}), "prompt": flatten(call)} for call in calls)
     files = {
         f"{name}.jsonl": lines,
         f"{name}{ABOUT}": about.model_dump_json(indent=1).encode(),
-        documents: _lines({"custom_id": call.key, "prompt": flatten(call)} for call in calls),
-        f"{name}.yaml": yaml.safe_dump(task, sort_keys=False).encode(),
+        f"{name}/documents.jsonl": _lines(documents),
+        f"{name}/documents.py": (TASK / "documents.txt").read_bytes(),
+        f"{name}/{name}.yaml": f"{read_text(TASK / 'task.yaml')}\n{decoding}".encode(),
     }
     for file in files:
         require_absent(folder / file)

@@ -1,9 +1,13 @@
 """Calls for others to answer, and what comes back in their logs."""
 
 import json
+import re
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from runpy import run_path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -56,18 +60,42 @@ def test_set_of_files_per_endpoint_model_and_repetition(tmp_path: Path) -> None:
     first, second = lines(tmp_path / "talks.jsonl")
     body = json.loads(CALLS[0].body_json)
     assert first == {"custom_id": CALLS[0].key, "method": "POST", "url": "/v1/chat/completions", "body": body}
-    assert lines(tmp_path / "talks.documents.jsonl")[1] == {"custom_id": second["custom_id"], "prompt": "second"}
+    assert lines(tmp_path / "talks" / "documents.jsonl")[1] == {"custom_id": second["custom_id"], "prompt": "second"}
     with pytest.raises(UsageError, match="the file exists already"):
         write_requests(CALLS, tmp_path, "talks")
 
 
-def test_task_names_its_documents_and_how_to_generate(tmp_path: Path) -> None:
-    write_requests(CALLS[:1], tmp_path, "talks")
-    task = yaml.safe_load((tmp_path / "talks.yaml").read_text(encoding="utf-8"))
-    assert task["dataset_kwargs"]["data_files"] == {"test": "talks.documents.jsonl"}
-    assert (task["task"], task["output_type"], task["doc_to_text"]) == ("talks", "generate_until", "{{prompt}}")
+class TaskLoader(yaml.SafeLoader):
+    """Reads a task as lm-evaluation-harness does, the name of a function in its place."""
+
+
+TaskLoader.add_constructor("!function", lambda loader, node: f"function {loader.construct_scalar(node)}")
+
+
+def test_task_folder_is_whole(tmp_path: Path) -> None:
+    subjects = {CALLS[0].key: {"item_id": "talk-1", "step": "turn 2 review"}}
+    write_requests(CALLS[:1], tmp_path, "talks", subjects)
+    folder = tmp_path / "talks"
+    assert {path.name for path in folder.iterdir()} == {"talks.yaml", "documents.jsonl", "documents.py"}
+    task = TaskLoader((folder / "talks.yaml").read_text(encoding="utf-8")).get_single_data()
+    assert (task["task"], task["test_split"], task["output_type"]) == ("talks", "test", "generate_until")
+    assert task["custom_dataset"] == "function documents.load"
     # Without `until` a reply would end at its first empty line.
     assert task["generation_kwargs"] == {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 16}
+    (document,) = lines(folder / "documents.jsonl")
+    assert document == {"custom_id": CALLS[0].key, **subjects[CALLS[0].key], "prompt": "first\u2028line"}
+    assert re.findall(r"{{(\w+)}}", task["doc_to_text"] + task["doc_to_target"]) == ["prompt"]
+
+
+def test_documents_are_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module of a task reads the file beside it with the library of that name, which the harness brings."""
+    write_requests(CALLS[:1], tmp_path, "talks")
+    paths: list[str] = []
+    library = ModuleType("datasets")
+    library.Dataset = type("Dataset", (), {"from_json": staticmethod(paths.append)})  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "datasets", library)
+    assert run_path(str(tmp_path / "talks" / "documents.py"))["load"](version=1) == {"test": None}
+    assert paths == [str(tmp_path / "talks" / "documents.jsonl")]
 
 
 def test_several_messages_are_one_text() -> None:
