@@ -40,8 +40,8 @@ class Part(NamedTuple):
 class Cell(NamedTuple):
     """A value with more than its column says.
 
-    `note`: in small print below it. `mark`: it is the best of its row or column, the second or the lowest, in a column also what lies
-    within a point of best and lowest; or it is a difference that chance hardly explains. `interval`: of the value, written as its
+    `note`: in small print below it. `mark`: it is the best of its row or column, the second, or the lowest, in a column also what
+    lies within a point of best and lowest; or a difference that chance hardly explains. `interval`: of the value, written as its
     column is. `href`: where a page leads from it.
     """
 

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import mean, median
-from typing import Literal
+from typing import Any, Literal
 
 import altair as alt
 
@@ -122,7 +122,7 @@ def _draw_lines(figure: Chart) -> str:
     return draw(layers, _TALL, _WIDE)
 
 
-def draw_grid(cells: Sequence[Point], across: list[float | str], down: list[float | str]) -> str:
+def draw_grid(cells: Sequence[Point], across: Sequence[Any], down: Sequence[Any]) -> str:
     """Draw a heat map of values on 0-100, columns and rows in this order; a cell without a value has a dash."""
     x = alt.X("x:O", sort=across, axis=alt.Axis(title=None, labelAngle=0, ticks=False, domain=False))
     y = alt.Y("y:O", sort=down, axis=alt.Axis(title=None, ticks=False, domain=False))
@@ -145,7 +145,7 @@ def colours(field: str, names: list[str]) -> alt.Color:
     return alt.Color(f"{field}:N", sort=names, scale=alt.Scale(domain=names, range=list(SERIES[: len(names)])), legend=legend)
 
 
-def _scale(end: Literal["x", "y"], axis: Axis, points: Sequence[Point]) -> alt.X | alt.Y:
+def _scale(end: Literal["x", "y"], axis: Axis, points: Sequence[Point]) -> Any:
     """Return the axis of numbers, or of texts in the order in which they come."""
     channel, texts = {"x": alt.X, "y": alt.Y}[end], list(dict.fromkeys(getattr(point, end) for point in points))
     if any(isinstance(text, str) for text in texts):
@@ -156,7 +156,7 @@ def _scale(end: Literal["x", "y"], axis: Axis, points: Sequence[Point]) -> alt.X
         powers = [10.0**power for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
         look = alt.Axis(title=axis.title, values=powers, grid=False, format="~r")
         return channel(f"{end}:Q", scale=alt.Scale(type="log", domain=[low, high]), axis=look)
-    domain = {} if axis.low is None or axis.high is None else {"domain": [axis.low, axis.high], "nice": False}
+    domain: dict[str, Any] = {} if None in {axis.low, axis.high} else {"domain": [axis.low, axis.high], "nice": False}
     return channel(
         f"{end}:Q", scale=alt.Scale(zero=False, **domain), axis=alt.Axis(title=axis.title, grid=end == "y", tickCount=_TICKS)
     )
