@@ -10,5 +10,6 @@ MOODBENCH = Benchmark(
     profiles="tasks.benchmarks.moodbench.reference.scoring:PROFILES",
     papers="tasks.benchmarks.moodbench.benchmark:PAPERS",
     sections="tasks.benchmarks.moodbench.languages:SECTIONS",
+    exhibits="tasks.benchmarks.moodbench.exhibits:EXHIBITS",
 )
 PAPERS = (DATA_FOLDER / "published" / "moodbench.yaml",)
