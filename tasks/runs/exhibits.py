@@ -64,12 +64,14 @@ class Exhibit:
         lay_out: returns its blocks; none where the models lack what it shows. They are of one group of runs, and a paper's.
         abilities: main abilities that a benchmark must have; none = any benchmark has the exhibit.
         is_of_models: whether it shows models, and not the benchmark itself, which is the same for all groups.
+        is_of_groups: whether it shows the models of each group by themselves; else those of all groups together, once.
     """
 
     name: str
     lay_out: Callable[[RankedModels], Iterable[Block]]
     abilities: frozenset[str] = frozenset()
     is_of_models: bool = True
+    is_of_groups: bool = True
 
 
 EXHIBITS = Rows("exhibits", Exhibit)
@@ -86,6 +88,9 @@ def lay_out_exhibits(models: RankedModels, groups: Sequence[Group]) -> Iterator[
     """Yield the exhibits of each group of runs that has any, the benchmark's own first; a paper's models stand in all groups."""
     mains = {main.id for main in models.blueprint.abilities}
     exhibits = [exhibit for exhibit in EXHIBITS.values() if exhibit.abilities <= mains]
+    across = [exhibit for exhibit in exhibits if not exhibit.is_of_groups]
+    if blocks := tuple((exhibit.name, block) for exhibit in across for block in exhibit.lay_out(models)):
+        yield GroupExhibits("", blocks)
     words = {group.number: f"group {group.number}: {group.words}" if len(groups) > 1 else "" for group in groups}
     numbers = dict.fromkeys(row.group for row in models.rows if row.run) or (None,)
     for index, number in enumerate(numbers):
@@ -93,6 +98,7 @@ def lay_out_exhibits(models: RankedModels, groups: Sequence[Group]) -> Iterator[
         blocks = tuple(
             (exhibit.name, block)
             for exhibit in sorted(exhibits, key=lambda exhibit: not exhibit.abilities)
+            if exhibit not in across
             for block in (exhibit.lay_out(together) if exhibit.is_of_models or not index else ())
         )
         if blocks:
