@@ -72,14 +72,12 @@ async def write_wave(resolved: ResolvedPlan, folder: Path) -> WrittenRequests:
     missing = await build_first(resolved)
     jobs = [infer for job in resolved.jobs if (infer := job.infer_job()) and not infer.keys.find_all(resolved.lake)]
     calls = {call.request.key: call for infer in jobs for call in await plan_wave(infer, resolved.lake)}
-    requests = [call.request for call in calls.values()]
-    subjects = {key: {"item_id": call.item_id, "step": call.step} for key, call in calls.items()}
     settings = {infer.options.setting for infer in jobs}
     return WrittenRequests(
         folder=str(folder),
         calls=len(calls),
-        several_messages=sum(len(request.messages) > 1 for request in requests),
-        files=write_requests(requests, folder, resolved.blueprint.name, subjects),
+        several_messages=sum(len(call.request.messages) > 1 for call in calls.values()),
+        files=write_requests(calls.values(), folder, resolved.blueprint.name),
         not_known=tuple(sorted(setting for setting in settings if SOLVERS[setting].retrieves)),
         missing=missing,
     )

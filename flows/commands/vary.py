@@ -18,7 +18,7 @@ from schemas.documents.run import RunDocument
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.printing import tell
-from schemas.table import Column, Table, Value
+from schemas.table import Column, Table, Value, columns
 from schemas.usage import Amounts
 from tasks.compare.runs import compare_runs
 
@@ -112,16 +112,14 @@ def with_comparison(result: CommandResult, several: SeveralRuns, variants: Mappi
 
 def _headline_tables(variants: Mapping[str, RunDocument]) -> Iterator[RenderableType]:
     """Yield a table per system and dataset with headlines: a row per variant, the scores that its report shows first."""
-    tables: dict[str, dict[str, dict[str, float | None]]] = {}
+    scores: dict[str, dict[str, dict[str, float | None]]] = {}
     for variant, document in variants.items():
-        for dataset in document.headlines:
-            for score in dataset.scores:
-                scores = tables.setdefault(f"{label_system(score)}: {dataset.dataset}", {})
-                scores.setdefault(variant, {})[score.headline] = score.score
-    for title, rows in tables.items():
-        headlines = list(dict.fromkeys(headline for scores in rows.values() for headline in scores))
-        columns = (Column("Variant", "name"), *(Column(headline, "score") for headline in headlines))
-        yield terminal_table(Table(columns, [(name, *map(scores.get, headlines)) for name, scores in rows.items()], title))
+        for each in (each for dataset in document.headlines for each in dataset.scores):
+            scores.setdefault(f"{label_system(each)}: {each.dataset}", {}).setdefault(variant, {})[each.headline] = each.score
+    for title, rows in scores.items():
+        headlines = list(dict.fromkeys(headline for row in rows.values() for headline in row))
+        heads = (Column("Variant", "name"), *columns("score", *headlines))
+        yield terminal_table(Table(heads, [(name, *map(row.get, headlines)) for name, row in rows.items()], title))
 
 
 def _tables(first: str, comparisons: Mapping[str, RunComparison]) -> Iterator[RenderableType]:
@@ -133,10 +131,9 @@ def _tables(first: str, comparisons: Mapping[str, RunComparison]) -> Iterator[Re
             for name, common, stored in score_rows(model):
                 rows = scores.setdefault(name, [(name, first, stored[0], *[""] * len(common))])
                 rows.append(("", variant, stored[1], *common))
-    amounts = [Column(title, "score") for title in ("Score", "First", "This")]
-    columns = (Column("Score of"), Column("Variant", "name"), *amounts, *COMMON[2:])
+    heads = (Column("Score of"), Column("Variant", "name"), *columns("score", "Score", "First", "This"), *COMMON[2:])
     for system, scores in systems.items():
-        yield terminal_table(Table(columns, [*chain(*scores.values())], f"{system}: each variant beside {first}"))
+        yield terminal_table(Table(heads, [*chain(*scores.values())], f"{system}: each variant beside {first}"))
     if systems:
         yield "clear: the interval leaves out 0. First, This and Difference are over the items that both runs scored."
 

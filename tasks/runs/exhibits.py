@@ -63,15 +63,13 @@ class Exhibit:
         name: ends the names of its files of CSV.
         lay_out: returns its blocks; none where the models lack what it shows. They are of one group of runs, and a paper's.
         abilities: main abilities that a benchmark must have; none = any benchmark has the exhibit.
-        is_of_models: whether it shows models, and not the benchmark itself, which is the same for all groups.
-        is_of_groups: whether it shows the models of each group by themselves; else those of all groups together, once.
+        is_of_models: whether it shows the models of each group by themselves; else it is laid out once, with those of all groups.
     """
 
     name: str
     lay_out: Callable[[RankedModels], Iterable[Block]]
     abilities: frozenset[str] = frozenset()
     is_of_models: bool = True
-    is_of_groups: bool = True
 
 
 EXHIBITS = Rows("exhibits", Exhibit)
@@ -88,18 +86,18 @@ def lay_out_exhibits(models: RankedModels, groups: Sequence[Group]) -> Iterator[
     """Yield the exhibits of each group of runs that has any, the benchmark's own first; a paper's models stand in all groups."""
     mains = {main.id for main in models.blueprint.abilities}
     exhibits = [exhibit for exhibit in EXHIBITS.values() if exhibit.abilities <= mains]
-    across = [exhibit for exhibit in exhibits if not exhibit.is_of_groups]
-    if blocks := tuple((exhibit.name, block) for exhibit in across for block in exhibit.lay_out(models)):
+    once = (exhibit for exhibit in exhibits if not exhibit.is_of_models)
+    if blocks := tuple((exhibit.name, block) for exhibit in once for block in exhibit.lay_out(models)):
         yield GroupExhibits("", blocks)
     words = {group.number: f"group {group.number}: {group.words}" if len(groups) > 1 else "" for group in groups}
     numbers = dict.fromkeys(row.group for row in models.rows if row.run) or (None,)
-    for index, number in enumerate(numbers):
+    for number in numbers:
         together = replace(models, rows=tuple(row for row in models.rows if row.run is None or row.group == number))
         blocks = tuple(
             (exhibit.name, block)
             for exhibit in sorted(exhibits, key=lambda exhibit: not exhibit.abilities)
-            if exhibit not in across
-            for block in (exhibit.lay_out(together) if exhibit.is_of_models or not index else ())
+            if exhibit.is_of_models
+            for block in exhibit.lay_out(together)
         )
         if blocks:
             yield GroupExhibits(words.get(number or 0, ""), blocks)

@@ -25,6 +25,7 @@ from tasks.lake.files import parquet_source
 from tasks.lake.frames import frame_of_rows, unreadable
 from tasks.lake.lake import Lake
 from tasks.models.cost import Estimator, Measure, measure_texts
+from tasks.models.journal.request_files import OpenCall
 from tasks.models.journal.table import JOURNAL, opened_replies
 from tasks.retrieval.chunking import split
 from tasks.solvers.chunk_rows import read_contexts, split_context
@@ -129,14 +130,6 @@ def _invent(job: InferJob, role: Role, number: int) -> ChatReply:
     invented = SOLVERS[job.options.setting].invented if role != TESTED else None
     pieces = range(ceil(job.models[role].sampling.max_tokens / SENTENCE_TOKENS))
     return ChatReply(text=invented or " ".join(f"Call {number}, continuation {piece}." for piece in pieces))
-
-
-class OpenCall(NamedTuple):
-    """A call that the journal does not answer, and the item and step that it is about."""
-
-    request: ChatRequest
-    item_id: str
-    step: str
 
 
 async def plan_wave(job: InferJob, lake: Lake) -> list[OpenCall]:

@@ -226,7 +226,7 @@ def test_one_command_asks_all_modes(tmp_path: Path) -> None:
     copied = pytest.approx((3 * 94.6 + 100) / 4)
     runs = (done.document, *done.document["more"])
     assert [run["models"][0]["total"] for run in runs] == [pytest.approx(100), pytest.approx(100), copied, copied]
-    side_by_side = shown.out[shown.out.index("m (Annotate): AttuneBench, bundled items") :]
+    side_by_side = shown.out[shown.out.index("m (Annotate): attunebench_mini") :]
     rows = [line.split() for line in side_by_side.splitlines() if line.strip().startswith("solvers.annotate.mode=")][:4]
     # Emotion, behaviour, preference, no judge, both behaviour and preference; b is 0 in three, so 0.2 of 1 are lost there.
     assert [row[1:] for row in rows] == [

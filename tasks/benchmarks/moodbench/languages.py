@@ -1,15 +1,11 @@
 """The section of the report on languages: Chinese and English items of the same tasks side by side.
 
-FDAEF names a category Supporting that version 1.0 does not measure; of its parts this is the one that texts can show today. The
-difference of two scores has the interval of Zou and Donner 2008 (MOVER), as items of two languages are drawn apart. Where a text
-and its translation are drawn together, it is rather too wide.
+FDAEF names a category Supporting that version 1.0 does not measure; of its parts this is the one that texts can show today.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
-from math import hypot
 from operator import itemgetter
-from typing import Literal
 
 import polars as pl
 
@@ -24,68 +20,62 @@ from tasks.scoring.gains import is_clear
 from tasks.text.number_format import counted
 
 LANGUAGES = {"zh": "Chinese", "en": "English"}
-"""Of which the difference is that of the first less the second."""
-
 ALL = ""
 """In place of a task: the mean over all of them."""
 
-LIMITS = ("ci_low", "ci_high")
+VALUES = ["score", "ci_low", "ci_high", "n"]
+PART = ["model", "language", "task"]
 _APART = "\x1f"
 
 
 def read_languages(run: PastRun) -> tuple[Row, ...]:
-    """Compare both languages in each task of the benchmark whose items are in both; nothing where there is none.
+    """Compare both languages in each task of the benchmark that is asked in both, ALL first; nothing where there is none.
 
     Returns:
-        One row per model, setting and `task`, ALL first: of each language `score` on 0-100 with its 95 % interval and `n` items
-        scored; `difference` with its interval; `shared`, the task's datasets that have items in both. Null = nothing was scored.
+        Model, setting, `task`; `score_zh`, on 0-100, with its 95 % interval and `n_zh` items scored, and the same of `en`;
+        `difference`, Chinese less English, with its interval; `shared`: datasets of the task that are in both languages.
     """
     language = pl.col("language").cast(pl.String)
-    items = run.read("items").filter(pl.col("dataset").is_in([spec.id for spec in DATASETS]), language.is_in(list(LANGUAGES)))
-    languages = items.select("dataset", "item_id", language)
-    spoken = {str(name): {*rows["language"]} for (name,), rows in languages.group_by("dataset")}
-    tasks = [task for _, task in run.blueprint.tasks()]
-    tasks = [task for task in tasks if len({tongue for entry in task.datasets for tongue in spoken.get(entry.id, ())}) > 1]
+    own = run.read("items").filter(pl.col("dataset").is_in([spec.id for spec in DATASETS]), language.is_in([*LANGUAGES]))
+    rows = run.read("item_scores").join(own.select("dataset", "item_id", language), on=["dataset", "item_id"])
+    spoken = dict(rows.group_by("dataset").agg(pl.col("language").unique()).iter_rows())
+    tasks = [
+        task for _, task in run.blueprint.tasks() if len({of for entry in task.datasets for of in spoken.get(entry.id, ())}) > 1
+    ]
     if not tasks:
         return ()
-    at_one_level = tuple(task.model_copy(update={"level": tasks[0].level}) for task in tasks)
-    ability = Ability(id="tasks", title="Tasks", tasks=at_one_level)
+    ability = Ability(id="tasks", title="", tasks=tuple(task.model_copy(update={"level": tasks[0].level}) for task in tasks))
     datasets = {name: run.blueprint.datasets[name] for name in ability.dataset_ids}
     blueprint = run.blueprint.model_copy(update={"abilities": (ability,), "gate": None, "datasets": datasets})
+    # What a model made of a task in a language is a model of its own, whose total is the mean of its tasks.
     places = [(entry.id, name) for task in tasks for entry in task.datasets for name in (ALL, task.id)]
-    by_task = pl.DataFrame(places, {"dataset": pl.String, "task": pl.String}, orient="row")
-    # A model, its language and the task are a model of its own: its total is the mean of the tasks that it has scores of.
-    rows = run.read("item_scores").join(languages, on=["dataset", "item_id"]).join(by_task, on="dataset")
-    rows = rows.with_columns(model=pl.concat_str("model", "language", "task", separator=_APART)).drop("language", "task")
-    plan = run.manifest.plan
-    settings = ScoreSettings(seed=plan.get("seed", 0), bootstrap=plan.get("bootstrap", 0))
-    totals = {(row["model"], row["setting"]): row for row in score_benchmark(rows.lazy(), blueprint, settings).totals.to_dicts()}
-    shared = {task.id: [entry.id for entry in task.datasets if len(spoken.get(entry.id, ())) > 1] for task in tasks}
+    spread = rows.join(pl.DataFrame(places, {"dataset": pl.String, "task": pl.String}, orient="row"), on="dataset")
+    models = spread.with_columns(model=pl.concat_str(PART, separator=_APART)).drop("language", "task")
+    settings = ScoreSettings(seed=run.manifest.plan.get("seed", 0), bootstrap=run.manifest.plan.get("bootstrap", 0))
+    scores = compare_languages(score_benchmark(models.lazy(), blueprint, settings).totals)
+    shared = {ALL: [], **{task.id: [entry.id for entry in task.datasets if len(spoken.get(entry.id, ())) > 1] for task in tasks}}
+    order = [*shared]
     return tuple(
-        {**system._asdict(), "task": task, **_compare(totals, system, task), "shared": shared.get(task, [])}
+        {**row, "shared": shared[row["task"]]}
         for system in run.systems
-        for task in (ALL, *shared)
+        for row in sorted(system.rows(scores), key=lambda row: order.index(row["task"]))
     )
 
 
-def _compare(totals: Mapping[tuple[str, str], Row], system: System, task: str) -> Row:
-    scores = {}
-    for language in LANGUAGES:
-        row = totals.get((_APART.join((system.model, language, task)), system.setting), {})
-        limits = {name: row.get(name) for name in LIMITS}
-        scores[language] = {"score": row.get("total_before_veto"), **limits, "n": row.get("n_scored", 0)}
-    return {**scores, **subtract_scores(*scores.values())}
+def compare_languages(totals: pl.DataFrame) -> pl.DataFrame:
+    """Return scores by model, setting and task, one language beside the other, from totals of models that are PART.
 
-
-def subtract_scores(first: Row, second: Row) -> Row:
-    """Return the difference of two scores of other items, and its interval; null where a score, or an interval, is."""
-    difference, low, high = None, None, None
-    if None not in (first["score"], second["score"]):
-        difference = first["score"] - second["score"]
-        if None not in (*map(first.get, LIMITS), *map(second.get, LIMITS)):
-            low = difference - hypot(first["score"] - first["ci_low"], second["ci_high"] - second["score"])
-            high = difference + hypot(first["ci_high"] - first["score"], second["score"] - second["ci_low"])
-    return {"difference": difference, "ci_low": low, "ci_high": high}
+    Source of a difference's interval: Zou and Donner 2008 (MOVER): items of two languages are drawn apart. It is rather too wide
+    where a text and its translation are drawn together.
+    """
+    parts = pl.col("model").str.split_exact(_APART, len(PART) - 1).struct.rename_fields(PART)
+    scores = totals.select("setting", parts.alias("part"), "ci_low", "ci_high", score="total_before_veto", n="n_scored")
+    wide = scores.unnest("part").pivot("language", index=["model", "setting", "task"], values=VALUES)
+    zh, en = ({name: pl.col(f"{name}_{language}") for name in VALUES} for language in LANGUAGES)
+    difference = zh["score"] - en["score"]
+    below = ((zh["score"] - zh["ci_low"]) ** 2 + (en["ci_high"] - en["score"]) ** 2).sqrt()
+    above = ((zh["ci_high"] - zh["score"]) ** 2 + (en["score"] - en["ci_low"]) ** 2).sqrt()
+    return wide.with_columns(difference=difference, ci_low=difference - below, ci_high=difference + above)
 
 
 WORDS = (
@@ -108,17 +98,15 @@ def lay_out_languages(data: ReportData, rows: tuple[Row, ...]) -> Iterator[Block
     yield Block("Mean over these tasks", f"{WORDS} {counts}", (Table((Column("Model", "name"), *SCORES), means),))
     heads = (Column("Task", "name"), *SCORES, Column("In both languages"))
     for system, (_, *others) in of_system.items():
-        shared = (", ".join(map(data.title_of, row["shared"])) or None for row in others)
-        cells = [(tasks[row["task"]].title, *_cells(row), names) for row, names in zip(others, shared, strict=True)]
+        cells = [(tasks[row["task"]].title, *_cells(row), ", ".join(map(data.title_of, row["shared"]))) for row in others]
         yield Block(system.label, tables=(Table(heads, cells),), folds=True)
 
 
 def _cells(row: Row) -> Iterator[Value]:
-    for language in LANGUAGES:
-        score = row[language]
-        yield Cell(score["score"], f"{score['n']:,d}", interval=Interval.of(score["ci_low"], score["ci_high"]))
-    mark: Literal["clear"] | None = "clear" if is_clear(row) else None
-    yield Cell(row["difference"], mark=mark, interval=Interval.of(row["ci_low"], row["ci_high"]))
+    for of in LANGUAGES:
+        score, low, high, n = (row[f"{name}_{of}"] for name in VALUES)
+        yield Cell(score, f"{n or 0:,d}", interval=Interval.of(low, high))
+    yield Cell(row["difference"], mark="clear" if is_clear(row) else None, interval=Interval.of(row["ci_low"], row["ci_high"]))
 
 
 SECTIONS = (RunSection("languages", read_languages, "Chinese and English", lay_out_languages),)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from pydantic import BaseModel, Field
@@ -33,30 +33,32 @@ FRAME = re.compile(r"(?:<[^<>\s]{1,40}>|\[/?INST\]|system|user|assistant|model|h
 """What chat templates put around a message: special tokens and roles, no words of their own."""
 
 
-Subjects = Mapping[str, Mapping[str, str]]
-"""What calls are about, by key: columns of the documents of a task."""
+class OpenCall(NamedTuple):
+    """A call that is to be answered, and the item and step that it is about."""
+
+    request: ChatRequest
+    item_id: str
+    step: str
 
 
-def write_requests(
-    requests: Iterable[ChatRequest], folder: Path, name: str, subjects: Subjects | None = None
-) -> tuple[RequestSet, ...]:
+def write_requests(calls: Iterable[OpenCall], folder: Path, name: str) -> tuple[RequestSet, ...]:
     """Write calls, each once, as files of a folder: a batch and a folder with a task per endpoint, model and repetition.
 
     `name` is that of the first set, and of its task; further ones have a number. Return what the `.about.json` of each set says,
     which names the call together with its line.
     """
-    groups: dict[tuple[str, str, int], list[ChatRequest]] = {}
-    for request in requests:
-        groups.setdefault((request.identity, request.model, request.repetition), []).append(request)
+    groups: dict[tuple[str, str, int], list[OpenCall]] = {}
+    for call in calls:
+        groups.setdefault((call.request.identity, call.request.model, call.request.repetition), []).append(call)
     return tuple(
-        _write_set(folder, f"{name}-{number}" if number > 1 else name, calls, subjects or {})
-        for number, calls in enumerate(groups.values(), 1)
+        _write_set(folder, f"{name}-{number}" if number > 1 else name, of_set) for number, of_set in enumerate(groups.values(), 1)
     )
 
 
-def _write_set(folder: Path, name: str, calls: list[ChatRequest], subjects: Subjects) -> RequestSet:
-    first = calls[0]
-    lines = _lines({"custom_id": call.key, "method": "POST", "url": URL, "body": call.body()} for call in calls)
+def _write_set(folder: Path, name: str, calls: list[OpenCall]) -> RequestSet:
+    requests = [call.request for call in calls]
+    first = requests[0]
+    lines = _lines({"custom_id": each.key, "method": "POST", "url": URL, "body": each.body()} for each in requests)
     about = RequestSet(
         file=f"{name}.jsonl",
         identity=first.identity,
@@ -65,10 +67,10 @@ def _write_set(folder: Path, name: str, calls: list[ChatRequest], subjects: Subj
         calls=len(calls),
         sha256=sha256(lines).hexdigest(),
     )
-    temperature, longest = first.sampling.temperature, max(call.sampling.max_tokens for call in calls)
+    temperature, longest = first.sampling.temperature, max(each.sampling.max_tokens for each in requests)
     generation = {"until": [], "do_sample": bool(temperature), "temperature": temperature, "max_gen_toks": longest}
     decoding = yaml.safe_dump({"task": name, "generation_kwargs": generation}, sort_keys=False)
-    documents = ({"custom_id": call.key, **subjects.get(call.key, {}), "prompt": flatten(call)} for call in calls)
+    documents = ({"custom_id": each.key, "item_id": item, "step": step, "prompt": flatten(each)} for each, item, step in calls)
     files = {
         f"{name}.jsonl": lines,
         f"{name}{ABOUT}": about.model_dump_json(indent=1).encode(),

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tasks.benchmarks.moodbench.languages import ALL, lay_out_languages, read_languages, subtract_scores
+from tasks.benchmarks.moodbench.languages import ALL, compare_languages, lay_out_languages, read_languages
 from tasks.runs.run_tables import ReportData
 from tasks.text.tables import as_cell, to_csv
 from tests.tasks.lake.test_manifest import bare_manifest
@@ -25,17 +25,13 @@ DESIGN = blueprint(
     ),
     ability("b", task("own")),
 )
-SPOKEN = {
+SPOKEN: dict[str, list[tuple[str, float | None]]] = {
     "lcqmc": [("zh", 1.0), ("zh", 1.0), ("zh", 1.0), ("zh", 0.0)],
     "qqp": [("en", 1.0), ("en", 0.0)],
     IRONY: [("zh", 1.0), ("zh", 0.0), ("en", 1.0), ("en", 1.0), ("en", None)],
     "ag_news": [("en", 1.0), ("en", 1.0)],
     "own": [("zh", 1.0), ("en", 0.0)],  # no dataset of the benchmark
 }
-
-
-def score(value: float | None, n: int) -> dict[str, Any]:
-    return {"score": value, "ci_low": None, "ci_high": None, "n": n}
 
 
 @pytest.fixture
@@ -50,13 +46,14 @@ def rows(tmp_path: Path) -> tuple[dict[str, Any], ...]:
 
 
 def test_languages_of_each_task_and_their_mean(rows: tuple[dict[str, Any], ...]) -> None:
-    system, none = {"model": "m", "setting": "base"}, {"ci_low": None, "ci_high": None}
-    assert rows == (
+    names = ("task", "score_zh", "n_zh", "score_en", "n_en", "difference", "shared")
+    assert [tuple(row[name] for name in names) for row in rows] == [
         # (75 + 50) / 2 and (50 + 100) / 2; the level of a task counts for nothing.
-        {**system, "task": ALL, "zh": score(62.5, 6), "en": score(75, 4), "difference": -12.5, **none, "shared": []},
-        {**system, "task": "task_match", "zh": score(75, 4), "en": score(50, 2), "difference": 25, **none, "shared": []},
-        {**system, "task": "task_irony", "zh": score(50, 2), "en": score(100, 2), "difference": -50, **none, "shared": [IRONY]},
-    )
+        (ALL, 62.5, 6, 75, 4, -12.5, []),
+        ("task_match", 75, 4, 50, 2, 25, []),
+        ("task_irony", 50, 2, 100, 2, -50, [IRONY]),
+    ]
+    assert {(row["model"], row["setting"], row["ci_low"], row["ci_high"]) for row in rows} == {("m", "base", None, None)}
 
 
 def test_report_shows_mean_and_tasks(rows: tuple[dict[str, Any], ...]) -> None:
@@ -64,14 +61,21 @@ def test_report_shows_mean_and_tasks(rows: tuple[dict[str, Any], ...]) -> None:
     # Two datasets has the first of four tasks alone.
     assert summary.words.endswith("They are 2 tasks of 4; of all, 3 have fewer than the 2 datasets that the paper aims at.")
     assert to_csv(summary.tables[0]).splitlines()[1].startswith("m,62.5")
-    assert [as_cell(row[-1]).value for row in of_model.tables[0].rows] == [None, "measured"]
+    assert [as_cell(row[-1]).value for row in of_model.tables[0].rows] == ["", "measured"]
+
+
+def total(task: str, language: str, score: float | None, low: float | None, high: float | None) -> dict[str, Any]:
+    limits = {"ci_low": low, "ci_high": high}
+    return {"model": f"m\x1f{language}\x1f{task}", "setting": "base", "total_before_veto": score, **limits, "n_scored": 1}
 
 
 def test_difference_has_the_interval_of_both() -> None:
-    chinese = {"score": 60, "ci_low": 57, "ci_high": 65}
-    english = {"score": 40, "ci_low": 28, "ci_high": 44}
+    totals = [
+        *(total("a", "zh", 60.0, 57.0, 65.0), total("a", "en", 40.0, 28.0, 44.0)),
+        *(total("b", "zh", 60.0, None, None), total("b", "en", 40.0, 28.0, 44.0)),
+        *(total("c", "zh", None, None, None), total("c", "en", 40.0, 28.0, 44.0)),
+        total("d", "en", 40.0, 28.0, 44.0),
+    ]
+    compared = compare_languages(pl.DataFrame(totals)).sort("task").select("difference", "ci_low", "ci_high").rows()
     # Down 3 and 4, so 5; up 5 and 12, so 13.
-    assert subtract_scores(chinese, english) == {"difference": 20, "ci_low": 15, "ci_high": 33}
-    unknown: dict[str, Any] = {"difference": 20, "ci_low": None, "ci_high": None}
-    assert subtract_scores(chinese, {**english, "ci_low": None}) == unknown
-    assert subtract_scores(chinese, {**english, "score": None}) == {**unknown, "difference": None}
+    assert compared == [(20, 15, 33), (20, None, None), *[(None, None, None)] * 2]
