@@ -9,7 +9,7 @@ from schemas.table import Column, Table
 from tasks.leaderboard.published_experiments import Experiments
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.leaderboard import build_leaderboard, pairs_table, ranks_table, tasks_table
-from tasks.reporting.page import render_leaderboard, write_text
+from tasks.reporting.page import render_leaderboard, worded_table, write_text
 from tasks.runs.exhibits import lay_out_exhibits
 from tasks.runs.run_tables import Row
 from tasks.text.tables import to_csv, to_latex
@@ -51,11 +51,12 @@ def write_leaderboard(
 def _exhibited(data: LeaderboardData) -> dict[str, Table]:
     """Return the tables of exhibits and the numbers of their figures, by the ending of their file."""
     tables: dict[str, Table] = {}
+    word = data.blueprint.ability_word
     for exhibits in lay_out_exhibits(data.models, data.groups):
         for name, block in exhibits.blocks:
             for table in (*(chart.numbers for chart in block.charts), *block.tables):
                 endings = (f"-{name}", *(f"-{name}-{number}" for number in range(2, len(tables) + 2)))
-                tables[next(ending for ending in endings if ending not in tables)] = table
+                tables[next(ending for ending in endings if ending not in tables)] = worded_table(table, word)
     return tables
 
 

@@ -1,7 +1,8 @@
 """Write reports as files, complete in themselves: a page of a run and its summary in Markdown, a page of a leaderboard."""
 
+import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -74,14 +75,29 @@ def render_pages(report: Report) -> Iterator[tuple[str, str]]:
     for entry in report.systems if beside else ():
         yield (
             page_of(entry.anchor),
-            _render("page.html.jinja", figures, report=report, systems=[entry], alone=True, beside=beside),
+            _render("page.html.jinja", report.data.blueprint, figures, report=report, systems=[entry], alone=True, beside=beside),
         )
     systems = () if beside else report.systems
-    yield REPORT, _render("page.html.jinja", figures, report=report, systems=systems, alone=False, beside=beside)
+    yield (
+        REPORT,
+        _render("page.html.jinja", report.data.blueprint, figures, report=report, systems=systems, alone=False, beside=beside),
+    )
 
 
-def _render(template: str, figures: dict[str, object], **content: object) -> str:
-    return make_environment().get_template(template).render(figures=figures, colours=COLOURS, **content)
+def _render(template: str, blueprint: Blueprint, figures: dict[str, object], **content: object) -> str:
+    return make_environment(blueprint.ability_word).get_template(template).render(figures=figures, colours=COLOURS, **content)
+
+
+def worded(text: str, word: str) -> str:
+    """Return a title with another word for an ability, such as `Capabilities` for `Abilities`."""
+    stem = word.removesuffix("y")
+    return re.sub(r"\babilit", stem, re.sub(r"\bAbilit", stem.capitalize(), text))
+
+
+def worded_table(table: Table, word: str) -> Table:
+    """Return a table with another word for an ability in its titles."""
+    heads = tuple(column._replace(title=worded(column.title, word)) for column in table.columns)
+    return Table(heads, table.rows, table.title and worded(table.title, word))
 
 
 def _draw(report: Report) -> dict[str, object]:
@@ -105,7 +121,7 @@ def _draw(report: Report) -> dict[str, object]:
 
 
 @cache
-def make_environment() -> Environment:
+def make_environment(ability_word: str = "ability") -> Environment:
     """Make templates with what they call: numbers as readers see them, and shared names. Templates are compiled once."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -117,6 +133,8 @@ def make_environment() -> Environment:
     environment.filters |= {function.__name__: function for function in FILTERS} | {
         "heat": lambda score: f" heat-{formats.heat_step(score)}" if isinstance(score, float | int) else "",
         "setting": setting_title,
+        "worded": partial(worded, word=ability_word),
+        "worded_table": partial(worded_table, word=ability_word),
     }
     shared: dict[str, object] = {
         "draw_chart": draw_chart,
@@ -165,7 +183,7 @@ def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (
     leaderboard = build_leaderboard(data)
     figures, exhibits = _draw_leaderboard(leaderboard, data, groups), lay_out_exhibits(data.models, data.groups)
     shown: dict[str, object] = {"leaderboard": leaderboard, "across": groups, "of_paper": of_paper, "exhibits": [*exhibits]}
-    return _render("leaderboard.html.jinja", figures, **shown)
+    return _render("leaderboard.html.jinja", data.blueprint, figures, **shown)
 
 
 def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, groups: Sequence[AcrossModels]) -> dict[str, object]:
@@ -203,6 +221,7 @@ FULL_REPORT = "The full report, with figures, every task and example items, is t
 
 def write_summary(report: Report) -> str:
     """Return a run's summary as GitHub-flavoured markdown."""
+    word = report.data.blueprint.ability_word
     blocks = [
         f"# {escape(report.data.blueprint.title)}",
         f"Run `{report.data.manifest.run}`, {report.data.manifest.started_at} to {report.data.manifest.finished_at}.",
@@ -210,16 +229,16 @@ def write_summary(report: Report) -> str:
         *_headlines(report),
         *(_since(report.data.changes, report.data.blueprint) if report.data.changes else ()),
         *_results(report),
-        *(_section("Abilities", scores_table(report.systems)) if report.systems and report.systems[0].abilities else ()),
-        *_section("Weakest tasks", weakest_table(report.systems)),
-        *_section("What is missing", missing_table(report.data)),
+        *(_section("Abilities", scores_table(report.systems), word) if report.systems and report.systems[0].abilities else ()),
+        *_section("Weakest tasks", weakest_table(report.systems), word),
+        *_section("What is missing", missing_table(report.data), word),
         FULL_REPORT,
     ]
     return "\n\n".join(blocks) + "\n"
 
 
-def _section(title: str, table: Table) -> list[str]:
-    return [f"## {title}", to_markdown(table)] if table.rows else []
+def _section(title: str, table: Table, word: str) -> list[str]:
+    return [f"## {worded(title, word)}", to_markdown(worded_table(table, word))] if table.rows else []
 
 
 def _since(changes: RunChanges, blueprint: Blueprint) -> Iterator[str]:
@@ -230,7 +249,10 @@ def _since(changes: RunChanges, blueprint: Blueprint) -> Iterator[str]:
         yield "\n".join(f"- {escape(note)}" for note in noted)
     if (table := changes_table(changes, blueprint)).rows:
         yield to_markdown(table)
-        yield "Over the items scored in both runs: each total, before the veto, and the abilities that fell most."
+        yield worded(
+            "Over the items scored in both runs: each total, before the veto, and the abilities that fell most.",
+            blueprint.ability_word,
+        )
 
 
 def _headlines(report: Report) -> Iterator[str]:

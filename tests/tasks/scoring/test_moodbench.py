@@ -1,5 +1,6 @@
 """The shipped blueprints against the paper's Tables 1 and 5."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -91,3 +92,12 @@ def test_mini_is_the_same_tree() -> None:
 
     mini = load_blueprint("moodbench-mini")
     assert (tree(mini), mini.gate, mini.level_rules) == (tree(MOODBENCH), MOODBENCH.gate, MOODBENCH.level_rules)
+
+
+@pytest.mark.parametrize("name", ["ecdbench", "ecdbench-mini"])
+def test_other_paper_speaks_of_capabilities(name: str) -> None:
+    ecdbench = load_blueprint(name)
+    titles = [entry.title for entry in (*ecdbench.datasets.values(), *(task for _, task in ecdbench.tasks()))]
+    titles += [node.title for _, node in ecdbench.nodes()]
+    assert ecdbench.ability_word == "capability"
+    assert [title for title in titles if re.search(r"\bAbilit", title)] == []
