@@ -11,10 +11,11 @@ import polars as pl
 
 from schemas.addresses import REPORTS_URL
 from schemas.blueprint import Blueprint
-from schemas.documents.leaderboard import Group, PublishedRow, StoredRow, SystemRow
+from schemas.documents.leaderboard import Chosen, Group, PublishedRow, StoredRow, SystemRow
 from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
+from schemas.model_description import ModelDescription
 from schemas.paper import Comparability
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import DimensionScores
@@ -26,7 +27,7 @@ from tasks.runs.comparability import compare_run
 from tasks.runs.comparable_runs import group_runs
 from tasks.runs.exhibits import RankedModels
 from tasks.runs.past_run import PastRun, past_run
-from tasks.runs.run_tables import System, ordered
+from tasks.runs.run_tables import Row, System, ordered
 from tasks.runs.verdict import judge_run, judge_totals
 from tasks.scoring.aggregation import rank_models
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
@@ -37,6 +38,7 @@ from tasks.scoring.published import (
     paper_of,
     papers,
     published_abilities,
+    published_descriptions,
     published_of,
     score_published,
 )
@@ -50,6 +52,7 @@ GROUP = "group"
 
 RowT = TypeVar("RowT", bound=SystemRow)
 Records = Mapping[str | None, Mapping[System, Comparability]]
+Descriptions = Mapping[str | None, Mapping[str, ModelDescription]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +92,16 @@ class LeaderboardData:
     beside: tuple[PublishedRow, ...] = ()
     """A paper's models that stand beside one's own."""
 
+    about: Descriptions = field(default_factory=dict)
+    """By run: what is said of its models."""
+
+    chosen: Chosen = field(default_factory=Chosen)
+
     @property
-    def rows(self) -> list[StoredRow] | list[PublishedRow]:
-        """One row per model and setting, ranked ones first."""
-        if self.is_published:
-            return _leaderboard_rows(PublishedRow, self.totals, self.abilities, self.records)
-        return _leaderboard_rows(StoredRow, self.totals, self.abilities, self.records)
+    def rows(self) -> list[StoredRow | PublishedRow]:
+        """One row per model and setting, ranked ones first, in the groups that were chosen."""
+        kind: type[StoredRow | PublishedRow] = PublishedRow if self.is_published else StoredRow
+        return _leaderboard_rows(kind, self.totals, self.abilities, self.records, self.about, self.chosen.group_by)
 
     @property
     def models(self) -> RankedModels:
@@ -104,10 +111,18 @@ class LeaderboardData:
 
 def run_rows(run: PastRun) -> list[SystemRow]:
     """Return one row per model and setting of a run, by setting, ranked ones first."""
-    return _leaderboard_rows(SystemRow, judge_run(run), run.layers["ability_scores"], {None: compare_run(run)})
+    about = {None: run.manifest.descriptions}
+    return _leaderboard_rows(SystemRow, judge_run(run), run.layers["ability_scores"], {None: compare_run(run)}, about)
 
 
-def _leaderboard_rows(kind: type[RowT], totals: pl.DataFrame, abilities: pl.DataFrame, records: Records) -> list[RowT]:
+def _leaderboard_rows(
+    kind: type[RowT],
+    totals: pl.DataFrame,
+    abilities: pl.DataFrame,
+    records: Records,
+    about: Descriptions,
+    group_by: str | None = None,
+) -> list[RowT]:
     """Return one row per model and setting, by group and setting, ranked ones first.
 
     Args:
@@ -115,20 +130,25 @@ def _leaderboard_rows(kind: type[RowT], totals: pl.DataFrame, abilities: pl.Data
         totals: rows of `totals`, judged, with what else a row of this kind has.
         abilities: rows of `ability_scores`, with the columns of `totals` that tell apart rows of one system.
         records: by run, null where rows have none.
+        about: likewise.
+        group_by: what is said of models by which the rows of a setting are grouped.
     """
     key = [name for name in ("model", "setting", RUN, LANGUAGE) if name in abilities.columns]
     scores = abilities.rows_by_key(key, named=True)
-    rows = sorted(ordered(totals), key=lambda row: (row.get(GROUP, 0), setting_order(row["setting"])))
-    return [
-        kind.model_validate(
-            row
-            | {
-                "abilities": {each["ability"]: each["score_0_100"] for each in scores.get(tuple(row[name] for name in key), ())},
-                "comparability": records.get(row.get(RUN), {}).get(System(row["model"], row["setting"])),
-            }
-        )
-        for row in rows
-    ]
+
+    def fields(row: Row) -> Row:
+        own, run = scores.get(tuple(row[name] for name in key), ()), row.get(RUN)
+        return row | {
+            "abilities": {each["ability"]: each["score_0_100"] for each in own},
+            "comparability": records.get(run, {}).get(System(row["model"], row["setting"])),
+            "about": about.get(run, {}).get(row["model"]),
+        }
+
+    def order(row: Row) -> tuple[object, ...]:
+        value = row["about"].words(group_by) if group_by and row["about"] else None
+        return row.get(GROUP, 0), setting_order(row["setting"]), value is None, value or ""
+
+    return [kind.model_validate(row) for row in sorted(map(fields, ordered(totals)), key=order)]
 
 
 def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> LeaderboardData:
@@ -165,6 +185,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         groups=groups,
         regressed=regressed,
         records={name: compare_run(run) for name, run in opened.items()},
+        about={manifest.run: manifest.descriptions for manifest in manifests},
         damaged=damaged,
         dimensions=_read_dimensions(manifests, totals, lake),
         runs=opened,
@@ -267,12 +288,12 @@ def published_leaderboard(benchmark: str) -> LeaderboardData:
         paper=as_table(published),
         is_published=True,
         groups=groups,
+        about={None: published_descriptions(blueprint)},
     )
 
 
-def with_published(ranked: LeaderboardData, benchmark: str) -> LeaderboardData:
-    """Return a leaderboard of runs with a paper's models beside; raises as `published_leaderboard`."""
-    published = published_leaderboard(benchmark)
+def with_published(ranked: LeaderboardData, published: LeaderboardData) -> LeaderboardData:
+    """Return a leaderboard of runs with a paper's models beside."""
     return replace(ranked, beside=tuple(row for row in published.rows if isinstance(row, PublishedRow)))
 
 

@@ -1,6 +1,5 @@
 """Describe the published models of a paper: scores per ability, openness, size, and core against foundational ability."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, quantiles
@@ -9,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.model_description import parse_size
 from schemas.table import Cell, Column, Table, Value, columns
 from tasks.scoring.published import BASE_SETTING, TOTAL, PublishedTable
 from tasks.solvers.registry import setting_title
@@ -16,8 +16,6 @@ from tasks.text.number_format import number, weight
 
 FOUNDATIONAL = "foundational"
 CORE = ("emotional", "companionship")
-_SIZE = re.compile(r"^(\d+(?:\.\d+)?)([BT])?(?:-(\d+(?:\.\d+)?)([BT]))?(?=[ /]|$)")
-_BILLIONS = {"B": 1.0, "T": 1000.0}
 STEPS = 40
 NEAR = 1.0
 """Points below the best score within which the page marks a score."""
@@ -151,19 +149,6 @@ def openness_scores(published: pl.DataFrame, titles: Mapping[str, str]) -> pl.Da
     long = published.unpivot(list(titles), index=["type", "ranked"], variable_name="name", value_name="score").drop_nulls()
     ordered = long.sort(pl.col("name").replace_strict(order), "type", "score")
     return ordered.select(pl.col("name").replace_strict(titles).alias("title"), pl.col("type").alias("kind"), "score", "ranked")
-
-
-def parse_size(text: str) -> tuple[float, float] | None:
-    """Return lowest and highest billions of parameters of `671B/37B (Total/Activated Parameters)` or `50-60B (Estimated)`.
-
-    The size before a slash counts all experts; null for words.
-    """
-    match = _SIZE.match(text)
-    if match is None:
-        return None
-    low, unit, high, last_unit = match.groups(default="")
-    unit, last_unit = unit or last_unit, last_unit or unit
-    return (float(low) * _BILLIONS[unit], float(high or low) * _BILLIONS[last_unit]) if unit else None
 
 
 def sized_models(published: pl.DataFrame) -> pl.DataFrame:

@@ -59,11 +59,11 @@ def test_wrong_usage_is_told(options: list[str], message: str, tmp_path: Path) -
 MINI = load_blueprint("moodbench-mini").model_dump(mode="json")
 
 
-def store(folder: Path, run: str, row: dict[str, Any], sample: int = 300) -> None:
+def store(folder: Path, run: str, row: dict[str, Any], sample: int = 300, about: dict[str, Any] | None = None) -> None:
     """Leave a run of one model of which nothing is known but its row of `totals`."""
     name = "moodbench-mini"
     layers = {"totals": totals(row), "ability_scores": AbilityScores.create_empty()}
-    plan = {"benchmark": name, "models": [{"name": row["model"], "base_url": "http://x/v1"}], "sample": sample}
+    plan = {"benchmark": name, "models": [{"name": row["model"], "base_url": "http://x/v1", "about": about}], "sample": sample}
     keep_run(folder, run, layers, {"benchmark": name}, benchmark=name, plan=plan, blueprint=MINI)
 
 

@@ -11,29 +11,10 @@ from tasks.reporting.content.published_models import (
     core_points,
     describe_published_models,
     fit_parabola,
-    parse_size,
 )
 from tasks.scoring.published import as_table
 from tasks.text.tables import to_records
 from tests.tasks.reporting.example_run import BLUEPRINT, published
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [
-        ("32B", (32.0, 32.0)),
-        ("0.6B", (0.6, 0.6)),
-        ("1.8T (Total MoE Parameters)", (1800.0, 1800.0)),
-        ("671B/37B (Total/Activated Parameters)", (671.0, 671.0)),
-        ("66.5B-130B (Estimated)", (66.5, 130.0)),
-        ("50-60B (Estimated)", (50.0, 60.0)),
-        ("500B-1.2T", (500.0, 1200.0)),
-        ("50 (Estimated)", None),
-        ("Hundreds of Billions (Estimated)", None),
-    ],
-)
-def test_sizes_as_the_paper_prints_them(text: str, size: tuple[float, float] | None) -> None:
-    assert parse_size(text) == size
 
 
 def models_of(benchmark: str) -> PublishedModels:
