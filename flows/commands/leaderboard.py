@@ -17,6 +17,7 @@ from schemas.table import Table
 from tasks.leaderboard import ranking as leaderboards
 from tasks.leaderboard.across_models import compare_models, describe_leaderboard, groups_said
 from tasks.leaderboard.descriptions import choose_described, described_table
+from tasks.leaderboard.history import stored_leaderboard
 from tasks.leaderboard.published_experiments import read_experiments
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.score_tables import describe_dimensions
@@ -72,7 +73,7 @@ def leaderboard(
     if with_published:
         paper = choose_described(leaderboards.published_leaderboard(benchmark), where, group_by)
         ranked = leaderboards.with_published(ranked, paper)
-    page = leaderboards.stored_leaderboard(folder, ranked, html) if html and not published else ranked
+    page = stored_leaderboard(folder, ranked, html) if html and not published else ranked
     written = {name: str(file) for name, file in (("html", html), ("csv", csv), ("latex", latex)) if file}
     across = compare_models(ranked, folder) if as_json or written else ()
     experiments = read_experiments(benchmark, folder) if html and (published or with_published) else None

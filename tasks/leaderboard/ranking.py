@@ -2,14 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from os import environ
-from os.path import relpath
-from pathlib import Path
 from typing import TypeVar
 
 import polars as pl
 
-from schemas.addresses import REPORTS_URL
 from schemas.blueprint import Blueprint
 from schemas.documents.leaderboard import Chosen, Group, PublishedRow, StoredRow, SystemRow
 from schemas.errors import UsageError
@@ -161,7 +157,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         UsageError: if the lake holds no such run, or one of them is of another benchmark.
     """
     lake, blueprint = Lake(folder, read_code_version()), profiled_blueprint(benchmark, profile)
-    manifests = tuple(read_manifest(folder, name) for name in newest_first(runs)) or _manifests_of(blueprint, folder)
+    manifests = tuple(read_manifest(folder, name) for name in newest_first(runs)) or manifests_of(blueprint, folder)
     if not manifests:
         raise UsageError(
             f"no run of {blueprint.name} is in the lake",
@@ -170,11 +166,11 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         )
     for manifest in manifests:
         _require_totals(manifest, blueprint)
-    groups, every = _in_groups(manifests, lake)
+    groups, every = in_groups(manifests, lake)
     totals = _newest(every)
     manifests = tuple(manifest for manifest in manifests if manifest.run in totals[RUN])
     abilities = _read(manifests, "ability_scores", lake)
-    regressed, damaged = _find_regressed(folder, manifests)
+    regressed, damaged = find_regressed(folder, manifests)
     opened = {manifest.run: past_run(manifest, lake) for manifest in manifests}
     return LeaderboardData(
         blueprint,
@@ -202,13 +198,13 @@ def _read_dimensions(manifests: Sequence[RunManifest], totals: pl.DataFrame, lak
     return pl.concat([scores.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left"), gold])
 
 
-def _find_regressed(folder: Folder, manifests: Iterable[RunManifest]) -> tuple[frozenset[tuple[str, str, str]], frozenset[str]]:
+def find_regressed(folder: Folder, manifests: Iterable[RunManifest]) -> tuple[frozenset[tuple[str, str, str]], frozenset[str]]:
     """Return run, model and setting of every system that regressed against the run before; and runs that cannot tell."""
     changes, damaged = read_all_changes(folder, [manifest.run for manifest in manifests])
     return frozenset((run, system.model, system.setting) for run, own in changes.items() for system in own.regressed), damaged
 
 
-def _in_groups(manifests: Sequence[RunManifest], lake: Lake) -> tuple[tuple[Group, ...], pl.DataFrame]:
+def in_groups(manifests: Sequence[RunManifest], lake: Lake) -> tuple[tuple[Group, ...], pl.DataFrame]:
     """Return the groups of these runs, and their rows of `totals` with columns `run` and `group`."""
     every = _read(manifests, "totals", lake)
     groups = group_runs(manifests, dict(every.group_by(RUN).agg(pl.col("n_scored").max()).iter_rows()))
@@ -225,7 +221,8 @@ def _newest(totals: pl.DataFrame) -> pl.DataFrame:
     return newest.with_columns(pl.when(pl.col("most") > pl.col("n_scored")).then("fuller_run").alias("fuller_run")).drop("most")
 
 
-def _manifests_of(blueprint: Blueprint, folder: Folder) -> tuple[RunManifest, ...]:
+def manifests_of(blueprint: Blueprint, folder: Folder) -> tuple[RunManifest, ...]:
+    """Return the manifests of all runs of a benchmark, newest first."""
     return tuple(manifest for manifest in read_manifests(folder) if manifest.benchmark == blueprint.name)
 
 
@@ -245,26 +242,6 @@ def _read(manifests: Sequence[RunManifest], layer: str, lake: Lake) -> pl.DataFr
     refs = [manifest.partition(layer) for manifest in manifests]
     runs = [manifest.run for manifest, ref in zip(manifests, refs, strict=True) for _ in range(ref.rows)]
     return lake.read_all(refs, LAYERS[layer].schema).with_columns(pl.Series(RUN, runs, pl.String))
-
-
-def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> LeaderboardData:
-    """Return what the page of stored models shows: the ranked, and the totals of all runs of the benchmark as history.
-
-    Links to reports start at the page's file.
-    """
-    manifests, lake = _manifests_of(ranked.blueprint, folder), Lake(folder, read_code_version())
-    opened = {manifest.run: past_run(manifest, lake) for manifest in manifests}
-    ranked_runs = {manifest.run for manifest in ranked.manifests}
-    regressed, damaged = _find_regressed(folder, (manifest for manifest in manifests if manifest.run not in ranked_runs))
-    return replace(
-        ranked,
-        history=judge_totals(_in_groups(manifests, lake)[1], ranked.blueprint, opened),
-        manifests=manifests,
-        links=report_links(manifests, folder, page),
-        regressed=ranked.regressed | regressed,
-        damaged=ranked.damaged | damaged,
-        paper=as_table(published_of(ranked.blueprint)),
-    )
 
 
 def published_leaderboard(benchmark: str) -> LeaderboardData:
@@ -307,13 +284,3 @@ def _by_language(published: pl.DataFrame, blueprint: Blueprint) -> tuple[pl.Data
         totals.append(of_part.join(beside, on=["model", "setting"]).with_columns(pl.lit(number).alias(GROUP)))
         groups.append(Group(number=number, runs=(), basis={LANGUAGE: part[LANGUAGE][0]}))
     return pl.concat(totals), tuple(groups)
-
-
-def report_links(manifests: Sequence[RunManifest], folder: Folder, page: Path) -> Mapping[str, str]:
-    """Return each report's address: where reports are served, else its file as seen from the page, if that is on this disk."""
-    reports = {manifest.run: manifest.report for manifest in manifests if manifest.report is not None}
-    if served := environ.get(REPORTS_URL):
-        return {run: f"{served.rstrip('/')}/{run}/{Path(report).name}" for run, report in reports.items()}
-    if not isinstance(folder, Path):
-        return {}
-    return {run: Path(relpath(folder / report, page.resolve().parent)).as_posix() for run, report in reports.items()}

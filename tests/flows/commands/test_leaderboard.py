@@ -12,7 +12,8 @@ from schemas.changes import RunChanges
 from schemas.errors import UsageError
 from schemas.tables.scores import AbilityScores
 from tasks.lake.manifest import write_changes, write_manifest
-from tasks.leaderboard.ranking import published_leaderboard, report_links
+from tasks.leaderboard.history import report_links
+from tasks.leaderboard.ranking import published_leaderboard
 from tasks.scoring.blueprints import load_blueprint
 from tests.flows.command import ended
 from tests.flows.commands.test_bad_input import blueprint
