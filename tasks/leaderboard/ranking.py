@@ -107,7 +107,7 @@ class LeaderboardData:
 
 def run_rows(run: PastRun) -> list[SystemRow]:
     """Return one row per model and setting of a run, by setting, ranked ones first."""
-    about = {None: run.manifest.descriptions}
+    about: Descriptions = {None: run.manifest.descriptions}
     return _leaderboard_rows(SystemRow, judge_run(run), run.layers["ability_scores"], {None: compare_run(run)}, about)
 
 
