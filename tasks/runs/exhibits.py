@@ -86,21 +86,22 @@ def lay_out_exhibits(models: RankedModels, groups: Sequence[Group]) -> Iterator[
     """Yield the exhibits of each group of runs that has any, the benchmark's own first; a paper's models stand in all groups."""
     mains = {main.id for main in models.blueprint.abilities}
     exhibits = [exhibit for exhibit in EXHIBITS.values() if exhibit.abilities <= mains]
-    once = (exhibit for exhibit in exhibits if not exhibit.is_of_models)
-    if blocks := tuple((exhibit.name, block) for exhibit in once for block in exhibit.lay_out(models)):
-        yield GroupExhibits("", blocks)
     words = {group.number: f"group {group.number}: {group.words}" if len(groups) > 1 else "" for group in groups}
     numbers = dict.fromkeys(row.group for row in models.rows if row.run) or (None,)
+    once = [exhibit for exhibit in exhibits if not exhibit.is_of_models and len(numbers) > 1]
+    if blocks := _lay_out(once, models):
+        yield GroupExhibits("", blocks)
     for number in numbers:
         together = replace(models, rows=tuple(row for row in models.rows if row.run is None or row.group == number))
-        blocks = tuple(
-            (exhibit.name, block)
-            for exhibit in sorted(exhibits, key=lambda exhibit: not exhibit.abilities)
-            if exhibit.is_of_models
-            for block in exhibit.lay_out(together)
-        )
-        if blocks:
+        if blocks := _lay_out([exhibit for exhibit in exhibits if exhibit not in once], together):
             yield GroupExhibits(words.get(number or 0, ""), blocks)
+
+
+def _lay_out(exhibits: Iterable[Exhibit], models: RankedModels) -> tuple[tuple[str, Block], ...]:
+    """Return the blocks of exhibits, each with its exhibit's name: the benchmark's own first, tables before figures."""
+    in_order = sorted(exhibits, key=lambda exhibit: not exhibit.abilities)
+    blocks = ((exhibit.name, block) for exhibit in in_order for block in exhibit.lay_out(models))
+    return tuple(sorted(blocks, key=lambda pair: not pair[1].tables))
 
 
 def with_total(rows: Iterable[ModelRow]) -> list[ModelRow]:
