@@ -71,17 +71,11 @@ def render_pages(report: Report) -> Iterator[tuple[str, str]]:
 
     Styles and figures are inside, no script, nothing is loaded from anywhere.
     """
-    figures, beside = _draw(report), len(report.systems) > MOST_ON_A_PAGE
+    beside = len(report.systems) > MOST_ON_A_PAGE
+    render = partial(_render, "page.html.jinja", report.data.blueprint, _draw(report), report=report, beside=beside)
     for entry in report.systems if beside else ():
-        yield (
-            page_of(entry.anchor),
-            _render("page.html.jinja", report.data.blueprint, figures, report=report, systems=[entry], alone=True, beside=beside),
-        )
-    systems = () if beside else report.systems
-    yield (
-        REPORT,
-        _render("page.html.jinja", report.data.blueprint, figures, report=report, systems=systems, alone=False, beside=beside),
-    )
+        yield page_of(entry.anchor), render(systems=[entry], alone=True)
+    yield REPORT, render(systems=() if beside else report.systems, alone=False)
 
 
 def _render(template: str, blueprint: Blueprint, figures: dict[str, object], **content: object) -> str:

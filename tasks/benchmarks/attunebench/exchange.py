@@ -13,7 +13,6 @@ from typing import Any
 
 import polars as pl
 
-from schemas.dataset import PinnedFile
 from schemas.errors import UsageError
 from schemas.lineage import PartitionRef
 from schemas.tables.responses import Answers
@@ -194,10 +193,8 @@ def export_results(run: PastRun, folder: Path) -> list[Path]:
 
 
 def ground_truth(plan: Mapping[str, Any], dataset: str) -> str:
-    """Return where the annotations of a dataset are: the user's folder, or else their path in a mirror."""
-    files = find_dataset(dataset).files
-    paths = (f"{file.repository}/{file.path}" if isinstance(file, PinnedFile) else name_source(file) for file in files)
-    return str(plan.get("folders", {}).get(dataset) or ", ".join(paths))
+    """Return where the annotations of a dataset are: the user's folder, or else their path in the dataset's repository."""
+    return str(plan.get("folders", {}).get(dataset) or ", ".join(map(name_source, find_dataset(dataset).files)))
 
 
 def _results(run: PastRun, ref: PartitionRef) -> Iterator[tuple[ResultFile, ConversationGold, dict[Profile, Row]]]:

@@ -10,7 +10,7 @@ from tasks.benchmarks.attunebench.section import OF_TURN
 from tasks.runs.exhibits import Exhibit, RankedModels
 from tasks.runs.run_tables import Row
 from tasks.runs.sections import Block
-from tasks.scoring.benchmark import rank_correlation
+from tasks.scoring.benchmark import rank_correlations
 from tasks.text.number_format import counted, number
 from tasks.text.tables import MARKS, mark_scores
 
@@ -46,22 +46,21 @@ def _read(models: RankedModels) -> Iterator[Row]:
 
 def _correlate(rows: list[Row]) -> Iterator[Block]:
     """Yield how alike each two parts rank all models in all modes; nothing where no two parts can be compared."""
-    values = {title: [row.get(metric) for row in rows] for metric, title in OF_TURN.items()}
-    rhos = {pair: rank_correlation(*map(values.__getitem__, pair)) for pair in combinations(values, 2)}
-    known = sorted(((rho, " and ".join(pair)) for pair, rho in rhos.items() if rho is not None), reverse=True)
+    rhos = rank_correlations({title: [row.get(metric) for row in rows] for metric, title in OF_TURN.items()})
+    pairs = ((rhos[part][other], f"{part} and {other}") for part, other in combinations(rhos, 2))
+    known = sorted(((rho, pair) for rho, pair in pairs if rho is not None), reverse=True)
     if not known:
         return
     (most, alike), (least, apart) = known[0], known[-1]
     over = counted(len(rows), "pair of model and mode", "pairs of model and mode")
     words = f"Over {over} {alike} rank most alike (rho {number(most, 2)})"
     words += f", {apart} least ({number(least, 2)})." if least < most else "."
-    pairs = Table((Column("Parts", "name"), Column(RHO, "number")), [(pair, rho) for rho, pair in known], TITLE)
+    numbers = Table((Column("Parts", "name"), Column(RHO, "number")), [(pair, rho) for rho, pair in known], TITLE)
     points = tuple(Point(rho, pair, is_own=True) for rho, pair in known)
     note = "Over the rows of the table above that have both parts. 1: they rank alike; 0: as if unrelated; −1: in reverse."
-    chart = Chart(TITLE, words, "strips", points, pairs, x=Axis(RHO, -1, 1), note=note)
-    both = rhos | {(other, part): rho for (part, other), rho in rhos.items()}
-    matrix = [(part, *(both.get((part, other), "") for other in values)) for part in values]
-    yield Block(tables=(Table((Column("Part", "name"), *columns("number", *values)), matrix, TITLE),), charts=(chart,))
+    chart = Chart(TITLE, words, "strips", points, numbers, x=Axis(RHO, -1, 1), note=note)
+    matrix = [(part, *(of_part.get(other, "") for other in rhos)) for part, of_part in rhos.items()]
+    yield Block(tables=(Table((Column("Part", "name"), *columns("number", *rhos)), matrix, TITLE),), charts=(chart,))
 
 
 EXHIBITS = (Exhibit("modes", lay_out_modes, frozenset({"attunement"}), is_of_models=False),)

@@ -4,8 +4,6 @@ FDAEF names a category Supporting that version 1.0 does not measure; of its part
 """
 
 from collections.abc import Iterator
-from itertools import groupby
-from operator import itemgetter
 
 import polars as pl
 
@@ -88,18 +86,21 @@ WANTED = 2
 
 
 def lay_out_languages(data: ReportData, rows: tuple[Row, ...]) -> Iterator[Block]:
-    """Yield the mean over the tasks by model, and each model's tasks."""
-    tasks = {task.id: task for _, task in data.blueprint.tasks()}
-    few = sum(len(task.datasets) < WANTED for task in tasks.values())
+    """Yield the mean over the tasks by model, and below it the tasks."""
+    titles = {task.id: task.title for _, task in data.blueprint.tasks()}
+    few = sum(len(task.datasets) < WANTED for _, task in data.blueprint.tasks())
     compared = counted(len({row["task"] for row in rows} - {ALL}), "task")
-    counts = f"They are {compared} of {len(tasks)}; of all, {few} have fewer than the {WANTED} datasets that the paper aims at."
-    of_system = {System(*key): [*group] for key, group in groupby(rows, itemgetter("model", "setting"))}
-    means = [(system.label, *_cells(mean)) for system, (mean, *_) in of_system.items()]
+    counts = f"They are {compared} of {len(titles)}; of all, {few} have fewer than the {WANTED} datasets that the paper aims at."
+    labels = [System(row["model"], row["setting"]).label for row in rows]
+    means = [(label, *_cells(row)) for label, row in zip(labels, rows, strict=True) if row["task"] == ALL]
+    of_tasks = [
+        (label, titles[row["task"]], *_cells(row), ", ".join(map(data.title_of, row["shared"])))
+        for label, row in zip(labels, rows, strict=True)
+        if row["task"] != ALL
+    ]
     yield Block("Mean over these tasks", f"{WORDS} {counts}", (Table((Column("Model", "name"), *SCORES), means),))
-    heads = (Column("Task", "name"), *SCORES, Column("In both languages"))
-    for system, (_, *others) in of_system.items():
-        cells = [(tasks[row["task"]].title, *_cells(row), ", ".join(map(data.title_of, row["shared"]))) for row in others]
-        yield Block(system.label, tables=(Table(heads, cells),), folds=True)
+    heads = (*columns("name", "Model", "Task"), *SCORES, Column("In both languages"))
+    yield Block("Task by task", tables=(Table(heads, of_tasks),), folds=True)
 
 
 def _cells(row: Row) -> Iterator[Value]:

@@ -282,11 +282,10 @@ def test_aggregate_of_two_conversations_by_hand() -> None:
     assert {"conversationId", "em_model", "mode", "emotion_hit_rate", "composite_score"} <= set(first)
 
 
-def test_ground_truth_is_folder_or_path_in_mirror() -> None:
-    assert ground_truth({"folders": {"attunebench": "sets/Subsample50"}}, "attunebench") == "sets/Subsample50"
-    sample200 = "github.com/Thoughtful-Lab/attunebench/Test Samples/Sample200"
-    assert ground_truth({"folders": {"attunebench": "sets/Subsample50"}}, "attunebench_mini") == "attunebench_mini.jsonl"
-    assert ground_truth({}, "attunebench") == sample200
+def test_ground_truth_is_folder_or_path_in_repository() -> None:
+    plan = {"folders": {"attunebench": "sets/Subsample50"}}
+    paths = [ground_truth(*of) for of in ((plan, "attunebench"), (plan, "attunebench_mini"), ({}, "attunebench"))]
+    assert paths == ["sets/Subsample50", "attunebench_mini.jsonl", "Test Samples/Sample200"]
 
 
 def test_score_file_says_what_it_lacks() -> None:
