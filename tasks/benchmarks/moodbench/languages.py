@@ -51,13 +51,8 @@ def read_languages(run: PastRun) -> tuple[Row, ...]:
     models = spread.with_columns(model=pl.concat_str(PART, separator=_APART)).drop("language", "task")
     settings = ScoreSettings(seed=run.manifest.plan.get("seed", 0), bootstrap=run.manifest.plan.get("bootstrap", 0))
     scores = compare_languages(score_benchmark(models.lazy(), blueprint, settings).totals)
-    shared = {ALL: [], **{task.id: [entry.id for entry in task.datasets if len(spoken.get(entry.id, ())) > 1] for task in tasks}}
-    order = [*shared]
-    return tuple(
-        {**row, "shared": shared[row["task"]]}
-        for system in run.systems
-        for row in sorted(system.rows(scores), key=lambda row: order.index(row["task"]))
-    )
+    shared = {task.id: [entry.id for entry in task.datasets if len(spoken.get(entry.id, ())) > 1] for task in tasks}
+    return tuple({**row, "shared": shared.get(row["task"], [])} for row in scores.sort("model", "setting", "task").to_dicts())
 
 
 def compare_languages(totals: pl.DataFrame) -> pl.DataFrame:
@@ -87,20 +82,19 @@ WANTED = 2
 
 def lay_out_languages(data: ReportData, rows: tuple[Row, ...]) -> Iterator[Block]:
     """Yield the mean over the tasks by model, and below it the tasks."""
-    titles = {task.id: task.title for _, task in data.blueprint.tasks()}
+    titles = {ALL: "mean over these tasks", **{task.id: task.title for _, task in data.blueprint.tasks()}}
     few = sum(len(task.datasets) < WANTED for _, task in data.blueprint.tasks())
     compared = counted(len({row["task"] for row in rows} - {ALL}), "task")
-    counts = f"They are {compared} of {len(titles)}; of all, {few} have fewer than the {WANTED} datasets that the paper aims at."
-    labels = [System(row["model"], row["setting"]).label for row in rows]
-    means = [(label, *_cells(row)) for label, row in zip(labels, rows, strict=True) if row["task"] == ALL]
-    of_tasks = [
-        (label, titles[row["task"]], *_cells(row), ", ".join(map(data.title_of, row["shared"])))
-        for label, row in zip(labels, rows, strict=True)
-        if row["task"] != ALL
-    ]
-    yield Block("Mean over these tasks", f"{WORDS} {counts}", (Table((Column("Model", "name"), *SCORES), means),))
+    counts = (
+        f"They are {compared} of {len(titles) - 1}; of all, {few} have fewer than the {WANTED} datasets that the paper aims at."
+    )
+    tables: dict[bool, list[tuple[Value, ...]]] = {True: [], False: []}
+    for row in rows:
+        names = System(row["model"], row["setting"]).label, titles[row["task"]]
+        tables[row["task"] == ALL].append((*names, *_cells(row), ", ".join(map(data.title_of, row["shared"]))))
     heads = (*columns("name", "Model", "Task"), *SCORES, Column("In both languages"))
-    yield Block("Task by task", tables=(Table(heads, of_tasks),), folds=True)
+    yield Block("Mean over these tasks", f"{WORDS} {counts}", (Table(heads, tables[True]).without_empty("In both languages"),))
+    yield Block("Task by task", tables=(Table(heads, tables[False]),), folds=True)
 
 
 def _cells(row: Row) -> Iterator[Value]:

@@ -8,7 +8,7 @@ import pytest
 
 from tasks.benchmarks.moodbench.languages import ALL, compare_languages, lay_out_languages, read_languages
 from tasks.runs.run_tables import ReportData
-from tasks.text.tables import as_cell, to_csv
+from tasks.text.tables import to_csv
 from tests.tasks.lake.test_manifest import bare_manifest
 from tests.tasks.rows import item
 from tests.tasks.rows import items as asked
@@ -50,18 +50,18 @@ def test_languages_of_each_task_and_their_mean(rows: tuple[dict[str, Any], ...])
     assert [tuple(row[name] for name in names) for row in rows] == [
         # (75 + 50) / 2 and (50 + 100) / 2; the level of a task counts for nothing.
         (ALL, 62.5, 6, 75, 4, -12.5, []),
-        ("task_match", 75, 4, 50, 2, 25, []),
         ("task_irony", 50, 2, 100, 2, -50, [IRONY]),
+        ("task_match", 75, 4, 50, 2, 25, []),
     ]
     assert {(row["model"], row["setting"], row["ci_low"], row["ci_high"]) for row in rows} == {("m", "base", None, None)}
 
 
 def test_report_shows_mean_and_tasks(rows: tuple[dict[str, Any], ...]) -> None:
-    summary, of_model = lay_out_languages(ReportData(bare_manifest("r"), DESIGN), rows)
+    means, of_tasks = lay_out_languages(ReportData(bare_manifest("r"), DESIGN), rows)
     # Two datasets has the first of four tasks alone.
-    assert summary.words.endswith("They are 2 tasks of 4; of all, 3 have fewer than the 2 datasets that the paper aims at.")
-    assert to_csv(summary.tables[0]).splitlines()[1].startswith("m,62.5")
-    assert [as_cell(row[-1]).value for row in of_model.tables[0].rows] == ["", "measured"]
+    assert means.words.endswith("They are 2 tasks of 4; of all, 3 have fewer than the 2 datasets that the paper aims at.")
+    assert to_csv(means.tables[0]).splitlines()[1] == "m,mean over these tasks,62.5,75.0,-12.5"
+    assert to_csv(of_tasks.tables[0]).splitlines()[1:] == ["m,irony,50.0,100.0,-50.0,measured", "m,match,75.0,50.0,25.0,"]
 
 
 def total(task: str, language: str, score: float | None, low: float | None, high: float | None) -> dict[str, Any]:
