@@ -82,7 +82,7 @@ WANTED = 2
 
 def lay_out_languages(data: ReportData, rows: tuple[Row, ...]) -> Iterator[Block]:
     """Yield the mean over the tasks by model, and below it the tasks."""
-    titles = {ALL: "mean over these tasks", **{task.id: task.title for _, task in data.blueprint.tasks()}}
+    titles = {ALL: "", **{task.id: task.title for _, task in data.blueprint.tasks()}}
     few = sum(len(task.datasets) < WANTED for _, task in data.blueprint.tasks())
     compared = counted(len({row["task"] for row in rows} - {ALL}), "task")
     counts = (
@@ -93,7 +93,8 @@ def lay_out_languages(data: ReportData, rows: tuple[Row, ...]) -> Iterator[Block
         names = System(row["model"], row["setting"]).label, titles[row["task"]]
         tables[row["task"] == ALL].append((*names, *_cells(row), ", ".join(map(data.title_of, row["shared"]))))
     heads = (*columns("name", "Model", "Task"), *SCORES, Column("In both languages"))
-    yield Block("Mean over these tasks", f"{WORDS} {counts}", (Table(heads, tables[True]).without_empty("In both languages"),))
+    means = Table(heads, tables[True]).without_empty("Task", "In both languages")
+    yield Block("Mean over these tasks", f"{WORDS} {counts}", (means,))
     yield Block("Task by task", tables=(Table(heads, tables[False]),), folds=True)
 
 

@@ -60,7 +60,7 @@ def test_report_shows_mean_and_tasks(rows: tuple[dict[str, Any], ...]) -> None:
     means, of_tasks = lay_out_languages(ReportData(bare_manifest("r"), DESIGN), rows)
     # Two datasets has the first of four tasks alone.
     assert means.words.endswith("They are 2 tasks of 4; of all, 3 have fewer than the 2 datasets that the paper aims at.")
-    assert to_csv(means.tables[0]).splitlines()[1] == "m,mean over these tasks,62.5,75.0,-12.5"
+    assert to_csv(means.tables[0]).splitlines()[1] == "m,62.5,75.0,-12.5"
     assert to_csv(of_tasks.tables[0]).splitlines()[1:] == ["m,irony,50.0,100.0,-50.0,measured", "m,match,75.0,50.0,25.0,"]
 
 
