@@ -97,7 +97,7 @@ def test_mini_is_the_same_tree() -> None:
 @pytest.mark.parametrize("name", ["ecdbench", "ecdbench-mini"])
 def test_other_paper_speaks_of_capabilities(name: str) -> None:
     ecdbench = load_blueprint(name)
-    titles = [entry.title for entry in (*ecdbench.datasets.values(), *(task for _, task in ecdbench.tasks()))]
-    titles += [node.title for _, node in ecdbench.nodes()]
+    titles = [entry.title for entry in ecdbench.datasets.values()]
+    titles += [task.title for _, task in ecdbench.tasks()] + [node.title for _, node in ecdbench.nodes()]
     assert ecdbench.ability_word == "capability"
     assert [title for title in titles if re.search(r"\bAbilit", title)] == []

@@ -24,7 +24,7 @@ HEADLINES = {
 }
 SPECS = [MetricSpec(metric=name, weight=float(name == "composite_score"), headline=title) for name, title in HEADLINES.items()]
 DESIGN = blueprint(ability("attunement", task("own")), datasets={"own": measured(*SPECS, method="annotations")})
-RUNS = {
+RUNS: dict[str, dict[str, tuple[float, ...]]] = {
     "default": {"b": (0.7, 0.8, 0.1, 71.0), "a": (0.5, 0.6, 0.3, 60.0)},
     "verbose": {"a": (0.9, 0.9, 0.2, 80.0)},
 }
