@@ -33,9 +33,6 @@ LEAST_BUDGET = 1e-9
 Settings = tuple[str, ...]
 """What is set for a variant, each `PATH=VALUE`."""
 
-ALL = "all"
-"""In place of values: each word that the field may be."""
-
 BETWEEN = re.compile(r",(?![^\[{]*[\]}])")
 """A comma between two values; those within brackets and braces are part of one."""
 
@@ -45,7 +42,7 @@ def _read_factors(vary: Sequence[str]) -> dict[str, list[str]]:
     for text in vary:
         path, _, values = text.partition("=")
         field = find_field(path.strip(), "--vary")
-        listed = field.words if values.strip() == ALL else (value.strip() for value in BETWEEN.split(values))
+        listed = field.words if values.strip() == "all" else (value.strip() for value in BETWEEN.split(values))
         factors[field.path] = list(dict.fromkeys(filter(None, listed)))
     too_many = len(vary) > MOST_FACTORS or len(factors) < len(vary)
     if too_many or "benchmark" in factors or not all(len(values) > 1 for values in factors.values()):

@@ -33,8 +33,11 @@ def read_languages(run: PastRun) -> tuple[Row, ...]:
         Model, setting, `task`; `score_zh`, on 0-100, with its 95 % interval and `n_zh` items scored, and the same of `en`;
         `difference`, Chinese less English, with its interval; `shared`: datasets of the task that are in both languages.
     """
+    names = [spec.id for spec in DATASETS if spec.id in run.blueprint.datasets]
+    if not names:
+        return ()
     language = pl.col("language").cast(pl.String)
-    own = run.read("items").filter(pl.col("dataset").is_in([spec.id for spec in DATASETS]), language.is_in([*LANGUAGES]))
+    own = run.read("items").filter(pl.col("dataset").is_in(names), language.is_in([*LANGUAGES]))
     rows = run.read("item_scores").join(own.select("dataset", "item_id", language), on=["dataset", "item_id"])
     spoken = dict(rows.group_by("dataset").agg(pl.col("language").unique()).iter_rows())
     tasks = [
