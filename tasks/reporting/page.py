@@ -166,7 +166,7 @@ def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (
     figures, exhibits = _draw_leaderboard(leaderboard, data, groups), dict[str, list[Block]]()
     for group, _, block in lay_out_exhibits(data.models, data.groups):
         exhibits.setdefault(group, []).append(block)
-        exhibits[group].sort(key=lambda block: not block.tables)  # tables stand before figures
+        exhibits[group].sort(key=lambda block: (not block.tables, block.folds))  # tables stand before figures
     shown: dict[str, object] = {"leaderboard": leaderboard, "across": groups, "of_paper": of_paper, "exhibits": exhibits}
     return _render("leaderboard.html.jinja", figures, **shown)
 

@@ -91,7 +91,7 @@ def with_total(rows: Iterable[ModelRow]) -> list[ModelRow]:
 
 def origin_of(row: ModelRow) -> tuple[str, str | None]:
     """Return the cells of ORIGIN."""
-    return "own" if row.run else "the paper", row.comparability.verdict if row.comparability else None
+    return "own" if row.run else "paper", row.comparability.verdict if row.comparability else None
 
 
 def without_origin(table: Table) -> Table:

@@ -58,8 +58,8 @@ def _draw_abilities(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) 
     *abilities, total = boxes
     words = f"Half of {counted(len(values_of(scores[total])), 'model')} have a total"
     words += f" from {number(boxes[total][1])} to {number(boxes[total][3])}"
-    if len(abilities) > 1:
-        lowest, highest = (end(abilities, key=lambda title: boxes[title][2]) for end in (min, max))
+    lowest, highest = (end(abilities, key=lambda title: boxes[title][2], default=total) for end in (min, max))
+    if boxes[lowest][2] < boxes[highest][2]:
         most, least = (number(boxes[title][2]) for title in (highest, lowest))
         words += f"; {highest} has the highest median ({most}), {lowest} the lowest ({least})"
     heads = columns("score", "Lowest", "Quarter", "Median", "Three quarters", "Highest")
@@ -88,7 +88,8 @@ def _draw_openness(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -
 def _draw_families(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> Iterator[Chart]:
     """Yield the totals of families with several models, the best family first; none where there is no second one."""
     *_, totals = measure(rows, blueprint).values()
-    series = sorted({row.said("series") or "" for row in rows} - {""})
+    stated = [row for row in rows if row.run is None] or rows
+    series = sorted({row.said("series") or "" for row in stated} - {""})
     families = [((name,), [pair for pair in totals if pair[0].said("series") == name]) for name in series]
     several = [(name, pairs) for name, pairs in families if len(values_of(pairs)) > 1]
     several.sort(key=lambda family: -median(values_of(family[1])))
@@ -142,9 +143,12 @@ def _draw_sizes(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> I
     )
     if len({model.billions for model in models}) < 2:  # noqa: PLR2004
         return
-    pairs = [(small, large) for small, large in pairwise(models) if small[:2] == large[:2] and small.billions < large.billions]
+    stated = [model for model in models if not model.is_own] or models
+    pairs = [
+        (small, large) for small, large in pairwise(stated) if small.series == large.series and small.billions < large.billions
+    ]
     steps = [large.total > small.total for small, large in pairs if small.series]
-    words = f"From {weight(min(model.size.low for model in models))} to {weight(max(model.size.high for model in models))}"
+    words = f"From {weight(min(model.size.low for model in stated))} to {weight(max(model.size.high for model in stated))}"
     rise = f"the total rises in {sum(steps)} of {len(steps)} steps from a model to the next larger one of its family"
     unsized = [row.model for row in rows if not row.said("parameters")]
     heads = (*columns("name", "Model", "Family"), Column("Parameters, billions", "number", 1), Column("Range", "interval", 1))
