@@ -24,7 +24,6 @@ def test_columns_per_ability_with_a_setting() -> None:
     assert (table.scores(TOTAL, "base"), table.scores(TOTAL, "rag"), table.scores(TOTAL, "coem")) == ([50.0, 80.0], [55.0], [])
     assert table.range_of("summary", "base") == PublishedRange(40.0, 60.0, 80.0)
     assert table.range_of("summary", "coem") is None
-    assert table.vetoed == 0
     assert table.scores(TOTAL, "rag", ranked=True) == [55.0]
 
 
@@ -32,7 +31,6 @@ def test_columns_without_a_setting_are_of_base() -> None:
     table = as_table(published())
     assert table.settings == ("base",)
     assert (table.scores(TOTAL, "base"), table.scores(TOTAL, "base", ranked=True)) == ([70.0, 20.0, 10.0], [70.0, 20.0])
-    assert table.vetoed == 1
 
 
 def test_a_table_by_language_has_no_total() -> None:
