@@ -8,6 +8,8 @@ from itertools import groupby, pairwise
 from statistics import mean, median
 from typing import NamedTuple
 
+import polars as pl
+
 from schemas.blueprint import Blueprint
 from schemas.chart import Axis, Chart, Point, quartiles
 from schemas.model_description import ModelSize
@@ -235,10 +237,19 @@ def _less(score: float | None, other: float | None) -> float | None:
     return None if score is None or other is None else score - other
 
 
+def lay_out_printed(models: RankedModels) -> Iterator[Block]:
+    """Yield the tables that a paper has shown as printed, where its models are shown."""
+    if (paper := models.paper) and any(row.run is None for row in models.rows):
+        for shown in paper.shown:
+            printed = pl.read_csv(paper.folder / shown.file, infer_schema=False).fill_null("")
+            yield Block(shown.title, shown.note, (Table(columns("name", *printed.columns), printed.rows(), shown.title),))
+
+
 EXHIBITS = (
     Exhibit("gains", lay_out_gains),
     Exhibit("abilities", in_each_setting(_draw_abilities)),
     Exhibit("openness", in_each_setting(_draw_openness)),
     Exhibit("families", in_each_setting(_draw_families)),
     Exhibit("sizes", in_each_setting(_draw_sizes)),
+    Exhibit("printed", lay_out_printed, is_of_models=False),
 )
