@@ -8,11 +8,13 @@ from itertools import pairwise
 from statistics import mean, median
 from typing import NamedTuple
 
+import polars as pl
+
 from schemas.blueprint import Blueprint
 from schemas.chart import Axis, Chart, Point, quartiles
 from schemas.model_description import ModelSize
 from schemas.table import Column, Interval, Table, columns
-from tasks.runs.exhibits import ORIGIN, Exhibit, ModelRow, RankedModels, origin_of, without_origin
+from tasks.runs.exhibits import ORIGIN, Exhibit, ModelRow, RankedModels, origin_of, with_total, without_origin
 from tasks.runs.sections import Block
 from tasks.scoring.published import BASE_SETTING
 from tasks.solvers.registry import setting_title
@@ -31,7 +33,8 @@ def in_each_setting(draw: Draw) -> Callable[[RankedModels], Iterator[Block]]:
     """Return what lays out a figure for each setting, as a block of its own."""
 
     def lay_out(models: RankedModels) -> Iterator[Block]:
-        for where, rows in models.by_setting.items():
+        for setting, where in models.settings.items():
+            rows = with_total(models.in_setting(setting).rows)
             yield from (Block(charts=(chart,)) for chart in draw(rows, models.blueprint, where))
 
     return lay_out
@@ -187,10 +190,19 @@ def lay_out_gains(models: RankedModels) -> Iterator[Block]:
         yield Block("What a setting gains over base", words, (without_origin(Table(heads, lines, "Gains over base")),))
 
 
+def lay_out_printed(models: RankedModels) -> Iterator[Block]:
+    """Yield the tables that a paper has shown as printed, where its models are shown."""
+    if (paper := models.paper) and any(row.run is None for row in models.rows):
+        for shown in paper.shown:
+            printed = pl.read_csv(paper.folder / shown.file, infer_schema=False).fill_null("")
+            yield Block(shown.title, shown.note, (Table(columns("name", *printed.columns), printed.rows(), shown.title),))
+
+
 EXHIBITS = (
     Exhibit("gains", lay_out_gains),
     Exhibit("abilities", in_each_setting(_draw_abilities)),
     Exhibit("openness", in_each_setting(_draw_openness)),
     Exhibit("families", in_each_setting(_draw_families)),
     Exhibit("sizes", in_each_setting(_draw_sizes)),
+    Exhibit("printed", lay_out_printed, is_of_models=False),
 )
