@@ -8,11 +8,13 @@ from itertools import pairwise
 from statistics import mean, median
 from typing import NamedTuple
 
+import polars as pl
+
 from schemas.blueprint import Blueprint
 from schemas.chart import Axis, Chart, Point, quartiles
 from schemas.model_description import ModelSize
 from schemas.table import Column, Interval, Table, columns
-from tasks.runs.exhibits import ORIGIN, Exhibit, ModelRow, RankedModels, origin_of, without_origin
+from tasks.runs.exhibits import ORIGIN, Exhibit, ModelRow, RankedModels, origin_of, with_total, without_origin
 from tasks.runs.sections import Block
 from tasks.scoring.published import BASE_SETTING
 from tasks.solvers.registry import setting_title
@@ -31,7 +33,8 @@ def in_each_setting(draw: Draw) -> Callable[[RankedModels], Iterator[Block]]:
     """Return what lays out a figure for each setting, as a block of its own."""
 
     def lay_out(models: RankedModels) -> Iterator[Block]:
-        for where, rows in models.by_setting.items():
+        for setting, where in models.settings.items():
+            rows = with_total(models.in_setting(setting).rows)
             yield from (Block(charts=(chart,)) for chart in draw(rows, models.blueprint, where))
 
     return lay_out
@@ -58,8 +61,8 @@ def _draw_abilities(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) 
     *abilities, total = boxes
     words = f"Half of {counted(len(values_of(scores[total])), 'model')} have a total"
     words += f" from {number(boxes[total][1])} to {number(boxes[total][3])}"
-    if len(abilities) > 1:
-        lowest, highest = (end(abilities, key=lambda title: boxes[title][2]) for end in (min, max))
+    lowest, highest = (end(abilities, key=lambda title: boxes[title][2], default=total) for end in (min, max))
+    if boxes[lowest][2] < boxes[highest][2]:
         most, least = (number(boxes[title][2]) for title in (highest, lowest))
         words += f"; {highest} has the highest median ({most}), {lowest} the lowest ({least})"
     heads = columns("score", "Lowest", "Quarter", "Median", "Three quarters", "Highest")
@@ -88,7 +91,8 @@ def _draw_openness(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -
 def _draw_families(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> Iterator[Chart]:
     """Yield the totals of families with several models, the best family first; none where there is no second one."""
     *_, totals = measure(rows, blueprint).values()
-    series = sorted({row.said("series") or "" for row in rows} - {""})
+    stated = [row for row in rows if row.run is None] or rows
+    series = sorted({row.said("series") or "" for row in stated} - {""})
     families = [((name,), [pair for pair in totals if pair[0].said("series") == name]) for name in series]
     several = [(name, pairs) for name, pairs in families if len(values_of(pairs)) > 1]
     several.sort(key=lambda family: -median(values_of(family[1])))
@@ -142,9 +146,12 @@ def _draw_sizes(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> I
     )
     if len({model.billions for model in models}) < 2:  # noqa: PLR2004
         return
-    pairs = [(small, large) for small, large in pairwise(models) if small[:2] == large[:2] and small.billions < large.billions]
+    stated = [model for model in models if not model.is_own] or models
+    pairs = [
+        (small, large) for small, large in pairwise(stated) if small.series == large.series and small.billions < large.billions
+    ]
     steps = [large.total > small.total for small, large in pairs if small.series]
-    words = f"From {weight(min(model.size.low for model in models))} to {weight(max(model.size.high for model in models))}"
+    words = f"From {weight(min(model.size.low for model in stated))} to {weight(max(model.size.high for model in stated))}"
     rise = f"the total rises in {sum(steps)} of {len(steps)} steps from a model to the next larger one of its family"
     unsized = [row.model for row in rows if not row.said("parameters")]
     heads = (*columns("name", "Model", "Family"), Column("Parameters, billions", "number", 1), Column("Range", "interval", 1))
@@ -183,10 +190,20 @@ def lay_out_gains(models: RankedModels) -> Iterator[Block]:
         yield Block("What a setting gains over base", words, (without_origin(Table(heads, lines, "Gains over base")),))
 
 
+def lay_out_printed(models: RankedModels) -> Iterator[Block]:
+    """Yield the tables that a paper has shown as printed, where its models are shown."""
+    if (paper := models.paper) and any(row.run is None for row in models.rows):
+        for shown in paper.shown:
+            printed = pl.read_csv(paper.folder / shown.file, infer_schema=False).fill_null("")
+            table = Table(columns("name", *printed.columns), printed.rows(), shown.title)
+            yield Block(shown.title, shown.note, (table,), folds=True)
+
+
 EXHIBITS = (
     Exhibit("gains", lay_out_gains),
     Exhibit("abilities", in_each_setting(_draw_abilities)),
     Exhibit("openness", in_each_setting(_draw_openness)),
     Exhibit("families", in_each_setting(_draw_families)),
     Exhibit("sizes", in_each_setting(_draw_sizes)),
+    Exhibit("printed", lay_out_printed, is_of_models=False),
 )

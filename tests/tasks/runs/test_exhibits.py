@@ -30,8 +30,8 @@ def test_rows_say_whose_they_are_where_that_differs() -> None:
     assert rows == [
         ["own", 70.0, "own", "not comparable"],
         ["near", 60.0, "own", "close"],
-        ["a", 65.0, "the paper", None],
-        ["b", 50.0, "the paper", None],
+        ["a", 65.0, "paper", None],
+        ["b", 50.0, "paper", None],
     ]
     # What is not comparable is neither the best nor moves the others' marks.
     assert [as_cell(row[1]).mark for row in table.rows] == [None, "second", "best", "lowest"]

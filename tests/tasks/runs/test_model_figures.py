@@ -99,6 +99,19 @@ def test_sizes_stand_at_the_middle_of_ranges() -> None:
     assert chart.note.endswith("Left out, as no number is said: unsized.")
 
 
+def test_own_families_move_no_sentence_about_the_papers() -> None:
+    theirs = [
+        model_row(name, total, is_own=False, about={"series": series, "parameters": size})
+        for name, total, series, size in (
+            *(("x1", 10.0, "X", "1B"), ("x2", 20.0, "X", "2B"), ("y1", 30.0, "Y", "3B"), ("y2", 50.0, "Y", "4B")),
+            ("q8", 5.0, "Q", "8B"),
+        )
+    ]
+    words = draw("families", *FOUR, *theirs).words
+    assert words == "Of 2 families with several models Y (40.0) has the highest median total and X (15.0) the lowest."
+    assert draw("sizes", *FOUR, *theirs).words.startswith("From 1 to 8 billion parameters the total rises in 2 of 2 steps")
+
+
 def test_published_sizes_are_those_of_the_paper() -> None:
     chart = published("sizes")
     doubao = [point for point in chart.points if point.series == "Doubao"]
