@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -130,7 +131,7 @@ def make_environment(ability_word: str = "ability") -> Environment:
         "worded_table": partial(worded_table, word=ability_word),
     }
     shared: dict[str, object] = {
-        "draw_chart": draw_chart,
+        "draw_chart": partial(draw_chart, word=ability_word),
         **{function.__name__: function for function in FUNCTIONS},
         "leaderboard_tables": leaderboard_tables,
         "operations": operations,
@@ -207,12 +208,13 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, groups: S
         }
 
 
-def draw_chart(chart: Chart) -> str:
-    """Draw a figure that a benchmark describes as an SVG element."""
+def draw_chart(chart: Chart, word: str = "ability") -> str:
+    """Draw a figure that a benchmark describes as an SVG element, with another word for an ability at its axes."""
     from tasks.reporting.figures import chart_kinds, drawing  # noqa: PLC0415
 
     with drawing.unchecked():
-        return chart_kinds.draw_chart(chart)
+        x, y = (axis._replace(title=worded(axis.title, word)) for axis in (chart.x, chart.y))
+        return chart_kinds.draw_chart(replace(chart, x=x, y=y))
 
 
 FULL_REPORT = "The full report, with figures, every task and example items, is the page report.html beside this file."
