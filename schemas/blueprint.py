@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -188,6 +188,9 @@ class Blueprint(Frozen):
         default=None,
         exclude_if=lambda policy: policy is None,  # so that a blueprint that does not say keeps its hash
         description="what becomes of items longer than a model's context, unless the run says otherwise; null = missing",
+    )
+    ability_word: Literal["ability", "capability"] = Field(
+        default="ability", exclude_if=lambda word: word == "ability", description="what its paper calls an ability"
     )
     rubrics: Path | None = Field(default=None, exclude=True, description="folder of your own rubrics, beside the file")
     prompts: Path | None = Field(default=None, exclude=True, description="folder of your own prompts, beside the file")

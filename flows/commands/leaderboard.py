@@ -15,10 +15,10 @@ from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 from schemas.table import Table
 from tasks.leaderboard import ranking as leaderboards
-from tasks.leaderboard.across_models import compare_models, describe_leaderboard
-from tasks.leaderboard.published_experiments import read_experiments
+from tasks.leaderboard.across_models import compare_models, describe_leaderboard, groups_said
+from tasks.leaderboard.descriptions import choose_described
+from tasks.leaderboard.history import stored_leaderboard
 from tasks.leaderboard.ranking import LeaderboardData
-from tasks.reporting.content.leaderboard import groups_said
 from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.leaderboard_files import write_leaderboard
 from tasks.text.tables import as_cell
@@ -35,10 +35,13 @@ app = typer.Typer(add_completion=False)
 def leaderboard(
     benchmark: opt.Benchmark,
     published: bool = typer.Option(False, "--published", help="the paper's table through our own aggregation and veto"),
+    with_published: bool = typer.Option(False, "--with-published", help="the paper's models beside your own"),
     run: Runs = None,
     html: Page = None,
     csv: Csv = None,
     latex: Latex = None,
+    where: str | None = typer.Option(None, "--where", metavar="COND", help="only models of which this is said, ranked anew"),
+    group_by: str | None = typer.Option(None, "--group-by", metavar="FIELD", help="institution, series, openness ..."),
     profile: opt.ScoredAs = "corrected",
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
@@ -53,24 +56,27 @@ def leaderboard(
             got=str(html),
             next_step="for example --html leaderboard.html",
         )
-    if published and runs:
+    if published and (runs or with_published):
         raise UsageError(
             "a paper's table has no runs",
-            where="--published --run",
-            expected="one of the two",
-            got=f"both, with --run {runs[0]}",
+            where="--published with --run or --with-published",
+            expected="--published alone",
+            got=f"--run {runs[0]}" if runs else "--with-published",
             next_step="leave out --published to see runs",
         )
     if published:
         ranked = leaderboards.published_leaderboard(benchmark)
     else:
         ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, profile)
-    page = leaderboards.stored_leaderboard(folder, ranked, html) if html and not published else ranked
+    ranked = choose_described(ranked, where, group_by)
+    if with_published:
+        paper = choose_described(leaderboards.published_leaderboard(benchmark), where, group_by, may_be_empty=True)
+        ranked = leaderboards.with_published(ranked, paper)
+    page = stored_leaderboard(folder, ranked, html) if html and not published else ranked
     written = {name: str(file) for name, file in (("html", html), ("csv", csv), ("latex", latex)) if file}
     across = compare_models(ranked, folder) if as_json or written else ()
-    experiments = read_experiments(benchmark, folder) if html and published else None
     for name, file in written.items():
-        write_leaderboard(name, Path(file), page, across, experiments)
+        write_leaderboard(name, Path(file), page, across)
     document = describe_leaderboard(ranked, across).model_copy(update=written)
     CommandResult(int(bool(page.damaged)), document, _view(benchmark, document, ranked)).finish(as_json=as_json)
 
@@ -80,7 +86,9 @@ def _view(benchmark: str, document: RankedSystems, ranked: LeaderboardData) -> l
     tables = []
     for number, rows in groupby(document.models, key=lambda row: row.group):
         apart = f", group {number}: {ranked.groups[number - 1].words}" if number and len(ranked.groups) > 1 else ""
-        tables.append(leaderboard_table(f"{benchmark}{apart}", list(rows), ranked.regressed))
+        tables.append(leaderboard_table(f"{benchmark}{apart}", list(rows), ranked.regressed, ranked.chosen.group_by))
+    if document.published:
+        tables.append(leaderboard_table(f"{benchmark}, the paper's models", document.published))
     rated = describe_dimensions(ranked)
     files = (("Page", document.html), ("Tables", document.csv), ("Tables", document.latex))
     return [

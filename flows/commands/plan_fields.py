@@ -1,7 +1,7 @@
 """Find the fields of a plan by path, such as `retrieval.top_k`, and set them from text."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -85,6 +85,11 @@ class PlanField:
     def is_list(self) -> bool:
         """Return whether it takes several values."""
         return any(get_origin(part) is tuple for part in _alternatives(self.annotation))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return the words that it may be; none where it may be anything else."""
+        return tuple(word for part in _members(self.annotation) for word in _words(part))
 
 
 @cache
@@ -177,13 +182,12 @@ def parse_value(field: PlanField, text: str) -> Any:
         match = AT_URL.fullmatch(text) or AT_PROVIDER.fullmatch(text)
         entry = match.groupdict() if match else {"name": text}
         return [entry] if field.is_list else entry
-    words = [word for part in _members(field.annotation) for word in _words(part)]
     if field.is_list:
-        return tuple(_spell(part.strip(), words) for part in text.split(",") if part.strip())
-    return _spell(text, words)
+        return tuple(_spell(part.strip(), field.words) for part in text.split(",") if part.strip())
+    return _spell(text, field.words)
 
 
-def _spell(text: str, words: list[str]) -> str:
+def _spell(text: str, words: Sequence[str]) -> str:
     """Return the text with underscores for hyphens where that makes it one of the words."""
     spelt = text.replace("-", "_")
     return spelt if spelt in words else text

@@ -71,12 +71,12 @@ async def write_wave(resolved: ResolvedPlan, folder: Path) -> WrittenRequests:
     """Write the calls that a run of a plan would make now, and return what was written."""
     missing = await build_first(resolved)
     jobs = [infer for job in resolved.jobs if (infer := job.infer_job()) and not infer.keys.find_all(resolved.lake)]
-    calls = {request.key: request for infer in jobs for request in await plan_wave(infer, resolved.lake)}
+    calls = {call.request.key: call for infer in jobs for call in await plan_wave(infer, resolved.lake)}
     settings = {infer.options.setting for infer in jobs}
     return WrittenRequests(
         folder=str(folder),
         calls=len(calls),
-        several_messages=sum(len(request.messages) > 1 for request in calls.values()),
+        several_messages=sum(len(call.request.messages) > 1 for call in calls.values()),
         files=write_requests(calls.values(), folder, resolved.blueprint.name),
         not_known=tuple(sorted(setting for setting in settings if SOLVERS[setting].retrieves)),
         missing=missing,

@@ -14,10 +14,11 @@ from flows.commands.plan_fields import find_field
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.addresses import hide_credentials
 from schemas.documents.comparison import RunComparison, SeveralRuns, VariedRuns
+from schemas.documents.run import RunDocument
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from schemas.printing import tell
-from schemas.table import Column, Table, Value
+from schemas.table import Column, Table, Value, columns
 from schemas.usage import Amounts
 from tasks.compare.runs import compare_runs
 
@@ -41,7 +42,8 @@ def _read_factors(vary: Sequence[str]) -> dict[str, list[str]]:
     for text in vary:
         path, _, values = text.partition("=")
         field = find_field(path.strip(), "--vary")
-        factors[field.path] = list(dict.fromkeys(value.strip() for value in BETWEEN.split(values) if value.strip()))
+        listed = field.words if values.strip() == "all" else (value.strip() for value in BETWEEN.split(values))
+        factors[field.path] = list(dict.fromkeys(filter(None, listed)))
     too_many = len(vary) > MOST_FACTORS or len(factors) < len(vary)
     if too_many or "benchmark" in factors or not all(len(values) > 1 for values in factors.values()):
         raise UsageError(
@@ -102,7 +104,20 @@ def with_comparison(result: CommandResult, several: SeveralRuns, variants: Mappi
         except UsageError as error:  # nothing was scored in one of them, which its own lines say
             tell(f"{other} is not compared with {first}: {error.what}")
     document = VariedRuns(**dict(several), variants=runs, comparisons=tuple(comparisons.values()))
-    return replace(result, document=document, view=[*result.view, *_tables(first, comparisons)])
+    side_by_side = _headline_tables(dict(zip(names, several.runs, strict=True)))
+    return replace(result, document=document, view=[*result.view, *side_by_side, *_tables(first, comparisons)])
+
+
+def _headline_tables(variants: Mapping[str, RunDocument]) -> Iterator[RenderableType]:
+    """Yield a table per system and dataset with headlines: a row per variant, the scores that its report shows first."""
+    scores: dict[str, dict[str, dict[str, float | None]]] = {}
+    for variant, document in variants.items():
+        for each in (each for dataset in document.headlines for each in dataset.scores):
+            scores.setdefault(f"{label_system(each)}: {each.dataset}", {}).setdefault(variant, {})[each.headline] = each.score
+    for title, rows in scores.items():
+        headlines = list(dict.fromkeys(headline for row in rows.values() for headline in row))
+        heads = (Column("Variant", "name"), *columns("score", *headlines))
+        yield terminal_table(Table(heads, [(name, *map(row.get, headlines)) for name, row in rows.items()], title))
 
 
 def _tables(first: str, comparisons: Mapping[str, RunComparison]) -> Iterator[RenderableType]:
@@ -114,10 +129,9 @@ def _tables(first: str, comparisons: Mapping[str, RunComparison]) -> Iterator[Re
             for name, common, stored in score_rows(model):
                 rows = scores.setdefault(name, [(name, first, stored[0], *[""] * len(common))])
                 rows.append(("", variant, stored[1], *common))
-    amounts = [Column(title, "score") for title in ("Score", "First", "This")]
-    columns = (Column("Score of"), Column("Variant", "name"), *amounts, *COMMON[2:])
+    heads = (Column("Score of"), Column("Variant", "name"), *columns("score", "Score", "First", "This"), *COMMON[2:])
     for system, scores in systems.items():
-        yield terminal_table(Table(columns, [*chain(*scores.values())], f"{system}: each variant beside {first}"))
+        yield terminal_table(Table(heads, [*chain(*scores.values())], f"{system}: each variant beside {first}"))
     if systems:
         yield "clear: the interval leaves out 0. First, This and Difference are over the items that both runs scored."
 

@@ -1,45 +1,59 @@
 """Write a leaderboard as a file: a page, CSV or LaTeX."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from schemas.documents.leaderboard import AcrossModels, SystemRow
 from schemas.table import Column, Table
-from tasks.leaderboard.published_experiments import Experiments
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.leaderboard import build_leaderboard, pairs_table, ranks_table, tasks_table
-from tasks.reporting.page import render_leaderboard, write_text
+from tasks.reporting.page import render_leaderboard, worded_table, write_text
+from tasks.runs.exhibits import lay_out_exhibits
 from tasks.runs.run_tables import Row
 from tasks.text.tables import to_csv, to_latex
 
-LATEX_HEAD = "% Needs \\usepackage{booktabs}. Bold: best, or clear; underlined: second; \\approx: the best is not clearly better."
+LATEX_HEAD = (
+    "% Needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}. Bold: best, or clear; underlined: second; italic: lowest;"
+    " \\approx: the best is not clearly better."
+)
 _COLUMNS = 6
 """Models beside each other in a table of LaTeX."""
 
 
-def write_leaderboard(
-    form: str, file: Path, data: LeaderboardData, across: Sequence[AcrossModels], experiments: Experiments | None = None
-) -> None:
+def write_leaderboard(form: str, file: Path, data: LeaderboardData, across: Sequence[AcrossModels]) -> None:
     """Write a leaderboard as `html`, `csv` or `latex`.
 
     Args:
         form: which.
-        file: to write. In CSV it has a row per model; `-tasks`, `-pairs` and `-ranks` (by other weights) stand beside it.
+        file: to write. In CSV it has a row per model; `-tasks`, `-pairs` and `-ranks` (by other weights) stand beside it, and
+            each table of an exhibit below the exhibit's name, numbered from the second.
         data: the ranked models.
         across: of the same leaderboard.
-        experiments: of its paper, for `html`.
 
     Raises:
         LakeError: if the disk refuses a file.
     """
     if form == "csv":
-        for ending, rows in _rows(data, across).items():
-            write_text(file.with_stem(file.stem + ending), to_csv(_table(rows)))
+        tables = {ending: _table(rows) for ending, rows in _rows(data, across).items()}
+        for ending, table in (tables | _exhibited(data)).items():
+            write_text(file.with_stem(file.stem + ending), to_csv(table))
     elif form == "latex":
         write_text(file, "\n\n".join((LATEX_HEAD, *map(_to_latex, _tables(data, across)))))
     else:
-        write_text(file, render_leaderboard(data, across, experiments))
+        write_text(file, render_leaderboard(data, across))
+
+
+def _exhibited(data: LeaderboardData) -> dict[str, Table]:
+    """Return the tables of exhibits and the numbers of their figures, by the ending of their file."""
+    tables: dict[str, Table] = {}
+    counts, word = Counter[str](), data.blueprint.ability_word
+    for _, name, block in lay_out_exhibits(data.models, data.groups):
+        for table in (*block.tables, *(chart.numbers for chart in block.charts)):
+            counts[name] += 1
+            tables[f"-{name}-{counts[name]}" if counts[name] > 1 else f"-{name}"] = worded_table(table, word)
+    return tables
 
 
 def _rows(data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, list[Row]]:
@@ -56,7 +70,8 @@ def _rows(data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, li
             of_model.setdefault((group.group, group.setting, score.model), {})[name] = score.score
     for row in data.rows:
         tasks = of_model.get((row.group, row.setting, row.model), {})
-        plain = row.model_dump(exclude={"abilities"}) | {"comparability": _likeness(row)}
+        about = row.about.cells if row.about else {}
+        plain = row.model_dump(exclude={"abilities", "about"}) | {"comparability": _likeness(row)} | about
         tables[""].append(plain | row.abilities | tasks)
     return {ending: rows for ending, rows in tables.items() if rows}
 
@@ -79,6 +94,7 @@ def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[T
         for table in (*(tasks_table(group, models) for models in chunks), pairs_table(group), ranks_table(group)):
             if table.rows:
                 yield replace(table, title=f"{title}: {table.title}")
+    yield from _exhibited(data).values()
 
 
 def _to_latex(table: Table) -> str:

@@ -1,13 +1,16 @@
 """Write reports as files, complete in themselves: a page of a run and its summary in Markdown, a page of a leaderboard."""
 
+import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
+from schemas.chart import Chart, Point
 from schemas.documents.leaderboard import AcrossModels
 from schemas.errors import LakeError
 from schemas.folders import Folder
@@ -16,7 +19,6 @@ from schemas.table import Table
 from schemas.usage import by_model, total
 from tasks.lake.files import replace_file
 from tasks.lake.seal import REPORT, page_of
-from tasks.leaderboard.published_experiments import Experiments
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting import system_tables
 from tasks.reporting.content import helpers, operations
@@ -29,8 +31,9 @@ from tasks.reporting.figures.abilities import MAX_SHAPES, Shape, draw_abilities,
 from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.report import Report, build_report, partitions_table
 from tasks.reporting.system_tables import results_table, scores_table, weakest_table
+from tasks.runs.exhibits import lay_out_exhibits
 from tasks.runs.run_tables import ReportData
-from tasks.runs.sections import lay_out_sections
+from tasks.runs.sections import Block, lay_out_sections
 from tasks.scoring.published import paper_of
 from tasks.solvers.registry import setting_title
 from tasks.text import number_format as formats
@@ -68,18 +71,27 @@ def render_pages(report: Report) -> Iterator[tuple[str, str]]:
 
     Styles and figures are inside, no script, nothing is loaded from anywhere.
     """
-    figures, beside = _draw(report), len(report.systems) > MOST_ON_A_PAGE
+    beside = len(report.systems) > MOST_ON_A_PAGE
+    render = partial(_render, "page.html.jinja", report.data.blueprint, _draw(report), report=report, beside=beside)
     for entry in report.systems if beside else ():
-        yield (
-            page_of(entry.anchor),
-            _render("page.html.jinja", figures, report=report, systems=[entry], alone=True, beside=beside),
-        )
-    systems = () if beside else report.systems
-    yield REPORT, _render("page.html.jinja", figures, report=report, systems=systems, alone=False, beside=beside)
+        yield page_of(entry.anchor), render(systems=[entry], alone=True)
+    yield REPORT, render(systems=() if beside else report.systems, alone=False)
 
 
-def _render(template: str, figures: dict[str, object], **content: object) -> str:
-    return make_environment().get_template(template).render(figures=figures, colours=COLOURS, **content)
+def _render(template: str, blueprint: Blueprint, figures: dict[str, object], **content: object) -> str:
+    return make_environment(blueprint.ability_word).get_template(template).render(figures=figures, colours=COLOURS, **content)
+
+
+def worded(text: str, word: str) -> str:
+    """Return a title with another word for an ability, such as `Capabilities` for `Abilities`."""
+    stem = word.removesuffix("y")
+    return re.sub(r"\babilit", stem, re.sub(r"\bAbilit", stem.capitalize(), text))
+
+
+def worded_table(table: Table, word: str) -> Table:
+    """Return a table with another word for an ability in its titles."""
+    heads = tuple(column._replace(title=worded(column.title, word)) for column in table.columns)
+    return Table(heads, table.rows, table.title and worded(table.title, word))
 
 
 def _draw(report: Report) -> dict[str, object]:
@@ -103,7 +115,7 @@ def _draw(report: Report) -> dict[str, object]:
 
 
 @cache
-def make_environment() -> Environment:
+def make_environment(ability_word: str = "ability") -> Environment:
     """Make templates with what they call: numbers as readers see them, and shared names. Templates are compiled once."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -115,8 +127,11 @@ def make_environment() -> Environment:
     environment.filters |= {function.__name__: function for function in FILTERS} | {
         "heat": lambda score: f" heat-{formats.heat_step(score)}" if isinstance(score, float | int) else "",
         "setting": setting_title,
+        "worded": partial(worded, word=ability_word),
+        "worded_table": partial(worded_table, word=ability_word),
     }
     shared: dict[str, object] = {
+        "draw_chart": partial(draw_chart, word=ability_word),
         **{function.__name__: function for function in FUNCTIONS},
         "leaderboard_tables": leaderboard_tables,
         "operations": operations,
@@ -151,24 +166,26 @@ def write_text(path: Folder, text: str) -> None:
         ) from error
 
 
-def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (), of_paper: Experiments | None = None) -> str:
+def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = ()) -> str:
     """Return the leaderboard as one page: styles and figures inside, no script, nothing loaded from anywhere.
 
     Args:
         data: the ranked models.
         groups: those that are ranked together, side by side.
-        of_paper: the experiments of their paper.
     """
     leaderboard = build_leaderboard(data)
-    figures = _draw_leaderboard(leaderboard, data, groups)
-    return _render("leaderboard.html.jinja", figures, leaderboard=leaderboard, across=groups, of_paper=of_paper)
+    figures, exhibits = _draw_leaderboard(leaderboard, data, groups), dict[str, list[Block]]()
+    for group, _, block in lay_out_exhibits(data.models, data.groups):
+        exhibits.setdefault(group, []).append(block)
+        exhibits[group].sort(key=lambda block: (not block.tables, block.folds))  # tables stand before figures
+    shown: dict[str, object] = {"leaderboard": leaderboard, "across": groups, "exhibits": exhibits}
+    return _render("leaderboard.html.jinja", data.blueprint, figures, **shown)
 
 
 def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, groups: Sequence[AcrossModels]) -> dict[str, object]:
     """Return the page's drawings as SVG elements; those it does not have are null."""
     from tasks.reporting.figures import charts, drawing  # noqa: PLC0415
 
-    models, draw_boxes = leaderboard.published, charts.draw_boxes
     # Only what is ranked together is drawn together.
     group = leaderboard.entries[0].group if leaderboard.entries else None
     best = [entry for entry in leaderboard.entries if entry.group == group and entry.has_total][:MAX_SHAPES]
@@ -180,14 +197,24 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, groups: S
         return {
             "overlay": draw_overlay(leaderboard.titles, shapes, band),
             "history": charts.draw_histories(leaderboard.histories) if leaderboard.histories else None,
-            "boxes": {name: draw_boxes(rows) for name, rows in models.settings.items()} if models else {},
-            "openness": charts.draw_openness(models.openness) if models and models.openness.height else None,
-            "sizes": charts.draw_sizes(models.sizes) if models and models.sizes.height else None,
-            "core": charts.draw_core(models) if models and models.core.height else None,
             "tasks": [
-                draw_boxes([(task.title, task.quartiles) for task in group.tasks]) if group.tasks else None for group in groups
+                draw_chart(
+                    Chart("", "", "boxes", tuple(Point(end, task.title) for task in group.tasks for end in task.quartiles))
+                )
+                if group.tasks
+                else None
+                for group in groups
             ],
         }
+
+
+def draw_chart(chart: Chart, word: str = "ability") -> str:
+    """Draw a figure that a benchmark describes as an SVG element, with another word for an ability at its axes."""
+    from tasks.reporting.figures import chart_kinds, drawing  # noqa: PLC0415
+
+    with drawing.unchecked():
+        x, y = (axis._replace(title=worded(axis.title, word)) for axis in (chart.x, chart.y))
+        return chart_kinds.draw_chart(replace(chart, x=x, y=y))
 
 
 FULL_REPORT = "The full report, with figures, every task and example items, is the page report.html beside this file."
@@ -195,6 +222,7 @@ FULL_REPORT = "The full report, with figures, every task and example items, is t
 
 def write_summary(report: Report) -> str:
     """Return a run's summary as GitHub-flavoured markdown."""
+    word = report.data.blueprint.ability_word
     blocks = [
         f"# {escape(report.data.blueprint.title)}",
         f"Run `{report.data.manifest.run}`, {report.data.manifest.started_at} to {report.data.manifest.finished_at}.",
@@ -202,16 +230,16 @@ def write_summary(report: Report) -> str:
         *_headlines(report),
         *(_since(report.data.changes, report.data.blueprint) if report.data.changes else ()),
         *_results(report),
-        *(_section("Abilities", scores_table(report.systems)) if report.systems and report.systems[0].abilities else ()),
-        *_section("Weakest tasks", weakest_table(report.systems)),
-        *_section("What is missing", missing_table(report.data)),
+        *(_section("Abilities", scores_table(report.systems), word) if report.systems and report.systems[0].abilities else ()),
+        *_section("Weakest tasks", weakest_table(report.systems), word),
+        *_section("What is missing", missing_table(report.data), word),
         FULL_REPORT,
     ]
     return "\n\n".join(blocks) + "\n"
 
 
-def _section(title: str, table: Table) -> list[str]:
-    return [f"## {title}", to_markdown(table)] if table.rows else []
+def _section(title: str, table: Table, word: str) -> list[str]:
+    return [f"## {worded(title, word)}", to_markdown(worded_table(table, word))] if table.rows else []
 
 
 def _since(changes: RunChanges, blueprint: Blueprint) -> Iterator[str]:
@@ -222,7 +250,10 @@ def _since(changes: RunChanges, blueprint: Blueprint) -> Iterator[str]:
         yield "\n".join(f"- {escape(note)}" for note in noted)
     if (table := changes_table(changes, blueprint)).rows:
         yield to_markdown(table)
-        yield "Over the items scored in both runs: each total, before the veto, and the abilities that fell most."
+        yield worded(
+            "Over the items scored in both runs: each total, before the veto, and the abilities that fell most.",
+            blueprint.ability_word,
+        )
 
 
 def _headlines(report: Report) -> Iterator[str]:

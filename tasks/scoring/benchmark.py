@@ -1,6 +1,6 @@
 """Score a benchmark: item scores to every layer up to the leaderboard; rank again by other weights and thresholds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TypeVar, cast
@@ -169,3 +169,10 @@ def rank_correlation(first: Sequence[float | None], second: Sequence[float | Non
     both = pl.DataFrame({"first": first, "second": second}, schema={"first": pl.Float64, "second": pl.Float64}).drop_nulls()
     rho: float | None = both.select(pl.corr("first", "second", method="spearman")).item() if both.height >= _FEWEST else None
     return rho if rho is not None and isfinite(rho) else None
+
+
+def rank_correlations(scores: Mapping[str, Sequence[float | None]]) -> dict[str, dict[str, float | None]]:
+    """Return `rank_correlation` of each of several scores of the same models with each other one, by their names."""
+    return {
+        name: {other: rank_correlation(own, scores[other]) for other in scores if other != name} for name, own in scores.items()
+    }

@@ -25,6 +25,7 @@ from tasks.lake.files import parquet_source
 from tasks.lake.frames import frame_of_rows, unreadable
 from tasks.lake.lake import Lake
 from tasks.models.cost import Estimator, Measure, measure_texts
+from tasks.models.journal.request_files import OpenCall
 from tasks.models.journal.table import JOURNAL, opened_replies
 from tasks.retrieval.chunking import split
 from tasks.solvers.chunk_rows import read_contexts, split_context
@@ -131,7 +132,7 @@ def _invent(job: InferJob, role: Role, number: int) -> ChatReply:
     return ChatReply(text=invented or " ".join(f"Call {number}, continuation {piece}." for piece in pieces))
 
 
-async def plan_wave(job: InferJob, lake: Lake) -> list[ChatRequest]:
+async def plan_wave(job: InferJob, lake: Lake) -> list[OpenCall]:
     """Return the calls that a run would make now, each once: the journal does not answer them, and all that they rest on it does.
 
     Two rehearsals are answered by the journal; of what it does not answer all calls fail in one, and have invented replies in the
@@ -144,35 +145,36 @@ async def plan_wave(job: InferJob, lake: Lake) -> list[ChatRequest]:
     if SOLVERS[job.options.setting].retrieves:
         return []
     failing, invented = [
-        {request.key: request async for requests in _rehearse_unanswered(job, lake, fails=fails) for request in requests}
+        {call.request.key: call async for calls in _rehearse_unanswered(job, lake, fails=fails) for call in calls}
         for fails in (True, False)
     ]
-    return [request for key, request in failing.items() if key in invented]
+    return [call for key, call in failing.items() if key in invented]
 
 
 async def is_answered(job: InferJob, lake: Lake) -> bool:
     """Return whether the journal answers all that a run would ask now; raises what `plan_wave` does."""
     async with aclosing(_rehearse_unanswered(job, lake, fails=True)) as rehearsal:
-        async for requests in rehearsal:
-            if requests:
+        async for calls in rehearsal:
+            if calls:
                 return False
     return True
 
 
-async def _rehearse_unanswered(job: InferJob, lake: Lake, *, fails: bool) -> AsyncGenerator[list[ChatRequest]]:
+async def _rehearse_unanswered(job: InferJob, lake: Lake, *, fails: bool) -> AsyncGenerator[list[OpenCall]]:
     """Yield the calls about each item that the journal does not answer."""
-    unanswered: list[ChatRequest] = []
+    unanswered = set[str]()
     numbers = count(1)
     with opened_replies(lake.state / JOURNAL) as find:
 
         def reply(role: Role, request: ChatRequest) -> ChatReply:
             if stored := find(request.key):
                 return stored
-            unanswered.append(request)
+            unanswered.add(request.key)
             return UNSENT if fails else _invent(job, role, next(numbers))
 
-        async for _ in rehearse(job, lake, reply):
-            yield [*unanswered]
+        async for presentation, output in rehearse(job, lake, reply):
+            calls = [call for call in output.calls if call.request.key in unanswered]
+            yield [OpenCall(call.request, presentation.row["item_id"], call.step) for call in calls]
             unanswered.clear()
 
 

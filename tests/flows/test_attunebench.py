@@ -93,6 +93,8 @@ def assert_scores(done: Ended, port: Ended, alone: Ended) -> None:
     assert total(port, "copier") == pytest.approx(94.6)
     assert total(port, "oracle") == pytest.approx((3 * 100 + 94.6) / 4)
     values, unjudged = raw(done, "yes"), raw(alone, "oracle")
+    branches = ("perceiving", "facilitating", "understanding", "managing")
+    assert [unjudged["emotion_intensity_mae"], *(unjudged[f"branch_{name}"] for name in branches)] == [0, 1, 1, 1, 1]
     for metric, side in {"binary_om_accuracy": "observed", "binary_human_accuracy": "preferred"}.items():
         assert 100 * values[metric] == 100 * values[f"{metric}_hp"] == pytest.approx(share_of_yes(side))
     # Ratings of 5, 6, 4 and 5 have the mean 5, and 4 of 6 steps; the judge says yes to everything.
@@ -129,6 +131,7 @@ def assert_shown(document: dict[str, Any], lake: Path) -> None:
     for option in ("mode=&#34;default", "strategy=&#34;absolute", "labels=&#34;neutral"):
         assert f"solvers.annotate.{option}&#34;" in page
     assert "orders chunks" not in page
+    assert "emotion_intensity_mae (lower is better; not in the total)" in page
     # What counts explains an example, though other metrics stand before it.
     assert set(re.findall(r"Compared with the reference by (\w+)", page)) == {"composite_score"}
     told = ended("explain", document["run"], "--dataset", "attunebench_mini", "--model", "copier", "--lake", lake)
@@ -144,6 +147,10 @@ def assert_shown(document: dict[str, Any], lake: Path) -> None:
     split = ended("explain", document["run"], "--where", "who_5 < 13 AND country IS NOT NULL", "--lake", lake, "--json")
     assert (split.status, sum(split.document["items"].values())) == (0, 4)
     assert {"topic", "diagnoses", "who_5", "tipi_openness"} <= set(split.document["columns"])
+    # The first conversation alone is about that, by a person who is tense.
+    for where in ("subtopic = 'Passed over for a post'", "topic_attitude LIKE 'Tense%'"):
+        alone = ended("explain", document["run"], "--where", where, "--lake", lake, "--json").document
+        assert alone["items"] == {"subset": 1, "complement": 3, "unknown": 0}
     checked = ended("verify", document["run"], "--lake", lake)
     assert checked.status == 0, checked.out
 
@@ -175,7 +182,9 @@ def test_a_run_comes_back_from_its_result_files(tmp_path: Path) -> None:
     assert changed == {"draft_judge_score", "draft_binary_alignment"}
     written = ended("runs", "export", done.document["run"], "--to", folder, "--lake", lake, "--json")
     assert (written.status, len(written.document["files"])) == (0, 5), written.err
-    (means,) = json.loads((folder / "scores-corrected.json").read_text(encoding="utf-8"))["aggregates"]
+    scores = json.loads((folder / "scores-corrected.json").read_text(encoding="utf-8"))
+    assert scores["metadata"]["ground_truth_path"] == "attunebench_mini.jsonl"
+    (means,) = scores["aggregates"]
     assert (means["n_conversations"], means["composite_score"]) == (4, pytest.approx(total(done, "oracle")))
     assert_official_scores(port.document["run"], tmp_path / "port", lake)
     # All servers are closed. 4 x 13 calls to the model, 12 to the judge
@@ -198,6 +207,34 @@ def test_odd_fields_are_told_and_cost_no_conversation(tmp_path: Path) -> None:
     assert not (lake / "items_rejected").exists()
 
 
+def copying_omniscient(messages: Messages) -> str:
+    """What a model says that copies the mood where it is shown who wrote, and knows everything elsewhere."""
+    shown = "Before the first message you are told" in messages[0]["content"]
+    return knowing(MODELS["copier" if shown else "oracle"])(messages)
+
+
+def test_one_command_asks_all_modes(tmp_path: Path) -> None:
+    with ModelServer(copying_omniscient) as server:
+        model = ("--model", "m", "--base-url", server.base_url, "--lake", tmp_path / "lake")
+        command = ("run", "attunebench-mini", *model, "--vary", "solvers.annotate.mode=all")
+        shown, done = ended(*command), ended(*command, "--json")
+        # Four modes of 4 x 13 calls.
+        assert (server.calls, server.repeated) == (4 * 52, 0)
+    assert (shown.status, done.status) == (0, 0), shown.err
+    modes = ("default", "verbose", "omniscient", "verbose_omniscient")
+    assert list(done.document["variants"]) == [f"solvers.annotate.mode={mode}" for mode in modes]
+    copied = pytest.approx((3 * 94.6 + 100) / 4)
+    runs = (done.document, *done.document["more"])
+    assert [run["models"][0]["total"] for run in runs] == [pytest.approx(100), pytest.approx(100), copied, copied]
+    side_by_side = shown.out[shown.out.index("m (Annotate): attunebench_mini") :]
+    rows = [line.split() for line in side_by_side.splitlines() if line.strip().startswith("solvers.annotate.mode=")][:4]
+    # Emotion, behaviour, preference, no judge, both behaviour and preference; b is 0 in three, so 0.2 of 1 are lost there.
+    assert [row[1:] for row in rows] == [
+        *(["100.00"] * 3 + ["–"] + ["100.00"] * 3 for _ in modes[:2]),
+        *(["100.00"] * 3 + ["–", "100.00", "85.00", "95.95"] for _ in modes[2:]),
+    ]
+
+
 def test_a_failed_call_ends_the_port_with_1(tmp_path: Path) -> None:
     """One of 52 calls fails, and the port scores it as an empty reply: nothing lacks a score."""
     with ModelServer(knowing(MODELS["oracle"]), fault=lambda number: "context_too_long" if number == 5 else None) as server:
@@ -211,7 +248,7 @@ def test_a_failed_call_ends_the_port_with_1(tmp_path: Path) -> None:
 def answered(folder: Path, wave: Path, says: Callable[[Messages], str]) -> Path:
     """A log of others who answered every call: samples of the first ten, the rest as a batch."""
     rows = []
-    files = (wave / f"attunebench-mini{kind}.jsonl" for kind in ("", ".documents"))
+    files = (wave / "attunebench-mini.jsonl", wave / "attunebench-mini" / "documents.jsonl")
     lines = zip(*(file.read_text(encoding="utf-8").splitlines() for file in files), strict=True)
     for number, (call, document) in enumerate(map(json.loads, pair) for pair in lines):
         text = says(call["body"]["messages"])

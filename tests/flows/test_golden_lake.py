@@ -23,8 +23,11 @@ PLANS: dict[str, dict[str, Any]] = yaml.safe_load((DATA / "plans.yaml").read_tex
 NAMES = ("dataset", "model", "setting", "method", "metric", "judge", "rubric", "dimension", "ability", "scope")
 """Columns that tell rows of a layer apart, of those it has."""
 
+ANNOTATED = "raw_scores attunebench_mini companion annotate annotations"
+BRANCHES = [f"branch_{name}" for name in ("perceiving", "facilitating", "understanding", "managing")]
 CHANGED: Mapping[str, str] = {
-    "raw_scores attunebench_mini companion annotate annotations read_share": "an emotion without intensity is a part unread"
+    f"{ANNOTATED} read_share": "an emotion without intensity is a part unread",
+    **{f"{ANNOTATED} {metric}": "the blueprint reports it since" for metric in ("emotion_intensity_mae", *BRANCHES)},
 }
 """Names of rows that come out otherwise on purpose (as `by_name` names them), and why."""
 

@@ -87,6 +87,7 @@ def test_variants_score_as_single_runs_do(tmp_path: Path) -> None:
         (("--vary", "overlap=1,2"), ("a plan has no field overlap", "where: --vary")),
         (("--vary", "retrieval.top_k=1,many"), ("where: retrieval.top_k", "got: many")),
         (("--vary", "retrieval.top_k=1"), ("what is varied is not clear", "got: retrieval.top_k=1\n")),
+        (("--vary", "retrieval.top_k=all"), ("what is varied is not clear", "got: retrieval.top_k=all\n")),
         (("--vary", "benchmark=moodbench-mini,longemotion-mini"), ("what is varied is not clear", "other than the benchmark")),
         (("--vary", "seed=1,2", "--vary", "seed=3,4"), ("what is varied is not clear", "each once")),
         (("--vary", "seed=1,2", "--vary", "sample=3,4", "--vary", "repeat=1,2"), ("what is varied is not clear",)),

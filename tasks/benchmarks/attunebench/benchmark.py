@@ -13,6 +13,7 @@ ATTUNEBENCH = Benchmark(
     metrics="tasks.benchmarks.attunebench.metrics.conversation:METRICS",
     layers="tasks.benchmarks.attunebench.benchmark:LAYERS",
     sections="tasks.benchmarks.attunebench.section:SECTIONS",
+    exhibits="tasks.benchmarks.attunebench.exhibits:EXHIBITS",
     exchanges="tasks.benchmarks.attunebench.exchange:EXCHANGES",
 )
 

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -23,6 +24,7 @@ from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
 from tasks.benchmarks.attunebench.metrics.conversation import COUNTED, COUNTS, annotated_items, measure_parts
 from tasks.benchmarks.attunebench.metrics.result_files import ResultFile, file_name, read_result, result_fields
 from tasks.benchmarks.attunebench.metrics.turns import OUTCOMES, pooled
+from tasks.datasets.catalogue import find_dataset
 from tasks.lake.files import replace_file, require_absent
 from tasks.models.capabilities.providers import provider_at
 from tasks.runs.past_run import PastRun
@@ -32,6 +34,7 @@ from tasks.scoring.aggregation import exact_sum
 from tasks.scoring.resampling import draw_weights, place_clusters
 from tasks.scoring.uncertainty import LIMITS, Resampling, mean_limits
 from tasks.solvers.infer_job import InferJob
+from tasks.sources.files import name_source
 from tasks.text.replies import read_object
 
 ROW = ["model", "mode", "strategy"]
@@ -39,6 +42,12 @@ COMPOSITE = "composite_score"
 
 UNPREFIXED = ("turn_level_average", "conversation_wide_average", COMPOSITE, "equal_weight_composite")
 """Means of a score file whose names do not begin with avg_."""
+
+ERRORS = ("emotion_hit_rate", "binary_om_accuracy", "binary_human_accuracy", "pairwise_accuracy", "panas_normalized", COMPOSITE)
+"""Metrics whose standard error stands beside the means."""
+
+NOT_COMPUTED = {"bertscore": {"value": None, "reason": "optional in the official scorer; it needs weights that MoodFlow has not"}}
+"""What an official score file may have, too."""
 
 _VALUE = pl.col("value")
 
@@ -76,7 +85,7 @@ def aggregate_conversations(rows: pl.DataFrame, resampling: Resampling) -> pl.Da
 def score_file(rows: pl.DataFrame, metadata: Mapping[str, object], resampling: Resampling) -> dict[str, object]:
     """Return the object of a score file, by the names of the official ones: how it was scored, aggregates, conversations.
 
-    It also has `model_stats`, the statistics of each metric. `metadata` is of the run: profile, data, version.
+    It also has `model_stats`, the statistics of each metric, ours among them. `metadata` is of the run: profile, data, version.
     """
     rows = rows.with_columns(pl.col("metric").replace(load_codebook().score_names))
     statistics = aggregate_conversations(rows.filter(~pl.col("metric").is_in(COUNTS)), resampling)
@@ -84,7 +93,7 @@ def score_file(rows: pl.DataFrame, metadata: Mapping[str, object], resampling: R
     official = {"model": "em_model", "strategy": "panas_strategy"}
     wide = rows.pivot("metric", index=["item_id", "model", "mode"], values="value")
     return {
-        "metadata": dict(metadata),
+        "metadata": {**metadata, **NOT_COMPUTED},
         "aggregates": [
             _aggregate(of_row, by_row.get(key)) for key, of_row in rows.sort(ROW).partition_by(ROW, as_dict=True).items()
         ],
@@ -94,15 +103,15 @@ def score_file(rows: pl.DataFrame, metadata: Mapping[str, object], resampling: R
 
 
 def _aggregate(rows: pl.DataFrame, statistics: pl.DataFrame | None) -> dict[str, object]:
-    """Return what a score file holds of a model in one mode and strategy."""
+    """Return what a score file holds of a model in one mode and strategy, by the official names alone."""
     model, mode, strategy = rows.select(ROW).row(0)
     fields: dict[str, object] = {"em_model": model, "mode": mode, "panas_strategy": strategy}
     fields["n_conversations"] = rows["item_id"].n_unique()
     by_metric = {} if statistics is None else {row["metric"]: row for row in statistics.to_dicts()}
-    for name in {**dict.fromkeys(load_codebook().score_names.values()), **by_metric}:
-        row = by_metric.get(name, {})
-        fields[name if name in UNPREFIXED else f"avg_{name}"] = row.get("mean")
-        fields["se_composite" if name == COMPOSITE else f"se_{name}"] = row.get("se")
+    for name in load_codebook().score_names.values():
+        fields[name if name in UNPREFIXED else f"avg_{name}"] = by_metric.get(name, {}).get("mean")
+    for name in ERRORS:
+        fields["se_composite" if name == COMPOSITE else f"se_{name}"] = by_metric.get(name, {}).get("se")
     fields["z_score"] = by_metric.get(COMPOSITE, {}).get("z_score")
     sums = dict(rows.group_by("metric").agg(_VALUE.sum()).iter_rows())
     for metric, names in COUNTED.items():
@@ -176,10 +185,16 @@ def export_results(run: PastRun, folder: Path) -> list[Path]:
         written.append(_write(folder / file_name(f"{SKIPPED}{model}"), {"em_model": model, "next_step": again, "skipped": lost}))
     plan = run.manifest.plan
     resampling = Resampling(plan.get("bootstrap", 0), plan.get("seed", 0))
+    truth = ", ".join(dict.fromkeys(ground_truth(plan, str(ref.key("dataset"))) for ref in partitions))
     for profile, values in scored.items():
-        metadata = {"run": run.name, "benchmark": run.manifest.benchmark, "profile": profile}
+        metadata = {"run": run.name, "benchmark": run.manifest.benchmark, "profile": profile, "ground_truth_path": truth}
         written.append(_write(folder / f"{SCORES}{profile}.json", score_file(conversation_rows(values), metadata, resampling)))
     return written
+
+
+def ground_truth(plan: Mapping[str, Any], dataset: str) -> str:
+    """Return where the annotations of a dataset are: the user's folder, or else their path in the dataset's repository."""
+    return str(plan.get("folders", {}).get(dataset) or ", ".join(map(name_source, find_dataset(dataset).files)))
 
 
 def _results(run: PastRun, ref: PartitionRef) -> Iterator[tuple[ResultFile, ConversationGold, dict[Profile, Row]]]:

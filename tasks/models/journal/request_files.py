@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from pydantic import BaseModel, Field
@@ -20,7 +20,7 @@ from schemas.chat import ChatMessage, ChatRequest
 from schemas.documents.lake import RequestSet
 from schemas.errors import UsageError, summarize
 from schemas.folders import DATA_FOLDER
-from schemas.json_yaml import read_json, read_text, read_yaml, require_short
+from schemas.json_yaml import read_json, read_text, require_short
 from tasks.lake.files import replace_file, require_absent
 from tasks.models.http.parse_reply import read_completion
 from tasks.models.journal.files import ImportedReplies, add_replies
@@ -28,28 +28,37 @@ from tasks.models.journal.table import JournalRow, write_reply
 
 URL = "/v1/chat/completions"
 ABOUT = ".about.json"
-TASK = DATA_FOLDER / "lm_eval_task.yaml"
+TASK = DATA_FOLDER / "lm_eval_task"
 FRAME = re.compile(r"(?:<[^<>\s]{1,40}>|\[/?INST\]|system|user|assistant|model|human|[\s:#])*+", re.IGNORECASE)
 """What chat templates put around a message: special tokens and roles, no words of their own."""
 
 
-def write_requests(requests: Iterable[ChatRequest], folder: Path, name: str) -> tuple[RequestSet, ...]:
-    """Write calls, each once, as files of a folder, a set of four per endpoint, model and repetition.
+class OpenCall(NamedTuple):
+    """A call that is to be answered, and the item and step that it is about."""
+
+    request: ChatRequest
+    item_id: str
+    step: str
+
+
+def write_requests(calls: Iterable[OpenCall], folder: Path, name: str) -> tuple[RequestSet, ...]:
+    """Write calls, each once, as files of a folder: a batch and a folder with a task per endpoint, model and repetition.
 
     `name` is that of the first set, and of its task; further ones have a number. Return what the `.about.json` of each set says,
     which names the call together with its line.
     """
-    groups: dict[tuple[str, str, int], list[ChatRequest]] = {}
-    for request in requests:
-        groups.setdefault((request.identity, request.model, request.repetition), []).append(request)
+    groups: dict[tuple[str, str, int], list[OpenCall]] = {}
+    for call in calls:
+        groups.setdefault((call.request.identity, call.request.model, call.request.repetition), []).append(call)
     return tuple(
-        _write_set(folder, f"{name}-{number}" if number > 1 else name, calls) for number, calls in enumerate(groups.values(), 1)
+        _write_set(folder, f"{name}-{number}" if number > 1 else name, of_set) for number, of_set in enumerate(groups.values(), 1)
     )
 
 
-def _write_set(folder: Path, name: str, calls: list[ChatRequest]) -> RequestSet:
-    first, documents, task = calls[0], f"{name}.documents.jsonl", read_yaml(read_text(TASK))
-    lines = _lines({"custom_id": call.key, "method": "POST", "url": URL, "body": call.body()} for call in calls)
+def _write_set(folder: Path, name: str, calls: list[OpenCall]) -> RequestSet:
+    requests = [call.request for call in calls]
+    first = requests[0]
+    lines = _lines({"custom_id": each.key, "method": "POST", "url": URL, "body": each.body()} for each in requests)
     about = RequestSet(
         file=f"{name}.jsonl",
         identity=first.identity,
@@ -58,14 +67,16 @@ def _write_set(folder: Path, name: str, calls: list[ChatRequest]) -> RequestSet:
         calls=len(calls),
         sha256=sha256(lines).hexdigest(),
     )
-    temperature, longest = first.sampling.temperature, max(call.sampling.max_tokens for call in calls)
-    task |= {"task": name, "dataset_kwargs": {"data_files": {"test": documents}}}
-    task["generation_kwargs"] |= {"do_sample": bool(temperature), "temperature": temperature, "max_gen_toks": longest}
+    temperature, longest = first.sampling.temperature, max(each.sampling.max_tokens for each in requests)
+    generation = {"until": [], "do_sample": bool(temperature), "temperature": temperature, "max_gen_toks": longest}
+    decoding = yaml.safe_dump({"task": name, "generation_kwargs": generation}, sort_keys=False)
+    documents = ({"custom_id": each.key, "item_id": item, "step": step, "prompt": flatten(each)} for each, item, step in calls)
     files = {
         f"{name}.jsonl": lines,
         f"{name}{ABOUT}": about.model_dump_json(indent=1).encode(),
-        documents: _lines({"custom_id": call.key, "prompt": flatten(call)} for call in calls),
-        f"{name}.yaml": yaml.safe_dump(task, sort_keys=False).encode(),
+        f"{name}/documents.jsonl": _lines(documents),
+        f"{name}/documents.py": (TASK / "documents.txt").read_bytes(),
+        f"{name}/{name}.yaml": f"{read_text(TASK / 'task.yaml')}\n{decoding}".encode(),
     }
     for file in files:
         require_absent(folder / file)

@@ -1,25 +1,22 @@
-"""Describe a leaderboard: models of several runs, ranked and side by side, their totals over time, a paper's experiments."""
+"""Describe a leaderboard: models of several runs, ranked and side by side, their totals over time."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from schemas.blueprint import Ability
-from schemas.documents.leaderboard import AcrossModels, HelperRanks, ModelScore, PairDifference, PublishedRow, StoredRow
+from schemas.documents.leaderboard import AcrossModels, ModelScore, PairDifference, PublishedRow, StoredRow
 from schemas.lineage import RunManifest
 from schemas.paper import Comparability
 from schemas.roles import JUDGE
 from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.lake.manifest import run_order
-from tasks.leaderboard.across_models import compare_helpers
-from tasks.leaderboard.published_experiments import Experiments
+from tasks.leaderboard.across_models import groups_said
 from tasks.leaderboard.ranking import RUN, LeaderboardData
-from tasks.reporting.content.published_models import NEAR, PublishedModels, describe_published_models
 from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.content.verdicts import TOTAL_COLUMNS, SystemTotal
 from tasks.runs.run_tables import Row, System
 from tasks.scoring.published import BASE_SETTING, paper_of
 from tasks.solvers.registry import setting_title
-from tasks.text.number_format import counted, interval, listed, number
+from tasks.text.number_format import listed
 
 Ranked = StoredRow | PublishedRow
 REGRESSED = "▼ regressed"
@@ -27,19 +24,17 @@ REGRESSED = "▼ regressed"
 
 @dataclass(frozen=True, kw_only=True)
 class LeaderboardEntry(SystemTotal):
-    """One model in one setting, in one run. `scores`: of the abilities that are measured, in the blueprint's order.
-
-    `near`: whether the total, and each of the scores, is within a point of the best of its setting.
-    """
+    """One model in one setting, in one run. `scores`: of the abilities that are measured, in the blueprint's order."""
 
     scores: tuple[float | None, ...] = ()
-    near: tuple[bool, ...] = ()
     run: str | None = None
     n_scored: int = 0
     group: int | None = None
     comparability: Comparability | None = None
     regressed: bool = False
     started_at: str | None = None
+    said: str | None = None
+    """What the field says that the rows are grouped by."""
 
     @property
     def verdict_cell(self) -> Cell:
@@ -62,7 +57,6 @@ class Leaderboard:
     entries: tuple[LeaderboardEntry, ...]
     histories: tuple[tuple[LeaderboardEntry, ...], ...]
     runs: tuple[RunManifest, ...]
-    published: PublishedModels | None
     warnings: tuple[str, ...]
     paper: str | None
     """Title of the paper whose printed scores these are; null for runs."""
@@ -71,13 +65,14 @@ class Leaderboard:
 
     @property
     def ranking(self) -> Table:
-        """The models by rank; of a paper's those near the best are marked."""
-        heads = (*columns("count", "Group", "Rank"), *columns("name", "Model", "Setting"), *TOTAL_COLUMNS)
+        """The models by rank."""
+        said = Column((self.data.chosen.group_by or "About").capitalize())
+        heads = (*columns("count", "Group", "Rank"), said, *columns("name", "Model", "Setting"), *TOTAL_COLUMNS)
         scores = (*columns("score", *self.titles, digits=1), Column("Coverage", "share"), Column("Items", "count"))
         table = Table(
             (*heads, *scores), [tuple(self._row(entry)) for entry in self.entries], f"{self.data.blueprint.title}: ranking"
         )
-        return table.without_empty("Group", "Items")
+        return table.without_empty("Group", said.title, "Items")
 
     @property
     def is_grouped(self) -> bool:
@@ -87,20 +82,11 @@ class Leaderboard:
     def _row(self, entry: LeaderboardEntry) -> Iterator[Value]:
         yield entry.group if self.is_grouped else None
         yield entry.rank
+        yield entry.said
         yield Cell(entry.system.model, href=self.data.links.get(entry.run or "", ""))
         yield setting_title(entry.system.setting)
-        total, *scores = (
-            each._replace(mark="best" if self.paper and near else None)
-            for each, near in zip((entry.total_cell, *map(Cell, entry.scores)), entry.near, strict=True)
-        )
-        yield from (
-            total,
-            entry.interval_cell,
-            entry.verdict_cell,
-            *scores,
-            entry.coverage,
-            None if self.paper else entry.n_scored,
-        )
+        yield from (entry.total_cell, entry.interval_cell, entry.verdict_cell, *entry.scores, entry.coverage)
+        yield None if self.paper else entry.n_scored
 
     @property
     def history(self) -> Table:
@@ -146,23 +132,21 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
     return Leaderboard(
         data=data,
         titles=tuple(main.title for main in measured),
-        entries=tuple(_entry(row.model_dump(), data, **_scores(row, rows, [main.id for main in measured])) for row in rows),
+        entries=tuple(
+            _entry(
+                row.model_dump(),
+                data,
+                said=row.said(data.chosen.group_by),
+                scores=tuple(row.abilities.get(main.id) for main in measured),
+            )
+            for row in rows
+        ),
         histories=tuple(_histories(data, rows)),
         runs=tuple(used),
-        published=describe_published_models(data.paper, data.blueprint) if data.is_published else None,
         warnings=(*groups_said(data), *_warnings(used)),
         paper=paper.title if paper else None,
         dimensions=describe_dimensions(data),
     )
-
-
-def _scores(row: Ranked, rows: Sequence[Ranked], measured: list[str]) -> Row:
-    """Return the fields `scores` and `near` of an entry."""
-    beside = [other for other in rows if (other.setting, other.group) == (row.setting, row.group)]
-    own, *others = ((each.total, *map(each.abilities.get, measured)) for each in (row, *beside))
-    best = [max((score for score in scores if score is not None), default=0.0) for scores in zip(*others, strict=True)]
-    near = (score is not None and round(top - score, 2) <= NEAR for top, score in zip(best, own, strict=True))
-    return {"scores": own[1:], "near": tuple(near)}
 
 
 def _entry(row: Row, data: LeaderboardData, **more: object) -> LeaderboardEntry:
@@ -184,29 +168,6 @@ def _warnings(manifests: list[RunManifest]) -> tuple[str, ...]:
     """Say what else may move scores of the runs behind the rows."""
     versions = sorted({manifest.package_version for manifest in manifests})
     return (f"The runs were made by MoodFlow {listed(versions)}.",) if len(versions) > 1 else ()
-
-
-def groups_said(data: LeaderboardData) -> tuple[str, ...]:
-    """Say what is ranked apart and why, and which row stands for fewer items than an earlier run has."""
-    rows = (row for row in data.rows if isinstance(row, StoredRow) and row.fuller_run)
-    fewer = (
-        f"{System(row.model, row.setting).label}: the newest run has {counted(row.n_scored, 'item')} scored, fewer than the"
-        f" earlier {row.fuller_run}."
-        for row in rows
-    )
-    if len(data.groups) < 2:  # noqa: PLR2004
-        return tuple(fewer)
-    apart = "; ".join(f"group {group.number}: {group.words}" for group in data.groups)
-    ranks = f"Ranks hold within a group: totals of different groups rest on different questions or ratings. {apart}."
-    return (ranks, *map(_agreement_said, compare_helpers(data)), *fewer)
-
-
-def _agreement_said(ranks: HelperRanks) -> str:
-    rho = f"{number(ranks.spearman, 2)} ({interval(ranks.spearman_low, ranks.spearman_high, 2)})"
-    tau = f"{number(ranks.kendall_tau_b, 2)} ({interval(ranks.kendall_tau_b_low, ranks.kendall_tau_b_high, 2)})"
-    groups = listed([str(group) for group in ranks.groups])
-    where = f"{counted(len(ranks.models), 'model')} of groups {groups}, {setting_title(ranks.setting)}"
-    return f"With another {ranks.role} the order of {where}: Spearman's rho {rho}, Kendall's tau-b {tau}."
 
 
 MOST_COMPARED = 10
@@ -261,38 +222,3 @@ def ranks_table(across: AcrossModels) -> Table:
     moved, correlations = (way.moved for way in ways), (way.rank_correlation for way in ways)
     rows: list[tuple[Value, ...]] = [*ranks, ("Moved", *moved), ("Spearman's rho", *correlations)] if ways else []
     return Table(heads, rows, "Ranks by other weights and thresholds")
-
-
-def settings_table(experiments: Experiments, abilities: tuple[Ability, ...]) -> Table:
-    """Return scores by setting."""
-    scores = columns("score", *(main.title for main in abilities), digits=1)
-    rows = [
-        (row["model"], _origin(row), setting_title(row["setting"]), *(row.get(main.id) for main in abilities), row["n_scored"])
-        for row in experiments.settings
-    ]
-    return Table((*columns("name", "Model", "From", "Setting"), *scores, Column("Items", "count")), rows, "Scores by setting")
-
-
-def thinking_table(experiments: Experiments) -> Table:
-    """Return scores with thinking on and off."""
-    scores = (*columns("score", "On", "Off"), Column("Gain", "difference"))
-    rows = [(row["task"], row["model"], _origin(row), row["on"], row["off"], row["gain"]) for row in experiments.thinking]
-    return Table((*columns("name", "Task", "Model", "From"), *scores), rows, "Scores with and without thinking")
-
-
-def judged_table(experiments: Experiments) -> Table:
-    """Return mean ratings by dimension, a column for each of those rated."""
-    heads = (Column("Dimension", "name"), *columns("number", *(row["model"] for row in experiments.judged)))
-    origins = ("From", *map(_origin, experiments.judged))
-    rows = [(title, *(row.get(name) for row in experiments.judged)) for name, title in experiments.dimensions.items()]
-    return Table(heads, [origins, *rows], "Mean ratings by dimension")
-
-
-def printed_table(printed: Row) -> Table:
-    """Return a table of the paper, its cells as printed."""
-    rows = [[cell or "" for cell in row] for row in printed["rows"]]
-    return Table(columns("name", *printed["columns"]), rows, printed["title"])
-
-
-def _origin(row: Row) -> str:
-    return row["run"] or "the paper"

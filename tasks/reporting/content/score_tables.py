@@ -18,7 +18,7 @@ from tasks.judging.answers import GOLD
 from tasks.judging.rubrics import order_dimensions
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.runs.run_tables import ReportData, Row, System
-from tasks.scoring.benchmark import rank_correlation
+from tasks.scoring.benchmark import rank_correlations
 from tasks.scoring.breakdowns import put_on_scale
 from tasks.scoring.gains import is_clear
 from tasks.solvers.registry import setting_order, setting_title
@@ -155,15 +155,7 @@ def _correlate(rows: Sequence[Row], headlines: Iterable[str]) -> Iterator[tuple[
     for setting in dict.fromkeys(row["setting"] for row in rows):
         scores = {(row["headline"], row["model"]): row["score"] for row in rows if row["setting"] == setting}
         models = dict.fromkeys(model for _, model in scores)
-        values = {name: [scores.get((name, model)) for model in models] for name in headlines}
-        pairs = {headline: [other for other in values if other != headline] for headline in values}
-        yield (
-            setting,
-            {
-                headline: {other: rank_correlation(values[headline], values[other]) for other in pairs[headline]}
-                for headline in values
-            },
-        )
+        yield setting, rank_correlations({name: [scores.get((name, model)) for model in models] for name in headlines})
 
 
 @dataclass(frozen=True)

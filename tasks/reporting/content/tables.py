@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from schemas.blueprint import Ability, Blueprint, MethodSpec, MetricSpec, Task
 from schemas.documents.score_part import ScorePart
-from schemas.metrics import CentredNormalisation, Metric, NoNormalisation, NumericNormalisation, RatioNormalisation
+from schemas.metrics import METRICS, CentredNormalisation, Metric, NoNormalisation, NumericNormalisation, RatioNormalisation
 from tasks.reporting.content.caveats import MissingScores
 from tasks.runs.baselines import Baselines
 from tasks.runs.run_tables import ReportData, from_row
@@ -45,9 +45,12 @@ class MetricPath:
 
     @property
     def metric_label(self) -> str:
-        """Name of the metric, with its cut-off where it has one, and whether it counts."""
-        name = self.spec.metric if self.spec.k is None else f"{self.spec.metric} (k = {self.spec.k})"
-        return name if self.weight else f"{name} (not in the total)"
+        """Name of the metric, with its cut-off, what is best where that is not the most, and whether it counts."""
+        remarks = [] if self.spec.k is None else [f"k = {self.spec.k}"]
+        if isinstance(rule := self.spec.normalisation, CentredNormalisation):
+            remarks.append("lower is better" if rule.best == METRICS[self.spec.metric].bounds[0] else f"{rule.best:g} is best")
+        remarks += [] if self.weight else ["not in the total"]
+        return f"{self.spec.metric} ({'; '.join(remarks)})" if remarks else self.spec.metric
 
 
 def task_paths(blueprint: Blueprint) -> tuple[TaskPath, ...]:

@@ -12,7 +12,8 @@ from schemas.changes import RunChanges
 from schemas.errors import UsageError
 from schemas.tables.scores import AbilityScores
 from tasks.lake.manifest import write_changes, write_manifest
-from tasks.leaderboard.ranking import published_leaderboard, report_links
+from tasks.leaderboard.history import report_links
+from tasks.leaderboard.ranking import published_leaderboard
 from tasks.scoring.blueprints import load_blueprint
 from tests.flows.command import ended
 from tests.flows.commands.test_bad_input import blueprint
@@ -37,7 +38,8 @@ def test_a_papers_table_as_files(tmp_path: Path) -> None:
     # Two are vetoed, one of them, with a gate of 51.93, not below 50: 28 + 1 ranks.
     assert sum(rank is not None for rank in across["variations"][0]["ranks"]) == 29
     assert [len(path.read_text().splitlines()) for path in (csv, tmp_path / "board-ranks.csv")] == [31, 1 + 4 * 30]
-    assert tex.read_text().count(r"\begin{table}") == 2
+    # Ranking, ranks by other weights, and the exhibits.
+    assert tex.read_text().count(r"\begin{table}") == 2 + len(list(tmp_path.glob("board-*.csv"))) - 1
 
 
 @pytest.mark.parametrize(
@@ -45,6 +47,7 @@ def test_a_papers_table_as_files(tmp_path: Path) -> None:
     [
         (["--published", "--html", "board.txt"], "expected: a file that ends in .html"),
         (["--published", "--run", "r"], "a paper's table has no runs"),
+        (["--published", "--with-published"], "a paper's table has no runs"),
         (["--run", "nowhere"], "expected: one of: r"),
         (["--run", "r"], "run r is of another benchmark"),
     ],
@@ -58,11 +61,11 @@ def test_wrong_usage_is_told(options: list[str], message: str, tmp_path: Path) -
 MINI = load_blueprint("moodbench-mini").model_dump(mode="json")
 
 
-def store(folder: Path, run: str, row: dict[str, Any], sample: int = 300) -> None:
+def store(folder: Path, run: str, row: dict[str, Any], sample: int = 300, about: dict[str, Any] | None = None) -> None:
     """Leave a run of one model of which nothing is known but its row of `totals`."""
     name = "moodbench-mini"
     layers = {"totals": totals(row), "ability_scores": AbilityScores.create_empty()}
-    plan = {"benchmark": name, "models": [{"name": row["model"], "base_url": "http://x/v1"}], "sample": sample}
+    plan = {"benchmark": name, "models": [{"name": row["model"], "base_url": "http://x/v1", "about": about}], "sample": sample}
     keep_run(folder, run, layers, {"benchmark": name}, benchmark=name, plan=plan, blueprint=MINI)
 
 
@@ -91,6 +94,20 @@ def test_runs_that_asked_otherwise_are_ranked_apart(tmp_path: Path) -> None:
         assert told in page.read_text(encoding="utf-8")
     # In the history beta's runs are joined, and alpha's are not.
     assert len(re.findall(r'<path d="M[^"]*L[^"]*" stroke="[^"]*" stroke-width="2"', page.read_text(encoding="utf-8"))) == 1
+
+
+def test_the_papers_models_stand_beside(tmp_path: Path) -> None:
+    row = totals_row(model="alpha", datasets_scored=4, coverage=1.0)
+    store(tmp_path, "20260101T000000000000Z.1-m", row)
+    board = ("leaderboard", "moodbench-mini", "--lake", tmp_path)
+    document = ended(*board, "--with-published", "--json").document
+    assert ([row["model"] for row in document["models"]], len(document["published"])) == (["alpha"], 30)
+    assert [row["rank"] for row in (*document["models"], document["published"][0])] == [1, 1]
+    assert "published" not in ended(*board, "--json").document
+    assert "moodbench-mini, the paper's models" in ended(*board, "--with-published").out
+    chosen = ended(*board, "--with-published", "--where", "series = 'GPT'")
+    # Nothing is said of one's own model.
+    assert "no model of the leaderboard fulfils the condition" in chosen.err
 
 
 def test_unreadable_changes_are_told_and_stop_nothing(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The page: complete in itself, inert, readable, and honest about what is missing."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -258,6 +259,17 @@ def test_figures_draw_the_published_models_and_the_scores(example_html: str) -> 
     assert re.findall(r">(\d+\.\d)<", svg) == ["100.0", "25.0", "25.0"]
     assert 'viewBox="' in svg
     assert "xmlns" not in svg
+
+
+def test_pages_use_the_word_of_the_paper() -> None:
+    data = example_data()
+    renamed = replace(data, blueprint=data.blueprint.model_copy(update={"ability_word": "capability"}))
+    html, summary = render_html(renamed), write_summary(build_report(renamed))
+    # Titles of abilities are the blueprint's own, and names of layers and options stay.
+    words = re.sub(r"(Emotional|Supporting) Ability|ability_scores|as ability", "", re.sub(r"<[^>]*>", " ", html))
+    assert ("Sub-capability" in words, re.findall(r"\b[Aa]bilit\w*", words)) == (True, [])
+    assert "## Capabilities" in summary
+    assert "| Model | Task | Capability | Score |" in summary
 
 
 def test_report_is_written_at_once(tmp_path: Path) -> None:

@@ -91,7 +91,8 @@ SLIPS = [
     ),
     Slip(
         *("source: nowhere", "sauce: nowhere\nsource: nowhere", "unknown key 'sauce'", 4, "sauce"),
-        "one of abilities, datasets, gate, level_rules, name, own_prompts, own_rubrics, prompts, rank_item_coverage, rubrics, "
+        "one of abilities, ability_word, datasets, gate, level_rules, name, own_prompts, own_rubrics, prompts, "
+        "rank_item_coverage, rubrics, "
         "settings, source, title, too_long, version, wording",
         *("sauce", "did you mean source?"),
     ),

@@ -1,5 +1,6 @@
 """The shipped blueprints against the paper's Tables 1 and 5."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +159,12 @@ def test_the_released_tree_is_that_of_its_places() -> None:
     assert {name: CODE.datasets[name].methods for name in CODE.datasets.keys() - again} == {
         name: dataset.methods for name, dataset in MOODBENCH.datasets.items() if name != "logiqa"
     }
+
+
+@pytest.mark.parametrize("name", ["ecdbench", "ecdbench-mini"])
+def test_other_paper_speaks_of_capabilities(name: str) -> None:
+    ecdbench = load_blueprint(name)
+    titles = [entry.title for entry in ecdbench.datasets.values()]
+    titles += [task.title for _, task in ecdbench.tasks()] + [node.title for _, node in ecdbench.nodes()]
+    assert ecdbench.ability_word == "capability"
+    assert [title for title in titles if re.search(r"\bAbilit", title)] == []

@@ -65,8 +65,10 @@ async def test_call_waits_for_answers_it_needs(tmp_path: Path) -> None:
     job = InferJob({"tested": ENTRY, "draft_judge": judge}, options, solver.plan(options, None, ENTRY), built)
     # Three turns: 4 x 3 + 1 calls, and the judge waits for its three drafts.
     first = await plan_wave(job, lake)
-    assert [call.model for call in first] == ["org/m"] * 13
+    assert [call.request.model for call in first] == ["org/m"] * 13
     (item,) = found["item_id"]
+    assert {call.item_id for call in first} == {item}
+    assert [call.step for call in first[:2]] == ["turn 1 draft", "turn 1 review"]
     said = {(item, "turn 2 draft"): "So it was.", (item, "turn 2 judge"): "{}", (item, "turn 3 judge"): "{}"}
     placed = await place_replies(job, lake, said)
     assert {step: (request.model, text) for (_, step), (request, text) in placed.items()} == {
@@ -78,16 +80,16 @@ async def test_call_waits_for_answers_it_needs(tmp_path: Path) -> None:
         await journal.write(draft, ChatReply(text="So it was."))
     assert not await is_answered(job, lake)
     second = await plan_wave(job, lake)
-    assert {call.key for call in second} == {judged.key, *(call.key for call in first)} - {draft.key}
+    assert {call.request.key for call in second} == {judged.key, *(call.request.key for call in first)} - {draft.key}
     async with Journal(lake.state / JOURNAL) as journal:
         for call in second:
-            await journal.write(call, ChatReply(text="{}"))
+            await journal.write(call.request, ChatReply(text="{}"))
         # Two drafts are there now, and their judge was not asked.
         third = await plan_wave(job, lake)
-        assert [call.model for call in third] == ["j"] * 2
+        assert [call.request.model for call in third] == ["j"] * 2
         assert not await is_answered(job, lake)
         for call in third:
-            await journal.write(call, ChatReply(text="{}"))
+            await journal.write(call.request, ChatReply(text="{}"))
     assert await is_answered(job, lake)
 
 

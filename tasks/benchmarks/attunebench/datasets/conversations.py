@@ -155,7 +155,7 @@ ATTUNEBENCH = DatasetSpec(
     licence="CC BY 4.0",
     paper="AttuneBench, arXiv:2605.21739",
     required=(),
-    evaluation_version="1.1",
+    evaluation_version="1.2",
     differences=(
         "The files could not be had for this entry: no hash pins them, and what their records hold is taken from the README.",
         "Wordings of questions are our own where there is no codebook; options are the strings found in the set.",
@@ -166,7 +166,7 @@ ATTUNEBENCH = DatasetSpec(
 ATTUNEBENCH_MINI = replace(
     ATTUNEBENCH,
     id="attunebench_mini",
-    evaluation_version="1.0",
+    evaluation_version="1.1",
     title="Bundled items: annotated conversations",
     files=(BundledFile(name="attunebench_mini.jsonl"),),
     file_format=None,

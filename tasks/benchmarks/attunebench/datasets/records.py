@@ -66,13 +66,16 @@ class RecordReader:
         metadata, profile = (self._get(record, name, dict) or {} for name in ("metadata", "participant_profile"))
         category, subtopic = (self._text(metadata, name) for name in ("category", "subtopic"))
         groups = self._groups({"topic": category, "original_model": self._text(metadata, "model")}, profile)
+        # Of too many values to break a report down by them: conditions alone name these.
+        stated = {"subtopic": subtopic, "topic_attitude": self._text(profile, "conversation_topic_attitude")}
+        unlisted = {name: text for name, text in stated.items() if text}
         gold = ConversationGold(
             conversation_id=self._required(record, "conversationId"),
             participant_id=self._text(profile, "participant_id"),
             turns=tuple(gold for gold, _ in turns),
             pre_panas=self._panas(record, "prePanas"),
             post_panas=self._panas(record, "postPanas"),
-            groups={**groups, **self._scores(profile)},
+            groups={**groups, **unlisted, **self._scores(profile)},
             **self._wide(self._get(record, "conversationWideQuestions", dict) or {}),
         )
         topic = self._text(metadata, "text") or ": ".join(filter(None, (category, subtopic))) or None

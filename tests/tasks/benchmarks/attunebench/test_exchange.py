@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -12,7 +12,7 @@ from schemas.vocabulary import Profile
 from tasks.benchmarks.attunebench.conversation import ConversationGold
 from tasks.benchmarks.attunebench.datasets.codebook import load_codebook
 from tasks.benchmarks.attunebench.datasets.conversations import ATTUNEBENCH
-from tasks.benchmarks.attunebench.exchange import aggregate_conversations, conversation_rows, score_file
+from tasks.benchmarks.attunebench.exchange import aggregate_conversations, conversation_rows, ground_truth, score_file
 from tasks.benchmarks.attunebench.metrics.conversation import Annotated, annotated_items, measure_parts, score_conversation
 from tasks.benchmarks.attunebench.metrics.replies import RATINGS
 from tasks.benchmarks.attunebench.metrics.result_files import ResultFile, parse_result, result_fields
@@ -23,7 +23,7 @@ from tasks.datasets.own_items import in_folder
 from tasks.scoring.uncertainty import Resampling
 from tests.tasks.benchmarks.attunebench.datasets.conversations import Fields, varied, write_folder
 from tests.tasks.benchmarks.attunebench.metrics import official
-from tests.tasks.benchmarks.attunebench.metrics.samples import WHOLE, oracle, visible
+from tests.tasks.benchmarks.attunebench.metrics.samples import ONE_TURN, oracle, replies, visible
 
 ADJECTIVES = [*load_codebook().adjectives]
 NAMES = load_codebook().score_names
@@ -202,12 +202,11 @@ def test_score_file_has_the_official_names() -> None:
         **key,
         "n_conversations": 2,
         "avg_emotion_f1": 0.5,
-        "se_emotion_f1": 0,
         "composite_score": 70,
         "se_composite": pytest.approx(10),
     }
+    assert written.pop("metadata")["profile"] == "corrected"
     assert written == {
-        "metadata": {"profile": "corrected"},
         "conversations": [
             {"conversationId": f"c-{item}", "em_model": "m", "mode": "default", "composite_score": value, "emotion_f1": 0.5}
             for item, value in enumerate((60, 80))
@@ -215,23 +214,81 @@ def test_score_file_has_the_official_names() -> None:
     }
 
 
-def test_aggregate_has_all_official_names() -> None:
-    """All values of a conversation stand under the official names; a missing value is null."""
-    values = score_conversation(WHOLE, visible(WHOLE), oracle(WHOLE), PROFILES["reference"])
-    written: Any = score_file(conversation_rows([scored(1, **values), scored(2, **values)]), {}, NONE)
+MEANS = """
+emotion_hit_rate, emotion_hit_rate_tagged_only, emotion_intensity_mae, emotion_f1, emotion_f1_intensity, emotion_va_score,
+emotion_va_intensity_score, binary_om_accuracy, binary_human_accuracy, binary_om_accuracy_hp, binary_human_accuracy_hp,
+pairwise_accuracy, pairwise_kendall_tau, response_similarity, response_similarity_original, response_similarity_llm_improved,
+response_similarity_human_edited, response_preference_alignment, draft_judge_score, draft_binary_alignment, four_branch_mae,
+panas_normalized, panas_item_mae, panas_item_normalized, q1_looking_for_score, q2_emotion_clarity_match, q3_model_fit_match,
+q3_model_fit_ordinal_distance, q3_follow_up_score, post_four_branch_normalized, hp_perspective_gap, hp_perspective_alignment,
+hp_perspective_gap_mcc, hp_perspective_alignment_mcc
+"""
+ERRORS = ("emotion_hit_rate", "binary_om_accuracy", "binary_human_accuracy", "pairwise_accuracy", "panas_normalized", "composite")
+OFFICIAL = {
+    *("em_model", "mode", "panas_strategy", "n_conversations", "z_score"),
+    *(f"avg_{name.strip()}" for name in MEANS.split(",")),
+    *(f"pooled_binary_{side}_metrics{end}" for side in ("om", "human") for end in ("", "_hp")),
+    *("turn_level_average", "conversation_wide_average", "composite_score", "equal_weight_composite"),
+    *(f"se_{name}" for name in ERRORS),
+}
+"""What an official score file has of a model in a mode."""
+
+
+def test_aggregate_has_the_official_names_alone() -> None:
+    rows = conversation_rows(one_model(60, 80, emotion_va_greedy=0.5))
+    (fields,) = cast("Any", score_file(rows, {}, NONE)["aggregates"])
+    assert set(fields) == OFFICIAL
+    assert len(OFFICIAL) == 5 + 34 + 4 + 4 + 6
+
+
+def test_aggregate_of_two_conversations_by_hand() -> None:
+    """One is answered as in the samples, the other by who knows the annotations; there are three judgements in each."""
+    pair = (replies(), oracle(ONE_TURN))
+    values = [score_conversation(ONE_TURN, visible(ONE_TURN), of_item, PROFILES["corrected"]) for of_item in pair]
+    rows = conversation_rows([scored(item, **cast("Any", of_item)) for item, of_item in enumerate(values)])
+    written: Any = score_file(rows, {}, NONE)
     (fields,) = written["aggregates"]
-    means = {name.removeprefix("avg_") for name in fields if not name.startswith(("se_", "pooled_"))}
-    assert {*load_codebook().score_names.values()} <= means
-    assert not means & {"hit_rate", "kendall_tau", "q1_score", "composite_equal", "preference_alignment"}
-    errors = ("emotion_hit_rate", "binary_om_accuracy", "binary_human_accuracy", "pairwise_accuracy", "panas_normalized")
-    assert [fields[f"se_{name}"] for name in errors] == [0] * 5
-    assert fields["avg_four_branch_mae"] is fields["avg_draft_judge_score"] is None
-    pooled = [name for name in fields if name.startswith("pooled_")]
-    assert pooled == [f"pooled_binary_{name}_metrics{end}" for name in ("om", "human") for end in ("", "_hp")]
-    # Each of two conversations has four judgements of yes or no: B1 yes, B4 no, B6 no, and B1 yes in the second turn.
-    ratios = dict.fromkeys(("accuracy", "precision", "recall", "f1", "mcc"), 1)
-    assert fields["pooled_binary_om_metrics"] == {"tp": 4, "tn": 4, "fp": 0, "fn": 0, **ratios}
-    assert (fields["avg_hp_perspective_gap"], fields["avg_hp_perspective_alignment_mcc"]) == (0, 1)
-    assert (fields["turn_level_average"], fields["equal_weight_composite"]) == (1, 100)
+    assert fields["n_conversations"] == 2
+    by_hand = {
+        "avg_emotion_f1": (1 / 2 + 1) / 2,
+        "avg_emotion_intensity_mae": (2 + 0) / 2,
+        "avg_pairwise_accuracy": (8 / 12 + 1) / 2,
+        # {i, see.} shares 1/4 with {i, see, you}, which won 8 of 12, and 1/3 with {i, hear}, which won 4.
+        "avg_response_preference_alignment": (5 / 9 + 8 / 12 / 4 + 4 / 12 / 3) / 2,
+        # What was wanted: 2/3 asked of an observer and as if of the person; who knows all is right in both.
+        "avg_hp_perspective_gap": 0,
+        "avg_hp_perspective_alignment": 1,
+        # Wanted is B4 alone. Yes to B4 and B6, or to B1 and B4: tp 1, tn 1, fp 1, so MCC 1 / root of 4 is 1/2 in both.
+        "avg_hp_perspective_gap_mcc": 0,
+        "avg_hp_perspective_alignment_mcc": 1,
+        # (0.73083 + 2/3 + 2/3) / 3 of the first: emotion (1/2 + 0.96165) / 2, judgements 2/3, pairs 2/3
+        "turn_level_average": ((0.730825 + 2 / 3 + 2 / 3) / 3 + 1) / 2,
+        # mood (1/4 + 1) / 2, questions (1/4 + 1 + 0 + 4/9) / 4, branches 7/8
+        "conversation_wide_average": ((5 / 8 + (1 / 4 + 1 + 4 / 9) / 4 + 7 / 8) / 3 + 1) / 2,
+    }
+    assert {name: fields[name] for name in by_hand} == pytest.approx(by_hand)
+    halves = (by_hand["turn_level_average"] + by_hand["conversation_wide_average"]) / 2
+    assert fields["equal_weight_composite"] == pytest.approx(100 * halves)
+    # The reply did B1 alone; the sample says B1 and B4: tp 1, tn 1, fp 1. The other conversation adds tp 1, tn 2.
+    ratios = {"accuracy": 5 / 6, "precision": 2 / 3, "recall": 1, "f1": 4 / 5, "mcc": 6 / (3 * 2 * 4 * 3) ** 0.5}
+    counts = {"tp": 2, "tn": 3, "fp": 1, "fn": 0}
+    assert fields["pooled_binary_om_metrics"] == pytest.approx(counts | ratios)
+    # As if of the person the sample is right about the reply.
+    assert fields["pooled_binary_om_metrics_hp"] == {"tp": 2, "tn": 4, "fp": 0, "fn": 0, **dict.fromkeys(ratios, 1)}
+    # 2/3 and 1: a deviation of 1/3 over root 2, by root 2
+    assert fields["se_pairwise_accuracy"] == pytest.approx(1 / 6)
+    assert fields["avg_four_branch_mae"] is fields["z_score"] is None
     (first, _) = written["conversations"]
     assert {"conversationId", "em_model", "mode", "emotion_hit_rate", "composite_score"} <= set(first)
+
+
+def test_ground_truth_is_folder_or_path_in_repository() -> None:
+    plan = {"folders": {"attunebench": "sets/Subsample50"}}
+    paths = [ground_truth(*of) for of in ((plan, "attunebench"), (plan, "attunebench_mini"), ({}, "attunebench"))]
+    assert paths == ["sets/Subsample50", "attunebench_mini.jsonl", "Test Samples/Sample200"]
+
+
+def test_score_file_says_what_it_lacks() -> None:
+    metadata: Any = score_file(conversation_rows(one_model(60)), {"profile": "corrected"}, NONE)["metadata"]
+    assert (metadata["profile"], metadata["bertscore"]["value"]) == ("corrected", None)
+    assert metadata["bertscore"]["reason"].startswith("optional in the official scorer")

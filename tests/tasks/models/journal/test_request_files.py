@@ -1,22 +1,34 @@
 """Calls for others to answer, and what comes back in their logs."""
 
 import json
+import re
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from runpy import run_path
+from types import ModuleType
 from typing import Any
 
 import pytest
 import yaml
 
 from schemas.chat import ChatMessage, ChatRequest
+from schemas.documents.lake import RequestSet
 from schemas.errors import UsageError
 from tasks.models.journal.files import ImportedReplies
-from tasks.models.journal.request_files import flatten, import_answers, read_requests, write_requests
+from tasks.models.journal.request_files import OpenCall, flatten, import_answers, read_requests, write_requests
 from tasks.models.journal.table import opened_replies
 from tests.tasks.models.making_calls import request
 
 CALLS = [request("first\u2028line"), request("second"), request("again", repetition=1)]
+
+
+SUBJECT = {"item_id": "talk-1", "step": "turn 2 review"}
+
+
+def written(calls: Sequence[ChatRequest], folder: Path) -> tuple[RequestSet, ...]:
+    return write_requests((OpenCall(call, **SUBJECT) for call in calls), folder, "talks")
 
 
 def lines(path: Path) -> list[Any]:
@@ -44,30 +56,53 @@ def taken_in(folder: Path, *rows: Any, calls: Sequence[ChatRequest] = CALLS) -> 
     """Counts, and what the journal then says to each call."""
     log, journal = folder / "log.jsonl", folder / "journal.sqlite"
     log.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8")
-    write_requests(calls, folder / "asked", "talks")
+    written(calls, folder / "asked")
     taken = import_answers(log, folder / "asked", journal)
     with opened_replies(journal) as find:
         return taken, {call.messages[0].content: reply.text for call in calls if (reply := find(call.key))}
 
 
 def test_set_of_files_per_endpoint_model_and_repetition(tmp_path: Path) -> None:
-    about = write_requests(CALLS, tmp_path, "talks")
+    about = written(CALLS, tmp_path)
     assert [(each.file, each.repetition, each.calls) for each in about] == [("talks.jsonl", 0, 2), ("talks-2.jsonl", 1, 1)]
     first, second = lines(tmp_path / "talks.jsonl")
     body = json.loads(CALLS[0].body_json)
     assert first == {"custom_id": CALLS[0].key, "method": "POST", "url": "/v1/chat/completions", "body": body}
-    assert lines(tmp_path / "talks.documents.jsonl")[1] == {"custom_id": second["custom_id"], "prompt": "second"}
+    assert lines(tmp_path / "talks" / "documents.jsonl")[1] == {"custom_id": second["custom_id"], **SUBJECT, "prompt": "second"}
     with pytest.raises(UsageError, match="the file exists already"):
-        write_requests(CALLS, tmp_path, "talks")
+        written(CALLS, tmp_path)
 
 
-def test_task_names_its_documents_and_how_to_generate(tmp_path: Path) -> None:
-    write_requests(CALLS[:1], tmp_path, "talks")
-    task = yaml.safe_load((tmp_path / "talks.yaml").read_text(encoding="utf-8"))
-    assert task["dataset_kwargs"]["data_files"] == {"test": "talks.documents.jsonl"}
-    assert (task["task"], task["output_type"], task["doc_to_text"]) == ("talks", "generate_until", "{{prompt}}")
+class TaskLoader(yaml.SafeLoader):
+    """Reads a task as lm-evaluation-harness does, the name of a function in its place."""
+
+
+TaskLoader.add_constructor("!function", lambda _, node: f"function {node.value}")
+
+
+def test_task_folder_is_whole(tmp_path: Path) -> None:
+    written(CALLS[:1], tmp_path)
+    folder = tmp_path / "talks"
+    assert {path.name for path in folder.iterdir()} == {"talks.yaml", "documents.jsonl", "documents.py"}
+    task = TaskLoader((folder / "talks.yaml").read_text(encoding="utf-8")).get_single_data()
+    assert (task["task"], task["test_split"], task["output_type"]) == ("talks", "test", "generate_until")
+    assert task["custom_dataset"] == "function documents.load"
     # Without `until` a reply would end at its first empty line.
     assert task["generation_kwargs"] == {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 16}
+    (document,) = lines(folder / "documents.jsonl")
+    assert document == {"custom_id": CALLS[0].key, **SUBJECT, "prompt": "first\u2028line"}
+    assert re.findall(r"{{(\w+)}}", task["doc_to_text"] + task["doc_to_target"]) == ["prompt"]
+
+
+def test_documents_are_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module of a task reads the file beside it with the library of that name, which the harness brings."""
+    written(CALLS[:1], tmp_path)
+    paths: list[str] = []
+    library = ModuleType("datasets")
+    library.Dataset = type("Dataset", (), {"from_json": staticmethod(paths.append)})  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "datasets", library)
+    assert run_path(str(tmp_path / "talks" / "documents.py"))["load"](version=1) == {"test": None}
+    assert paths == [str(tmp_path / "talks" / "documents.jsonl")]
 
 
 def test_several_messages_are_one_text() -> None:
@@ -110,7 +145,7 @@ def test_other_text_is_no_sent_prompt(tmp_path: Path, identity: str, kept: int) 
 
 
 def test_a_request_that_was_changed_is_not_answered(tmp_path: Path) -> None:
-    write_requests(CALLS[1:2], tmp_path / "asked", "talks")
+    written(CALLS[1:2], tmp_path / "asked")
     path = tmp_path / "asked" / "talks.jsonl"
     path.write_text(path.read_text(encoding="utf-8").replace("second", "third"), encoding="utf-8")
     (tmp_path / "log").write_text(json.dumps(batch(CALLS[1], "B")), encoding="utf-8")
@@ -137,7 +172,7 @@ def test_a_folder_without_calls_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_folder_of_calls_names_the_file(tmp_path: Path, name: str, old: str, new: str) -> None:
-    write_requests(CALLS[1:2], tmp_path, "talks")
+    written(CALLS[1:2], tmp_path)
     path = tmp_path / name
     assert old in path.read_text(encoding="utf-8")
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")

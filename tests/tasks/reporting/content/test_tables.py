@@ -7,9 +7,11 @@ from schemas.lineage import Missing
 from schemas.vocabulary import LEVELS
 from tasks.reporting.content.caveats import find_missing_scores
 from tasks.reporting.content.score_tree import Node
+from tasks.reporting.content.tables import metric_paths
 from tasks.reporting.report import build_report
 from tasks.runs.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tasks.runs.run_tables import System
+from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import PublishedRange, as_table
 from tests.tasks.reporting.example_run import ALPHA, BETA, BLUEPRINT, GAMMA, PLAN, example_data, manifest
 
@@ -64,6 +66,14 @@ def test_tasks_in_the_order_of_the_blueprint() -> None:
     ]
     part = rows[1].part
     assert (part.score, part.datasets_scored, part.datasets_total, part.n_scored, part.n_total) == (25.0, 1, 2, 4, 4)
+
+
+def test_labels_say_which_end_is_best() -> None:
+    labels = {path.spec.metric: path.metric_label for path in metric_paths(load_blueprint("attunebench-mini"))}
+    assert labels["emotion_intensity_mae"] == "emotion_intensity_mae (lower is better; not in the total)"
+    assert (labels["branch_managing"], labels["composite_score"]) == ("branch_managing (not in the total)", "composite_score")
+    biased = {path.spec.metric: path.metric_label for path in metric_paths(load_blueprint("moodbench"))}
+    assert biased["bias_score_ambiguous"] == "bias_score_ambiguous (0 is best)"
 
 
 def test_raw_scores_with_the_constant_answer() -> None:

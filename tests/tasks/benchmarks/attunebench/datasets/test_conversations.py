@@ -95,7 +95,9 @@ def test_record_becomes_prompt_and_gold(tmp_path: Path) -> None:
     groups = {"topic": "Work", "original_model": "model-1", "country": "Chile", "age_range": "25-34", "diagnoses": "ADHD"}
     assert {pair["name"]: pair["value"] for pair in built.items["groups"][0]} == groups
     scores = record["participant_profile"]["computed_scores"]
-    assert annotations.groups == {**groups, **{name: str(value) for name, value in scores.items()}}
+    # No item shows these, and no report is broken down by them.
+    hidden = {"subtopic": "Deadline", "topic_attitude": "Excited/Optimistic"}
+    assert annotations.groups == {**groups, **hidden, **{name: str(value) for name, value in scores.items()}}
 
 
 @each_row(

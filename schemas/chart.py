@@ -1,0 +1,70 @@
+"""A figure: its values, what they show in one sentence, and the table of its numbers. What draws it is not known here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import quantiles
+from typing import Literal, NamedTuple
+
+from schemas.table import Table
+
+Kind = Literal["boxes", "strips", "points", "lines", "grid"]
+"""How values are drawn.
+
+boxes: the quartiles of each row. strips: a line for each value of a row, its median and its mean. Rows are named by `y`.
+points: a dot for each value; those of a series are joined and named. lines: a coloured line for each series.
+grid: a cell for each `x` and `y`, coloured by `value`, which is on 0-100.
+"""
+
+
+class Axis(NamedTuple):
+    """What `x` or `y` is. Without ends it is as long as the values are; that of boxes and strips goes from 0 to 100."""
+
+    title: str = ""
+    low: float | None = None
+    high: float | None = None
+    is_log: bool = False
+
+
+class Point(NamedTuple):
+    """A value.
+
+    `low`, `high`: the ends of x, drawn of `points`. `is_hollow`: estimated, or not ranked. `is_own`: measured in a run, not
+    printed in a paper, whose values alone make boxes, medians and means where there are any.
+    """
+
+    x: float | str
+    y: float | str
+    series: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    is_hollow: bool = False
+    is_own: bool = False
+
+
+PLAIN, NOTHING = Axis(), Table((), ())
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure.
+
+    `words`: one sentence that says what it shows, from the values. `numbers`: the values as a table, shown on demand. `curves`:
+    fitted ones, the last is darker. `note`: how to read it. Rows, series and texts on axes stand in the order of the points.
+    """
+
+    title: str
+    words: str
+    kind: Kind
+    points: tuple[Point, ...]
+    numbers: Table = NOTHING
+    x: Axis = PLAIN
+    y: Axis = PLAIN
+    curves: tuple[tuple[tuple[float, float], ...], ...] = ()
+    note: str = ""
+
+
+def quartiles(values: Sequence[float]) -> tuple[float, ...]:
+    """Return the lowest value, three quartiles, linearly interpolated, and the highest; quartiles are their own quartiles."""
+    inner = quantiles(values, n=4, method="inclusive") if len(values) > 1 else [*values] * 3
+    return (min(values), *inner, max(values))

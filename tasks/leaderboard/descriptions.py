@@ -1,0 +1,56 @@
+"""Filter and group the rows of a leaderboard by what is said of their models."""
+
+from dataclasses import replace
+
+import polars as pl
+
+from schemas.documents.leaderboard import Chosen
+from schemas.errors import UsageError, unknown_name
+from schemas.model_description import ModelDescription
+from tasks.explain.groups import hold_condition
+from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
+from tasks.scoring.aggregation import rank_models
+from tasks.text.number_format import counted
+
+NOTHING = ModelDescription()
+COLUMNS = {"model": pl.String, "setting": pl.String, **dict.fromkeys(NOTHING.cells, pl.String), "billions": pl.Float64}
+"""What a condition may name: `billions` is the size, of a range its middle."""
+
+
+def choose_described(
+    data: LeaderboardData, where: str | None, group_by: str | None, *, may_be_empty: bool = False
+) -> LeaderboardData:
+    """Return the leaderboard of the models that fulfil a condition over COLUMNS, ranked among themselves, in groups of a field.
+
+    A model of which it is not said what the condition needs is left out, and counted.
+
+    Raises:
+        UsageError: the condition cannot be read, no model fulfils it and one has to, or there is no such field.
+    """
+    fields = ModelDescription.model_fields
+    if group_by and group_by not in fields:
+        raise unknown_name("field", group_by, fields, "--group-by", "name what is said of models")
+    if where is None:
+        return replace(data, chosen=Chosen(group_by=group_by))
+    rows = list(data.totals.iter_rows(named=True))
+    about = (data.about.get(row.get(RUN), {}).get(row["model"], NOTHING) for row in rows)
+    said = [(row["model"], row["setting"], *each.cells.values()) for row, each in zip(rows, about, strict=True)]
+    holds = hold_condition(pl.DataFrame(said, COLUMNS, orient="row"), where)
+    totals = data.totals.filter(holds)
+    if totals.is_empty() and not may_be_empty:
+        raise UsageError(
+            "no model of the leaderboard fulfils the condition",
+            where="--where",
+            expected=where,
+            got=f"{counted(len(said), 'row')}; of {holds.null_count()} it is not said",
+            next_step="describe models with moodflow runs describe RUN --about FILE, or change the condition",
+        )
+    within = [name for name in ("setting", GROUP) if name in totals.columns]
+    chosen = Chosen(where=where, unknown=holds.null_count(), group_by=group_by)
+    ranked = replace(data, totals=rank_models(totals, data.blueprint, within=within), chosen=chosen)
+    if data.is_published:
+        return ranked
+    left_out = data.totals.join(totals, on=["model", "setting", RUN], how="anti")
+    of_runs = data.dimensions.filter(pl.col(RUN).is_in(totals[RUN].implode()))  # gold replies have no row of totals
+    dimensions = of_runs.join(left_out, on=["model", "setting", RUN], how="anti", maintain_order="left")
+    return replace(ranked, dimensions=dimensions)

@@ -1,0 +1,81 @@
+"""Chinese and English of one task, worked out by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tasks.benchmarks.moodbench.languages import ALL, compare_languages, lay_out_languages, read_languages
+from tasks.runs.run_tables import ReportData
+from tasks.text.tables import to_csv
+from tests.tasks.lake.test_manifest import bare_manifest
+from tests.tasks.rows import item
+from tests.tasks.rows import items as asked
+from tests.tasks.runs.runs import run_of
+from tests.tasks.scoring.samples import ability, blueprint, items, task
+
+IRONY = "mini_irony_detection"
+DESIGN = blueprint(
+    ability(
+        "a",
+        task("match", "low", ["lcqmc", "qqp"]),
+        task("irony", "high", [IRONY]),
+        task("news", "low", ["ag_news"]),
+    ),
+    ability("b", task("own")),
+)
+SPOKEN: dict[str, list[tuple[str, float | None]]] = {
+    "lcqmc": [("zh", 1.0), ("zh", 1.0), ("zh", 1.0), ("zh", 0.0)],
+    "qqp": [("en", 1.0), ("en", 0.0)],
+    IRONY: [("zh", 1.0), ("zh", 0.0), ("en", 1.0), ("en", 1.0), ("en", None)],
+    "ag_news": [("en", 1.0), ("en", 1.0)],
+    "own": [("zh", 1.0), ("en", 0.0)],  # no dataset of the benchmark
+}
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> tuple[dict[str, Any], ...]:
+    texts = [
+        item(f"{name}-{number}", "single_choice", dataset=name, language=language, options=["a", "b"], gold_indices=[0])
+        for name, of_dataset in SPOKEN.items()
+        for number, (language, _) in enumerate(of_dataset)
+    ]
+    scores = pl.concat([items(name, [value for _, value in of_dataset]) for name, of_dataset in SPOKEN.items()])
+    return read_languages(run_of(tmp_path, DESIGN, {"items": asked(*texts), "item_scores": scores}, {}, bootstrap=0))
+
+
+def test_languages_of_each_task_and_their_mean(rows: tuple[dict[str, Any], ...]) -> None:
+    names = ("task", "score_zh", "n_zh", "score_en", "n_en", "difference", "shared")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        # (75 + 50) / 2 and (50 + 100) / 2; the level of a task counts for nothing.
+        (ALL, 62.5, 6, 75, 4, -12.5, []),
+        ("task_irony", 50, 2, 100, 2, -50, [IRONY]),
+        ("task_match", 75, 4, 50, 2, 25, []),
+    ]
+    assert {(row["model"], row["setting"], row["ci_low"], row["ci_high"]) for row in rows} == {("m", "base", None, None)}
+
+
+def test_report_shows_mean_and_tasks(rows: tuple[dict[str, Any], ...]) -> None:
+    means, of_tasks = lay_out_languages(ReportData(bare_manifest("r"), DESIGN), rows)
+    # Two datasets has the first of four tasks alone.
+    assert means.words.endswith("They are 2 tasks of 4; of all, 3 have fewer than the 2 datasets that the paper aims at.")
+    assert to_csv(means.tables[0]).splitlines()[1] == "m,62.5,75.0,-12.5"
+    assert to_csv(of_tasks.tables[0]).splitlines()[1:] == ["m,irony,50.0,100.0,-50.0,measured", "m,match,75.0,50.0,25.0,"]
+
+
+def total(task: str, language: str, score: float | None, low: float | None, high: float | None) -> dict[str, Any]:
+    limits = {"ci_low": low, "ci_high": high}
+    return {"model": f"m\x1f{language}\x1f{task}", "setting": "base", "total_before_veto": score, **limits, "n_scored": 1}
+
+
+def test_difference_has_the_interval_of_both() -> None:
+    totals = [
+        *(total("a", "zh", 60.0, 57.0, 65.0), total("a", "en", 40.0, 28.0, 44.0)),
+        *(total("b", "zh", 60.0, None, None), total("b", "en", 40.0, 28.0, 44.0)),
+        *(total("c", "zh", None, None, None), total("c", "en", 40.0, 28.0, 44.0)),
+        total("d", "en", 40.0, 28.0, 44.0),
+    ]
+    compared = compare_languages(pl.DataFrame(totals)).sort("task").select("difference", "ci_low", "ci_high").rows()
+    # Down 3 and 4, so 5; up 5 and 12, so 13.
+    assert compared == [(20, 15, 33), (20, None, None), *[(None, None, None)] * 2]
