@@ -30,9 +30,10 @@ def lay_out_scores(models: RankedModels) -> Iterator[Block]:
     for setting, where in models.settings.items():
         rows = with_total(models.in_setting(setting).rows)
         vetoed = " Vetoed models stand below, with their total before the veto." if any(row.vetoed for row in rows) else ""
+        apart = " Ranks hold among your own models, and among the paper's." if len({row.run is None for row in rows}) > 1 else ""
         title = f"Main abilities{where}"
         if rows:
-            yield Block(title, MARKS + vetoed, (models_table(title, rows, heads, _scores),))
+            yield Block(title, MARKS + vetoed + apart, (models_table(title, rows, heads, _scores),))
 
 
 def _scores(row: ModelRow) -> Iterator[Value]:
