@@ -21,7 +21,7 @@ from schemas.plan import Plan
 from schemas.roles import JUDGES
 from schemas.table import Column, Table
 from schemas.tables.role_cards import QUALITIES, CardStep, RoleCards
-from tasks.judging.cards import CardPipeline, card_agreement, find_pipeline, funnel
+from tasks.judging.cards import CardPipeline, card_agreement, compare_funnel, find_pipeline, funnel
 from tasks.lake.files import replace_file
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
@@ -98,6 +98,7 @@ def _finished(plan: Plan, pipeline: CardPipeline, result: StageResult, out: Path
     usage = price_usage(result.usage, plan, table)
     document = BuiltCards(
         funnel=funnel(cards),
+        paper=compare_funnel(cards, pl.read_csv(pipeline.printed)) if pipeline.printed else (),
         grades={quality: len(items) for quality, items in zip(QUALITIES, files.values(), strict=True)},
         agreement=card_agreement(cards),
         files=tuple(str(out / file) for file in (*files, f"{name}.cards.json")),
@@ -123,6 +124,11 @@ def _view(document: BuiltCards) -> list[RenderableType]:
     ]
     columns = (Column("Annotators on"), Column("Cards", "count"), Column("Alike", "count"), Column("Alpha", "number"))
     agreement = [(row.of, row.cards, row.alike, row.alpha) for row in document.agreement]
-    tables = (Table((Column("Step"), *counts, Column("Dropped")), steps), Table(columns, agreement))
+    tables = [Table((Column("Step"), *counts, Column("Dropped")), steps), Table(columns, agreement)]
+    both = [(row.language, row.stage, row.cards, row.share, row.paper_cards, row.paper_share) for row in document.paper]
+    sides = [Column(title, kind) for name in ("Here", "Paper") for title, kind in ((name, "count"), (f"{name} %", "share"))]
+    tables += [Table((Column("Language"), Column("Kept"), *sides), both, "Beside the paper")] if both else []
+    notes = [f"Paper, {row.language}, {row.stage}: {row.note}" for row in document.paper if row.note]
     grades = ", ".join(f"{count} {quality}" for quality, count in document.grades.items())
-    return [*map(terminal_table, tables), f"Cards: {grades}", *(f"Written: {file}" for file in document.files)]
+    written = [f"Written: {file}" for file in document.files]
+    return [*map(terminal_table, tables), *notes, f"Cards: {grades}", *written]

@@ -111,6 +111,18 @@ class FunnelStep(Frozen):
     failed: int = Field(description="cards whose call failed")
 
 
+class PrintedFunnelStep(Frozen):
+    """A count that the paper prints of its own cards, and the same count of these."""
+
+    language: str
+    stage: str
+    cards: int | None = Field(description="of these cards; null = they came in after this step")
+    share: float | None = Field(description="of those extracted here; null = none was extracted")
+    paper_cards: int
+    paper_share: float = Field(description="of those that the paper extracted")
+    note: str | None = Field(description="what is wrong with the printed count; null = nothing")
+
+
 class CardAgreement(Frozen):
     """How far two annotators agree."""
 
@@ -124,6 +136,9 @@ class BuiltCards(Document):
     """Role cards that were built or annotated."""
 
     funnel: tuple[FunnelStep, ...]
+    paper: tuple[PrintedFunnelStep, ...] = Field(
+        description="funnel of the pipeline's paper beside this one; empty = none is printed"
+    )
     grades: dict[str, int] = Field(description="cards by grade")
     agreement: tuple[CardAgreement, ...]
     files: tuple[str, ...]

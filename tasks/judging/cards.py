@@ -10,7 +10,7 @@ import polars as pl
 
 from schemas.benchmark import Rows
 from schemas.chat import ModelEntry
-from schemas.documents.datasets import CardAgreement, FunnelStep
+from schemas.documents.datasets import CardAgreement, FunnelStep, PrintedFunnelStep
 from schemas.errors import unknown_name
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.tables.role_cards import CardStep
@@ -38,6 +38,7 @@ class CardPipeline:
         texts: returns the content of the files that the calls rest on, by name.
         advance: takes a card that was kept one step further.
         items: returns the cards of a quality as own items.
+        printed: CSV of how many cards the steps of its paper kept, by language; null = the paper has no such table.
     """
 
     name: str
@@ -46,6 +47,7 @@ class CardPipeline:
     texts: Callable[[], Mapping[str, Any]]
     advance: Callable[[Card, CardStep, SolverResources], Awaitable[Card]]
     items: Callable[[pl.DataFrame, str], list[Card]]
+    printed: Path | None = None
 
 
 PIPELINES = Rows("card_pipelines", CardPipeline)
@@ -91,6 +93,34 @@ def funnel(cards: pl.DataFrame) -> tuple[FunnelStep, ...]:
         row = {"step": step, "entered": ends.height, "kept": kept, "dropped": dropped, "failed": failed}
         steps.append(FunnelStep.model_validate(row))
     return tuple(steps)
+
+
+def compare_funnel(cards: pl.DataFrame, printed: pl.DataFrame) -> tuple[PrintedFunnelStep, ...]:
+    """Return each count that a paper prints for a language of these cards, with the same count of these cards.
+
+    Args:
+        cards: rows of `role_cards`, of all steps.
+        printed: language, stage, step, quality (null = both), cards, note; the first row of a language counts what was extracted.
+    """
+    kept, rows = cards.filter(status="kept"), list[PrintedFunnelStep]()
+    for (language,), of_paper in printed.group_by("language", maintain_order=True):
+        own = kept.filter(language=language)
+        extracted = own.filter(step="extract").height
+        for row in of_paper.to_dicts() if own.height else ():
+            at_step = own.filter(step=row["step"])
+            count = at_step.filter(quality=row["quality"]).height if row["quality"] else at_step.height
+            is_taken = row["step"] in cards["step"]
+            step = PrintedFunnelStep(
+                language=row["language"],
+                stage=row["stage"],
+                cards=count if is_taken else None,
+                share=count / extracted if is_taken and extracted else None,
+                paper_cards=row["cards"],
+                paper_share=row["cards"] / of_paper["cards"][0],
+                note=row["note"],
+            )
+            rows.append(step)
+    return tuple(rows)
 
 
 def card_agreement(cards: pl.DataFrame) -> tuple[CardAgreement, ...]:

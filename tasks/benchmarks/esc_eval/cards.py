@@ -286,5 +286,6 @@ CARD_PIPELINES = (
         texts=lambda: {file: load_texts(file) for file in (PROMPTS, TAXONOMY)},
         advance=advance,
         items=card_items,
+        printed=DATA_FOLDER / "published" / "esceval_table6.csv",
     ),
 )
