@@ -126,8 +126,8 @@ def _view(document: BuiltCards) -> list[RenderableType]:
     agreement = [(row.of, row.cards, row.alike, row.alpha) for row in document.agreement]
     tables = [Table((Column("Step"), *counts, Column("Dropped")), steps), Table(columns, agreement)]
     both = [(row.language, row.stage, row.cards, row.share, row.paper_cards, row.paper_share) for row in document.paper]
-    sides = [Column(title, kind) for name in ("Here", "Paper") for title, kind in ((name, "count"), (f"{name} %", "share"))]
-    tables += [Table((Column("Language"), Column("Kept"), *sides), both, "Beside the paper")] if both else []
+    here, paper = ((Column(name, "count"), Column("Share", "share")) for name in ("Here", "Paper"))
+    tables += [Table((Column("Language"), Column("Kept"), *here, *paper), both, "Beside the paper")] if both else []
     notes = [f"Paper, {row.language}, {row.stage}: {row.note}" for row in document.paper if row.note]
     grades = ", ".join(f"{count} {quality}" for quality, count in document.grades.items())
     written = [f"Written: {file}" for file in document.files]
