@@ -1,6 +1,7 @@
 """`moodflow judges`: how far the judges of a run agree with people."""
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,9 +10,9 @@ from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, terminal_table
-from schemas.documents.models import Certificate, JudgeCheck
+from schemas.documents.models import Certificate, CriterionAgreement, JudgeCheck
 from schemas.folders import DEFAULT_LAKE
-from schemas.table import Column, Interval, Table, Value
+from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.compare.judge_agreement import check_judges
 from tasks.runs.past_run import reopen
 
@@ -27,15 +28,22 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 Human = Annotated[Path, typer.Option("--human", metavar="FILE", help="ratings by people: .parquet, .csv or .jsonl")]
 
 
+Across = Annotated[
+    bool, typer.Option("--across", help="also each judged dimension with each criterion of people, whatever their names")
+]
+
+
 @app.callback()
 def _group() -> None:
     """Judges, and how far they agree with people."""
 
 
 @app.command("check")
-def check_command(run: opt.Run, human: Human, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+def check_command(
+    run: opt.Run, human: Human, across: Across = False, lake: opt.LakeFolder = None, as_json: opt.AsJson = False
+) -> None:
     """Compare judges with people, beside people with each other and the best constant. Ends with 1 if rows were refused."""
-    document = check_judges(reopen(lake or DEFAULT_LAKE, run), human)
+    document = check_judges(reopen(lake or DEFAULT_LAKE, run), human, across=across)
     CommandResult(int(document.refused > 0), document, _view(document)).finish(as_json=as_json)
 
 
@@ -45,8 +53,24 @@ def _view(document: JudgeCheck) -> list[RenderableType]:
     notes = [f"Undefined: {n} rows, {why}" for why, n in undefined.items()]
     if any(row.n_clusters is not None and row.n_clusters < FEW_CLUSTERS for row in document.certificates):
         notes.append(f"Intervals rest on few clusters, below {FEW_CLUSTERS}")
-    counts = document.model_dump(exclude={"certificates"})
-    return [*detail_lines(counts), terminal_table(Table(COLUMNS, [*map(_row, defined)])), *notes]
+    counts = document.model_dump(exclude={"certificates", "across"})
+    tables = [Table(COLUMNS, [*map(_row, defined)]), *_matrices(document.across)]
+    return [*detail_lines(counts), *map(terminal_table, tables), *notes]
+
+
+def _matrices(rows: Sequence[CriterionAgreement]) -> Iterator[Table]:
+    """Yield a table per dataset, level and statistic: dimensions down, criteria across."""
+    criteria = tuple(dict.fromkeys(row.criterion for row in rows))
+    heads = (*columns("text", "Judge", "Dimension"), *columns("number", *criteria))
+    for source, level, statistic in dict.fromkeys((row.source, row.level, row.statistic) for row in rows):
+        cells: dict[tuple[str, str], dict[str, Value]] = {}
+        for row in rows:
+            if (row.source, row.level, row.statistic) == (source, level, statistic):
+                ends = Interval.of(row.value_low, row.value_high)
+                side = cells.setdefault((f"{row.judge} {row.rubric}".strip(), row.dimension), {})
+                side[row.criterion] = Cell(row.value, interval=ends)
+        lines = [(*side, *(values.get(name) for name in criteria)) for side, values in cells.items()]
+        yield Table(heads, lines, f"{source}: {statistic} {level}")
 
 
 def _row(row: Certificate) -> tuple[Value, ...]:
