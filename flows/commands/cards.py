@@ -31,7 +31,7 @@ from tasks.reporting.run_document import describe_cost
 MOST_ANNOTATORS = 3
 """Two, and who settles what they do not agree on."""
 
-USED = {"benchmark", "models", "roles", "budget", "budget_tokens", "prices", "mirror", "lake"}
+USED = {"benchmark", "models", "roles", "sample", "seed", "budget", "budget_tokens", "prices", "mirror", "folders", "lake"}
 """Fields of a plan that mean something here."""
 
 COMMANDS: dict[str, tuple[CardStep, str]] = {
@@ -44,7 +44,7 @@ COMMANDS: dict[str, tuple[CardStep, str]] = {
 """Commands by name: the first step of each, and its help."""
 
 Source = Annotated[
-    str, typer.Argument(metavar="SOURCE", help="build: posts as JSONL; annotate: a dataset, or own items, of cards")
+    str, typer.Argument(metavar="SOURCE", help="build: posts as JSONL, or a corpus; annotate: a dataset, or own items, of cards")
 ]
 Out = Annotated[Path, opt.option("folder for the cards", opt.WHERE, "FOLDER")]
 Pipeline = Annotated[str | None, opt.option("of an installed benchmark; default: the first", opt.EVALUATED, "NAME")]
@@ -65,7 +65,7 @@ def _cards_command(
     from flows.runtime.prefect_server import on_server  # noqa: PLC0415
 
     cards = find_pipeline(pipeline)
-    cards.read(first, plan.benchmark, plan.mirror)  # before a server is waited for: a wrong line is told at once
+    cards.read(first, plan)  # before a server is waited for: a wrong line is told at once
     result = run_to_end(on_server(lambda: build_cards(plan, first, pipeline)))
     _finished(plan, cards, result, out).finish(as_json=as_json)
 

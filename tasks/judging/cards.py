@@ -13,6 +13,7 @@ from schemas.chat import ModelEntry
 from schemas.documents.datasets import CardAgreement, FunnelStep, PrintedFunnelStep
 from schemas.errors import unknown_name
 from schemas.lineage import PartitionKey, PartitionRef
+from schemas.plan import Plan
 from schemas.tables.role_cards import CardStep
 from schemas.usage import Role
 from tasks.judging.agreement import krippendorff_alpha
@@ -34,7 +35,7 @@ class CardPipeline:
     Attributes:
         name: for `--pipeline`.
         version: bumped when a step asks or concludes otherwise.
-        read: reads what enters a first step from a source, looked up in a mirror where it is no file.
+        read: reads what enters a first step: what the plan names as its benchmark.
         texts: returns the content of the files that the calls rest on, by name.
         advance: takes a card that was kept one step further.
         items: returns the cards of a quality as own items.
@@ -43,7 +44,7 @@ class CardPipeline:
 
     name: str
     version: str
-    read: Callable[[CardStep, str, Path | None], list[Card]]
+    read: Callable[[CardStep, Plan], list[Card]]
     texts: Callable[[], Mapping[str, Any]]
     advance: Callable[[Card, CardStep, SolverResources], Awaitable[Card]]
     items: Callable[[pl.DataFrame, str], list[Card]]

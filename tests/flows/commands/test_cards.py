@@ -181,6 +181,21 @@ def test_cards_that_exist_enter_where_they_are_annotated(tmp_path: Path) -> None
     assert (high["item_id"], high["question"], high["groups"]["category3"]) == ("alike", "case-alike", WORK)
 
 
+def test_corpus_is_sampled_from_a_folder(tmp_path: Path) -> None:
+    records = [
+        {"instruction": "Counsel.", "input": f"case-{case}", "output": "?"} for case in ("alike", "plain", "vetoed", "odd")
+    ]
+    written(tmp_path, [json.dumps([*records, {**records[0], "input": ""}])], "all.json")
+    folder = ("--set", f"folders.psych8k={tmp_path}", "--json")
+    with ModelServer(answer) as server:
+        asked = ("cards", "build", "psych8k", "--model", "m", "--base-url", server.base_url, "--lake", tmp_path / "lake")
+        assert_one_message(ended(*asked), "Psych8K is not here", "--set folders.psych8k=DIR")
+        done = ended(*asked, "--out", tmp_path / "cards", *folder)
+    extracted = done.document["funnel"][0]
+    assert (done.status, extracted["entered"], extracted["dropped"]) == (0, 5, {"no_text": 1}), done.err
+    assert [item["item_id"] for item in read(tmp_path, "psych8k.high.jsonl")] == ["psych8k-all-0"]
+
+
 GOOD = {"id": "1", "language": "en", "source": "forum", "text": "case-alike"}
 
 
