@@ -27,6 +27,7 @@ Registry = Literal[
     "blueprints",
     "papers",
     "sections",
+    "exhibits",
     "exchanges",
     "card_pipelines",
 ]
@@ -54,6 +55,7 @@ class Benchmark:
         blueprints: folders of blueprints, of type Path, each found by the name of its file.
         papers: files of papers with a table of models, of type Path; what they hold is schemas.paper.Paper.
         sections: what is found out about a run besides scores, of type tasks.runs.sections.RunSection.
+        exhibits: figures and tables of its paper for any models, of type tasks.runs.exhibits.Exhibit.
         exchanges: files of other programs about its items, of type tasks.runs.sections.FileExchange.
         card_pipelines: how it builds role cards, of type tasks.judging.cards.CardPipeline.
     """
@@ -70,6 +72,7 @@ class Benchmark:
     blueprints: str | None = None
     papers: str | None = None
     sections: str | None = None
+    exhibits: str | None = None
     exchanges: str | None = None
     card_pipelines: str | None = None
     place: int = 100
@@ -82,6 +85,7 @@ GENERAL = Benchmark(
     question_types="schemas.question_types:GENERAL",
     metrics="tasks.metrics.general:METRICS",
     layers="schemas.tables.layers:GENERAL",
+    exhibits="tasks.runs.model_figures:EXHIBITS",
 )
 """What belongs to no benchmark."""
 

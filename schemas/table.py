@@ -1,7 +1,8 @@
 """A table of values: each column has a title and a kind, and the kind alone decides how its cells are written."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 Kind = (
@@ -39,13 +40,14 @@ class Part(NamedTuple):
 class Cell(NamedTuple):
     """A value with more than its column says.
 
-    `note`: in small print below it. `mark`: it is the best or the second of its row, or a difference that chance hardly explains.
-    `interval`: of the value, written as its column is. `href`: where a page leads from it.
+    `note`: in small print below it. `mark`: it is the best of its row or column, the second, or the lowest, in a column also what
+    lies within a point of best and lowest; or a difference that chance hardly explains. `interval`: of the value, written as its
+    column is. `href`: where a page leads from it.
     """
 
     value: "Value"
     note: str = ""
-    mark: Literal["best", "second", "clear"] | None = None
+    mark: Literal["best", "second", "lowest", "clear"] | None = None
     interval: Interval | None = None
     href: str = ""
 
@@ -54,12 +56,18 @@ Value = str | bool | int | float | Interval | Part | Cell | None
 
 
 class Column(NamedTuple):
-    """A column. `digits`: decimals of its numbers. `currency`: of money."""
+    """A column. `digits`: decimals of its numbers. `currency`: of money. `group`: title above it and its neighbours."""
 
     title: str
     kind: Kind = "text"
     digits: int = 2
     currency: str | None = None
+    group: str = ""
+
+    @property
+    def full_title(self) -> str:
+        """Its title, after that of its group."""
+        return f"{self.group}: {self.title}" if self.group else self.title
 
     @property
     def is_numeric(self) -> bool:
@@ -67,9 +75,9 @@ class Column(NamedTuple):
         return self.kind not in {"name", "code", "text", "verdict"}
 
 
-def columns(kind: Kind, *titles: str, digits: int = 2) -> tuple[Column, ...]:
+def columns(kind: Kind, *titles: str, digits: int = 2, group: str = "") -> tuple[Column, ...]:
     """Return columns of one kind."""
-    return tuple(Column(title, kind, digits) for title in titles)
+    return tuple(Column(title, kind, digits, group=group) for title in titles)
 
 
 @dataclass(frozen=True)
@@ -85,12 +93,25 @@ class Table:
         """Index of the column that says what a row is about."""
         return next((index for index, column in enumerate(self.columns) if column.kind == "name"), None)
 
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Titles above neighbouring columns with their number; none where no column has one."""
+        runs = [(title, len([*run])) for title, run in groupby(self.columns, lambda column: column.group)]
+        return runs if any(title for title, _ in runs) else []
+
     def without_empty(self, *titles: str) -> "Table":
         """Return the table without those of these columns that have nothing but nulls and empty texts."""
+        return self._without(titles, lambda values: all(value in {None, ""} for value in values))
+
+    def without_constant(self, *titles: str) -> "Table":
+        """Return the table without those of these columns that say the same in each of several rows, or nothing in one."""
+        return self._without(titles, lambda values: len({*values}) == 1 and (len(values) > 1 or values[0] in {None, ""}))
+
+    def _without(self, titles: Sequence[str], is_idle: Callable[[Sequence[Value]], bool]) -> "Table":
         kept = [
             index
             for index, column in enumerate(self.columns)
-            if column.title not in titles or any(row[index] not in {None, ""} for row in self.rows)
+            if column.title not in titles or not is_idle([row[index] for row in self.rows])
         ]
         rows = [[row[index] for index in kept] for row in self.rows]
         return Table(tuple(self.columns[index] for index in kept), rows, self.title)

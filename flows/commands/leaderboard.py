@@ -35,6 +35,7 @@ app = typer.Typer(add_completion=False)
 def leaderboard(
     benchmark: opt.Benchmark,
     published: bool = typer.Option(False, "--published", help="the paper's table through our own aggregation and veto"),
+    with_published: bool = typer.Option(False, "--with-published", help="the paper's models beside your own"),
     run: Runs = None,
     html: Page = None,
     csv: Csv = None,
@@ -53,22 +54,23 @@ def leaderboard(
             got=str(html),
             next_step="for example --html leaderboard.html",
         )
-    if published and runs:
+    if published and (runs or with_published):
         raise UsageError(
             "a paper's table has no runs",
-            where="--published --run",
-            expected="one of the two",
-            got=f"both, with --run {runs[0]}",
+            where="--published with --run or --with-published",
+            expected="--published alone",
+            got=f"--run {runs[0]}" if runs else "--with-published",
             next_step="leave out --published to see runs",
         )
     if published:
         ranked = leaderboards.published_leaderboard(benchmark)
     else:
         ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, profile)
+        ranked = leaderboards.with_published(ranked, benchmark) if with_published else ranked
     page = leaderboards.stored_leaderboard(folder, ranked, html) if html and not published else ranked
     written = {name: str(file) for name, file in (("html", html), ("csv", csv), ("latex", latex)) if file}
     across = compare_models(ranked, folder) if as_json or written else ()
-    experiments = read_experiments(benchmark, folder) if html and published else None
+    experiments = read_experiments(benchmark, folder) if html and (published or with_published) else None
     for name, file in written.items():
         write_leaderboard(name, Path(file), page, across, experiments)
     document = describe_leaderboard(ranked, across).model_copy(update=written)
@@ -81,6 +83,8 @@ def _view(benchmark: str, document: RankedSystems, ranked: LeaderboardData) -> l
     for number, rows in groupby(document.models, key=lambda row: row.group):
         apart = f", group {number}: {ranked.groups[number - 1].words}" if number and len(ranked.groups) > 1 else ""
         tables.append(leaderboard_table(f"{benchmark}{apart}", list(rows), ranked.regressed))
+    if document.published:
+        tables.append(leaderboard_table(f"{benchmark}, the paper's models", document.published))
     rated = describe_dimensions(ranked)
     files = (("Page", document.html), ("Tables", document.csv), ("Tables", document.latex))
     return [

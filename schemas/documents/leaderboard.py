@@ -196,6 +196,7 @@ class RankedSystems(Document):
     """Systems of a benchmark, ranked; what is about runs is left out of a paper's table."""
 
     models: tuple[StoredRow | PublishedRow, ...]
+    published: tuple[PublishedRow, ...] | None = _or_absent(description="a paper's models beside one's own")
     groups: tuple[Group, ...] | None = _or_absent()
     dimension_scores: tuple[StoredDimensionScore, ...] | None = _or_absent()
     helper_ranks: tuple[HelperRanks, ...] | None = _or_absent()

@@ -199,6 +199,7 @@ def describe_leaderboard(data: LeaderboardData, across: tuple[AcrossModels, ...]
         return RankedSystems(models=tuple(data.rows), across=across)
     return RankedSystems(
         models=tuple(data.rows),
+        published=data.beside or None,
         groups=data.groups,
         dimension_scores=tuple(StoredDimensionScore(**row) for row in data.dimensions.iter_rows(named=True)),
         helper_ranks=tuple(compare_helpers(data)),

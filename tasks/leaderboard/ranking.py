@@ -24,12 +24,22 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
 from tasks.runs.comparability import compare_run
 from tasks.runs.comparable_runs import group_runs
+from tasks.runs.exhibits import RankedModels
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_tables import System, ordered
 from tasks.runs.verdict import judge_run, judge_totals
 from tasks.scoring.aggregation import rank_models
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
-from tasks.scoring.published import LANGUAGE, PublishedTable, as_table, papers, published_abilities, published_of, score_published
+from tasks.scoring.published import (
+    LANGUAGE,
+    PublishedTable,
+    as_table,
+    paper_of,
+    papers,
+    published_abilities,
+    published_of,
+    score_published,
+)
 from tasks.solvers.registry import setting_order
 
 RUN = "run"
@@ -73,12 +83,23 @@ class LeaderboardData:
     dimensions: pl.DataFrame = field(default_factory=DimensionScores.create_empty)
     """Rows of `dimension_scores` of the same models and runs, and of the gold replies that were rated there."""
 
+    runs: Mapping[str, PastRun] = field(default_factory=dict)
+    """By name: those behind the ranked models."""
+
+    beside: tuple[PublishedRow, ...] = ()
+    """A paper's models that stand beside one's own."""
+
     @property
     def rows(self) -> list[StoredRow] | list[PublishedRow]:
         """One row per model and setting, ranked ones first."""
         if self.is_published:
             return _leaderboard_rows(PublishedRow, self.totals, self.abilities, self.records)
         return _leaderboard_rows(StoredRow, self.totals, self.abilities, self.records)
+
+    @property
+    def models(self) -> RankedModels:
+        """What its exhibits are about."""
+        return RankedModels(self.blueprint, (*self.rows, *self.beside), paper_of(self.blueprint), self.runs)
 
 
 def run_rows(run: PastRun) -> list[SystemRow]:
@@ -146,6 +167,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         records={name: compare_run(run) for name, run in opened.items()},
         damaged=damaged,
         dimensions=_read_dimensions(manifests, totals, lake),
+        runs=opened,
     )
 
 
@@ -233,7 +255,7 @@ def published_leaderboard(benchmark: str) -> LeaderboardData:
             f"there is no published table for {blueprint.name}",
             expected=f"one of {', '.join(sorted(name for paper in papers() for name in paper.blueprints))}",
             got=f"the main abilities {', '.join(ability.id for ability in blueprint.abilities)}",
-            next_step="leave out --published to see your own runs",
+            next_step="leave out --published and --with-published to see your own runs",
         )
     by_language = LANGUAGE in published.columns
     totals, groups = _by_language(published, blueprint) if by_language else (score_published(published, blueprint), ())
@@ -246,6 +268,12 @@ def published_leaderboard(benchmark: str) -> LeaderboardData:
         is_published=True,
         groups=groups,
     )
+
+
+def with_published(ranked: LeaderboardData, benchmark: str) -> LeaderboardData:
+    """Return a leaderboard of runs with a paper's models beside; raises as `published_leaderboard`."""
+    published = published_leaderboard(benchmark)
+    return replace(ranked, beside=tuple(row for row in published.rows if isinstance(row, PublishedRow)))
 
 
 def _by_language(published: pl.DataFrame, blueprint: Blueprint) -> tuple[pl.DataFrame, tuple[Group, ...]]:

@@ -10,10 +10,14 @@ from tasks.leaderboard.published_experiments import Experiments
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.leaderboard import build_leaderboard, pairs_table, ranks_table, tasks_table
 from tasks.reporting.page import render_leaderboard, write_text
+from tasks.runs.exhibits import lay_out_exhibits
 from tasks.runs.run_tables import Row
 from tasks.text.tables import to_csv, to_latex
 
-LATEX_HEAD = "% Needs \\usepackage{booktabs}. Bold: best, or clear; underlined: second; \\approx: the best is not clearly better."
+LATEX_HEAD = (
+    "% Needs \\usepackage{booktabs}. Bold: best, or clear; underlined: second; italic: lowest; \\approx: the best is not clearly"
+    " better."
+)
 _COLUMNS = 6
 """Models beside each other in a table of LaTeX."""
 
@@ -25,7 +29,8 @@ def write_leaderboard(
 
     Args:
         form: which.
-        file: to write. In CSV it has a row per model; `-tasks`, `-pairs` and `-ranks` (by other weights) stand beside it.
+        file: to write. In CSV it has a row per model; `-tasks`, `-pairs` and `-ranks` (by other weights) stand beside it, and
+            each table of an exhibit below the exhibit's name, numbered from the second.
         data: the ranked models.
         across: of the same leaderboard.
         experiments: of its paper, for `html`.
@@ -34,12 +39,24 @@ def write_leaderboard(
         LakeError: if the disk refuses a file.
     """
     if form == "csv":
-        for ending, rows in _rows(data, across).items():
-            write_text(file.with_stem(file.stem + ending), to_csv(_table(rows)))
+        tables = {ending: _table(rows) for ending, rows in _rows(data, across).items()}
+        for ending, table in (tables | _exhibited(data)).items():
+            write_text(file.with_stem(file.stem + ending), to_csv(table))
     elif form == "latex":
         write_text(file, "\n\n".join((LATEX_HEAD, *map(_to_latex, _tables(data, across)))))
     else:
         write_text(file, render_leaderboard(data, across, experiments))
+
+
+def _exhibited(data: LeaderboardData) -> dict[str, Table]:
+    """Return the tables of exhibits and the numbers of their figures, by the ending of their file."""
+    tables: dict[str, Table] = {}
+    for exhibits in lay_out_exhibits(data.models, data.groups):
+        for name, block in exhibits.blocks:
+            for table in (*(chart.numbers for chart in block.charts), *block.tables):
+                endings = (f"-{name}", *(f"-{name}-{number}" for number in range(2, len(tables) + 2)))
+                tables[next(ending for ending in endings if ending not in tables)] = table
+    return tables
 
 
 def _rows(data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, list[Row]]:
@@ -79,6 +96,7 @@ def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[T
         for table in (*(tasks_table(group, models) for models in chunks), pairs_table(group), ranks_table(group)):
             if table.rows:
                 yield replace(table, title=f"{title}: {table.title}")
+    yield from _exhibited(data).values()
 
 
 def _to_latex(table: Table) -> str:

@@ -8,6 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
+from schemas.chart import Chart
 from schemas.documents.leaderboard import AcrossModels
 from schemas.errors import LakeError
 from schemas.folders import Folder
@@ -29,6 +30,7 @@ from tasks.reporting.figures.abilities import MAX_SHAPES, Shape, draw_abilities,
 from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.report import Report, build_report, partitions_table
 from tasks.reporting.system_tables import results_table, scores_table, weakest_table
+from tasks.runs.exhibits import lay_out_exhibits
 from tasks.runs.run_tables import ReportData
 from tasks.runs.sections import lay_out_sections
 from tasks.scoring.published import paper_of
@@ -117,6 +119,7 @@ def make_environment() -> Environment:
         "setting": setting_title,
     }
     shared: dict[str, object] = {
+        "draw_chart": draw_chart,
         **{function.__name__: function for function in FUNCTIONS},
         "leaderboard_tables": leaderboard_tables,
         "operations": operations,
@@ -160,15 +163,15 @@ def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (
         of_paper: the experiments of their paper.
     """
     leaderboard = build_leaderboard(data)
-    figures = _draw_leaderboard(leaderboard, data, groups)
-    return _render("leaderboard.html.jinja", figures, leaderboard=leaderboard, across=groups, of_paper=of_paper)
+    figures, exhibits = _draw_leaderboard(leaderboard, data, groups), lay_out_exhibits(data.models, data.groups)
+    shown: dict[str, object] = {"leaderboard": leaderboard, "across": groups, "of_paper": of_paper, "exhibits": [*exhibits]}
+    return _render("leaderboard.html.jinja", figures, **shown)
 
 
 def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, groups: Sequence[AcrossModels]) -> dict[str, object]:
     """Return the page's drawings as SVG elements; those it does not have are null."""
-    from tasks.reporting.figures import charts, drawing  # noqa: PLC0415
+    from tasks.reporting.figures import chart_kinds, charts, drawing  # noqa: PLC0415
 
-    models, draw_boxes = leaderboard.published, charts.draw_boxes
     # Only what is ranked together is drawn together.
     group = leaderboard.entries[0].group if leaderboard.entries else None
     best = [entry for entry in leaderboard.entries if entry.group == group and entry.has_total][:MAX_SHAPES]
@@ -180,14 +183,19 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, groups: S
         return {
             "overlay": draw_overlay(leaderboard.titles, shapes, band),
             "history": charts.draw_histories(leaderboard.histories) if leaderboard.histories else None,
-            "boxes": {name: draw_boxes(rows) for name, rows in models.settings.items()} if models else {},
-            "openness": charts.draw_openness(models.openness) if models and models.openness.height else None,
-            "sizes": charts.draw_sizes(models.sizes) if models and models.sizes.height else None,
-            "core": charts.draw_core(models) if models and models.core.height else None,
             "tasks": [
-                draw_boxes([(task.title, task.quartiles) for task in group.tasks]) if group.tasks else None for group in groups
+                chart_kinds.draw_boxes({task.title: task.quartiles for task in group.tasks}) if group.tasks else None
+                for group in groups
             ],
         }
+
+
+def draw_chart(chart: Chart) -> str:
+    """Draw a figure that a benchmark describes as an SVG element."""
+    from tasks.reporting.figures import chart_kinds, drawing  # noqa: PLC0415
+
+    with drawing.unchecked():
+        return chart_kinds.draw_chart(chart)
 
 
 FULL_REPORT = "The full report, with figures, every task and example items, is the page report.html beside this file."

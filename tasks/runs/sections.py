@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from schemas.benchmark import Rows
+from schemas.chart import Chart
 from schemas.documents.run import RunDocument
 from schemas.errors import UsageError
 from schemas.table import Table
@@ -35,11 +36,12 @@ class RunSection:
 
 @dataclass(frozen=True)
 class Block:
-    """A part of a section: a title, words, and tables; one that folds shows them on demand, unless it is open."""
+    """A part of a section: a title, words, figures and tables; one that folds shows them on demand, unless it is open."""
 
-    title: str
+    title: str = ""
     words: str = ""
     tables: tuple[Table, ...] = ()
+    charts: tuple[Chart, ...] = ()
     folds: bool = False
     is_open: bool = False
 

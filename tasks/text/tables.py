@@ -2,9 +2,10 @@
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from io import StringIO
-from typing import Any
+from typing import Any, Literal
 
 from schemas.printing import printable
 from schemas.table import Cell, Column, Interval, Kind, Part, Table, Value
@@ -19,7 +20,12 @@ _LATEX = str.maketrans(
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", formats.NONE: "--", "−": "$-$", "≈": r"$\approx$"}
     | {"[": "{[}", "*": "{*}"}
 )
-_MARKS = {"best": r"\textbf{%s}", "clear": r"\textbf{%s}", "second": r"\underline{%s}", None: "%s"}
+_MARKS = {"best": r"\textbf{%s}", "clear": r"\textbf{%s}", "second": r"\underline{%s}", "lowest": r"\textit{%s}", None: "%s"}
+
+NEAR = 1.0
+"""Points from the best or the lowest of a column within which a score is marked like it."""
+
+MARKS = "Bold: within one point of the best of its column; underlined: the second; italic: within one point of the lowest."
 
 _WORDS: Mapping[Kind, Callable[[Any, Column], str]] = {
     "score": lambda value, column: formats.number(value, column.digits),
@@ -66,9 +72,40 @@ def cell_words(value: Value, column: Column) -> str:
     return f"{words} ({'; '.join(notes)})" if notes else words
 
 
+def mark_scores(table: Table, cohorts: Sequence[object]) -> Table:
+    """Return a table with marks on its scores: near the best of their column, the next one below these, near the lowest.
+
+    Scores are compared at two decimals. One that is near both ends is marked as best, and a single one has no mark.
+
+    Args:
+        table: any; columns of other kinds stay as they are.
+        cohorts: of each row; rows of one cohort are compared. Null = the row is not marked.
+    """
+    rows = [list(row) for row in table.rows]
+    for index in (index for index, column in enumerate(table.columns) if column.kind == "score"):
+        for cohort in dict.fromkeys(cohort for cohort in cohorts if cohort is not None):
+            cells = {n: as_cell(row[index]) for n, row in enumerate(rows) if cohorts[n] == cohort}
+            scores = {n: round(cell.value, 2) for n, cell in cells.items() if isinstance(cell.value, int | float)}
+            for n, mark in _marks(scores):
+                rows[n][index] = cells[n]._replace(mark=mark)
+    return replace(table, rows=rows)
+
+
+def _marks(scores: Mapping[int, float]) -> Iterator[tuple[int, Literal["best", "second", "lowest"]]]:
+    best, lowest = (end(scores.values(), default=0.0) for end in (max, min))
+    second = max((score for score in scores.values() if round(best - score, 2) > NEAR), default=None)
+    for n, score in scores.items() if len(scores) > 1 else ():
+        if round(best - score, 2) <= NEAR:
+            yield n, "best"
+        elif score == second:
+            yield n, "second"
+        elif round(score - lowest, 2) <= NEAR:
+            yield n, "lowest"
+
+
 def to_markdown(table: Table) -> str:
     """Return a table of GitHub-flavoured Markdown."""
-    heads = [escape(column.title) for column in table.columns]
+    heads = [escape(column.full_title) for column in table.columns]
     rules = ["---:" if column.is_numeric else "---" for column in table.columns]
     rows = ([escape(cell_words(*pair)) for pair in zip(row, table.columns, strict=True)] for row in table.rows)
     return "\n".join(f"| {' | '.join(line)} |" for line in (heads, rules, *rows))
@@ -99,7 +136,7 @@ def _is_formula(value: object) -> bool:
 
 def _csv_heads(column: Column) -> tuple[str, ...]:
     endings = {"interval": (" low", " high"), "change": (" low", " high"), "part": ("", " of")}.get(column.kind, ("",))
-    return tuple(f"{column.title}{ending}" for ending in endings)
+    return tuple(f"{column.full_title}{ending}" for ending in endings)
 
 
 def _plain_values(value: Value, column: Column) -> Iterator[object]:
@@ -127,14 +164,25 @@ def _records_values(value: Value, column: Column) -> Iterator[object]:
 
 
 def to_latex(table: Table) -> str:
-    """Return a table of LaTeX that needs the package booktabs. The best of a row is bold, the second is underlined."""
+    """Return a table of LaTeX that needs the package booktabs. Best: bold; second: underlined; lowest: italic."""
     heads = " & ".join(_latex(column.title) for column in table.columns)
     places = "".join("r" if column.is_numeric else "l" for column in table.columns)
     rows = (" & ".join(_latex_cell(*pair) for pair in zip(row, table.columns, strict=True)) for row in table.rows)
     head, *body = [rf"{line} \\" for line in (heads, *rows)]
     caption = [rf"\caption{{{_latex(table.title)}}}"] if table.title else []
     opening = [r"\begin{table}", *caption, rf"\begin{{tabular}}{{{places}}}"]
-    return "\n".join([*opening, r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}", r"\end{table}"])
+    above = _latex_groups(table) if table.groups else []
+    return "\n".join([*opening, r"\toprule", *above, head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}", r"\end{table}"])
+
+
+def _latex_groups(table: Table) -> list[str]:
+    """Return the line of titles above columns, and the rules below these."""
+    cells, rules, last = [], [], 0
+    for title, width in table.groups:
+        first, last = last + 1, last + width
+        cells.append(rf"\multicolumn{{{width}}}{{c}}{{{_latex(title)}}}")
+        rules += [rf"\cmidrule(lr){{{first}-{last}}}"] if title else []
+    return [" & ".join(cells) + r" \\", "".join(rules)]
 
 
 def _latex_cell(value: Value, column: Column) -> str:

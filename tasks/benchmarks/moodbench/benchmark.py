@@ -9,5 +9,6 @@ MOODBENCH = Benchmark(
     datasets="tasks.benchmarks.moodbench.catalogue:DATASETS",
     profiles="tasks.benchmarks.moodbench.reference.scoring:PROFILES",
     papers="tasks.benchmarks.moodbench.benchmark:PAPERS",
+    exhibits="tasks.benchmarks.moodbench.exhibits:EXHIBITS",
 )
 PAPERS = (DATA_FOLDER / "published" / "moodbench.yaml",)

@@ -13,7 +13,6 @@ from tasks.lake.manifest import run_order
 from tasks.leaderboard.across_models import compare_helpers
 from tasks.leaderboard.published_experiments import Experiments
 from tasks.leaderboard.ranking import RUN, LeaderboardData
-from tasks.reporting.content.published_models import NEAR, PublishedModels, describe_published_models
 from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.content.verdicts import TOTAL_COLUMNS, SystemTotal
 from tasks.runs.run_tables import Row, System
@@ -27,13 +26,9 @@ REGRESSED = "▼ regressed"
 
 @dataclass(frozen=True, kw_only=True)
 class LeaderboardEntry(SystemTotal):
-    """One model in one setting, in one run. `scores`: of the abilities that are measured, in the blueprint's order.
-
-    `near`: whether the total, and each of the scores, is within a point of the best of its setting.
-    """
+    """One model in one setting, in one run. `scores`: of the abilities that are measured, in the blueprint's order."""
 
     scores: tuple[float | None, ...] = ()
-    near: tuple[bool, ...] = ()
     run: str | None = None
     n_scored: int = 0
     group: int | None = None
@@ -62,7 +57,6 @@ class Leaderboard:
     entries: tuple[LeaderboardEntry, ...]
     histories: tuple[tuple[LeaderboardEntry, ...], ...]
     runs: tuple[RunManifest, ...]
-    published: PublishedModels | None
     warnings: tuple[str, ...]
     paper: str | None
     """Title of the paper whose printed scores these are; null for runs."""
@@ -71,7 +65,7 @@ class Leaderboard:
 
     @property
     def ranking(self) -> Table:
-        """The models by rank; of a paper's those near the best are marked."""
+        """The models by rank."""
         heads = (*columns("count", "Group", "Rank"), *columns("name", "Model", "Setting"), *TOTAL_COLUMNS)
         scores = (*columns("score", *self.titles, digits=1), Column("Coverage", "share"), Column("Items", "count"))
         table = Table(
@@ -89,18 +83,8 @@ class Leaderboard:
         yield entry.rank
         yield Cell(entry.system.model, href=self.data.links.get(entry.run or "", ""))
         yield setting_title(entry.system.setting)
-        total, *scores = (
-            each._replace(mark="best" if self.paper and near else None)
-            for each, near in zip((entry.total_cell, *map(Cell, entry.scores)), entry.near, strict=True)
-        )
-        yield from (
-            total,
-            entry.interval_cell,
-            entry.verdict_cell,
-            *scores,
-            entry.coverage,
-            None if self.paper else entry.n_scored,
-        )
+        yield from (entry.total_cell, entry.interval_cell, entry.verdict_cell, *entry.scores, entry.coverage)
+        yield None if self.paper else entry.n_scored
 
     @property
     def history(self) -> Table:
@@ -146,23 +130,15 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
     return Leaderboard(
         data=data,
         titles=tuple(main.title for main in measured),
-        entries=tuple(_entry(row.model_dump(), data, **_scores(row, rows, [main.id for main in measured])) for row in rows),
+        entries=tuple(
+            _entry(row.model_dump(), data, scores=tuple(row.abilities.get(main.id) for main in measured)) for row in rows
+        ),
         histories=tuple(_histories(data, rows)),
         runs=tuple(used),
-        published=describe_published_models(data.paper, data.blueprint) if data.is_published else None,
         warnings=(*groups_said(data), *_warnings(used)),
         paper=paper.title if paper else None,
         dimensions=describe_dimensions(data),
     )
-
-
-def _scores(row: Ranked, rows: Sequence[Ranked], measured: list[str]) -> Row:
-    """Return the fields `scores` and `near` of an entry."""
-    beside = [other for other in rows if (other.setting, other.group) == (row.setting, row.group)]
-    own, *others = ((each.total, *map(each.abilities.get, measured)) for each in (row, *beside))
-    best = [max((score for score in scores if score is not None), default=0.0) for scores in zip(*others, strict=True)]
-    near = (score is not None and round(top - score, 2) <= NEAR for top, score in zip(best, own, strict=True))
-    return {"scores": own[1:], "near": tuple(near)}
 
 
 def _entry(row: Row, data: LeaderboardData, **more: object) -> LeaderboardEntry:

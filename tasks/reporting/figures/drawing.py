@@ -11,10 +11,12 @@ import altair as alt
 import vl_convert
 from altair.utils import schemapi
 
+from schemas.chart import Axis
 from tasks.reporting.figures.palette import FONT, GRID, INK, MUTED, WIDTH
 from tasks.runs.run_tables import Row
 
 Values = list[Row]
+_FULL = 100
 _LABELS = {"labelColor": INK, "titleColor": MUTED, "labelFontSize": FONT, "titleFontSize": FONT, "titleFontWeight": "normal"}
 CONFIG: Mapping[str, object] = {
     "background": "transparent",
@@ -55,10 +57,11 @@ def row_names(rows: list[str], y: alt.Y) -> alt.Chart:
     return names
 
 
-def score_axis(field: str = "score:Q") -> alt.X:
-    """Return the horizontal axis from 0 to 100."""
-    axis = alt.Axis(title=None, values=[0, 20, 40, 60, 80, 100], domain=False, ticks=False)
-    return alt.X(field, scale=alt.Scale(domain=[0, 100], nice=False), axis=axis)
+def score_axis(field: str, axis: Axis) -> alt.X:
+    """Return a horizontal axis from 0 to 100, or between the ends it has."""
+    low, high = axis.low or 0, axis.high or _FULL
+    look = alt.Axis(title=axis.title or None, tickCount=5, domain=False, ticks=False)
+    return alt.X(field, scale=alt.Scale(domain=[low, high], nice=False), axis=look)
 
 
 def draw(layers: Sequence[alt.Chart], height: int | alt.Step, width: int | alt.Step = WIDTH, *, grows: bool = True) -> str:

@@ -1,7 +1,7 @@
 """A table in Markdown, CSV and LaTeX."""
 
-from schemas.table import Cell, Column, Interval, Part, Table
-from tasks.text.tables import to_csv, to_latex, to_markdown, to_records
+from schemas.table import Cell, Column, Interval, Part, Table, columns
+from tasks.text.tables import as_cell, mark_scores, to_csv, to_latex, to_markdown, to_records
 
 TABLE = Table(
     (
@@ -76,3 +76,46 @@ def test_a_column_without_values_can_be_left_out() -> None:
     """Only columns that are named are left out."""
     table = Table((Column("a"), Column("b"), Column("c")), [("1", "", None), ("", None, None)])
     assert table.without_empty("a", "b") == Table((Column("a"), Column("c")), [["1", None], ["", None]])
+
+
+def marks_of(scores: list[float | None], cohorts: list[object]) -> list[str | None]:
+    rows = [(str(n), score) for n, score in enumerate(scores)]
+    marked = mark_scores(Table((Column("Model", "name"), Column("Score", "score")), rows), cohorts)
+    return [as_cell(row[1]).mark for row in marked.rows]
+
+
+def test_marks_reach_one_point() -> None:
+    # 69.004 is 69.00, a point below 70; 68.99 is the highest of the others, 50 and 51 are at the bottom, 51.01 is not.
+    scores = [70.0, 69.004, 68.99, 51.01, 51.0, 50.0, None]
+    assert marks_of(scores, [1] * 7) == ["best", "best", "second", None, "lowest", "lowest", None]
+    # Of two the other one is the second; one alone, and what is in no cohort, has no mark.
+    assert marks_of([60.0, 80.0, 90.0, 95.0], ["a", "a", "b", None]) == ["second", "best", None, None]
+
+
+GROUPED = Table(
+    (Column("Model", "name"), *columns("score", "EC", "QA", group="Base"), *columns("score", "EC", group="R&D")),
+    [("m", 1.0, 2.0, None)],
+)
+
+
+def test_titles_above_columns_are_kept() -> None:
+    assert GROUPED.groups == [("", 1), ("Base", 2), ("R&D", 1)]
+    assert to_csv(GROUPED).splitlines() == ["Model,Base: EC,Base: QA,R&D: EC", "m,1.0,2.0,"]
+    assert to_markdown(GROUPED).splitlines()[0] == r"| Model | Base: EC | Base: QA | R\&D: EC |"
+    assert to_latex(GROUPED).splitlines()[2:6] == [
+        r"\toprule",
+        r"\multicolumn{1}{c}{} & \multicolumn{2}{c}{Base} & \multicolumn{1}{c}{R\&D} \\",
+        r"\cmidrule(lr){2-3}\cmidrule(lr){4-4}",
+        r"Model & EC & QA & EC \\",
+    ]
+    assert TABLE.groups == []
+
+
+def test_constant_columns_leave() -> None:
+    table = Table((Column("Model", "name"), Column("From"), Column("Note")), [("a", "x", ""), ("b", "x", "y")])
+    assert [column.title for column in table.without_constant("From", "Note").columns] == ["Model", "Note"]
+    # One row says what it says.
+    assert [column.title for column in Table(table.columns, [("a", "x", "")]).without_constant("From", "Note").columns] == [
+        "Model",
+        "From",
+    ]

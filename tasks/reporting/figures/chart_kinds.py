@@ -1,0 +1,186 @@
+"""Draw the kinds of figures that benchmarks describe (`schemas.chart`) as inline SVG."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import mean, median
+from typing import Any, Literal
+
+import altair as alt
+
+from schemas.chart import PLAIN, Axis, Chart, Point, quartiles
+from tasks.reporting.figures.drawing import Values, chart, draw, row_names, score_axis
+from tasks.reporting.figures.palette import GATE, HEAT, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL
+from tasks.text.number_format import heat_step, number
+
+MAX_SERIES = len(SERIES)
+"""More lines than colours cannot be told apart; the tables hold them all."""
+
+_CELL, _CELL_TALL = 84, 34
+_WIDE, _TALL = 380, 260
+_LABEL_TALL = 0.05
+"""Share of the height of all dots that two labels must lie apart to be readable."""
+
+_LABEL_WIDE = 0.23
+"""Share of the width of all dots that a label takes."""
+
+_MARGIN = 5
+_TICKS = 6
+
+
+def draw_chart(figure: Chart) -> str:
+    """Draw a figure of any kind."""
+    if figure.kind == "grid":
+        return draw_grid(figure.points, *(list(dict.fromkeys(getattr(point, end) for point in figure.points)) for end in "xy"))
+    if figure.kind == "boxes":
+        rows: dict[str, list[float]] = {str(point.y): [] for point in figure.points}
+        for point in figure.points:
+            rows[str(point.y)].append(float(point.x))
+        return draw_boxes(rows, figure.x)
+    draw_kind = {"strips": _draw_strips, "points": _draw_points, "lines": _draw_lines}[figure.kind]
+    return draw_kind(figure)
+
+
+def draw_boxes(rows: Mapping[str, Sequence[float]], axis: Axis = PLAIN) -> str:
+    """Draw a box plot per row of values."""
+    names, ends = [*rows], ("low", "quarter", "middle", "three_quarters", "high")
+    y = alt.Y("row:N", sort=names, axis=None)
+    base = chart([{"row": name, **dict(zip(ends, quartiles(values), strict=True))} for name, values in rows.items()])
+    layers = [
+        row_names(names, y),
+        base.mark_rule(color=MUTED).encode(x=score_axis("low:Q", axis), x2=alt.X2("high:Q"), y=y),
+        base.mark_bar(color=PUBLISHED, height=18).encode(x=alt.X("quarter:Q"), x2=alt.X2("three_quarters:Q"), y=y),
+        base.mark_tick(color=INK, thickness=2, size=18).encode(x=alt.X("middle:Q"), y=y),
+    ]
+    return draw(layers, alt.Step(ROW))
+
+
+def _draw_strips(figure: Chart) -> str:
+    """Draw values as lines, one's own darker, medians thicker, means as dots."""
+    values: Values = [{"row": point.y, "score": point.x, "is_own": point.is_own} for point in figure.points]
+    names = list(dict.fromkeys(value["row"] for value in values))
+    of_row = {name: [value["score"] for value in values if value["row"] == name] for name in names}
+    averages: Values = [{"row": name, "mean": mean(scores), "middle": median(scores)} for name, scores in of_row.items()]
+    x, y = score_axis("score:Q", figure.x), alt.Y("row:N", sort=names, axis=None)
+    layers = [
+        row_names(names, y),
+        *(
+            chart([value for value in values if value["is_own"] == is_own])
+            .mark_tick(color=OURS if is_own else PUBLISHED, thickness=2, size=20)
+            .encode(x=x, y=y)
+            for is_own in (False, True)
+        ),
+        chart(averages).mark_tick(color=INK, thickness=3, size=20).encode(x=alt.X("middle:Q"), y=y),
+        chart(averages).mark_point(color=GATE, filled=True, size=40, opacity=1).encode(x=alt.X("mean:Q"), y=y),
+    ]
+    return draw(layers, alt.Step(ROW))
+
+
+def _draw_points(figure: Chart) -> str:
+    """Draw dots, one's own in colour, estimates hollow, ranges as bars; lines join series, and fitted curves run through all."""
+    values: Values = [point._asdict() for point in figure.points]
+    x, y = _scale("x", figure.x, figure.points), _scale("y", figure.y, figure.points)
+    times = Counter(value["series"] for value in values if value["series"])
+    series = [name for name, count in times.items() if count > 1]
+    named = [name for name in times if name in series or any(v["is_own"] for v in values if v["series"] == name)]
+    first, last = _place_names(figure, named)
+    curves = [(curve, OURS if curve.is_main else PUBLISHED) for curve in figure.curves]
+    layers = [
+        chart([v for v in values if v["low"] != v["high"]])
+        .mark_rule(color=MUTED)
+        .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y),
+        chart([v for v in values if v["series"] in series])
+        .mark_line(color=PUBLISHED, strokeWidth=2)
+        .encode(x=x, y=y, detail=alt.Detail("series:N")),
+        *(
+            chart([{"x": at, "y": value} for at, value in curve.points]).mark_line(color=colour, strokeWidth=2).encode(x=x, y=y)
+            for curve, colour in curves
+        ),
+        *(
+            chart([v for v in values if (v["is_hollow"], v["is_own"]) == (is_hollow, is_own)])
+            .mark_point(color=OURS if is_own else MUTED, filled=not is_hollow, size=45, opacity=1)
+            .encode(x=x, y=y)
+            for is_own in (False, True)
+            for is_hollow in (True, False)
+        ),
+        chart(first).mark_text(color=INK, fontSize=SMALL, align="right", dx=-7).encode(x=x, y=y, text=alt.Text("series:N")),
+        chart(last).mark_text(color=INK, fontSize=SMALL, align="left", dx=7).encode(x=x, y=y, text=alt.Text("series:N")),
+    ]
+    return draw(layers, _TALL, _WIDE)
+
+
+def _draw_lines(figure: Chart) -> str:
+    """Draw a coloured line for each of the first series."""
+    names = list(figure.series[:MAX_SERIES])
+    values: Values = [point._asdict() for point in figure.points if point.series in names]
+    x, y = _scale("x", figure.x, figure.points), _scale("y", figure.y, figure.points)
+    colour = colours("series", names)
+    layers = [
+        chart(values).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour),
+        chart(values).mark_point(filled=True, size=50, opacity=1).encode(x=x, y=y, color=colour),
+    ]
+    return draw(layers, _TALL, _WIDE)
+
+
+def draw_grid(cells: Sequence[Point], across: Sequence[Any], down: Sequence[Any]) -> str:
+    """Draw a heat map of values on 0-100, columns and rows in this order; a cell without a value has a dash."""
+    x = alt.X("x:O", sort=across, axis=alt.Axis(title=None, labelAngle=0, ticks=False, domain=False))
+    y = alt.Y("y:O", sort=down, axis=alt.Axis(title=None, ticks=False, domain=False))
+    values: Values = [{"x": cell.x, "y": cell.y, "score": cell.value, "text": number(cell.value)} for cell in cells]
+    scored = [value | {"step": heat_step(value["score"])} for value in values if value["score"] is not None]
+    steps = alt.Color("step:O", scale=alt.Scale(domain=list(range(len(HEAT))), range=list(HEAT)), legend=None)
+    layers = [
+        chart(scored).mark_rect().encode(x=x, y=y, color=steps),
+        chart(scored).mark_text(color=INK).encode(x=x, y=y, text=alt.Text("text:N")),
+        chart([value for value in values if value["score"] is None])
+        .mark_text(color=MUTED)
+        .encode(x=x, y=y, text=alt.Text("text:N")),
+    ]
+    return draw(layers, alt.Step(_CELL_TALL), alt.Step(_CELL), grows=False)
+
+
+def colours(field: str, names: list[str]) -> alt.Color:
+    """Return the colours of series by name, with a legend above the figure where there are several."""
+    legend = None if len(names) == 1 else alt.Legend(title=None, orient="top", direction="vertical", labelLimit=280)
+    return alt.Color(f"{field}:N", sort=names, scale=alt.Scale(domain=names, range=list(SERIES[: len(names)])), legend=legend)
+
+
+def _scale(end: Literal["x", "y"], axis: Axis, points: Sequence[Point]) -> Any:
+    """Return the axis of numbers, or of texts in the order in which they come."""
+    channel, texts = {"x": alt.X, "y": alt.Y}[end], list(dict.fromkeys(getattr(point, end) for point in points))
+    if any(isinstance(text, str) for text in texts):
+        return channel(f"{end}:O", sort=texts, axis=alt.Axis(title=axis.title, labelAngle=0, grid=False))
+    ends = min(texts, default=1), max(texts, default=1)
+    if axis.is_log:  # room for names on both sides, a tick per power of ten
+        low, high = axis.low or ends[0] / _MARGIN, axis.high or ends[1] * _MARGIN
+        powers = [10.0**power for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
+        look = alt.Axis(title=axis.title, values=powers, grid=False, format="~r")
+        return channel(f"{end}:Q", scale=alt.Scale(type="log", domain=[low, high]), axis=look)
+    domain: dict[str, Any] = {} if None in {axis.low, axis.high} else {"domain": [axis.low, axis.high], "nice": False}
+    return channel(
+        f"{end}:Q", scale=alt.Scale(zero=False, **domain), axis=alt.Axis(title=axis.title, grid=end == "y", tickCount=_TICKS)
+    )
+
+
+def _place_names(figure: Chart, names: Sequence[str]) -> tuple[Values, Values]:
+    """Return where names of series have room, left of their first dot and right of their last."""
+    across, up = _shares([point.x for point in figure.points], figure.x), _shares([point.y for point in figure.points], figure.y)
+    dots = list(zip(figure.points, across, up, strict=True))
+    sides: dict[int, list[tuple[Point, float]]] = {-1: [], 1: []}
+    for name in names:
+        members = [dot for dot in dots if dot[0].series == name]
+        for (point, x, y), side in ((members[0], -1), (members[-1], 1)):
+            is_hidden = any(
+                0 < side * (other - x) < _LABEL_WIDE and abs(height - y) < _LABEL_TALL / 2 for _, other, height in dots
+            )
+            if not is_hidden and all(abs(height - y) >= _LABEL_TALL for _, height in sides[side]):
+                sides[side].append((point, y))
+                break
+    return [point._asdict() for point, _ in sides[-1]], [point._asdict() for point, _ in sides[1]]
+
+
+def _shares(values: Sequence[float | str], axis: Axis) -> list[float]:
+    """Return how far along an axis values lie, the lowest at 0 and the highest at 1."""
+    numbers = [math.log10(float(value)) if axis.is_log else float(value) for value in values]
+    low, high = min(numbers, default=0.0), max(numbers, default=0.0)
+    return [(value - low) / ((high - low) or 1) for value in numbers]
