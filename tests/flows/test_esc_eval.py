@@ -1,5 +1,6 @@
 """ESC-Eval as a user runs it: a scripted seeker, model and judge over HTTP, each known by its name; real cards by a long test."""
 
+import csv
 import json
 import re
 from collections.abc import Mapping
@@ -100,8 +101,8 @@ def assert_dialogues(asked: list[str], cast: Cast, server: ModelServer, lake: Pa
     assert sorted(rated) == sorted((name, each, rating(name, each)) for name in asked for each in DIMENSIONS)
 
 
-def assert_scores(asked: list[str], cast: Cast, document: dict[str, Any]) -> dict[str, float]:
-    """A dimension is 100 x mean / 4, a language the mean of seven, the total that of both; return the languages."""
+def assert_scores(asked: list[str], cast: Cast, document: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """A dimension is 100 x mean / 4, a language the mean of seven, the total that of both; return the dimensions by language."""
     assert tuple(load_rubric("esc_eval").names) == DIMENSIONS
     means: dict[str, dict[str, float]] = {}
     for language in ABILITIES:
@@ -115,7 +116,21 @@ def assert_scores(asked: list[str], cast: Cast, document: dict[str, Any]) -> dic
     assert model["setting"] == "role_play"
     assert model["abilities"] == pytest.approx({ABILITIES[language]: score for language, score in languages.items()})
     assert model["total"] == pytest.approx(fmean(languages.values()))
-    return languages
+    return means
+
+
+def assert_table_2(benchmark: str, means: dict[str, dict[str, float]], lake: Path) -> None:
+    """Next to the paper's models stand one's own, in each language, with its seven dimensions and their average."""
+    board = lake.parent / "board.csv"
+    done = ended("leaderboard", benchmark, "--lake", lake, "--with-published", "--csv", board)
+    assert done.status == 0, done.err
+    for file, language, n_published in (("board-table2.csv", "en", 14), ("board-table2-2.csv", "zh", 12)):
+        with (board.parent / file).open(encoding="utf-8", newline="") as text:
+            rows = list(csv.DictReader(text))
+        (own,) = (row for row in rows if row["From"] == "own")
+        values = [float(own[name.capitalize()]) for name in (*DIMENSIONS, "average")]
+        assert values == pytest.approx([*means[language].values(), fmean(means[language].values())])
+        assert (len(rows), own["Model"], own["Class"], own["Comparability"]) == (n_published + 1, "tested", "", "not comparable")
 
 
 def play(benchmark: str, lake: Path, *more: str) -> None:
@@ -127,14 +142,15 @@ def play(benchmark: str, lake: Path, *more: str) -> None:
         assert_dialogues(asked, cast, server, lake)
         again = run(benchmark, server, lake, *more)
         assert (server.calls, again.document["state"]) == (17 * len(asked), "UpToDate")
-    languages = assert_scores(asked, cast, done.document)
+    means = assert_scores(asked, cast, done.document)
+    assert_table_2(benchmark, means, lake)
     page = Path(done.document["report"]).read_text(encoding="utf-8")
     assert '<section id="groups">' in page
     withheld = [name for name in asked if cast.cards[name]["question"] in page]
     assert not withheld or benchmark == "esc-eval-mini"
     board = ended("leaderboard", benchmark, "--lake", lake).out
     assert [board.count(each) for each in (*DIMENSIONS, "average")] == [2] * 8
-    for score in languages.values():
+    for score in map(fmean, (of.values() for of in means.values())):
         assert board.count(f"{score:.2f}") >= 2
 
 
