@@ -158,6 +158,36 @@ def test_bundled_cards_from_the_card_to_the_board(tmp_path: Path) -> None:
     play("esc-eval-mini", tmp_path / "lake", "--sample", "3")
 
 
+def test_scenes_of_annotated_cards_break_scores_down(tmp_path: Path) -> None:
+    cards, scenes = cards_of("esc-eval-mini"), dict[str, str]()
+
+    def annotate(messages: Messages) -> str:
+        (name,) = (name for name, row in cards.items() if row["context"] in messages[-1]["content"])
+        scenes[name] = ("job_hunting", "drive", "friendship")[int(name[-1]) % 3]
+        return json.dumps({"category": scenes[name], "grade": "high"})
+
+    with ModelServer(annotate) as server:
+        where = ("--lake", tmp_path / "lake", "--out", tmp_path, "--base-url", server.base_url)
+        done = ended("cards", "annotate", "esc_eval_mini_en", "--model", "annotator", *where, "--sample", 6)
+        assert (done.status, len(scenes)) == (0, 6), done.err
+    source = {"esc_eval_mini_en": {"source": {"path": "esc_eval_mini_en.high.jsonl"}}}
+    own = {"extends": "esc-eval-mini", "name": "scenes", "title": "Scenes", "datasets": source}
+    (tmp_path / "scenes.yaml").write_text(json.dumps(own), encoding="utf-8")
+    with ModelServer(Cast(cards)) as server:
+        done = run(str(tmp_path / "scenes.yaml"), server, tmp_path / "lake", "--datasets", "esc_eval_mini_en")
+    explained = ended(
+        "explain", done.document["run"], "--dataset", "esc_eval_mini_en", "--lake", tmp_path / "lake", "--json"
+    ).document
+    (metric,) = explained["metrics"]
+    scores = {(row["group"], row["value"]): row for row in metric["groups"] if row["measure"] == "empathy"}
+    for scene in set(scenes.values()):
+        rated = [25 * rating(name, "empathy") for name, of in scenes.items() if of == scene]
+        row = scores["category3", scene]
+        assert (row["n"], row["score"]) == (len(rated), pytest.approx(fmean(rated)))
+    work = [name for name, scene in scenes.items() if scene != "friendship"]
+    assert (scores["domain", "work_and_study"]["n"], scores["category2", "social_interaction"]["n"]) == (len(work), 6 - len(work))
+
+
 @pytest.mark.long
 @needs_mirror
 def test_all_released_cards_in_five_turns(tmp_path: Path) -> None:
