@@ -125,9 +125,9 @@ def _view(document: BuiltCards) -> list[RenderableType]:
     columns = (Column("Annotators on"), Column("Cards", "count"), Column("Alike", "count"), Column("Alpha", "number"))
     agreement = [(row.of, row.cards, row.alike, row.alpha) for row in document.agreement]
     tables = [Table((Column("Step"), *counts, Column("Dropped")), steps), Table(columns, agreement)]
-    both = [(row.language, row.stage, row.cards, row.share, row.paper_cards, row.paper_share) for row in document.paper]
-    here, paper = ((Column(name, "count"), Column("Share", "share")) for name in ("Here", "Paper"))
-    tables += [Table((Column("Language"), Column("Kept"), *here, *paper), both, "Beside the paper")] if both else []
+    both = [(row.language, row.stage, row.here, row.cards) for row in document.paper]
+    heads = (Column("Language"), Column("Kept"), Column("Here", "count"), Column("Paper", "count"))
+    tables += [Table(heads, both, "Beside the paper")] if both else []
     notes = [f"Paper, {row.language}, {row.stage}: {row.note}" for row in document.paper if row.note]
     grades = ", ".join(f"{count} {quality}" for quality, count in document.grades.items())
     written = [f"Written: {file}" for file in document.files]

@@ -116,11 +116,11 @@ class PrintedFunnelStep(Frozen):
 
     language: str
     stage: str
-    cards: int | None = Field(description="of these cards; null = they came in after this step")
-    share: float | None = Field(description="of those extracted here; null = none was extracted")
-    paper_cards: int
-    paper_share: float = Field(description="of those that the paper extracted")
+    step: CardStep = Field(description="that keeps these cards")
+    quality: str | None = Field(description="null = of any")
+    cards: int = Field(description="of the paper")
     note: str | None = Field(description="what is wrong with the printed count; null = nothing")
+    here: int | None = Field(description="of these cards; null = they came in after this step")
 
 
 class CardAgreement(Frozen):

@@ -97,30 +97,17 @@ def funnel(cards: pl.DataFrame) -> tuple[FunnelStep, ...]:
 
 
 def compare_funnel(cards: pl.DataFrame, printed: pl.DataFrame) -> tuple[PrintedFunnelStep, ...]:
-    """Return each count that a paper prints for a language of these cards, with the same count of these cards.
+    """Return each count that a paper prints for the languages of these cards, with that of these cards.
 
     Args:
         cards: rows of `role_cards`, of all steps.
-        printed: language, stage, step, quality (null = both), cards, note; the first row of a language counts what was extracted.
+        printed: columns of PrintedFunnelStep but `here`.
     """
     kept, rows = cards.filter(status="kept"), list[PrintedFunnelStep]()
-    for (language,), of_paper in printed.group_by("language", maintain_order=True):
-        own = kept.filter(language=language)
-        extracted = own.filter(step="extract").height
-        for row in of_paper.to_dicts() if own.height else ():
-            at_step = own.filter(step=row["step"])
-            count = at_step.filter(quality=row["quality"]).height if row["quality"] else at_step.height
-            is_taken = row["step"] in cards["step"]
-            step = PrintedFunnelStep(
-                language=row["language"],
-                stage=row["stage"],
-                cards=count if is_taken else None,
-                share=count / extracted if is_taken and extracted else None,
-                paper_cards=row["cards"],
-                paper_share=row["cards"] / of_paper["cards"][0],
-                note=row["note"],
-            )
-            rows.append(step)
+    for row in printed.filter(pl.col("language").is_in(cards["language"].unique().to_list())).to_dicts():
+        of_quality = pl.lit(value=True) if row["quality"] is None else pl.col("quality") == row["quality"]
+        own = kept.filter(of_quality, language=row["language"], step=row["step"])
+        rows.append(PrintedFunnelStep(**row, here=own.height if row["step"] in cards["step"] else None))
     return tuple(rows)
 
 
