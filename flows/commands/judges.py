@@ -1,5 +1,6 @@
 """`moodflow judges`: how far the judges of a run agree with people."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,10 +11,15 @@ from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, terminal_table
+from schemas.documents.comparison import PairFiles
 from schemas.documents.models import Certificate, CriterionAgreement, JudgeCheck
-from schemas.folders import DEFAULT_LAKE
+from schemas.errors import UsageError
+from schemas.folders import DATA_FOLDER, DEFAULT_LAKE
+from schemas.json_yaml import read_text, read_yaml
 from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.compare.judge_agreement import check_judges
+from tasks.compare.votes import compare_persons, pair_items, votes_of_people, votes_of_run
+from tasks.lake.files import replace_file
 from tasks.runs.past_run import reopen
 
 FEW_CLUSTERS = 10
@@ -45,6 +51,46 @@ def check_command(
     """Compare judges with people, beside people with each other and the best constant. Ends with 1 if rows were refused."""
     document = check_judges(reopen(lake or DEFAULT_LAKE, run), human, across=across)
     CommandResult(int(document.refused > 0), document, _view(document)).finish(as_json=as_json)
+
+
+@app.command("pairs")
+def pairs_command(
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN RUN", help="runs over the same cards, each with another simulated person")
+    ],
+    to: opt.ToFolder = Path(),
+    lake: opt.LakeFolder = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Write pairs of dialogues on the same card, in both orders, and a blueprint that asks a judge which person is more human."""
+    setup = read_yaml(read_text(DATA_FOLDER / "more_human.yaml"))
+    items = [*pair_items((reopen(lake or DEFAULT_LAKE, run) for run in runs), setup)]
+    texts = {"pairs.jsonl": "\n".join(map(json.dumps, items)), "pairs.yaml": json.dumps(setup["blueprint"], indent=1)}
+    if not items:
+        raise UsageError(
+            "the runs have no card that two simulated persons play with the same model",
+            where="RUN RUN",
+            expected="runs of one benchmark and model that differ in who plays the person",
+            next_step="run the benchmark again with another model in that role",
+        )
+    for name, text in texts.items():
+        replace_file(to / name, text.encode())
+    CommandResult(0, PairFiles(pairs=len(items) // 2, files=tuple(str(to / name) for name in texts))).finish(as_json=as_json)
+
+
+@app.command("votes")
+def votes_command(
+    source: Annotated[str, typer.Argument(metavar="RUN|FILE", help="a judge's run of pairs, or votes of people in a .csv file")],
+    lake: opt.LakeFolder = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Strengths of simulated persons by votes on which of two is more human, and how often a vote turns with the order."""
+    is_file = source.endswith(".csv")
+    document = compare_persons(votes_of_people(Path(source)) if is_file else votes_of_run(reopen(lake or DEFAULT_LAKE, source)))
+    rows = [(row.person, row.strength, Interval.of(row.ci_low, row.ci_high)) for row in document.persons]
+    table = Table((Column("Person", "name"), Column("Strength", "number"), Column("95 %", "interval")), rows)
+    counts = detail_lines(document.model_dump(exclude={"persons"}))
+    CommandResult(0, document, [*counts, terminal_table(table)]).finish(as_json=as_json)
 
 
 def _view(document: JudgeCheck) -> list[RenderableType]:

@@ -15,7 +15,7 @@ from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
 from tasks.judging.rubrics import load_rubric
 from tasks.sources.locating import Locator
-from tests.flows.command import Ended, ended
+from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted_roles import layer
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
@@ -186,6 +186,29 @@ def test_scenes_of_annotated_cards_break_scores_down(tmp_path: Path) -> None:
         assert (row["n"], row["score"]) == (len(rated), pytest.approx(fmean(rated)))
     work = [name for name, scene in scenes.items() if scene != "friendship"]
     assert (scores["domain", "work_and_study"]["n"], scores["category2", "social_interaction"]["n"]) == (len(work), 6 - len(work))
+
+
+def test_judge_votes_on_two_seekers_in_both_orders(tmp_path: Path) -> None:
+    cards, lake = cards_of("esc-eval-mini"), tmp_path / "lake"
+
+    only, turns = ("--datasets", "esc_eval_mini_en", "--sample", "4"), "solvers.role_play.turns"
+    with ModelServer(Cast(cards)) as server:
+        names = [run("esc-eval-mini", server, lake, *only, "--set", f"{turns}={n}").document["run"] for n in (1, 2)]
+    pairs = ended("judges", "pairs", *names, "--to", tmp_path, "--lake", lake, "--json")
+    assert (pairs.status, pairs.document["pairs"]) == (0, 4), pairs.err
+    with ModelServer(lambda _: "A") as server:
+        asked = ("run", tmp_path / "pairs.yaml", "--model", "judge", "--base-url", server.base_url, "--lake", lake, "--json")
+        judged = ended(*asked)
+        assert (judged.status, server.calls) == (0, 8), judged.err
+        assert ended(*asked).document["calls"]["sent"] == 0
+    votes = ended("judges", "votes", judged.document["run"], "--lake", lake, "--json").document
+    # Always the first: each wins every second vote, and every vote turns with the order.
+    strengths = {row["person"]: row["strength"] for row in votes["persons"]}
+    assert strengths == pytest.approx({"seeker, turns 1": 0.5, "seeker, turns 2": 0.5})
+    assert (votes["votes"], votes["cards"], votes["both_orders"], votes["turned"]) == (8, 4, 4, 1)
+    assert "seeker, turns 2" in ended("judges", "votes", judged.document["run"], "--lake", lake).out
+    alone = ended("judges", "pairs", names[0], "--to", tmp_path, "--lake", lake)
+    assert_one_message(alone, "no card that two simulated persons play")
 
 
 @pytest.mark.long
