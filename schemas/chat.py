@@ -15,6 +15,7 @@ from schemas.addresses import CALL_PATH, KeyVariables, require_plain_address
 from schemas.api_capabilities import DEFAULT_CAPABILITIES, SWITCH, ApiCapabilities, Sampling, merge_objects
 from schemas.base import Frozen
 from schemas.errors import UsageError
+from schemas.model_description import ModelDescription
 from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
 
@@ -76,6 +77,12 @@ class ModelEntry(KeyVariables):
     )
     token_probabilities: bool = Field(
         default=False, description="rank options by the probabilities of their letters, where the endpoint returns them"
+    )
+    about: ModelDescription | None = Field(
+        default=None,
+        title="About",
+        exclude_if=lambda about: about is None,  # so that a plan without one has the name it had before there were any
+        description="what is said of the model; it changes no call and no score",
     )
 
     @model_validator(mode="before")

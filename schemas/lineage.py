@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from schemas.base import Frozen
 from schemas.canary import CanaryFinding
 from schemas.errors import LakeError
+from schemas.model_description import ModelDescription
 from schemas.provider import PriceTable
 from schemas.tables.layers import FROM_OUTSIDE
 from schemas.usage import Usage, merge
@@ -129,6 +130,7 @@ class CallCounts(Frozen):
 
 class _StoredModel(BaseModel):
     name: str
+    about: ModelDescription | None = None
 
 
 class _StoredRole(BaseModel):
@@ -180,6 +182,11 @@ class RunManifest(Frozen):
     usage: tuple[Usage, ...] = ()
     prices: PriceTable | None = Field(default=None, description="those that the costs in `usage` rest on; null = none was named")
     canaries: tuple[CanaryFinding, ...] = Field(default=(), description="models asked anew; empty if none was")
+    earlier_sha256: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=lambda hashes: not hashes,
+        description="of the manifest each time before its models were described again, oldest first: copies of earlier seals",
+    )
     files: dict[str, str] = Field(
         default_factory=dict,
         description="sha256 of the bytes of each partition's file, by its path",
@@ -191,6 +198,11 @@ class RunManifest(Frozen):
             if ref.layer == layer:
                 return ref
         raise LakeError(f"the manifest of run {self.run} names no partition of {layer}", next_step=f"moodflow verify {self.run}")
+
+    @property
+    def descriptions(self) -> dict[str, ModelDescription]:
+        """Return what is said of the models under test, by name, where something is."""
+        return {model.name: model.about for model in _StoredPlan.model_validate(self.plan).models if model.about}
 
     def role(self, name: str) -> dict[str, Any]:
         """Return the models that the plan names for a role: by default, and of datasets where they differ."""

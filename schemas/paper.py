@@ -118,11 +118,18 @@ class ModelTable(PrintedTable):
     )
     setting: str = "base"
     beside: tuple[str, ...] = Field(default=(), description="columns that rows keep; by their `language` they are ranked")
+    about: dict[str, str] = Field(default_factory=dict, description="columns that describe models, by what they say")
 
     @model_validator(mode="after")
     def _columns_are_there(self) -> Self:
         used = [name for ability in self.abilities.values() for name in (*ability.mean, *ability.where)]
-        used += [*self.key, *self.beside, *([self.total] if self.total else ()), *(["method"] if self.methods else ())]
+        used += [
+            *self.key,
+            *self.beside,
+            *self.about.values(),
+            *([self.total] if self.total else ()),
+            *(["method"] if self.methods else ()),
+        ]
         if missing := sorted({"model", *used} - self.columns.keys()):
             raise ValueError(f"the table has no column {missing[0]}")
         return self

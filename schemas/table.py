@@ -104,8 +104,8 @@ class Table:
         return self._without(titles, lambda values: all(value in {None, ""} for value in values))
 
     def without_constant(self, *titles: str) -> "Table":
-        """Return the table without those of these columns that say the same in each of several rows, or nothing in one."""
-        return self._without(titles, lambda values: len({*values}) == 1 and (len(values) > 1 or values[0] in {None, ""}))
+        """Return the table without those of these columns that say the same in all rows."""
+        return self._without(titles, lambda values: len({*values}) == 1)
 
     def _without(self, titles: Sequence[str], is_idle: Callable[[Sequence[Value]], bool]) -> "Table":
         kept = [

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from flows.commands.plan_fields import EXAMPLE, Values
 from schemas.addresses import KeyVariables, hide_credentials
 from schemas.api_capabilities import Sampling
@@ -14,6 +16,7 @@ from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import MoodflowError, UsageError, unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
+from schemas.model_description import ModelDescription
 from schemas.plan import Plan
 from schemas.printing import tell
 from schemas.roles import JUDGE, PANEL, gather_roles, map_role
@@ -146,20 +149,45 @@ def _merge(below: Any, above: Any) -> Any:
     return {**below, **merged, **roles}
 
 
-def _read_config(path: Path) -> Values:
+def read_descriptions(path: Path, names: Collection[str]) -> dict[str, ModelDescription | None]:
+    """Read descriptions of some of these models, by name; null takes one away. UsageError: another model, or a wrong field."""
+    expected = "descriptions by the names of models, such as NAME: {series: Qwen, parameters: 7B}"
+    values = _read_config(path, "the file of descriptions cannot be read", "--about", expected)
+    for name in values:
+        if name not in names:
+            raise unknown_name("model", str(name), names, f"--about {path}", "describe models of the run, by their names in it")
+    try:
+        return TypeAdapter(dict[str, ModelDescription | None]).validate_python(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(
+            f"the description of a model is refused: {first['msg'].removeprefix('Value error, ')}",
+            where=f"--about {path}, {'.'.join(map(str, first['loc']))}",
+            expected=f"of {', '.join(ModelDescription.model_fields)} those that are known",
+            got=str(first["input"])[:200],
+            next_step="correct the file; docs/models.md has an example",
+        ) from error
+
+
+def _read_config(
+    path: Path,
+    fault: str = "the configuration file cannot be read",
+    option: str = "--config",
+    expected: str = "fields of the plan, as moodflow options lists them",
+) -> Values:
     try:
         values = read_yaml(read_text(path))
         if isinstance(values, dict):
             return values
-        fault = type(values).__name__
+        got = type(values).__name__
     except (OSError, ValueError) as error:
-        fault = " ".join(str(error).split())[:200]
+        got = " ".join(str(error).split())[:200]
     raise UsageError(
-        "the configuration file cannot be read",
+        fault,
         where=str(path),
-        expected="a YAML or JSON file with fields of the plan, as moodflow options lists them",
-        got=fault,
-        next_step="correct the file, or leave --config out",
+        expected=f"a YAML or JSON file with {expected}",
+        got=got,
+        next_step=f"correct the file, or leave {option} out",
     )
 
 

@@ -15,10 +15,11 @@ from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 from schemas.table import Table
 from tasks.leaderboard import ranking as leaderboards
-from tasks.leaderboard.across_models import compare_models, describe_leaderboard
+from tasks.leaderboard.across_models import compare_models, describe_leaderboard, groups_said
+from tasks.leaderboard.descriptions import choose_described, described_table
+from tasks.leaderboard.history import stored_leaderboard
 from tasks.leaderboard.published_experiments import read_experiments
 from tasks.leaderboard.ranking import LeaderboardData
-from tasks.reporting.content.leaderboard import groups_said
 from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.leaderboard_files import write_leaderboard
 from tasks.text.tables import as_cell
@@ -40,6 +41,8 @@ def leaderboard(
     html: Page = None,
     csv: Csv = None,
     latex: Latex = None,
+    where: str | None = typer.Option(None, "--where", metavar="COND", help="only models of which this is said, ranked anew"),
+    group_by: str | None = typer.Option(None, "--group-by", metavar="FIELD", help="institution, series, openness ..."),
     profile: opt.ScoredAs = "corrected",
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
@@ -66,8 +69,11 @@ def leaderboard(
         ranked = leaderboards.published_leaderboard(benchmark)
     else:
         ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, profile)
-        ranked = leaderboards.with_published(ranked, benchmark) if with_published else ranked
-    page = leaderboards.stored_leaderboard(folder, ranked, html) if html and not published else ranked
+    ranked = choose_described(ranked, where, group_by)
+    if with_published:
+        paper = choose_described(leaderboards.published_leaderboard(benchmark), where, group_by)
+        ranked = leaderboards.with_published(ranked, paper)
+    page = stored_leaderboard(folder, ranked, html) if html and not published else ranked
     written = {name: str(file) for name, file in (("html", html), ("csv", csv), ("latex", latex)) if file}
     across = compare_models(ranked, folder) if as_json or written else ()
     experiments = read_experiments(benchmark, folder) if html and (published or with_published) else None
@@ -82,13 +88,14 @@ def _view(benchmark: str, document: RankedSystems, ranked: LeaderboardData) -> l
     tables = []
     for number, rows in groupby(document.models, key=lambda row: row.group):
         apart = f", group {number}: {ranked.groups[number - 1].words}" if number and len(ranked.groups) > 1 else ""
-        tables.append(leaderboard_table(f"{benchmark}{apart}", list(rows), ranked.regressed))
+        tables.append(leaderboard_table(f"{benchmark}{apart}", list(rows), ranked.regressed, ranked.chosen.group_by))
     if document.published:
         tables.append(leaderboard_table(f"{benchmark}, the paper's models", document.published))
     rated = describe_dimensions(ranked)
     files = (("Page", document.html), ("Tables", document.csv), ("Tables", document.latex))
     return [
         *tables,
+        *((terminal_table(described_table(ranked)),) if ranked.chosen.group_by else ()),
         *(_dimensions(table) for table in rated if len(rated) == len(ranked.blueprint.datasets)),
         *groups_said(ranked),
         *(f"{title}: {file}" for title, file in files if file),

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from typer.core import TyperCommand
 
 from flows.commands import options as opt
-from flows.commands.config_files import complete_plan, read_configs, without_idle_roles
+from flows.commands.config_files import complete_plan, read_configs, read_descriptions, without_idle_roles
 from flows.commands.plan_fields import Values, assign, find_field, parse_setting, parse_value, plan_fields, role_names
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
@@ -47,7 +47,7 @@ ConfigFiles = typer.Option(
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions:
-    """The options that describe a plan, as they were given; what is none of `role`, `set` and `config` is named as its field."""
+    """The options that describe a plan, as they were given; all but role, set, config and about are named as its fields."""
 
     model: Annotated[
         list[str] | None, opt.option(f"name; {EMBEDDED_MODEL} comes with the install; repeatable", opt.MODEL, "NAME")
@@ -57,6 +57,7 @@ class PlanOptions:
     api_key_env: opt.KeyEnv = None
     temperature: Annotated[float | None, opt.option("0 = the likeliest token; default 0", opt.MODEL)] = None
     max_tokens: Annotated[int | None, opt.option("longest reply, reasoning included; default 512", opt.MODEL)] = None
+    about: opt.About = None
     judge: Annotated[list[str] | None, opt.option("model that judges free-text answers", opt.JUDGE, "NAME")] = None
     role: Annotated[
         list[str] | None, opt.option("judge, panel or helper: MODEL@URL or '{name: N, ...}'", opt.JUDGE, "NAME=MODEL")
@@ -96,7 +97,7 @@ class PlanOptions:
             if name == "role":
                 for path, models in self._roles():
                     assign(values, path, models)
-            elif name not in ("set", "config"):
+            elif name not in ("set", "config", "about"):
                 _assign_option(name, value, values)
         for text in self.set or ():
             assign(values, *parse_setting(text, "--set"))
@@ -223,5 +224,8 @@ def read_plan(benchmark: str, options: PlanOptions, *, needs_model: bool = True)
         raise refused(error) from error
     if needs_model:
         plan.require_models()
+    if options.about:
+        about = read_descriptions(options.about, [entry.name for entry in plan.models])
+        plan = plan.map_entries(lambda entry: entry.model_copy(update={"about": about.get(entry.name, entry.about)}))
     check_budget(plan)
     return plan

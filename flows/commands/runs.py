@@ -1,4 +1,4 @@
-"""`moodflow runs`: list and show the runs of a lake, and write the report of one again."""
+"""`moodflow runs`: list and show the runs of a lake, describe their models, and write the report of one again."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from flows.commands import options as opt
+from flows.commands.config_files import read_descriptions
 from flows.commands.console import CommandResult, detail_lines, terminal_table
 from flows.commands.run_view import run_view
-from schemas.documents.run import ExportedRun, RewrittenReport
+from schemas.documents.run import DescribedRun, ExportedRun, RewrittenReport
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.table import Column, Table
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import list_runs, read_changes, read_code_version, read_manifest, run_folder
+from tasks.lake.manifest import MANIFEST, describe_models, list_runs, read_changes, read_code_version, read_manifest, run_folder
 from tasks.lake.seal import check_seal, seal_run
 from tasks.reporting.page import write_report
 from tasks.reporting.run_document import describe_run
@@ -77,6 +78,21 @@ def report_command(
     )
     changed = "The run's folder was changed since it was sealed, so it is not sealed again: moodflow verify says more"
     CommandResult(int(not intact), document, [*detail_lines(document), *([] if intact else [changed])]).finish(as_json=as_json)
+
+
+@app.command("describe")
+def describe_command(run: opt.Run, about: opt.DescriptionFile, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+    """Change what a past run says of its models: no call, no score, no name of a run changes. The run is sealed again."""
+    folder = lake or DEFAULT_LAKE
+    names = [model["name"] for model in read_manifest(folder, run).plan.get("models", ())]
+    manifest = describe_models(folder, run, read_descriptions(about, names))
+    document = DescribedRun(
+        run=run,
+        manifest=str(run_folder(folder, run) / MANIFEST),
+        models={name: manifest.descriptions.get(name) for name in names},
+        earlier_sha256=manifest.earlier_sha256,
+    )
+    CommandResult(0, document).finish(as_json=as_json)
 
 
 @app.command("export")

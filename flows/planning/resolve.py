@@ -261,5 +261,6 @@ def name_run(plan: Plan, started: datetime) -> str:
     The number, which says what is newer, is taken when the run's scores are there.
     """
     models = re.sub(r"[^A-Za-z0-9.]+", "-", "+".join(model.name for model in plan.models))[:MAX_MODELS_LENGTH].strip("-")
-    digest = hash_settings(plan.model_dump(mode="json", exclude=set(fields_of("place"))))[:6]
+    undescribed = plan.map_entries(lambda entry: entry.model_copy(update={"about": None}))
+    digest = hash_settings(undescribed.model_dump(mode="json", exclude=set(fields_of("place"))))[:6]
     return f"{started:%Y%m%dT%H%M%S%fZ}.{next_number(plan.lake)}-{Path(plan.benchmark).stem}-{models}-{digest}"

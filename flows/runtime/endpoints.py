@@ -22,8 +22,8 @@ from tasks.models.http.worker_pool import WorkerPool
 from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.models.journal.table import JOURNAL
 
-ASKING = {"name", "identity", "sampling", "dialect", "token_probabilities"}
-"""Fields of an entry that say what is asked; a client is made of the others, and models for which these are equal share one."""
+ASKING = {"name", "identity", "sampling", "dialect", "token_probabilities", "about"}
+"""Fields of an entry that say what and who is asked; models for which the others are equal share a client, made of these."""
 
 TURN_S = 0.001
 """Longest wait of a thread for its turn; with Python's 5 ms a tenth fewer calls are answered at 256 in flight."""

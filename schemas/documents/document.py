@@ -41,6 +41,7 @@ DOCUMENTS = {
     "options": "plan:PlanOptionList",
     "report": "run:RunDocument",
     "run": "comparison:AnyRun",
+    "runs describe": "run:DescribedRun",
     "runs export": "run:ExportedRun",
     "runs list": "run:RunList",
     "runs report": "run:RewrittenReport",

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 
 from schemas.base import Frozen
 from schemas.documents.document import Document
+from schemas.model_description import ModelDescription
 from schemas.paper import Comparability
 
 Verdict = Literal["scored", "vetoed", "undecided", "too little scored", "instrument failed", "unscored"]
@@ -48,6 +49,11 @@ class SystemRow(JudgedTotal):
 
     abilities: dict[str, float | None] = Field(description="score of each main ability by its id; null = nothing was scored")
     comparability: Comparability | None = Field(description="null = the benchmark is of no paper")
+    about: ModelDescription | None = Field(default=None, description="null = nothing is said of the model")
+
+    def said(self, field: str | None) -> str | None:
+        """Return what a field of the description says; null = nothing, or no field."""
+        return self.about.words(field) if self.about and field else None
 
 
 class StoredRow(SystemRow):
@@ -192,11 +198,34 @@ class AcrossModels(Frozen):
     )
 
 
+class Chosen(Frozen):
+    """Which rows of a leaderboard are shown, and how they are grouped, by what is said of their models."""
+
+    where: str | None = Field(default=None, description="condition that all rows fulfil, ranked among themselves; null = none")
+    unknown: int = Field(default=0, description="rows left out since it is not said whether they fulfil it")
+    group_by: str | None = Field(default=None, description="field of the descriptions; null = none")
+
+
+class DescribedModels(Frozen):
+    """Rows of one group and setting of whose models the same is said. Means and medians are over the totals that are there."""
+
+    group: int | None
+    setting: str
+    value: str | None = Field(description="null = it is not said")
+    rows: int
+    ranked: int
+    mean: float | None = Field(description="of their totals, 0 of a vetoed one")
+    median: float | None = Field(description="of their totals")
+    best: str | None = Field(description="the model with the highest total; null = none has one")
+
+
 class RankedSystems(Document):
     """Systems of a benchmark, ranked; what is about runs is left out of a paper's table."""
 
     models: tuple[StoredRow | PublishedRow, ...]
     published: tuple[PublishedRow, ...] | None = _or_absent(description="a paper's models beside one's own")
+    chosen: Chosen | None = _or_absent(description="absent = all rows, in no groups of what is said of their models")
+    by: tuple[DescribedModels, ...] | None = _or_absent(description="the rows by what is said of their models")
     groups: tuple[Group, ...] | None = _or_absent()
     dimension_scores: tuple[StoredDimensionScore, ...] | None = _or_absent()
     helper_ranks: tuple[HelperRanks, ...] | None = _or_absent()

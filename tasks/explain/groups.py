@@ -160,10 +160,16 @@ def _to_numbers(column: pl.Series) -> pl.Series:
 
 def split_items(columns: pl.DataFrame, where: str) -> pl.DataFrame:
     """Return ITEM and `side` of each item; null = the condition is null, as it is where a value is that it needs."""
-    texts = columns.cast({enum(): pl.String})
+    subset, complement = map(pl.lit, SIDES)
+    side = pl.when("holds").then(subset).when(~pl.col("holds")).then(complement)
+    return columns.select(*ITEM, holds=hold_condition(columns, where)).select(*ITEM, side=side)
+
+
+def hold_condition(columns: pl.DataFrame, where: str) -> pl.Series:
+    """Return whether each row fulfils a condition over these columns; null = it is null there. UsageError: it cannot be read."""
     try:
-        holds = texts.select(*ITEM, holds=_read_condition(where, columns.columns))
-        got = str(holds["holds"].dtype)
+        holds = columns.cast({enum(): pl.String}).with_columns(holds=_read_condition(where, columns.columns))["holds"]
+        got = str(holds.dtype)
     except pl.exceptions.PolarsError as error:
         got = str(error).splitlines()[0]
     if got != "Boolean":
@@ -172,11 +178,9 @@ def split_items(columns: pl.DataFrame, where: str) -> pl.DataFrame:
             where="--where",
             expected="numbers compared with numbers, texts in single quotes with texts",
             got=got,
-            next_step="for example --where \"language = 'en'\"",
+            next_step=EXAMPLE,
         )
-    subset, complement = map(pl.lit, SIDES)
-    side = pl.when("holds").then(subset).when(~pl.col("holds")).then(complement)
-    return holds.select(*ITEM, side=side)
+    return holds
 
 
 def score_sides(data: ReportData, sides: pl.DataFrame) -> dict[System, list[ScoreBySide]]:
@@ -205,6 +209,7 @@ TOKEN = re.compile(
     r"""(?P<number>(?<![\w.])-?[0-9]{1,15}(?:\.[0-9]{1,15})?(?![\w.]))|'(?:[^']|'')*'|"(?P<quoted>[^"]+)"|(?P<word>[^\W\d]\w*)"""
     r"""|(?P<sign><=|>=|<>|!=|[=<>])|[(),]|(?P<other>\S)"""
 )
+EXAMPLE = "for example --where \"COLUMN = 'text' AND NOT OTHER IS NULL\""
 COMPARING, JOINING = frozenset({"IN", "IS", "LIKE"}), frozenset({"AND", "OR"})
 WORDS = COMPARING | JOINING | {"NOT", "NULL"}
 
@@ -242,5 +247,5 @@ def _fail(expected: str, got: str, start: int) -> NoReturn:
         where=f"--where, character {start + 1}",
         expected=expected,
         got=got,
-        next_step="for example --where \"language = 'en' AND NOT subset IS NULL\"",
+        next_step=EXAMPLE,
     )

@@ -1,4 +1,4 @@
-"""Manifests of runs: written once, read to reopen a run; next to each, what changed since the run before.
+"""Manifests of runs: written once but for what is said of models, read to reopen a run; what changed since the run before.
 
 What the disk refuses is a LakeError, and so is a file that cannot be read. All manifests are copied into one file, so that
 thousands are read in a second.
@@ -6,7 +6,7 @@ thousands are read in a second.
 
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -24,10 +24,11 @@ from schemas.errors import LakeError, UsageError, suggest
 from schemas.folders import Folder
 from schemas.json_yaml import read_json
 from schemas.lineage import CodeVersion, DatasetNotice, RunManifest
+from schemas.model_description import ModelDescription
 from schemas.printing import tell
 from tasks.lake.files import replace_file, unreadable_document, unwritable
 from tasks.lake.local_state import state_folder
-from tasks.lake.seal import seal_run
+from tasks.lake.seal import SEAL, check_seal, file_sha256, seal_run
 
 MANIFEST, CHANGES = "manifest.json", "changes.json"
 RUN_LAYERS = frozenset({"ability_scores", "totals"})
@@ -82,6 +83,40 @@ def write_manifest(lake: Folder, manifest: RunManifest) -> Folder:
         replace_file(path, _encode(manifest))
     seal_run(path.parent)
     return path
+
+
+def describe_models(lake: Folder, run: str, about: Mapping[str, ModelDescription | None]) -> RunManifest:
+    """Write the manifest of a run again with these descriptions of its models, by name, and seal the run again.
+
+    Others keep theirs; null takes one away. The manifest then names the hash of the one that it replaces.
+
+    Raises:
+        LakeError: if the run's folder is not as it was sealed: a new seal would hide that.
+    """
+    manifest, folder = read_manifest(lake, run), run_folder(lake, run)
+    check = check_seal(folder)
+    half_done = [(MANIFEST, sha256) for sha256 in manifest.earlier_sha256[-1:]]  # a process that was stopped before the new seal
+    broken = [file.name for file in check.broken if (file.name, file.expected) not in half_done] if check else [SEAL]
+    if broken:
+        raise LakeError(
+            "the run's folder is not as it was sealed, so its models are not described again",
+            where=str(folder),
+            expected="files with the hashes of the seal",
+            got=f"changed or gone: {', '.join(broken)}",
+            next_step=f"moodflow verify {run} says more",
+        )
+
+    def described(model: dict[str, Any]) -> dict[str, Any]:
+        rest = {name: value for name, value in model.items() if name != "about"}
+        description = about[model["name"]]
+        return rest | ({"about": description.model_dump(mode="json")} if description else {})
+
+    models = [described(model) if model["name"] in about else model for model in manifest.plan["models"]]
+    earlier = (*manifest.earlier_sha256, file_sha256(folder / MANIFEST))
+    plan = {**manifest.plan, "models": models}
+    manifest = manifest.model_copy(update={"plan": plan, "earlier_sha256": earlier})
+    write_manifest(lake, manifest)
+    return manifest
 
 
 def read_manifest(lake: Folder, run: str) -> RunManifest:

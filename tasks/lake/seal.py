@@ -45,7 +45,7 @@ def seal_run(folder: Folder) -> Folder:
     path = folder / SEAL
     with unwritable("the seal of the run cannot be written", path):
         pages = sorted(page.name for page in folder.glob(page_of("*")))
-        hashes = {name: _hash(folder / name) for name in (*SEALED, *pages) if (folder / name).exists()}
+        hashes = {name: file_sha256(folder / name) for name in (*SEALED, *pages) if (folder / name).exists()}
         replace_file(path, seal_text(hashes).encode())
     return path
 
@@ -64,7 +64,7 @@ def check_seal(folder: Folder) -> SealCheck | None:
     hashes = _listed(path.read_bytes())
     if hashes is None:
         return SealCheck(1, [BrokenSeal(SEAL, "lines whose hash is the one in the first line", "other lines")])
-    now = {name: _hash(folder / name) if (folder / name).exists() else None for name in hashes}
+    now = {name: file_sha256(folder / name) if (folder / name).exists() else None for name in hashes}
     return SealCheck(1 + len(hashes), [BrokenSeal(name, hashes[name], got) for name, got in now.items() if got != hashes[name]])
 
 
@@ -78,5 +78,6 @@ def _listed(content: bytes) -> dict[str, str] | None:
     return hashes if seal_text(hashes).encode() == content else None
 
 
-def _hash(path: Folder) -> str:
+def file_sha256(path: Folder) -> str:
+    """Return the hash of a file's bytes."""
     return sha256(path.read_bytes()).hexdigest()

@@ -16,11 +16,13 @@ from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL
 from schemas.documents.leaderboard import (
     AcrossModels,
+    Chosen,
     HelperRanks,
     ModelScore,
     PairDifference,
     RankedSystems,
     StoredDimensionScore,
+    StoredRow,
     TaskAcross,
     VariedRanks,
 )
@@ -29,11 +31,12 @@ from schemas.tables.layers import LAYERS
 from tasks.judging.agreement import FEWEST_PAIRS
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
+from tasks.leaderboard.descriptions import group_described
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.runs.comparable_runs import basis
 from tasks.runs.differences import fields_apart
 from tasks.runs.past_run import past_run
-from tasks.runs.run_tables import from_row, ordered
+from tasks.runs.run_tables import System, from_row, ordered
 from tasks.scoring.aggregation import SYSTEM
 from tasks.scoring.benchmark import list_variations, rank_correlation, rank_varied
 from tasks.scoring.gains import (
@@ -52,7 +55,8 @@ from tasks.scoring.rater_agreement import CORRELATIONS, correlate
 from tasks.scoring.resampling import Floats, draw_weights
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import Resampling, limits_of
-from tasks.solvers.registry import helper_roles
+from tasks.solvers.registry import helper_roles, setting_title
+from tasks.text.number_format import counted, interval, listed, number
 
 _WEAKEST = 5
 _FULL_SCORE = 100.0
@@ -195,16 +199,19 @@ def _vary(
 
 def describe_leaderboard(data: LeaderboardData, across: tuple[AcrossModels, ...]) -> RankedSystems:
     """Return a leaderboard as a document, with what `compare_models` returned of it."""
-    if data.is_published:
-        return RankedSystems(models=tuple(data.rows), across=across)
-    return RankedSystems(
+    document = RankedSystems(
         models=tuple(data.rows),
         published=data.beside or None,
-        groups=data.groups,
-        dimension_scores=tuple(StoredDimensionScore(**row) for row in data.dimensions.iter_rows(named=True)),
-        helper_ranks=tuple(compare_helpers(data)),
+        chosen=None if data.chosen == Chosen() else data.chosen,
+        by=tuple(group_described(data)) if data.chosen.group_by else None,
         across=across,
     )
+    of_runs = {
+        "groups": data.groups,
+        "dimension_scores": tuple(StoredDimensionScore(**row) for row in data.dimensions.iter_rows(named=True)),
+        "helper_ranks": tuple(compare_helpers(data)),
+    }
+    return document if data.is_published else document.model_copy(update=of_runs)
 
 
 def compare_helpers(data: LeaderboardData) -> Iterator[HelperRanks]:
@@ -240,3 +247,26 @@ def correlate_ranks(totals: Floats, resamples: int, seed: int) -> dict[str, floa
     rows = {name: row for name, row in zip(CORRELATIONS, limits.iter_rows(named=True), strict=True) if name != "pearson"}
     ends = {"": "value", "_low": "ci_low", "_high": "ci_high"}
     return {f"{name}{end}": row[column] for name, row in rows.items() for end, column in ends.items()}
+
+
+def groups_said(data: LeaderboardData) -> Iterator[str]:
+    """Say which models are shown, what is ranked apart and why, and which row stands for fewer items than an earlier run has."""
+    if (chosen := data.chosen).where:
+        unknown = f" Of {counted(chosen.unknown, 'further row')} it is not said." if chosen.unknown else ""
+        yield f"Only models with {chosen.where}, ranked among themselves.{unknown}"
+    if len(data.groups) > 1:
+        apart = "; ".join(f"group {group.number}: {group.words}" for group in data.groups)
+        yield f"Ranks hold within a group: totals of different groups rest on different questions or ratings. {apart}."
+        yield from map(_agreement_said, compare_helpers(data))
+    for row in data.rows:
+        if isinstance(row, StoredRow) and row.fuller_run:
+            model, items = System(row.model, row.setting).label, counted(row.n_scored, "item")
+            yield f"{model}: the newest run has {items} scored, fewer than the earlier {row.fuller_run}."
+
+
+def _agreement_said(ranks: HelperRanks) -> str:
+    rho = f"{number(ranks.spearman, 2)} ({interval(ranks.spearman_low, ranks.spearman_high, 2)})"
+    tau = f"{number(ranks.kendall_tau_b, 2)} ({interval(ranks.kendall_tau_b_low, ranks.kendall_tau_b_high, 2)})"
+    groups = listed([str(group) for group in ranks.groups])
+    where = f"{counted(len(ranks.models), 'model')} of groups {groups}, {setting_title(ranks.setting)}"
+    return f"With another {ranks.role} the order of {where}: Spearman's rho {rho}, Kendall's tau-b {tau}."

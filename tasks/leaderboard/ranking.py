@@ -2,19 +2,16 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from os import environ
-from os.path import relpath
-from pathlib import Path
 from typing import TypeVar
 
 import polars as pl
 
-from schemas.addresses import REPORTS_URL
 from schemas.blueprint import Blueprint
-from schemas.documents.leaderboard import Group, PublishedRow, StoredRow, SystemRow
+from schemas.documents.leaderboard import Chosen, Group, PublishedRow, StoredRow, SystemRow
 from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
+from schemas.model_description import ModelDescription
 from schemas.paper import Comparability
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import DimensionScores
@@ -26,7 +23,7 @@ from tasks.runs.comparability import compare_run
 from tasks.runs.comparable_runs import group_runs
 from tasks.runs.exhibits import RankedModels
 from tasks.runs.past_run import PastRun, past_run
-from tasks.runs.run_tables import System, ordered
+from tasks.runs.run_tables import Row, System, ordered
 from tasks.runs.verdict import judge_run, judge_totals
 from tasks.scoring.aggregation import rank_models
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
@@ -37,6 +34,7 @@ from tasks.scoring.published import (
     paper_of,
     papers,
     published_abilities,
+    published_descriptions,
     published_of,
     score_published,
 )
@@ -50,6 +48,7 @@ GROUP = "group"
 
 RowT = TypeVar("RowT", bound=SystemRow)
 Records = Mapping[str | None, Mapping[System, Comparability]]
+Descriptions = Mapping[str | None, Mapping[str, ModelDescription]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +88,16 @@ class LeaderboardData:
     beside: tuple[PublishedRow, ...] = ()
     """A paper's models that stand beside one's own."""
 
+    about: Descriptions = field(default_factory=dict)
+    """By run: what is said of its models."""
+
+    chosen: Chosen = field(default_factory=Chosen)
+
     @property
-    def rows(self) -> list[StoredRow] | list[PublishedRow]:
-        """One row per model and setting, ranked ones first."""
-        if self.is_published:
-            return _leaderboard_rows(PublishedRow, self.totals, self.abilities, self.records)
-        return _leaderboard_rows(StoredRow, self.totals, self.abilities, self.records)
+    def rows(self) -> list[StoredRow | PublishedRow]:
+        """One row per model and setting, ranked ones first, in the groups that were chosen."""
+        kind: type[StoredRow | PublishedRow] = PublishedRow if self.is_published else StoredRow
+        return _leaderboard_rows(kind, self.totals, self.abilities, self.records, self.about, self.chosen.group_by)
 
     @property
     def models(self) -> RankedModels:
@@ -104,10 +107,18 @@ class LeaderboardData:
 
 def run_rows(run: PastRun) -> list[SystemRow]:
     """Return one row per model and setting of a run, by setting, ranked ones first."""
-    return _leaderboard_rows(SystemRow, judge_run(run), run.layers["ability_scores"], {None: compare_run(run)})
+    about: Descriptions = {None: run.manifest.descriptions}
+    return _leaderboard_rows(SystemRow, judge_run(run), run.layers["ability_scores"], {None: compare_run(run)}, about)
 
 
-def _leaderboard_rows(kind: type[RowT], totals: pl.DataFrame, abilities: pl.DataFrame, records: Records) -> list[RowT]:
+def _leaderboard_rows(
+    kind: type[RowT],
+    totals: pl.DataFrame,
+    abilities: pl.DataFrame,
+    records: Records,
+    about: Descriptions,
+    group_by: str | None = None,
+) -> list[RowT]:
     """Return one row per model and setting, by group and setting, ranked ones first.
 
     Args:
@@ -115,20 +126,25 @@ def _leaderboard_rows(kind: type[RowT], totals: pl.DataFrame, abilities: pl.Data
         totals: rows of `totals`, judged, with what else a row of this kind has.
         abilities: rows of `ability_scores`, with the columns of `totals` that tell apart rows of one system.
         records: by run, null where rows have none.
+        about: likewise.
+        group_by: what is said of models by which the rows of a setting are grouped.
     """
     key = [name for name in ("model", "setting", RUN, LANGUAGE) if name in abilities.columns]
     scores = abilities.rows_by_key(key, named=True)
-    rows = sorted(ordered(totals), key=lambda row: (row.get(GROUP, 0), setting_order(row["setting"])))
-    return [
-        kind.model_validate(
-            row
-            | {
-                "abilities": {each["ability"]: each["score_0_100"] for each in scores.get(tuple(row[name] for name in key), ())},
-                "comparability": records.get(row.get(RUN), {}).get(System(row["model"], row["setting"])),
-            }
-        )
-        for row in rows
-    ]
+
+    def fields(row: Row) -> Row:
+        own, run = scores.get(tuple(row[name] for name in key), ()), row.get(RUN)
+        return row | {
+            "abilities": {each["ability"]: each["score_0_100"] for each in own},
+            "comparability": records.get(run, {}).get(System(row["model"], row["setting"])),
+            "about": about.get(run, {}).get(row["model"]),
+        }
+
+    def order(row: Row) -> tuple[object, ...]:
+        value = row["about"].words(group_by) if group_by and row["about"] else None
+        return row.get(GROUP, 0), setting_order(row["setting"]), value is None, value or ""
+
+    return [kind.model_validate(row) for row in sorted(map(fields, ordered(totals)), key=order)]
 
 
 def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> LeaderboardData:
@@ -141,7 +157,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         UsageError: if the lake holds no such run, or one of them is of another benchmark.
     """
     lake, blueprint = Lake(folder, read_code_version()), profiled_blueprint(benchmark, profile)
-    manifests = tuple(read_manifest(folder, name) for name in newest_first(runs)) or _manifests_of(blueprint, folder)
+    manifests = tuple(read_manifest(folder, name) for name in newest_first(runs)) or manifests_of(blueprint, folder)
     if not manifests:
         raise UsageError(
             f"no run of {blueprint.name} is in the lake",
@@ -150,11 +166,11 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         )
     for manifest in manifests:
         _require_totals(manifest, blueprint)
-    groups, every = _in_groups(manifests, lake)
+    groups, every = in_groups(manifests, lake)
     totals = _newest(every)
     manifests = tuple(manifest for manifest in manifests if manifest.run in totals[RUN])
     abilities = _read(manifests, "ability_scores", lake)
-    regressed, damaged = _find_regressed(folder, manifests)
+    regressed, damaged = find_regressed(folder, manifests)
     opened = {manifest.run: past_run(manifest, lake) for manifest in manifests}
     return LeaderboardData(
         blueprint,
@@ -165,6 +181,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         groups=groups,
         regressed=regressed,
         records={name: compare_run(run) for name, run in opened.items()},
+        about={manifest.run: manifest.descriptions for manifest in manifests},
         damaged=damaged,
         dimensions=_read_dimensions(manifests, totals, lake),
         runs=opened,
@@ -181,13 +198,13 @@ def _read_dimensions(manifests: Sequence[RunManifest], totals: pl.DataFrame, lak
     return pl.concat([scores.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left"), gold])
 
 
-def _find_regressed(folder: Folder, manifests: Iterable[RunManifest]) -> tuple[frozenset[tuple[str, str, str]], frozenset[str]]:
+def find_regressed(folder: Folder, manifests: Iterable[RunManifest]) -> tuple[frozenset[tuple[str, str, str]], frozenset[str]]:
     """Return run, model and setting of every system that regressed against the run before; and runs that cannot tell."""
     changes, damaged = read_all_changes(folder, [manifest.run for manifest in manifests])
     return frozenset((run, system.model, system.setting) for run, own in changes.items() for system in own.regressed), damaged
 
 
-def _in_groups(manifests: Sequence[RunManifest], lake: Lake) -> tuple[tuple[Group, ...], pl.DataFrame]:
+def in_groups(manifests: Sequence[RunManifest], lake: Lake) -> tuple[tuple[Group, ...], pl.DataFrame]:
     """Return the groups of these runs, and their rows of `totals` with columns `run` and `group`."""
     every = _read(manifests, "totals", lake)
     groups = group_runs(manifests, dict(every.group_by(RUN).agg(pl.col("n_scored").max()).iter_rows()))
@@ -204,7 +221,8 @@ def _newest(totals: pl.DataFrame) -> pl.DataFrame:
     return newest.with_columns(pl.when(pl.col("most") > pl.col("n_scored")).then("fuller_run").alias("fuller_run")).drop("most")
 
 
-def _manifests_of(blueprint: Blueprint, folder: Folder) -> tuple[RunManifest, ...]:
+def manifests_of(blueprint: Blueprint, folder: Folder) -> tuple[RunManifest, ...]:
+    """Return the manifests of all runs of a benchmark, newest first."""
     return tuple(manifest for manifest in read_manifests(folder) if manifest.benchmark == blueprint.name)
 
 
@@ -224,26 +242,6 @@ def _read(manifests: Sequence[RunManifest], layer: str, lake: Lake) -> pl.DataFr
     refs = [manifest.partition(layer) for manifest in manifests]
     runs = [manifest.run for manifest, ref in zip(manifests, refs, strict=True) for _ in range(ref.rows)]
     return lake.read_all(refs, LAYERS[layer].schema).with_columns(pl.Series(RUN, runs, pl.String))
-
-
-def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> LeaderboardData:
-    """Return what the page of stored models shows: the ranked, and the totals of all runs of the benchmark as history.
-
-    Links to reports start at the page's file.
-    """
-    manifests, lake = _manifests_of(ranked.blueprint, folder), Lake(folder, read_code_version())
-    opened = {manifest.run: past_run(manifest, lake) for manifest in manifests}
-    ranked_runs = {manifest.run for manifest in ranked.manifests}
-    regressed, damaged = _find_regressed(folder, (manifest for manifest in manifests if manifest.run not in ranked_runs))
-    return replace(
-        ranked,
-        history=judge_totals(_in_groups(manifests, lake)[1], ranked.blueprint, opened),
-        manifests=manifests,
-        links=report_links(manifests, folder, page),
-        regressed=ranked.regressed | regressed,
-        damaged=ranked.damaged | damaged,
-        paper=as_table(published_of(ranked.blueprint)),
-    )
 
 
 def published_leaderboard(benchmark: str) -> LeaderboardData:
@@ -267,12 +265,12 @@ def published_leaderboard(benchmark: str) -> LeaderboardData:
         paper=as_table(published),
         is_published=True,
         groups=groups,
+        about={None: published_descriptions(blueprint)},
     )
 
 
-def with_published(ranked: LeaderboardData, benchmark: str) -> LeaderboardData:
-    """Return a leaderboard of runs with a paper's models beside; raises as `published_leaderboard`."""
-    published = published_leaderboard(benchmark)
+def with_published(ranked: LeaderboardData, published: LeaderboardData) -> LeaderboardData:
+    """Return a leaderboard of runs with a paper's models beside."""
     return replace(ranked, beside=tuple(row for row in published.rows if isinstance(row, PublishedRow)))
 
 
@@ -286,13 +284,3 @@ def _by_language(published: pl.DataFrame, blueprint: Blueprint) -> tuple[pl.Data
         totals.append(of_part.join(beside, on=["model", "setting"]).with_columns(pl.lit(number).alias(GROUP)))
         groups.append(Group(number=number, runs=(), basis={LANGUAGE: part[LANGUAGE][0]}))
     return pl.concat(totals), tuple(groups)
-
-
-def report_links(manifests: Sequence[RunManifest], folder: Folder, page: Path) -> Mapping[str, str]:
-    """Return each report's address: where reports are served, else its file as seen from the page, if that is on this disk."""
-    reports = {manifest.run: manifest.report for manifest in manifests if manifest.report is not None}
-    if served := environ.get(REPORTS_URL):
-        return {run: f"{served.rstrip('/')}/{run}/{Path(report).name}" for run, report in reports.items()}
-    if not isinstance(folder, Path):
-        return {}
-    return {run: Path(relpath(folder / report, page.resolve().parent)).as_posix() for run, report in reports.items()}

@@ -73,7 +73,8 @@ def _rows(data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, li
             of_model.setdefault((group.group, group.setting, score.model), {})[name] = score.score
     for row in data.rows:
         tasks = of_model.get((row.group, row.setting, row.model), {})
-        plain = row.model_dump(exclude={"abilities"}) | {"comparability": _likeness(row)}
+        about = row.about.cells if row.about else {}
+        plain = row.model_dump(exclude={"abilities", "about"}) | {"comparability": _likeness(row)} | about
         tables[""].append(plain | row.abilities | tasks)
     return {ending: rows for ending, rows in tables.items() if rows}
 
@@ -89,7 +90,8 @@ def _table(rows: Sequence[Row]) -> Table:
 
 
 def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[Table]:
-    yield build_leaderboard(data).ranking
+    board = build_leaderboard(data)
+    yield from filter(None, (board.ranking, board.described))
     for group in across:
         chunks = [slice(start, start + _COLUMNS) for start in range(0, len(group.models), _COLUMNS)]
         title = f"{data.blueprint.title}, setting {group.setting}, group {group.group}" if group.group else data.blueprint.title

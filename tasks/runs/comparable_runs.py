@@ -138,9 +138,9 @@ def _answering_parameters(entry: ModelEntry) -> dict[str, object]:
 
 CALL = (
     *("concurrency", "requests_per_minute", "tokens_per_minute", "connect_timeout_s", "first_byte_timeout_s"),
-    *("timeout_s", "api_key_env", "headers_env", "query_env", "query"),
+    *("timeout_s", "api_key_env", "headers_env", "query_env", "query", "about"),
 )
-"""Fields of a model's entry that change how it is called, not what it answers."""
+"""Fields of a model's entry that change how it is called or what is said of it, not what it answers."""
 
 WHY = {
     "seed": "other items are drawn",
@@ -203,7 +203,7 @@ def _scored_by(run: PastRun) -> Any:
 
 
 def _meaning(value: Any) -> Any:
-    """Return a value without what only changes how a model is called; a field that is not there is null."""
+    """Return a value without what changes no answer of a model; a field that is not there is null."""
     if isinstance(value, dict):
         return {name: _meaning(each) for name, each in value.items() if name not in CALL and each is not None}
     return [_meaning(each) for each in value] if isinstance(value, list) else value

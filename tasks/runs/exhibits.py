@@ -90,13 +90,13 @@ def lay_out_exhibits(models: RankedModels, groups: Sequence[Group]) -> Iterator[
     numbers = dict.fromkeys(row.group for row in models.rows if row.run) or (None,)
     for index, number in enumerate(numbers):
         together = replace(models, rows=tuple(row for row in models.rows if row.run is None or row.group == number))
-        blocks = tuple(
+        blocks = [
             (exhibit.name, block)
             for exhibit in sorted(exhibits, key=lambda exhibit: not exhibit.abilities)
             for block in (exhibit.lay_out(together) if exhibit.is_of_models or not index else ())
-        )
-        if blocks:
-            yield GroupExhibits(words.get(number or 0, ""), blocks)
+        ]
+        if blocks:  # tables stand before figures
+            yield GroupExhibits(words.get(number or 0, ""), tuple(sorted(blocks, key=lambda pair: not pair[1].tables)))
 
 
 def with_total(rows: Iterable[ModelRow]) -> list[ModelRow]:

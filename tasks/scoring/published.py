@@ -16,6 +16,7 @@ from schemas.blueprint import Blueprint
 from schemas.errors import SourceError, SourceMissingError
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
+from schemas.model_description import ModelDescription, parse_size
 from schemas.paper import AbilityColumns, Paper, PrintedColumn, PrintedTable
 from schemas.tables.scores import Totals
 from tasks.scoring.aggregation import apply_veto, rank_models, total_scores
@@ -167,6 +168,15 @@ def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
     total = {TOTAL: pl.col(table.total)} if table.total else {}
     abilities = {name: ability_score(columns) for name, columns in table.abilities.items()}
     return read_table(paper, table).select("model", setting.alias("setting"), *table.beside, **total, **abilities)
+
+
+def published_descriptions(blueprint: Blueprint) -> dict[str, ModelDescription]:
+    """Return what a paper's table says of its models, by name; a size in words is none."""
+    if (paper := paper_of(blueprint)) is None:
+        return {}
+    printed = read_table(paper, paper.models).select("model", **paper.models.about).to_dicts()
+    sized = (row if parse_size(row.get("parameters") or "") else {**row, "parameters": None} for row in printed)
+    return {row.pop("model"): ModelDescription.model_validate(row) for row in sized}
 
 
 def published_abilities(published: pl.DataFrame) -> pl.DataFrame:

@@ -119,6 +119,9 @@ def verify_run(folder: Folder, run: str) -> Verification:
     findings.differences += code_differences(footers, manifest.blueprint)
     if blueprint := _read_blueprint(findings, manifest):
         _check_meaning(findings, StoredRun(manifest, blueprint, lake, footers))
+    if manifest.earlier_sha256:
+        hashes = ", ".join(manifest.earlier_sha256)
+        findings.notes.append(f"what is said of its models was changed after the run; SHA-256 of its manifest before: {hashes}")
     # That another version wrote the run is by itself no difference.
     versions = (manifest.package_version, lake.code.package), (manifest.git_commit, lake.code.git_commit)
     for name, (was, now) in zip(("package version", "git commit"), versions, strict=True):

@@ -1,10 +1,16 @@
-"""Figures and tables of the MoodBench paper for any models: Table 4."""
+"""Tables 1, 3 and 4 of the MoodBench paper for any models."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
-from schemas.table import Cell, Column, Value, columns
+from schemas.blueprint import Blueprint
+from schemas.table import Cell, Column, Table, Value, columns
+from tasks.benchmarks.moodbench.core_fit import draw_core
+from tasks.datasets.catalogue import CATALOGUE
 from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table, with_total
+from tasks.runs.model_figures import in_each_setting
 from tasks.runs.sections import Block
+from tasks.scoring.published import read_table
 from tasks.solvers.registry import setting_title
 from tasks.text.tables import MARKS
 
@@ -15,6 +21,8 @@ MAINS = {
     "values_safety": "Values & Safety",
 }
 """Columns of Table 4, after the total."""
+
+LANGUAGES = {"en": "English", "zh": "Chinese", "en+zh": "both"}
 
 
 def lay_out_scores(models: RankedModels) -> Iterator[Block]:
@@ -34,4 +42,59 @@ def _scores(row: ModelRow) -> Iterator[Value]:
     yield from (row.total_before_veto, *map(row.abilities.get, MAINS))
 
 
-EXHIBITS = (Exhibit("table4", lay_out_scores, frozenset(MAINS)),)
+def lay_out_descriptions(models: RankedModels) -> Iterator[Block]:
+    """Yield Table 3, what is said of the models; none where nothing is said of any."""
+    rows = {(row.run is None, row.model): row for row in models.rows if row.about}
+    table = read_table(models.paper, models.paper.models) if models.paper else None
+    in_words = dict(table.select("model", "parameters").iter_rows()) if table is not None else {}
+    heads = columns("name", "Series", "Institution", "Type", "Parameters", "Released")
+
+    def describe(row: ModelRow) -> Iterator[Value]:
+        yield from (row.said(name) for name in ("series", "institution", "openness"))
+        yield row.said("parameters") or (in_words.get(row.model) if row.run is None else None)
+        yield row.said("released")
+
+    if rows:
+        described = models_table("Models", [*rows.values()], heads, describe).without_empty("Released")
+        yield Block("Models", "What the paper states of its models, and you of yours.", (described,), folds=True)
+
+
+def lay_out_design(models: RankedModels) -> Iterator[Block]:
+    """Yield Table 1: tasks, datasets and methods of each sub-ability, their ratios, and the languages of the datasets."""
+    blueprint, paper = models.blueprint, models.paper
+    above = {node.id: main.title for main in blueprint.abilities for _, node in main.walk()}
+    design = list(blueprint.design())
+    tasks, datasets, methods = (sum(counts) for counts in zip(*(counts for _, *counts in design), strict=True))
+    heads = (*columns("name", "Ability", "Sub-ability"), *columns("count", "Tasks", "Datasets", "Methods"))
+    rows = [*((above[node.id], node.title, *counts) for node, *counts in design), ("All", None, tasks, datasets, methods)]
+    targets = (paper.design if paper else None) or (None,) * 3
+    means = (tasks / len(design), datasets / tasks, methods / datasets)
+    names = ("Tasks of a sub-ability", "Datasets of a task", "Methods of a dataset")
+    ratios = list(zip(names, means, targets, strict=True))
+    yield Block(
+        "Tasks, datasets and methods",
+        tables=(
+            Table(heads, rows, "Tasks, datasets and methods"),
+            Table((Column("On average", "name"), *columns("number", "Here", "Aim of the paper")), ratios, "Ratios"),
+            _languages(blueprint, (paper and paper.languages) or {}),
+        ),
+        folds=True,
+    )
+
+
+def _languages(blueprint: Blueprint, printed: Mapping[str, float]) -> Table:
+    """Return how many datasets are in which language; that of a file of one's own is not known."""
+    listed = [CATALOGUE[name] for name, dataset in blueprint.datasets.items() if dataset.source is None and name in CATALOGUE]
+    counts = Counter("+".join(spec.languages) for spec in listed)
+    heads = (Column("Language", "name"), Column("Datasets", "count"), *columns("share", "Share", "Share in the paper"))
+    rows = [(title, counts[name], counts[name] / len(blueprint.datasets), printed.get(name)) for name, title in LANGUAGES.items()]
+    return Table(heads, rows, "Languages of the datasets")
+
+
+_OWN = frozenset(MAINS)
+EXHIBITS = (
+    Exhibit("table4", lay_out_scores, _OWN),
+    Exhibit("core", in_each_setting(draw_core), _OWN),
+    Exhibit("table3", lay_out_descriptions, _OWN),
+    Exhibit("table1", lay_out_design, _OWN, is_of_models=False),
+)

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from schemas.blueprint import Ability
-from schemas.documents.leaderboard import AcrossModels, HelperRanks, ModelScore, PairDifference, PublishedRow, StoredRow
+from schemas.documents.leaderboard import AcrossModels, ModelScore, PairDifference, PublishedRow, StoredRow
 from schemas.lineage import RunManifest
 from schemas.paper import Comparability
 from schemas.roles import JUDGE
 from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.lake.manifest import run_order
-from tasks.leaderboard.across_models import compare_helpers
+from tasks.leaderboard.across_models import groups_said
+from tasks.leaderboard.descriptions import described_table
 from tasks.leaderboard.published_experiments import Experiments
 from tasks.leaderboard.ranking import RUN, LeaderboardData
 from tasks.reporting.content.score_tables import describe_dimensions
@@ -18,7 +19,7 @@ from tasks.reporting.content.verdicts import TOTAL_COLUMNS, SystemTotal
 from tasks.runs.run_tables import Row, System
 from tasks.scoring.published import BASE_SETTING, paper_of
 from tasks.solvers.registry import setting_title
-from tasks.text.number_format import counted, interval, listed, number
+from tasks.text.number_format import listed
 
 Ranked = StoredRow | PublishedRow
 REGRESSED = "▼ regressed"
@@ -35,6 +36,8 @@ class LeaderboardEntry(SystemTotal):
     comparability: Comparability | None = None
     regressed: bool = False
     started_at: str | None = None
+    said: str | None = None
+    """What the field says that the rows are grouped by."""
 
     @property
     def verdict_cell(self) -> Cell:
@@ -66,12 +69,18 @@ class Leaderboard:
     @property
     def ranking(self) -> Table:
         """The models by rank."""
-        heads = (*columns("count", "Group", "Rank"), *columns("name", "Model", "Setting"), *TOTAL_COLUMNS)
+        said = Column((self.data.chosen.group_by or "About").capitalize())
+        heads = (*columns("count", "Group", "Rank"), said, *columns("name", "Model", "Setting"), *TOTAL_COLUMNS)
         scores = (*columns("score", *self.titles, digits=1), Column("Coverage", "share"), Column("Items", "count"))
         table = Table(
             (*heads, *scores), [tuple(self._row(entry)) for entry in self.entries], f"{self.data.blueprint.title}: ranking"
         )
-        return table.without_empty("Group", "Items")
+        return table.without_empty("Group", said.title, "Items")
+
+    @property
+    def described(self) -> Table | None:
+        """The models by what is said of them; null if they are not grouped so."""
+        return described_table(self.data) if self.data.chosen.group_by else None
 
     @property
     def is_grouped(self) -> bool:
@@ -81,6 +90,7 @@ class Leaderboard:
     def _row(self, entry: LeaderboardEntry) -> Iterator[Value]:
         yield entry.group if self.is_grouped else None
         yield entry.rank
+        yield entry.said
         yield Cell(entry.system.model, href=self.data.links.get(entry.run or "", ""))
         yield setting_title(entry.system.setting)
         yield from (entry.total_cell, entry.interval_cell, entry.verdict_cell, *entry.scores, entry.coverage)
@@ -131,7 +141,13 @@ def build_leaderboard(data: LeaderboardData) -> Leaderboard:
         data=data,
         titles=tuple(main.title for main in measured),
         entries=tuple(
-            _entry(row.model_dump(), data, scores=tuple(row.abilities.get(main.id) for main in measured)) for row in rows
+            _entry(
+                row.model_dump(),
+                data,
+                said=row.said(data.chosen.group_by),
+                scores=tuple(row.abilities.get(main.id) for main in measured),
+            )
+            for row in rows
         ),
         histories=tuple(_histories(data, rows)),
         runs=tuple(used),
@@ -160,29 +176,6 @@ def _warnings(manifests: list[RunManifest]) -> tuple[str, ...]:
     """Say what else may move scores of the runs behind the rows."""
     versions = sorted({manifest.package_version for manifest in manifests})
     return (f"The runs were made by MoodFlow {listed(versions)}.",) if len(versions) > 1 else ()
-
-
-def groups_said(data: LeaderboardData) -> tuple[str, ...]:
-    """Say what is ranked apart and why, and which row stands for fewer items than an earlier run has."""
-    rows = (row for row in data.rows if isinstance(row, StoredRow) and row.fuller_run)
-    fewer = (
-        f"{System(row.model, row.setting).label}: the newest run has {counted(row.n_scored, 'item')} scored, fewer than the"
-        f" earlier {row.fuller_run}."
-        for row in rows
-    )
-    if len(data.groups) < 2:  # noqa: PLR2004
-        return tuple(fewer)
-    apart = "; ".join(f"group {group.number}: {group.words}" for group in data.groups)
-    ranks = f"Ranks hold within a group: totals of different groups rest on different questions or ratings. {apart}."
-    return (ranks, *map(_agreement_said, compare_helpers(data)), *fewer)
-
-
-def _agreement_said(ranks: HelperRanks) -> str:
-    rho = f"{number(ranks.spearman, 2)} ({interval(ranks.spearman_low, ranks.spearman_high, 2)})"
-    tau = f"{number(ranks.kendall_tau_b, 2)} ({interval(ranks.kendall_tau_b_low, ranks.kendall_tau_b_high, 2)})"
-    groups = listed([str(group) for group in ranks.groups])
-    where = f"{counted(len(ranks.models), 'model')} of groups {groups}, {setting_title(ranks.setting)}"
-    return f"With another {ranks.role} the order of {where}: Spearman's rho {rho}, Kendall's tau-b {tau}."
 
 
 MOST_COMPARED = 10

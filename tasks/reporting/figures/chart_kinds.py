@@ -32,17 +32,17 @@ def draw_chart(figure: Chart) -> str:
     """Draw a figure of any kind."""
     if figure.kind == "grid":
         return draw_grid(figure.points, *(list(dict.fromkeys(getattr(point, end) for point in figure.points)) for end in "xy"))
-    if figure.kind == "boxes":
-        rows: dict[str, list[float]] = {str(point.y): [] for point in figure.points}
-        for point in figure.points:
-            rows[str(point.y)].append(float(point.x))
-        return draw_boxes(rows, figure.x)
-    draw_kind = {"strips": _draw_strips, "points": _draw_points, "lines": _draw_lines}[figure.kind]
+    draw_kind = {"boxes": _draw_boxes, "strips": _draw_strips, "points": _draw_points, "lines": _draw_lines}[figure.kind]
     return draw_kind(figure)
 
 
-def draw_boxes(rows: Mapping[str, Sequence[float]], axis: Axis = PLAIN) -> str:
-    """Draw a box plot per row of values."""
+def _draw_boxes(figure: Chart) -> str:
+    own = [point for point in figure.points if point.is_own] if any(not point.is_own for point in figure.points) else []
+    return draw_boxes(_values_by_row(figure.points), figure.x, own)
+
+
+def draw_boxes(rows: Mapping[str, Sequence[float]], axis: Axis = PLAIN, own: Sequence[Point] = ()) -> str:
+    """Draw a box plot per row of values, and one's own values as lines."""
     names, ends = [*rows], ("low", "quarter", "middle", "three_quarters", "high")
     y = alt.Y("row:N", sort=names, axis=None)
     base = chart([{"row": name, **dict(zip(ends, quartiles(values), strict=True))} for name, values in rows.items()])
@@ -51,16 +51,28 @@ def draw_boxes(rows: Mapping[str, Sequence[float]], axis: Axis = PLAIN) -> str:
         base.mark_rule(color=MUTED).encode(x=score_axis("low:Q", axis), x2=alt.X2("high:Q"), y=y),
         base.mark_bar(color=PUBLISHED, height=18).encode(x=alt.X("quarter:Q"), x2=alt.X2("three_quarters:Q"), y=y),
         base.mark_tick(color=INK, thickness=2, size=18).encode(x=alt.X("middle:Q"), y=y),
+        chart([{"row": point.y, "score": point.x} for point in own])
+        .mark_tick(color=OURS, thickness=2, size=20)
+        .encode(x=alt.X("score:Q"), y=y),
     ]
     return draw(layers, alt.Step(ROW))
 
 
+def _values_by_row(points: Sequence[Point]) -> dict[str, list[float]]:
+    """Return the values of each row that statistics are of: a paper's, or all if there are none of it."""
+    rows: dict[str, list[float]] = {}
+    for point in [point for point in points if not point.is_own] or points:
+        rows.setdefault(str(point.y), []).append(float(point.x))
+    return rows
+
+
 def _draw_strips(figure: Chart) -> str:
-    """Draw values as lines, one's own darker, medians thicker, means as dots."""
-    values: Values = [{"row": point.y, "score": point.x, "is_own": point.is_own} for point in figure.points]
+    """Draw values as lines, one's own in colour, medians thicker, means as dots."""
+    values: Values = [{"row": str(point.y), "score": point.x, "is_own": point.is_own} for point in figure.points]
     names = list(dict.fromkeys(value["row"] for value in values))
-    of_row = {name: [value["score"] for value in values if value["row"] == name] for name in names}
-    averages: Values = [{"row": name, "mean": mean(scores), "middle": median(scores)} for name, scores in of_row.items()]
+    averages: Values = [
+        {"row": name, "mean": mean(scores), "middle": median(scores)} for name, scores in _values_by_row(figure.points).items()
+    ]
     x, y = score_axis("score:Q", figure.x), alt.Y("row:N", sort=names, axis=None)
     layers = [
         row_names(names, y),
@@ -78,7 +90,7 @@ def _draw_strips(figure: Chart) -> str:
 
 def _draw_points(figure: Chart) -> str:
     """Draw dots, one's own in colour, estimates hollow, ranges as bars; lines join series, and fitted curves run through all."""
-    values: Values = [point._asdict() for point in figure.points]
+    values: Values = [point._asdict() | {"line": f"{point.series} {point.is_own}"} for point in figure.points]
     x, y = _scale("x", figure.x, figure.points), _scale("y", figure.y, figure.points)
     times = Counter(value["series"] for value in values if value["series"])
     series = [name for name, count in times.items() if count > 1]
@@ -91,7 +103,7 @@ def _draw_points(figure: Chart) -> str:
         .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y),
         chart([v for v in values if v["series"] in series])
         .mark_line(color=PUBLISHED, strokeWidth=2)
-        .encode(x=x, y=y, detail=alt.Detail("series:N")),
+        .encode(x=x, y=y, detail=alt.Detail("line:N")),
         *(
             chart([{"x": at, "y": value} for at, value in curve.points]).mark_line(color=colour, strokeWidth=2).encode(x=x, y=y)
             for curve, colour in curves

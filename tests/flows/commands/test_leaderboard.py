@@ -12,7 +12,8 @@ from schemas.changes import RunChanges
 from schemas.errors import UsageError
 from schemas.tables.scores import AbilityScores
 from tasks.lake.manifest import write_changes, write_manifest
-from tasks.leaderboard.ranking import published_leaderboard, report_links
+from tasks.leaderboard.history import report_links
+from tasks.leaderboard.ranking import published_leaderboard
 from tasks.scoring.blueprints import load_blueprint
 from tests.flows.command import ended
 from tests.flows.commands.test_bad_input import blueprint
@@ -59,11 +60,11 @@ def test_wrong_usage_is_told(options: list[str], message: str, tmp_path: Path) -
 MINI = load_blueprint("moodbench-mini").model_dump(mode="json")
 
 
-def store(folder: Path, run: str, row: dict[str, Any], sample: int = 300) -> None:
+def store(folder: Path, run: str, row: dict[str, Any], sample: int = 300, about: dict[str, Any] | None = None) -> None:
     """Leave a run of one model of which nothing is known but its row of `totals`."""
     name = "moodbench-mini"
     layers = {"totals": totals(row), "ability_scores": AbilityScores.create_empty()}
-    plan = {"benchmark": name, "models": [{"name": row["model"], "base_url": "http://x/v1"}], "sample": sample}
+    plan = {"benchmark": name, "models": [{"name": row["model"], "base_url": "http://x/v1", "about": about}], "sample": sample}
     keep_run(folder, run, layers, {"benchmark": name}, benchmark=name, plan=plan, blueprint=MINI)
 
 

@@ -1,0 +1,167 @@
+"""MoodBench's Tables 1, 3 and 4, and core against foundational ability, of published models and of one's own."""
+
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+
+from schemas.table import Table
+from tasks.benchmarks.moodbench.core_fit import core_point, draw_core, fit_core, fit_parabola
+from tasks.benchmarks.moodbench.exhibits import EXHIBITS
+from tasks.leaderboard.ranking import published_leaderboard
+from tasks.runs.exhibits import RankedModels
+from tasks.scoring.blueprints import load_blueprint
+from tasks.scoring.published import FOLDER
+from tasks.text.tables import as_cell, to_records
+from tests.tasks.runs.model_rows import model_row
+
+BLUEPRINT = load_blueprint("moodbench")
+PRINTED = pl.read_csv(FOLDER / "moodbench_table4.csv")
+TITLES = {
+    "Overall": "overall",
+    "Foundational": "foundational",
+    "Emotional": "emotional",
+    "Companionship": "companionship",
+    "Values & Safety": "values_safety",
+}
+
+
+def tables(name: str, models: RankedModels) -> tuple[Table, ...]:
+    (exhibit,) = (exhibit for exhibit in EXHIBITS if exhibit.name == name)
+    return tuple(table for block in exhibit.lay_out(models) for table in block.tables)
+
+
+def published() -> RankedModels:
+    return published_leaderboard("moodbench").models
+
+
+def test_table_4_is_reproduced_cell_by_cell() -> None:
+    (table,) = tables("table4", published())
+    assert [column.title for column in table.columns] == ["Model", "Rank", *TITLES]
+    printed = {row["model"]: row for row in PRINTED.iter_rows(named=True)}
+    rows = to_records(table)
+    # Our rows are in the printed order.
+    assert [row["Model"] for row in rows] == PRINTED["model"].to_list()
+    assert [row["Rank"] for row in rows] == PRINTED["rank"].to_list()
+    wrong = [
+        (row["Model"], title, row[title])
+        for row in rows
+        for title, name in TITLES.items()
+        # The total is computed again: 0.3 x foundational + 0.4 x emotional + 0.3 x companionship.
+        if row[title] != pytest.approx(printed[row["Model"]][name], abs=0.0101 if name == "overall" else 1e-9)
+    ]
+    assert (len(rows) * len(TITLES), wrong) == (30 * 5, [])
+
+
+def test_table_4_has_marks_and_vetoed_rows() -> None:
+    (table,) = tables("table4", published())
+    marks: dict[str, list[str]] = {}
+    for row in table.rows:
+        for column, value in zip(table.columns, row, strict=True):
+            if mark := as_cell(value).mark:
+                marks.setdefault(f"{column.title}: {mark}", []).append(str(as_cell(row[0]).value))
+    assert marks == {
+        # 70.09, 69.45, 69.34 and 69.09, then 68.57; the lowest is 37.53, the next one 47.40.
+        "Overall: best": ["gpt-5-mini-2025-08-07", "doubao-pro-32k-241215", "gpt-5-2025-08-07", "gpt-4o"],
+        "Overall: second": ["gpt-4.1-2025-04-14"],
+        "Overall: lowest": ["abab6.5t-chat"],
+        # 83.00, then 81.98, 1.02 below.
+        "Foundational: best": ["gpt-5-2025-08-07"],
+        "Foundational: second": ["gpt-5-mini-2025-08-07"],
+        "Foundational: lowest": ["abab6.5t-chat"],
+        # 71.19 and 70.35, then 70.16, 1.03 below.
+        "Emotional: best": ["gpt-4o", "Baichuan2-turbo"],
+        "Emotional: second": ["Baichuan4-Air"],
+        "Emotional: lowest": ["abab6.5t-chat"],
+        # 61.56, 60.59 and 60.56 (1.00 below), then 60.47.
+        "Companionship: best": ["doubao-pro-32k-241215", "gemini-2.0-flash", "glm-4-9b"],
+        "Companionship: second": ["gpt-4.1-2025-04-14"],
+        "Companionship: lowest": ["abab6.5t-chat"],
+        # 96.33, 95.77, 95.68 and 95.50, then 93.53.
+        "Values & Safety: best": ["doubao-pro-32k-241215", "qwen3-32b", "deepseek-v3.1", "llama-4-scout"],
+        "Values & Safety: second": ["llama-4-maverick"],
+        "Values & Safety: lowest": ["qwen3-0.6b"],
+    }
+    assert [(row[0], as_cell(row[1]).note) for row in table.rows if as_cell(row[1]).note] == [
+        ("qwen3-0.6b", "vetoed"),
+        ("abab6.5t-chat", "vetoed"),
+    ]
+
+
+def test_table_1_counts_what_the_blueprint_has() -> None:
+    counts, ratios, languages = map(to_records, tables("table1", published()))
+    assert [(row["Tasks"], row["Datasets"]) for row in counts[:-1]] == [
+        *((2, 5), (4, 5), (5, 8), (6, 8), (1, 3), (6, 8)),
+        *((6, 10), (2, 3), (1, 1), (2, 2), (3, 4), (3, 3)),
+    ]
+    assert counts[-1] == {"Ability": "All", "Sub-ability": None, "Tasks": 41, "Datasets": 60, "Methods": 60}
+    # 41 / 12, 60 / 41 and 60 / 60, beside 1:3, 1:2 and 1:1.
+    assert [(row["Here"], row["Aim of the paper"]) for row in ratios] == [(3.42, 3), (1.46, 2), (1.0, 1)]
+    # 37, 19 and 4 of 60; the paper counts 35, 21 and 4.
+    assert [tuple(row.values()) for row in languages] == [
+        ("English", 37, 61.67, 58.3),
+        ("Chinese", 19, 31.67, 35.0),
+        ("both", 4, 6.67, 6.7),
+    ]
+
+
+def test_table_3_says_what_the_paper_states() -> None:
+    (table,) = tables("table3", published())
+    rows = {row["Model"]: row for row in to_records(table)}
+    assert list(rows["qwen-max"].values()) == [
+        *("qwen-max", "Qwen", "Alibaba Tongyi Qianwen Team", "closed", "Hundreds of Billions (Estimated)")
+    ]
+    assert rows["gpt-4o"]["Parameters"] == "1.8T (Total MoE Parameters)"
+    assert Counter(row["Type"] for row in rows.values()) == {"closed": 22, "open": 8}
+    own = model_row("mine", 50.0, about={"institution": "Lab", "released": "2026-01"})
+    (table,) = tables("table3", RankedModels(BLUEPRINT, (own, model_row("other", 40.0))))
+    assert to_records(table) == [
+        {"Model": "mine", "Series": None, "Institution": "Lab", "Type": None, "Parameters": None, "Released": "2026-01"}
+    ]
+    assert tables("table3", RankedModels(BLUEPRINT, (model_row("other", 40.0),))) == ()
+
+
+def test_core_is_fitted_over_all_and_ranked_models() -> None:
+    points = [point for row in published().rows if (point := core_point(row, BLUEPRINT))]
+    fits = fit_core(points)
+    assert {models: (fit.points, round(fit.r_squared or 0, 2)) for models, fit in fits.items()} == {
+        "all 30 models": (30, 0.90),
+        "the 28 ranked": (28, 0.16),
+    }
+    for fit, fitted in zip(fits.values(), (points, [point for point in points if point.row.rank]), strict=True):
+        xs, ys = np.array([(point.foundational, point.core) for point in fitted]).T
+        left = ys - np.polyval(np.polyfit(xs, ys, 2), xs)
+        assert fit.r_squared == pytest.approx(1 - left.var() / ys.var())
+        assert fit.correlation == pytest.approx(((xs - xs.mean()) * (ys - ys.mean())).mean() / xs.std() / ys.std())
+    (chart,) = draw_core(published().rows, BLUEPRINT, "")
+    explained = "90\u00a0% over all 30 models and 16\u00a0% over the 28 ranked"
+    assert chart.words == f"A parabola of foundational ability explains of the core's variance {explained}."
+    assert [(curve.is_main, len(curve.points)) for curve in chart.curves] == [(False, 40), (True, 40)]
+    assert sum(point.is_hollow for point in chart.points) == 2
+
+
+def test_core_of_few_models_has_no_curve() -> None:
+    # (0.4 x 70 + 0.3 x 35) / 0.7 = 55
+    abilities = {"foundational": 90.0, "emotional": 70.0, "companionship": 35.0}
+    rows = [model_row("a", 50.0, abilities=abilities), model_row("b", 40.0, abilities=abilities)]
+    assert core_point(rows[0], BLUEPRINT) == (rows[0], 90.0, pytest.approx(55.0))
+    (chart,) = draw_core(rows, BLUEPRINT, "")
+    assert chart.words == "2 models are too few to fit a curve of the core over foundational ability."
+    assert (chart.curves, [point.series for point in chart.points]) == ((), ["a", "b"])
+    assert core_point(model_row("c", 50.0, abilities={"foundational": 90.0}), BLUEPRINT) is None
+    assert list(draw_core(rows[:1], BLUEPRINT, "")) == []
+
+
+def test_the_curve_is_the_points_parabola() -> None:
+    points = tuple((float(x), 1.0 + 2.0 * x - 0.5 * x * x) for x in range(5))
+    fit = fit_parabola(points)
+    assert fit is not None
+    assert (fit.curve[0][0], fit.curve[-1][0]) == (0.0, 4.0)
+    assert [value for _, value in fit.curve] == pytest.approx([1.0 + 2.0 * at - 0.5 * at * at for at, _ in fit.curve])
+    assert fit.coefficients == pytest.approx((1.0, 2.0, -0.5))
+    assert fit.r_squared == pytest.approx(1.0)
+    # The points are symmetric around x = 2: no linear relation at all.
+    assert fit.correlation == pytest.approx(0.0, abs=1e-9)
+    assert fit.equation == "y = 1.00 + 2.000 x − 0.5000 x²"
+    assert fit_parabola(points[:3]) is None

@@ -1,0 +1,130 @@
+"""Figures of any benchmark's models: each says in one sentence what its values show."""
+
+import pytest
+
+from schemas.chart import Chart
+from tasks.leaderboard.ranking import published_leaderboard
+from tasks.runs.exhibits import ModelRow, RankedModels
+from tasks.runs.model_figures import EXHIBITS
+from tasks.runs.sections import Block
+from tasks.scoring.blueprints import load_blueprint
+from tasks.text.tables import to_records
+from tests.tasks.runs.model_rows import model_row
+
+MINI = load_blueprint("moodbench-mini")
+
+
+def lay_out(name: str, models: RankedModels) -> list[Block]:
+    (exhibit,) = (exhibit for exhibit in EXHIBITS if exhibit.name == name)
+    return list(exhibit.lay_out(models))
+
+
+def draw(name: str, *rows: ModelRow) -> Chart:
+    (block,) = lay_out(name, RankedModels(MINI, rows))
+    (chart,) = block.charts
+    return chart
+
+
+def published(name: str, benchmark: str = "moodbench") -> Chart:
+    (block,) = lay_out(name, published_leaderboard(benchmark).models)
+    return block.charts[0]
+
+
+def described(model: str, total: float, rank: int | None = 1, **about: str) -> ModelRow:
+    return model_row(model, total, rank, about=about, abilities={"emotional": total + 10})
+
+
+FOUR = (
+    described("q7", 40.0, openness="open", series="Q", parameters="7B"),
+    described("q30", 60.0, openness="open", series="Q", parameters="20-40B (estimated)"),
+    described("g1", 70.0, openness="closed", series="G", parameters="1T"),
+    described("g2", 50.0, openness="closed", series="G", parameters="2T"),
+)
+
+
+def test_boxes_are_quartiles_of_own_models() -> None:
+    chart = draw("abilities", *FOUR)
+    # Of 40, 50, 60, 70 the quarters lie three quarters of the way: 47.5 and 62.5. One ability has scores.
+    assert chart.words == "Half of 4 models have a total from 47.5 to 62.5."
+    assert to_records(chart.numbers)[-1] == {
+        "Score": "Total, before the veto",
+        "Lowest": 40,
+        "Quarter": 47.5,
+        "Median": 55,
+        "Three quarters": 62.5,
+        "Highest": 70,
+    }
+    assert [point.x for point in chart.points if point.y == "Emotional Ability"] == [80.0, 70.0, 60.0, 50.0]
+    assert lay_out("abilities", RankedModels(MINI, FOUR[:2])) == []
+
+
+def test_statistics_are_of_the_paper_beside_it() -> None:
+    theirs = [model_row(name, total, is_own=False) for name, total in (("a", 10.0), ("b", 20.0), ("c", 30.0))]
+    chart = draw("abilities", *FOUR, *theirs)
+    assert chart.words == "Half of 3 models have a total from 15.0 to 25.0."
+    assert sum(point.is_own for point in chart.points) == 4
+
+
+def test_open_and_closed_models_have_medians() -> None:
+    chart = draw("openness", *FOUR, described("none", 99.0))
+    # Closed: half way between 50 and 70; open: between 40 and 60.
+    assert chart.words == "Closed models have a median total of 60.0, open ones 50.0."
+    assert to_records(chart.numbers)[-1] == {
+        "Score": "Total, before the veto",
+        "Models": "open",
+        "All": 2,
+        "Mean of all": 50,
+        "Median of all": 50,
+        "Ranked": 2,
+        "Mean of ranked": 50,
+        "Median of ranked": 50,
+    }
+    assert lay_out("openness", RankedModels(MINI, FOUR[:2])) == []
+
+
+def test_published_models_by_openness() -> None:
+    chart = published("openness")
+    # Open, ranked: 68.40 + 68.32 + 68.26 + 66.78 + 66.31 + 65.43 + 65.23 = 468.73, over 7; the fourth is in the middle. With
+    # qwen3-0.6b's 47.40: 516.13 over 8; half way between 66.31 and 66.78.
+    row = to_records(chart.numbers)[-1]
+    assert [row[name] for name in ("All", "Mean of all", "Median of all")] == [8, 64.52, pytest.approx(66.545, abs=0.006)]
+    assert [row[name] for name in ("Ranked", "Mean of ranked", "Median of ranked")] == [7, 66.96, 66.78]
+    assert chart.words == "Closed models have a median total of 67.1, open ones 66.5."
+
+
+def test_families_are_ordered_by_their_medians() -> None:
+    chart = draw("families", *FOUR, described("alone", 90.0, series="A"))
+    assert chart.words == "Of 2 families G has the highest median total (60.0) and Q the lowest (50.0)."
+    assert [(point.x, point.y) for point in chart.points] == [(70.0, "G"), (50.0, "G"), (60.0, "Q"), (40.0, "Q")]
+
+
+def test_sizes_stand_at_the_middle_of_ranges() -> None:
+    chart = draw("sizes", *FOUR, described("unsized", 30.0, series="Q"))
+    # Q rises from 7 to 30, G falls from 1,000 to 2,000.
+    words = "the total rises in 1 of 2 steps from a model to the next larger one of its family."
+    assert chart.words == f"From 7 to 2000 billion parameters {words}"
+    assert [(point.x, point.low, point.high, point.is_hollow) for point in chart.points][-1:] == [(30.0, 20.0, 40.0, True)]
+    assert chart.note.endswith("Left out, as no number is said: unsized.")
+
+
+def test_published_sizes_are_those_of_the_paper() -> None:
+    chart = published("sizes")
+    doubao = [point for point in chart.points if point.series == "Doubao"]
+    # Half way: 110 / 2 is 55, 196.5 / 2 is 98.25.
+    assert [(point.x, point.low, point.high) for point in doubao] == [(10, 10, 10), (55, 50, 60), (98.25, 66.5, 130)]
+    assert all(point.is_hollow for point in doubao)
+    assert {name: sum(point.series == name for point in chart.points) for name in ("GPT", "Qwen")} == {"GPT": 7, "Qwen": 4}
+    assert chart.note.endswith("qwen-max and qwen-plus.")
+
+
+def test_gains_over_base_are_within_a_source() -> None:
+    (block,) = lay_out("gains", published_leaderboard("longemotion").models)
+    rows = to_records(block.tables[0])
+    assert [row["Setting"] for row in rows] == ["RAG"] * 5 + ["CoEM"] * 5
+    (row,) = (row for row in rows if (row["Model"], row["Setting"]) == ("Qwen3-8B", "RAG"))
+    # 58.65 - 58.98; 41.59 - 48.00; 20 x (4.54 - 4.51)
+    assert (row["Total"], row["Emotion Classification"], row["Emotion Summary"]) == (-0.33, -6.41, 0.6)
+    mine = (model_row("m", 50.0), model_row("m", 60.0, setting="rag"), model_row("m", 90.0, is_own=False, setting="coem"))
+    (block,) = lay_out("gains", RankedModels(MINI, mine))
+    assert [(row["Setting"], row["Total, before the veto"]) for row in to_records(block.tables[0])] == [("RAG", 10.0)]
+    assert lay_out("gains", published_leaderboard("moodbench").models) == []
