@@ -1,4 +1,4 @@
-"""Set a paper's experiments beside those of the lake: settings, thinking, judged dialogues; show its tables as printed."""
+"""Set a paper's experiments beside those of the lake: settings, thinking, judged dialogues."""
 
 import re
 from collections import defaultdict
@@ -32,40 +32,29 @@ class Experiments:
 
     `settings`: run, model, setting, n (items scored; null for the paper's), and a score on 0-100 by ability, where there is one.
     `thinking`: run, model, task, on, off and gain, on 0-100. `judged`: run, model, and means on 0-5 by dimension,
-    where there is one. `dimensions`: titles, by name in the rubrics. `printed`: tables as `read_printed` returns them. `notes`:
-    on settings, thinking and dialogues.
+    where there is one. `dimensions`: titles, by name in the rubrics. `notes`: on settings, thinking and dialogues.
     """
 
     settings: Sequence[Row]
     thinking: Sequence[Row]
     judged: Sequence[Row]
     dimensions: Mapping[str, str]
-    printed: Sequence[Row] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
-
-
-def read_printed(paper: Paper) -> list[Row]:
-    """Return the tables that are shown as printed: title, note, columns and rows of each."""
-    tables = [(printed, pl.read_csv(paper.folder / printed.file, infer_schema=False)) for printed in paper.shown]
-    return [{**printed.model_dump(), "columns": table.columns, "rows": table.rows()} for printed, table in tables]
 
 
 def read_experiments(benchmark: str, folder: Folder) -> Experiments | None:
     """Read the paper's experiments, and the lake's: newest results of each model, and newest scores with thinking on and off.
 
     Args:
-        benchmark: name or file of a blueprint; null is returned for one whose paper has no experiments and no tables as printed.
+        benchmark: name or file of a blueprint; null is returned for one whose paper has no experiments.
         folder: the lake; it may be empty.
 
     Raises:
         SourceMissingError, SourceError: as published.read_table.
     """
     blueprint = load_blueprint(benchmark)
-    if (paper := paper_of(blueprint)) is None:
+    if (paper := paper_of(blueprint)) is None or (tables := paper.experiments) is None:
         return None
-    printed = read_printed(paper)
-    if (tables := paper.experiments) is None:
-        return Experiments((), (), (), {}, printed) if printed else None
     lake = Lake(folder, read_code_version())
     manifests = [manifest for manifest in read_manifests(folder) if manifest.benchmark == blueprint.name]
     runs = {manifest.run: manifest for manifest in manifests}
@@ -81,7 +70,6 @@ def read_experiments(benchmark: str, folder: Folder) -> Experiments | None:
         list(_thinking(paper, tables.thinking, manifests, blueprint, lake)),
         [*judged, *_own_judged((row for row in own if row["setting"] == BASE_SETTING), runs, lake, list(dimensions))],
         dimensions,
-        printed,
         {name: table.note for name, table in tables},
     )
 

@@ -8,6 +8,8 @@ from itertools import groupby, pairwise
 from statistics import mean, median
 from typing import NamedTuple
 
+import polars as pl
+
 from schemas.blueprint import Blueprint
 from schemas.chart import Axis, Chart, Point, quartiles
 from schemas.model_description import ModelSize
@@ -231,6 +233,14 @@ def lay_out_gains(models: RankedModels) -> Iterator[Block]:
         yield Block("What a setting gains over base", words, (table,))
 
 
+def lay_out_printed(models: RankedModels) -> Iterator[Block]:
+    """Yield further tables of the paper, their cells as printed, where its models are shown."""
+    if models.paper and any(row.run is None for row in models.rows):
+        for printed in models.paper.shown:
+            table = pl.read_csv(models.paper.folder / printed.file, infer_schema=False).fill_null("")
+            yield Block(printed.title, printed.note, (Table(columns("name", *table.columns), table.rows(), printed.title),))
+
+
 def _less(score: float | None, other: float | None) -> float | None:
     return None if score is None or other is None else score - other
 
@@ -241,4 +251,5 @@ EXHIBITS = (
     Exhibit("openness", in_each_setting(_draw_openness)),
     Exhibit("families", in_each_setting(_draw_families)),
     Exhibit("sizes", in_each_setting(_draw_sizes)),
+    Exhibit("printed", lay_out_printed, is_of_models=False),
 )

@@ -30,7 +30,7 @@ def lay_out_dimensions(models: RankedModels) -> Iterator[Block]:
 
 def _cells(models: RankedModels, main: Ability, row: ModelRow) -> Iterator[Value]:
     """Yield class, dimensions in percent of the highest rating, and average; as printed, or as rated in a run."""
-    yield (row.model_extra or {}).get("class") or getattr(getattr(row, "about", None), "openness", None)
+    yield row.about.openness if row.about else None
     rated = models.read(row, "dimension_scores")
     if rated is not None:
         rubrics = {method.rubric for name in main.dataset_ids for method in models.blueprint.datasets[name].methods}

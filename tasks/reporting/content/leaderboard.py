@@ -257,11 +257,5 @@ def judged_table(experiments: Experiments) -> Table:
     return Table(heads, [origins, *rows], "Mean ratings by dimension")
 
 
-def printed_table(printed: Row) -> Table:
-    """Return a table of the paper, its cells as printed."""
-    rows = [[cell or "" for cell in row] for row in printed["rows"]]
-    return Table(columns("name", *printed["columns"]), rows, printed["title"])
-
-
 def _origin(row: Row) -> str:
     return row["run"] or "the paper"

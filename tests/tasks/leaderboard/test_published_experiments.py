@@ -1,5 +1,6 @@
 """LongEmotion's Tables 3, 4 and 6, and what stands beside them from a lake; ESC-Eval's Tables 1, 3 and 4."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,9 @@ import pytest
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import AbilityScores, DimensionScores, NormalizedScores
 from tasks.judging.rubrics import load_rubric
-from tasks.leaderboard.published_experiments import (
-    Experiments,
-    read_experiments,
-    read_printed,
-)
+from tasks.leaderboard.published_experiments import Experiments, read_experiments
+from tasks.leaderboard.ranking import published_leaderboard
+from tasks.runs.model_figures import lay_out_printed
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import FOLDER, paper_of, read_table
 from tests.flows.command import ended
@@ -151,13 +150,14 @@ def test_the_page_shows_both(tmp_path: Path) -> None:
 
 
 def test_printed_cells_stay_as_they_are_printed() -> None:
-    paper = paper_of(load_blueprint("esc-eval"))
-    assert paper
-    first, *_ = read_printed(paper)
-    # 8.0 and not 8; a cell without a value is null.
-    row = dict(zip(first["columns"], first["rows"][0], strict=True))
-    assert {type(cell) for cell in row.values()} <= {str, type(None)}
-    assert first["title"].partition(":")[0] == "Table 1"
+    models = published_leaderboard("esc-eval").models
+    first, *others = lay_out_printed(models)
+    (table,) = first.tables
+    assert (first.title.partition(":")[0], len(others)) == ("Table 1", 4)
+    # 8.0 and not 8; a cell without a value is empty.
+    assert {type(cell) for row in table.rows for cell in row} == {str}
+    assert "8.0" in table.rows[13]
+    assert [*lay_out_printed(replace(models, rows=()))] == []
 
 
 def test_averages_of_role_players_follow_but_two() -> None:
