@@ -238,7 +238,8 @@ def lay_out_printed(models: RankedModels) -> Iterator[Block]:
     if models.paper and any(row.run is None for row in models.rows):
         for printed in models.paper.shown:
             table = pl.read_csv(models.paper.folder / printed.file, infer_schema=False).fill_null("")
-            yield Block(printed.title, printed.note, (Table(columns("name", *table.columns), table.rows(), printed.title),))
+            cells = Table(columns("name", *table.columns), table.rows(), printed.title)
+            yield Block(printed.title, printed.note, (cells,), folds=True)
 
 
 def _less(score: float | None, other: float | None) -> float | None:
