@@ -153,7 +153,7 @@ def test_printed_cells_stay_as_they_are_printed() -> None:
     models = published_leaderboard("esc-eval").models
     first, *others = lay_out_printed(models)
     (table,) = first.tables
-    assert (first.title.partition(":")[0], len(others)) == ("Table 1", 4)
+    assert (first.title.partition(":")[0], len(others)) == ("Table 1", 5)
     # 8.0 and not 8; a cell without a value is empty.
     assert {type(cell) for row in table.rows for cell in row} == {str}
     assert "8.0" in table.rows[13]
@@ -208,3 +208,11 @@ def test_a_correlation_of_esc_eval_lacks_its_sign() -> None:
     # Eight metrics and six targets; of the dataset level ESC-Eval and METEOR's average, one Kendall not readable.
     heights = [table.filter(level=level).height for level in ("sample", "dataset")]
     assert (heights, table["kendall"].null_count()) == ([48, 7], 1)
+
+
+def test_averages_of_table_14_are_the_row_of_table_3() -> None:
+    fourteen, three = (pl.read_csv(FOLDER / f"esceval_table{number}.csv") for number in (14, 3))
+    values = ["target", "spearman", "pearson", "kendall"]
+    average = fourteen.filter(dimension="average").select(values)
+    assert average.equals(three.filter(level="sample", metric="ESC-Eval").select(values))
+    assert fourteen.height == 12
