@@ -66,7 +66,7 @@ def lay_out_design(models: RankedModels) -> Iterator[Block]:
     design = list(blueprint.design())
     tasks, datasets, methods = (sum(counts) for counts in zip(*(counts for _, *counts in design), strict=True))
     heads = (*columns("name", "Ability", "Sub-ability"), *columns("count", "Tasks", "Datasets", "Methods"))
-    rows = [*((above[node.id], node.title, *counts) for node, *counts in design), ("All", None, tasks, datasets, methods)]
+    rows: list[tuple[Value, ...]] = [(above[node.id], node.title, *counts) for node, *counts in design]
     targets = (paper.design if paper else None) or (None,) * 3
     means = (tasks / len(design), datasets / tasks, methods / datasets)
     names = ("Tasks of a sub-ability", "Datasets of a task", "Methods of a dataset")
@@ -74,7 +74,7 @@ def lay_out_design(models: RankedModels) -> Iterator[Block]:
     yield Block(
         "Tasks, datasets and methods",
         tables=(
-            Table(heads, rows, "Tasks, datasets and methods"),
+            Table(heads, [*rows, ("All", None, tasks, datasets, methods)], "Tasks, datasets and methods"),
             Table((Column("On average", "name"), *columns("number", "Here", "Aim of the paper")), ratios, "Ratios"),
             _languages(blueprint, (paper and paper.languages) or {}),
         ),
