@@ -168,7 +168,7 @@ def test_scenes_of_annotated_cards_break_scores_down(tmp_path: Path) -> None:
 
     with ModelServer(annotate) as server:
         where = ("--lake", tmp_path / "lake", "--out", tmp_path, "--base-url", server.base_url)
-        done = ended("cards", "annotate", "esc_eval_mini_en", "--model", "annotator", *where, "--sample", 6)
+        done = ended("cards", "annotate", "esc_eval_mini_en", "--model", "annotator", *where, "--sample", "6")
         assert (done.status, len(scenes)) == (0, 6), done.err
     source = {"esc_eval_mini_en": {"source": {"path": "esc_eval_mini_en.high.jsonl"}}}
     own = {"extends": "esc-eval-mini", "name": "scenes", "title": "Scenes", "datasets": source}
