@@ -42,7 +42,10 @@ class Vote(NamedTuple):
 
 
 def pair_items(runs: Iterable[PastRun], setup: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield an own item for each card, two persons who play it with the same model, and order of the two."""
+    """Yield an own item for each card, two persons who play it with the same model, and order of the two.
+
+    Of runs with the same person and model the last counts.
+    """
     talks = defaultdict[tuple[str, str], dict[str, tuple[str, str]]](dict)
     for run in runs:
         languages = run.read("items").select(*ITEM, "language")
@@ -101,13 +104,13 @@ def votes_of_people(path: Path) -> Iterator[Vote]:
         yield Vote(fields["card_id"], fields["first"], fields["second"], points[fields["winner"]], fields["rater"])
 
 
-def compare_persons(votes: Iterable[Vote], seed: int = 0) -> PersonVotes:
+def compare_persons(votes: Iterable[Vote]) -> PersonVotes:
     """Return the strengths of persons with intervals over resampled cards; UsageError: votes do not link all of them."""
     one, other = (end("first", "second") for end in (pl.min_horizontal, pl.max_horizontal))
     points = pl.when(pl.col("first") == one).then("points").otherwise(1 - pl.col("points"))
     table = pl.DataFrame(list(votes), Vote._fields, orient="row").with_columns(one=one, other=other, points=points)
     names, cards = (sorted({*table[left], *table[right]}) for left, right in (("one", "other"), ("card", "card")))
-    weights = np.hstack((np.ones((len(cards), 1)), draw_weights("votes", len(cards), RESAMPLES, seed)))
+    weights = np.hstack((np.ones((len(cards), 1)), draw_weights("votes", len(cards), RESAMPLES, seed=0)))
     wins = np.zeros((len(names), len(names), RESAMPLES + 1))
     for card, *pair, won in table.select("card", "one", "other", "points").iter_rows():
         left, right = map(names.index, pair)
