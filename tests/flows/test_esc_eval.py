@@ -130,11 +130,19 @@ def assert_table_2(benchmark: str, means: dict[str, dict[str, float]], lake: Pat
         (own,) = (row for row in rows if row["From"] == "own")
         values = [float(own[name.capitalize()]) for name in (*DIMENSIONS, "average")]
         assert values == pytest.approx([*means[language].values(), fmean(means[language].values())])
-        assert (len(rows), own["Model"], own["Class"], own["Comparability"]) == (n_published + 1, "tested", "", "not comparable")
+        assert (len(rows), own["Model"], own["Class"], own["Comparability"]) == (
+            n_published + 1,
+            "tested",
+            "domain",
+            "not comparable",
+        )
 
 
 def play(benchmark: str, lake: Path, *more: str) -> None:
     cast = Cast(cards_of(benchmark))
+    about = lake.parent / "about.yaml"
+    about.write_text("tested: {openness: domain-specific}", encoding="utf-8")
+    more = (*more, "--about", str(about))
     with ModelServer(cast) as server:
         done = run(benchmark, server, lake, *more)
         assert done.status == 0, done.err
