@@ -60,11 +60,6 @@ class PublishedTable:
         of_setting = self.wide.filter((pl.col("setting") == setting) & (pl.col("ranked") | (not ranked)))
         return of_setting[name].drop_nulls().to_list()
 
-    @property
-    def vetoed(self) -> int:
-        """Models without a rank; their totals are before the veto."""
-        return self.wide.filter(~pl.col("ranked")).height
-
     def range_of(self, ability: str, setting: str) -> PublishedRange | None:
         """Return range of one ability in one setting; null if the table has none."""
         values = self.scores(ability, setting)
