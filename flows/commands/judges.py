@@ -1,4 +1,4 @@
-"""`moodflow judges`: how far the judges of a run agree with people."""
+"""`moodflow judges`: how far the judges of a run agree with people; which of several simulated persons is more human."""
 
 import json
 from collections import Counter
@@ -41,7 +41,7 @@ Across = Annotated[
 
 @app.callback()
 def _group() -> None:
-    """Judges, and how far they agree with people."""
+    """Judges, how far they agree with people, and votes on simulated persons."""
 
 
 @app.command("check")
