@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -45,18 +45,14 @@ class ModelSize(Frozen):
         text = f"{text:g}B" if isinstance(text, int | float) and not isinstance(text, bool) else str(text).strip()
         if (size := parse_size(text)) is None:
             raise ValueError("a size is a number with M, B or T, such as 7B, 50-60B (estimated) or 671B/37B")
+        if size[1] < size[0]:
+            raise ValueError(f"the range ends below its beginning: {size[0]:g} to {size[1]:g} billions")
         is_estimate = text.startswith("~") or "estimat" in text.casefold()
         read = {"text": text, "low": size[0], "high": size[1], "is_estimate": is_estimate}
         if contrary := [name for name in read if name != "text" and written.get(name, read[name]) != read[name]]:
             name = contrary[0]
             raise ValueError(f"a size contradicts its text, by which {name} is {read[name]}")
         return written | read
-
-    @model_validator(mode="after")
-    def _low_comes_first(self) -> Self:
-        if self.high < self.low:
-            raise ValueError(f"the range ends below its beginning: {self.low:g} to {self.high:g} billions")
-        return self
 
 
 class ModelDescription(Frozen):

@@ -135,41 +135,8 @@ class ModelTable(PrintedTable):
         return self
 
 
-class ExperimentTable(PrintedTable):
-    """A table that the lake's own experiments are set beside."""
-
-    note: str = Field(description="what readers of both are told")
-
-
-class MethodsTable(ExperimentTable):
-    """One model in several settings."""
-
-    model: str = Field(description="its name, also in the table of models")
-    methods: dict[str, str] = Field(description="setting of each value of `method`")
-
-
-class ThinkingTable(ExperimentTable):
-    """Models with thinking on and off."""
-
-    datasets: dict[str, str] = Field(description="what the names of datasets end in, by column")
-
-
-class DialoguesTable(ExperimentTable):
-    """Mean ratings of dialogues by people or judges; a row per dimension."""
-
-    ways: dict[str, str] = Field(description="title of each column of ratings")
-
-
-class PaperExperiments(Frozen):
-    """Tables that the lake's own experiments are set beside."""
-
-    settings: MethodsTable
-    thinking: ThinkingTable
-    dialogues: DialoguesTable
-
-
 class ShownTable(Frozen):
-    """A table that the page of a published leaderboard shows as printed."""
+    """A table that a leaderboard with the paper's models shows as printed."""
 
     file: str
     title: str
@@ -182,7 +149,6 @@ class Paper(Frozen):
     title: str
     folder: Path = Field(description="where its file and those of its tables are")
     models: ModelTable
-    experiments: PaperExperiments | None = None
     shown: tuple[ShownTable, ...] = ()
     places: str | None = Field(default=None, description="CSV of where its released code puts each dataset, if that differs")
     blueprints: frozenset[str] = Field(description="those that restate its benchmark")
@@ -202,12 +168,6 @@ class Paper(Frozen):
     design: tuple[int, int, int] | None = Field(
         default=None, description="tasks of an ability, datasets of a task, methods of one"
     )
-
-    @model_validator(mode="after")
-    def _experiments_have_settings(self) -> Self:
-        if self.experiments and not self.models.methods:
-            raise ValueError("experiments need the settings of the table of models: methods")
-        return self
 
     def items(self, dataset: str) -> int:
         """Return how many items of a dataset it asks, if there are so many."""

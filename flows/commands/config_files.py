@@ -17,7 +17,7 @@ from schemas.errors import MoodflowError, UsageError, unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.model_description import ModelDescription
-from schemas.plan import Plan
+from schemas.plan import Plan, refused
 from schemas.printing import tell
 from schemas.roles import JUDGE, PANEL, gather_roles, map_role
 from tasks.models.capabilities.providers import entry_for, find_provider
@@ -151,22 +151,18 @@ def _merge(below: Any, above: Any) -> Any:
 
 def read_descriptions(path: Path, names: Collection[str]) -> dict[str, ModelDescription | None]:
     """Read descriptions of some of these models, by name; null takes one away. UsageError: another model, or a wrong field."""
+    step = "describe models of the run, by their names in it; docs/models.md has an example"
     expected = "descriptions by the names of models, such as NAME: {series: Qwen, parameters: 7B}"
     values = _read_config(path, "the file of descriptions cannot be read", "--about", expected)
     for name in values:
         if name not in names:
-            raise unknown_name("model", str(name), names, f"--about {path}", "describe models of the run, by their names in it")
+            raise unknown_name("model", str(name), names, f"--about {path}", step)
     try:
         return TypeAdapter(dict[str, ModelDescription | None]).validate_python(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise UsageError(
-            f"the description of a model is refused: {first['msg'].removeprefix('Value error, ')}",
-            where=f"--about {path}, {'.'.join(map(str, first['loc']))}",
-            expected=f"of {', '.join(ModelDescription.model_fields)} those that are known",
-            got=str(first["input"])[:200],
-            next_step="correct the file; docs/models.md has an example",
-        ) from error
+        fault = refused(error)
+        expected = f"of {', '.join(ModelDescription.model_fields)} those that are known"
+        raise UsageError(fault.what, where=f"{path}, {fault.where}", expected=expected, got=fault.got, next_step=step) from error
 
 
 def _read_config(

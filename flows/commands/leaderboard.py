@@ -16,9 +16,8 @@ from schemas.folders import DEFAULT_LAKE
 from schemas.table import Table
 from tasks.leaderboard import ranking as leaderboards
 from tasks.leaderboard.across_models import compare_models, describe_leaderboard, groups_said
-from tasks.leaderboard.descriptions import choose_described, described_table
+from tasks.leaderboard.descriptions import choose_described
 from tasks.leaderboard.history import stored_leaderboard
-from tasks.leaderboard.published_experiments import read_experiments
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.leaderboard_files import write_leaderboard
@@ -71,14 +70,13 @@ def leaderboard(
         ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, profile)
     ranked = choose_described(ranked, where, group_by)
     if with_published:
-        paper = choose_described(leaderboards.published_leaderboard(benchmark), where, group_by)
+        paper = choose_described(leaderboards.published_leaderboard(benchmark), where, group_by, may_be_empty=True)
         ranked = leaderboards.with_published(ranked, paper)
     page = stored_leaderboard(folder, ranked, html) if html and not published else ranked
     written = {name: str(file) for name, file in (("html", html), ("csv", csv), ("latex", latex)) if file}
     across = compare_models(ranked, folder) if as_json or written else ()
-    experiments = read_experiments(benchmark, folder) if html and (published or with_published) else None
     for name, file in written.items():
-        write_leaderboard(name, Path(file), page, across, experiments)
+        write_leaderboard(name, Path(file), page, across)
     document = describe_leaderboard(ranked, across).model_copy(update=written)
     CommandResult(int(bool(page.damaged)), document, _view(benchmark, document, ranked)).finish(as_json=as_json)
 
@@ -95,7 +93,6 @@ def _view(benchmark: str, document: RankedSystems, ranked: LeaderboardData) -> l
     files = (("Page", document.html), ("Tables", document.csv), ("Tables", document.latex))
     return [
         *tables,
-        *((terminal_table(described_table(ranked)),) if ranked.chosen.group_by else ()),
         *(_dimensions(table) for table in rated if len(rated) == len(ranked.blueprint.datasets)),
         *groups_said(ranked),
         *(f"{title}: {file}" for title, file in files if file),

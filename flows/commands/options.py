@@ -35,7 +35,7 @@ Provider = Annotated[str | None, option("one of `moodflow models list`, instead 
 BaseUrl = Annotated[str | None, option("OpenAI-compatible server: http://localhost:8000/v1", MODEL, "URL")]
 KeyEnv = Annotated[str | None, option("environment variable that holds the API key", MODEL, "NAME")]
 About = Annotated[Path | None, option("descriptions of models by name, a YAML file", MODEL, "FILE")]
-DescriptionFile = Annotated[Path, typer.Option("--about", metavar="FILE", help="YAML: descriptions of its models by name")]
+DescriptionFile = Annotated[Path, option("descriptions of models of the run by name, a YAML file", MODEL, "FILE")]
 Fields = Annotated[list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="of the model's entry, as `run` has it")]
 ScoredAs = Annotated[str, typer.Option("--profile", help="corrected, or reference: as the released code would score")]
 Vary = Annotated[

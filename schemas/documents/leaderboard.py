@@ -206,26 +206,12 @@ class Chosen(Frozen):
     group_by: str | None = Field(default=None, description="field of the descriptions; null = none")
 
 
-class DescribedModels(Frozen):
-    """Rows of one group and setting of whose models the same is said. Means and medians are over the totals that are there."""
-
-    group: int | None
-    setting: str
-    value: str | None = Field(description="null = it is not said")
-    rows: int
-    ranked: int
-    mean: float | None = Field(description="of their totals, 0 of a vetoed one")
-    median: float | None = Field(description="of their totals")
-    best: str | None = Field(description="the model with the highest total; null = none has one")
-
-
 class RankedSystems(Document):
     """Systems of a benchmark, ranked; what is about runs is left out of a paper's table."""
 
     models: tuple[StoredRow | PublishedRow, ...]
     published: tuple[PublishedRow, ...] | None = _or_absent(description="a paper's models beside one's own")
     chosen: Chosen | None = _or_absent(description="absent = all rows, in no groups of what is said of their models")
-    by: tuple[DescribedModels, ...] | None = _or_absent(description="the rows by what is said of their models")
     groups: tuple[Group, ...] | None = _or_absent()
     dimension_scores: tuple[StoredDimensionScore, ...] | None = _or_absent()
     helper_ranks: tuple[HelperRanks, ...] | None = _or_absent()

@@ -106,17 +106,12 @@ def describe_models(lake: Folder, run: str, about: Mapping[str, ModelDescription
             next_step=f"moodflow verify {run} says more",
         )
 
-    def described(model: dict[str, Any]) -> dict[str, Any]:
-        rest = {name: value for name, value in model.items() if name != "about"}
-        description = about[model["name"]]
-        return rest | ({"about": description.model_dump(mode="json")} if description else {})
-
-    models = [described(model) if model["name"] in about else model for model in manifest.plan["models"]]
+    said = {name: description and description.model_dump(mode="json") for name, description in about.items()}
+    models = [model | ({"about": said[model["name"]]} if model["name"] in said else {}) for model in manifest.plan["models"]]
     earlier = (*manifest.earlier_sha256, file_sha256(folder / MANIFEST))
-    plan = {**manifest.plan, "models": models}
-    manifest = manifest.model_copy(update={"plan": plan, "earlier_sha256": earlier})
-    write_manifest(lake, manifest)
-    return manifest
+    changed = manifest.model_copy(update={"plan": {**manifest.plan, "models": models}, "earlier_sha256": earlier})
+    write_manifest(lake, changed)
+    return changed
 
 
 def read_manifest(lake: Folder, run: str) -> RunManifest:

@@ -31,7 +31,6 @@ from schemas.tables.layers import LAYERS
 from tasks.judging.agreement import FEWEST_PAIRS
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
-from tasks.leaderboard.descriptions import group_described
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.runs.comparable_runs import basis
 from tasks.runs.differences import fields_apart
@@ -203,7 +202,6 @@ def describe_leaderboard(data: LeaderboardData, across: tuple[AcrossModels, ...]
         models=tuple(data.rows),
         published=data.beside or None,
         chosen=None if data.chosen == Chosen() else data.chosen,
-        by=tuple(group_described(data)) if data.chosen.group_by else None,
         across=across,
     )
     of_runs = {

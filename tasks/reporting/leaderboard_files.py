@@ -7,7 +7,6 @@ from pathlib import Path
 
 from schemas.documents.leaderboard import AcrossModels, SystemRow
 from schemas.table import Column, Table
-from tasks.leaderboard.published_experiments import Experiments
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.leaderboard import build_leaderboard, pairs_table, ranks_table, tasks_table
 from tasks.reporting.page import render_leaderboard, write_text
@@ -16,16 +15,14 @@ from tasks.runs.run_tables import Row
 from tasks.text.tables import to_csv, to_latex
 
 LATEX_HEAD = (
-    "% Needs \\usepackage{booktabs}. Bold: best, or clear; underlined: second; italic: lowest; \\approx: the best is not clearly"
-    " better."
+    "% Needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}. Bold: best, or clear; underlined: second; italic: lowest;"
+    " \\approx: the best is not clearly better."
 )
 _COLUMNS = 6
 """Models beside each other in a table of LaTeX."""
 
 
-def write_leaderboard(
-    form: str, file: Path, data: LeaderboardData, across: Sequence[AcrossModels], experiments: Experiments | None = None
-) -> None:
+def write_leaderboard(form: str, file: Path, data: LeaderboardData, across: Sequence[AcrossModels]) -> None:
     """Write a leaderboard as `html`, `csv` or `latex`.
 
     Args:
@@ -34,7 +31,6 @@ def write_leaderboard(
             each table of an exhibit below the exhibit's name, numbered from the second.
         data: the ranked models.
         across: of the same leaderboard.
-        experiments: of its paper, for `html`.
 
     Raises:
         LakeError: if the disk refuses a file.
@@ -46,7 +42,7 @@ def write_leaderboard(
     elif form == "latex":
         write_text(file, "\n\n".join((LATEX_HEAD, *map(_to_latex, _tables(data, across)))))
     else:
-        write_text(file, render_leaderboard(data, across, experiments))
+        write_text(file, render_leaderboard(data, across))
 
 
 def _exhibited(data: LeaderboardData) -> dict[str, Table]:
@@ -91,8 +87,7 @@ def _table(rows: Sequence[Row]) -> Table:
 
 
 def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[Table]:
-    board = build_leaderboard(data)
-    yield from filter(None, (board.ranking, board.described))
+    yield build_leaderboard(data).ranking
     for group in across:
         chunks = [slice(start, start + _COLUMNS) for start in range(0, len(group.models), _COLUMNS)]
         title = f"{data.blueprint.title}, setting {group.setting}, group {group.group}" if group.group else data.blueprint.title

@@ -17,7 +17,6 @@ from schemas.table import Table
 from schemas.usage import by_model, total
 from tasks.lake.files import replace_file
 from tasks.lake.seal import REPORT, page_of
-from tasks.leaderboard.published_experiments import Experiments
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting import system_tables
 from tasks.reporting.content import helpers, operations
@@ -154,20 +153,19 @@ def write_text(path: Folder, text: str) -> None:
         ) from error
 
 
-def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (), of_paper: Experiments | None = None) -> str:
+def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = ()) -> str:
     """Return the leaderboard as one page: styles and figures inside, no script, nothing loaded from anywhere.
 
     Args:
         data: the ranked models.
         groups: those that are ranked together, side by side.
-        of_paper: the experiments of their paper.
     """
     leaderboard = build_leaderboard(data)
     figures, exhibits = _draw_leaderboard(leaderboard, data, groups), dict[str, list[Block]]()
     for group, _, block in lay_out_exhibits(data.models, data.groups):
         exhibits.setdefault(group, []).append(block)
         exhibits[group].sort(key=lambda block: (not block.tables, block.folds))  # tables stand before figures
-    shown: dict[str, object] = {"leaderboard": leaderboard, "across": groups, "of_paper": of_paper, "exhibits": exhibits}
+    shown: dict[str, object] = {"leaderboard": leaderboard, "across": groups, "exhibits": exhibits}
     return _render("leaderboard.html.jinja", figures, **shown)
 
 

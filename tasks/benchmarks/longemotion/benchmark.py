@@ -13,6 +13,7 @@ LONGEMOTION = Benchmark(
     question_types="tasks.benchmarks.longemotion.benchmark:QUESTION_TYPES",
     metrics="tasks.benchmarks.longemotion.metrics:METRICS",
     papers="tasks.benchmarks.longemotion.benchmark:PAPERS",
+    exhibits="tasks.benchmarks.longemotion.exhibits:EXHIBITS",
 )
 PAPERS = (DATA_FOLDER / "published" / "longemotion.yaml",)
 

@@ -1,9 +1,8 @@
-"""Describe a leaderboard: models of several runs, ranked and side by side, their totals over time, a paper's experiments."""
+"""Describe a leaderboard: models of several runs, ranked and side by side, their totals over time."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from schemas.blueprint import Ability
 from schemas.documents.leaderboard import AcrossModels, ModelScore, PairDifference, PublishedRow, StoredRow
 from schemas.lineage import RunManifest
 from schemas.paper import Comparability
@@ -11,8 +10,6 @@ from schemas.roles import JUDGE
 from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.lake.manifest import run_order
 from tasks.leaderboard.across_models import groups_said
-from tasks.leaderboard.descriptions import described_table
-from tasks.leaderboard.published_experiments import Experiments
 from tasks.leaderboard.ranking import RUN, LeaderboardData
 from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.content.verdicts import TOTAL_COLUMNS, SystemTotal
@@ -76,11 +73,6 @@ class Leaderboard:
             (*heads, *scores), [tuple(self._row(entry)) for entry in self.entries], f"{self.data.blueprint.title}: ranking"
         )
         return table.without_empty("Group", said.title, "Items")
-
-    @property
-    def described(self) -> Table | None:
-        """The models by what is said of them; null if they are not grouped so."""
-        return described_table(self.data) if self.data.chosen.group_by else None
 
     @property
     def is_grouped(self) -> bool:
@@ -230,32 +222,3 @@ def ranks_table(across: AcrossModels) -> Table:
     moved, correlations = (way.moved for way in ways), (way.rank_correlation for way in ways)
     rows: list[tuple[Value, ...]] = [*ranks, ("Moved", *moved), ("Spearman's rho", *correlations)] if ways else []
     return Table(heads, rows, "Ranks by other weights and thresholds")
-
-
-def settings_table(experiments: Experiments, abilities: tuple[Ability, ...]) -> Table:
-    """Return scores by setting."""
-    scores = columns("score", *(main.title for main in abilities), digits=1)
-    rows = [
-        (row["model"], _origin(row), setting_title(row["setting"]), *(row.get(main.id) for main in abilities), row["n_scored"])
-        for row in experiments.settings
-    ]
-    return Table((*columns("name", "Model", "From", "Setting"), *scores, Column("Items", "count")), rows, "Scores by setting")
-
-
-def thinking_table(experiments: Experiments) -> Table:
-    """Return scores with thinking on and off."""
-    scores = (*columns("score", "On", "Off"), Column("Gain", "difference"))
-    rows = [(row["task"], row["model"], _origin(row), row["on"], row["off"], row["gain"]) for row in experiments.thinking]
-    return Table((*columns("name", "Task", "Model", "From"), *scores), rows, "Scores with and without thinking")
-
-
-def judged_table(experiments: Experiments) -> Table:
-    """Return mean ratings by dimension, a column for each of those rated."""
-    heads = (Column("Dimension", "name"), *columns("number", *(row["model"] for row in experiments.judged)))
-    origins = ("From", *map(_origin, experiments.judged))
-    rows = [(title, *(row.get(name) for row in experiments.judged)) for name, title in experiments.dimensions.items()]
-    return Table(heads, [origins, *rows], "Mean ratings by dimension")
-
-
-def _origin(row: Row) -> str:
-    return row["run"] or "the paper"

@@ -1,11 +1,13 @@
 """Table 2: the paper's, cell by cell through the code that one's own models take; own ratings worked out by hand."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tasks.benchmarks.esc_eval.exhibits import lay_out_dimensions
 from tasks.leaderboard.ranking import published_leaderboard
+from tasks.runs.model_figures import lay_out_printed
 from tasks.runs.sections import Block
 from tasks.scoring.published import papers, read_table
 from tasks.text.tables import as_cell
@@ -44,3 +46,14 @@ def test_best_of_each_language_is_marked() -> None:
     # 65.26 and, within a point, 65.18; then 63.52; lowest 25.08.
     assert [name for name, mark in humanoid.items() if mark == "best"] == ["ChatCounselor", "EmoLLM"]
     assert (humanoid["ExTES-LLaMa"], humanoid["WizardLM2-7B-Chat"], humanoid["GPT-4"]) == ("second", "lowest", None)
+
+
+def test_printed_cells_stay_as_they_are_printed() -> None:
+    models = published_leaderboard("esc-eval").models
+    first, *others = lay_out_printed(models)
+    (table,) = first.tables
+    assert (first.title.partition(":")[0], len(others)) == ("Table 1", 5)
+    # 8.0 and not 8; a cell without a value is empty.
+    assert {type(cell) for row in table.rows for cell in row} == {str}
+    assert "8.0" in table.rows[13]
+    assert [*lay_out_printed(replace(models, rows=()))] == []
