@@ -30,7 +30,7 @@ async def build_cards(plan: Plan, first: CardStep, pipeline_name: str | None = N
     lake, budget = open_lake(plan), open_budget(plan)
     lake.require_writable()
     pipeline = find_pipeline(pipeline_name)
-    entering = pipeline.read(first, plan.benchmark, plan.mirror)
+    entering = pipeline.read(first, plan)
     await check_endpoints(plan)
     await ensure_probed(lake.state, unprobed(plan), budget)
     plan = with_capabilities(plan)

@@ -158,6 +158,9 @@ class Paper(Frozen):
     judge: str | None = None
     temperature: float | None = None
     repetitions: int | None = None
+    solvers: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="options that its items are asked with, by setting"
+    )
     profile: Profile | None = Field(default=None, description="how its replies were scored, if that is one of ours")
     languages: Shares | None = None
     gate_languages: Shares | None = None

@@ -21,7 +21,7 @@ from schemas.plan import Plan
 from schemas.roles import JUDGES
 from schemas.table import Column, Table
 from schemas.tables.role_cards import QUALITIES, CardStep, RoleCards
-from tasks.judging.cards import CardPipeline, card_agreement, find_pipeline, funnel
+from tasks.judging.cards import CardPipeline, card_agreement, compare_funnel, find_pipeline, funnel
 from tasks.lake.files import replace_file
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
@@ -31,7 +31,7 @@ from tasks.reporting.run_document import describe_cost
 MOST_ANNOTATORS = 3
 """Two, and who settles what they do not agree on."""
 
-USED = {"benchmark", "models", "roles", "budget", "budget_tokens", "prices", "mirror", "lake"}
+USED = {"benchmark", "models", "roles", "sample", "seed", "budget", "budget_tokens", "prices", "mirror", "folders", "lake"}
 """Fields of a plan that mean something here."""
 
 COMMANDS: dict[str, tuple[CardStep, str]] = {
@@ -44,7 +44,7 @@ COMMANDS: dict[str, tuple[CardStep, str]] = {
 """Commands by name: the first step of each, and its help."""
 
 Source = Annotated[
-    str, typer.Argument(metavar="SOURCE", help="build: posts as JSONL; annotate: a dataset, or own items, of cards")
+    str, typer.Argument(metavar="SOURCE", help="build: posts as JSONL, or a corpus; annotate: a dataset, or own items, of cards")
 ]
 Out = Annotated[Path, opt.option("folder for the cards", opt.WHERE, "FOLDER")]
 Pipeline = Annotated[str | None, opt.option("of an installed benchmark; default: the first", opt.EVALUATED, "NAME")]
@@ -65,7 +65,7 @@ def _cards_command(
     from flows.runtime.prefect_server import on_server  # noqa: PLC0415
 
     cards = find_pipeline(pipeline)
-    cards.read(first, plan.benchmark, plan.mirror)  # before a server is waited for: a wrong line is told at once
+    cards.read(first, plan)  # before a server is waited for: a wrong line is told at once
     result = run_to_end(on_server(lambda: build_cards(plan, first, pipeline)))
     _finished(plan, cards, result, out).finish(as_json=as_json)
 
@@ -98,6 +98,7 @@ def _finished(plan: Plan, pipeline: CardPipeline, result: StageResult, out: Path
     usage = price_usage(result.usage, plan, table)
     document = BuiltCards(
         funnel=funnel(cards),
+        paper=compare_funnel(cards, pl.read_csv(pipeline.printed)) if pipeline.printed else (),
         grades={quality: len(items) for quality, items in zip(QUALITIES, files.values(), strict=True)},
         agreement=card_agreement(cards),
         files=tuple(str(out / file) for file in (*files, f"{name}.cards.json")),
@@ -123,6 +124,11 @@ def _view(document: BuiltCards) -> list[RenderableType]:
     ]
     columns = (Column("Annotators on"), Column("Cards", "count"), Column("Alike", "count"), Column("Alpha", "number"))
     agreement = [(row.of, row.cards, row.alike, row.alpha) for row in document.agreement]
-    tables = (Table((Column("Step"), *counts, Column("Dropped")), steps), Table(columns, agreement))
+    tables = [Table((Column("Step"), *counts, Column("Dropped")), steps), Table(columns, agreement)]
+    both = [(row.language, row.stage, row.here, row.cards) for row in document.paper]
+    heads = (Column("Language"), Column("Kept"), Column("Here", "count"), Column("Paper", "count"))
+    tables += [Table(heads, both, "Beside the paper")] if both else []
+    notes = [f"Paper, {row.language}, {row.stage}: {row.note}" for row in document.paper if row.note]
     grades = ", ".join(f"{count} {quality}" for quality, count in document.grades.items())
-    return [*map(terminal_table, tables), f"Cards: {grades}", *(f"Written: {file}" for file in document.files)]
+    written = [f"Written: {file}" for file in document.files]
+    return [*map(terminal_table, tables), *notes, f"Cards: {grades}", *written]

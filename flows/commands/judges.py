@@ -1,6 +1,8 @@
-"""`moodflow judges`: how far the judges of a run agree with people."""
+"""`moodflow judges`: how far the judges of a run agree with people; which of several simulated persons is more human."""
 
+import json
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,10 +11,15 @@ from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, terminal_table
-from schemas.documents.models import Certificate, JudgeCheck
-from schemas.folders import DEFAULT_LAKE
-from schemas.table import Column, Interval, Table, Value
+from schemas.documents.comparison import PairFiles
+from schemas.documents.models import Certificate, CriterionAgreement, JudgeCheck
+from schemas.errors import UsageError
+from schemas.folders import DATA_FOLDER, DEFAULT_LAKE
+from schemas.json_yaml import read_text, read_yaml
+from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.compare.judge_agreement import check_judges
+from tasks.compare.votes import compare_persons, pair_items, votes_of_people, votes_of_run
+from tasks.lake.files import replace_file
 from tasks.runs.past_run import reopen
 
 FEW_CLUSTERS = 10
@@ -27,16 +34,63 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 Human = Annotated[Path, typer.Option("--human", metavar="FILE", help="ratings by people: .parquet, .csv or .jsonl")]
 
 
+Across = Annotated[
+    bool, typer.Option("--across", help="also each judged dimension with each criterion of people, whatever their names")
+]
+
+
 @app.callback()
 def _group() -> None:
-    """Judges, and how far they agree with people."""
+    """Judges, how far they agree with people, and votes on simulated persons."""
 
 
 @app.command("check")
-def check_command(run: opt.Run, human: Human, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+def check_command(
+    run: opt.Run, human: Human, across: Across = False, lake: opt.LakeFolder = None, as_json: opt.AsJson = False
+) -> None:
     """Compare judges with people, beside people with each other and the best constant. Ends with 1 if rows were refused."""
-    document = check_judges(reopen(lake or DEFAULT_LAKE, run), human)
+    document = check_judges(reopen(lake or DEFAULT_LAKE, run), human, across=across)
     CommandResult(int(document.refused > 0), document, _view(document)).finish(as_json=as_json)
+
+
+@app.command("pairs")
+def pairs_command(
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN RUN", help="runs over the same cards, each with another simulated person")
+    ],
+    to: opt.ToFolder = Path(),
+    lake: opt.LakeFolder = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Write pairs of dialogues on the same card, in both orders, and a blueprint that asks a judge which person is more human."""
+    setup = read_yaml(read_text(DATA_FOLDER / "more_human.yaml"))
+    items = [*pair_items((reopen(lake or DEFAULT_LAKE, run) for run in runs), setup)]
+    texts = {"pairs.jsonl": "\n".join(map(json.dumps, items)), "pairs.yaml": json.dumps(setup["blueprint"], indent=1)}
+    if not items:
+        raise UsageError(
+            "the runs have no card that two simulated persons play with the same model",
+            where="RUN RUN",
+            expected="runs of one benchmark and model that differ in who plays the person",
+            next_step="run the benchmark again with another model in that role",
+        )
+    for name, text in texts.items():
+        replace_file(to / name, text.encode())
+    CommandResult(0, PairFiles(pairs=len(items) // 2, files=tuple(str(to / name) for name in texts))).finish(as_json=as_json)
+
+
+@app.command("votes")
+def votes_command(
+    source: Annotated[str, typer.Argument(metavar="RUN|FILE", help="a judge's run of pairs, or votes of people in a .csv file")],
+    lake: opt.LakeFolder = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Strengths of simulated persons by votes on which of two is more human, and how often a vote turns with the order."""
+    is_file = source.endswith(".csv")
+    document = compare_persons(votes_of_people(Path(source)) if is_file else votes_of_run(reopen(lake or DEFAULT_LAKE, source)))
+    rows = [(row.person, row.strength, Interval.of(row.ci_low, row.ci_high)) for row in document.persons]
+    table = Table((Column("Person", "name"), Column("Strength", "number"), Column("95 %", "interval")), rows)
+    counts = detail_lines(document.model_dump(exclude={"persons"}))
+    CommandResult(0, document, [*counts, terminal_table(table)]).finish(as_json=as_json)
 
 
 def _view(document: JudgeCheck) -> list[RenderableType]:
@@ -45,8 +99,24 @@ def _view(document: JudgeCheck) -> list[RenderableType]:
     notes = [f"Undefined: {n} rows, {why}" for why, n in undefined.items()]
     if any(row.n_clusters is not None and row.n_clusters < FEW_CLUSTERS for row in document.certificates):
         notes.append(f"Intervals rest on few clusters, below {FEW_CLUSTERS}")
-    counts = document.model_dump(exclude={"certificates"})
-    return [*detail_lines(counts), terminal_table(Table(COLUMNS, [*map(_row, defined)])), *notes]
+    counts = document.model_dump(exclude={"certificates", "across"})
+    tables = [Table(COLUMNS, [*map(_row, defined)]), *_matrices(document.across)]
+    return [*detail_lines(counts), *map(terminal_table, tables), *notes]
+
+
+def _matrices(rows: Sequence[CriterionAgreement]) -> Iterator[Table]:
+    """Yield a table per dataset, level and statistic: dimensions down, criteria across."""
+    criteria = tuple(dict.fromkeys(row.criterion for row in rows))
+    heads = (*columns("text", "Judge", "Dimension"), *columns("number", *criteria))
+    for source, level, statistic in dict.fromkeys((row.source, row.level, row.statistic) for row in rows):
+        cells: dict[tuple[str, str], dict[str, Value]] = {}
+        for row in rows:
+            if (row.source, row.level, row.statistic) == (source, level, statistic):
+                ends = Interval.of(row.value_low, row.value_high)
+                side = cells.setdefault((f"{row.judge} {row.rubric}".strip(), row.dimension), {})
+                side[row.criterion] = Cell(row.value, interval=ends)
+        lines = [(*side, *(values.get(name) for name in criteria)) for side, values in cells.items()]
+        yield Table(heads, lines, f"{source}: {statistic} {level}")
 
 
 def _row(row: Certificate) -> tuple[Value, ...]:

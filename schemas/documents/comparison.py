@@ -150,3 +150,30 @@ class VariedRuns(SeveralRuns):
 
 AnyRun = VariedRuns | SeveralRuns | RunDocument | RunForecast
 AnyInference = InferDocument | RunForecast
+
+
+class PairFiles(Document):
+    """Pairs of dialogues for a judge."""
+
+    pairs: int = Field(description="each in both orders")
+    files: tuple[str, ...] = Field(description="the items, and the blueprint that asks them")
+
+
+class PersonStrength(Frozen):
+    """How human a simulated person is: its strength in the model of Bradley and Terry."""
+
+    person: str
+    strength: float = Field(description="of all persons together 1: the chance to win is the share in the strengths of both")
+    ci_low: float | None = Field(description="95 % interval over cards")
+    ci_high: float | None
+
+
+class PersonVotes(Document):
+    """Votes on which of two simulated persons is more human."""
+
+    votes: int
+    cards: int
+    raters: tuple[str, ...]
+    both_orders: int = Field(description="pairs on which a rater voted in both orders")
+    turned: float | None = Field(description="share of these on which the vote turned with the order; null = there is none")
+    persons: tuple[PersonStrength, ...]

@@ -114,6 +114,18 @@ class FunnelStep(Frozen):
     failed: int = Field(description="cards whose call failed")
 
 
+class PrintedFunnelStep(Frozen):
+    """A count that the paper prints of its own cards, and the same count of these."""
+
+    language: str
+    stage: str
+    step: CardStep = Field(description="that keeps these cards")
+    quality: str | None = Field(description="null = of any")
+    cards: int = Field(description="of the paper")
+    note: str | None = Field(description="what is wrong with the printed count; null = nothing")
+    here: int | None = Field(description="of these cards; null = they came in after this step")
+
+
 class CardAgreement(Frozen):
     """How far two annotators agree."""
 
@@ -127,6 +139,9 @@ class BuiltCards(Document):
     """Role cards that were built or annotated."""
 
     funnel: tuple[FunnelStep, ...]
+    paper: tuple[PrintedFunnelStep, ...] = Field(
+        description="funnel of the pipeline's paper beside this one; empty = none is printed"
+    )
     grades: dict[str, int] = Field(description="cards by grade")
     agreement: tuple[CardAgreement, ...]
     files: tuple[str, ...]

@@ -31,6 +31,8 @@ DOCUMENTS = {
     "journal requests": "lake:WrittenRequests",
     "journal show": "lake:JournalSummary",
     "judges check": "models:JudgeCheck",
+    "judges pairs": "comparison:PairFiles",
+    "judges votes": "comparison:PersonVotes",
     "leaderboard": "leaderboard:RankedSystems",
     "lineage": "lake:LineageGraph",
     "models accept": "models:AcceptedFindings",

@@ -20,7 +20,7 @@ class RoleCards(dy.Schema):
     form = dy.Enum(["post", "dialogue", "card"], description="as which it came in")
     language = dy.Enum(list(LANGUAGES))
     source = dy.String(min_length=1)
-    posted = dy.String(nullable=True, description="the post or dialogue; null = it came as a card")
+    posted = dy.String(nullable=True, description="the post or dialogue; null = it came as a card, empty = the record is none")
     text = dy.String(nullable=True, description="the card, four labelled lines; null = not extracted")
     scene = dy.String(nullable=True, description="domain that the filter sees; null = not filtered")
     annotations = dy.List(

@@ -1,32 +1,36 @@
 """How far judges agree with people, beside how far people agree with each other and what the best constant would reach."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from schemas.documents.models import Certificate, JudgeCheck
+from schemas.documents.models import Certificate, CriterionAgreement, JudgeCheck
 from schemas.tables.comparisons import UNIT
 from tasks.compare.judged_ratings import JoinedRatings, join_ratings, read_human_ratings
 from tasks.compare.runs import RESAMPLES
 from tasks.judging.agreement import ALPHA_LEVELS, FEWEST_PAIRS, krippendorff_alpha
 from tasks.runs.past_run import PastRun
 from tasks.scoring import rater_agreement
-from tasks.scoring.rater_agreement import FEWEST_SYSTEMS, STATISTICS, Units
+from tasks.scoring.rater_agreement import CORRELATIONS, FEWEST_SYSTEMS, LEVELS, STATISTICS, Units
 from tasks.scoring.resampling import Floats, design_effects, draw_weights, place_clusters, shares, tails
 from tasks.scoring.uncertainty import Resampling, limits_of
 
-MEAN, PEOPLE = "mean of dimensions", "people"
+MEAN, MEAN_OF_CRITERIA, PEOPLE = "mean of dimensions", "mean of criteria", "people"
 PAIRED, DISTANCES, OF_VALUES = slice(3), slice(3, 5), slice(5)
 """Places in STATISTICS: of two ratings on one scale, for which a judge is compared with each person; those in values; both."""
 
 SIDES = ("value", "human_value", "same_targets_value", "constant_value")
 """Of the judge with people, each person with the others, the judge with those others, the best constant with people."""
 
+CORRELATED = [(name, level) for level in LEVELS[:2] for name in CORRELATIONS]
+"""Statistic and level of what is compared across dimensions, in the order of `correlate_levels`."""
+
 FEW = "too few common units, no variance or not on the scale"
+FEW_OR_UNLIKE, NO_ITEM = "too few common units, no variance or dimensions of unlike scales", "no item has three unlike systems"
 MOST_UNDEFINED = 0.05
 """Share of draws without a value above which there is no interval."""
 
@@ -45,11 +49,15 @@ class Ratings(NamedTuple):
     units: Units
 
 
-def check_judges(run: PastRun, human: Path) -> JudgeCheck:
-    """Compare the judges of a run with the ratings of a file, whose bad rows are refused."""
+def check_judges(run: PastRun, human: Path, *, across: bool = False) -> JudgeCheck:
+    """Compare the judges of a run with the ratings of a file, whose bad rows are refused.
+
+    `across`: compare each dimension with each criterion of people, too.
+    """
     ratings = read_human_ratings(human)
     joined = join_ratings(ratings.good, run)
-    table = certificates(joined, Resampling(RESAMPLES, int(run.manifest.plan.get("seed", 0))))
+    resampling = Resampling(RESAMPLES, int(run.manifest.plan.get("seed", 0)))
+    table = certificates(joined, resampling)
     return JudgeCheck(
         run=run.name,
         human=str(human),
@@ -59,6 +67,7 @@ def check_judges(run: PastRun, human: Path) -> JudgeCheck:
         refused_by_rule=dict(ratings.refused),
         left_out=dict(joined.left_out),
         certificates=tuple(Certificate(**row) for row in table.iter_rows(named=True)),
+        across=tuple(compare_across(joined, resampling)) if across else (),
     )
 
 
@@ -76,7 +85,7 @@ def certificates(joined: JoinedRatings, resampling: Resampling) -> pl.DataFrame:
         rows = [(PEOPLE, "", name, _among_people(own)) for name, own in ratings.items()]
         judges = joined.judges.join(people, on=[*UNIT, "dimension"], how="semi").join(units, on=UNIT).sort("judge", "rubric")
         for (judge, rubric), own in judges.group_by("judge", "rubric", maintain_order=True):
-            rated = {name: (given, ratings[name], _on_units(given, ratings[name])) for name, given in _by_dimension(own)}
+            rated = {name: (given, ratings[name], _on_units(given, len(drawn.items))) for name, given in _by_dimension(own)}
             sides = {name: _compare(*of_dimension) for name, of_dimension in rated.items()}
             rows += [(judge, rubric, name, _table(values, tail, _counts(*rated[name][1:]))) for name, values in sides.items()]
             if len(sides) > 1:
@@ -88,6 +97,56 @@ def certificates(joined: JoinedRatings, resampling: Resampling) -> pl.DataFrame:
             key = {"source": source, "judge": judge, "rubric": rubric, "dimension": name}
             tables.append(table.select(*(pl.lit(value).alias(column) for column, value in key.items()), pl.all()))
     return pl.concat(tables, how="diagonal_relaxed")
+
+
+def compare_across(joined: JoinedRatings, resampling: Resampling) -> Iterator[CriterionAgreement]:
+    """Yield the correlations of each judged dimension with each criterion of people, whatever the names of the two.
+
+    The means of both sides' dimensions, and each text metric, are compared like a dimension. A unit counts where both sides have
+    a value, and in a mean where all of its dimensions have one. Clusters are drawn as in `certificates`.
+    """
+    for (source,), people in joined.people.sort("source").group_by("source", maintain_order=True):
+        units, drawn = _draw(people, resampling)
+        tail = tails(units.select("place", system=0, item_id="row"))["tail"][0]
+        ratings = {name: _ratings(own, drawn) for name, own in _by_dimension(people.join(units, on=UNIT))}
+        alike = len({(*of_name.scale, of_name.rises) for of_name in ratings.values()}) == 1
+        criteria = _with_mean(
+            {name: _row_means(of_name.people) for name, of_name in ratings.items()}, MEAN_OF_CRITERIA, alike=alike
+        )
+        judges = joined.judges.join(units, on=UNIT).sort("judge", "rubric")
+        for (judge, rubric), own in judges.group_by("judge", "rubric", maintain_order=True):
+            # A text metric has no dimension: its values stand once for each criterion.
+            values = own if rubric else own.unique("row", maintain_order=True).with_columns(dimension=pl.lit(""))
+            rated = {name: _on_units(of_name, len(drawn.items)) for name, of_name in _by_dimension(values)}
+            rated = _with_mean(rated, MEAN, alike=values.select("lowest", "highest").n_unique() == 1)
+            for (dimension, left), (criterion, right) in product(rated.items(), criteria.items()):
+                for row in _correlations(left, right, drawn, tail).to_dicts():
+                    key = {"source": source, "judge": judge, "rubric": rubric, "dimension": dimension, "criterion": criterion}
+                    yield CriterionAgreement(**key, **row)
+
+
+def _with_mean(sides: dict[str, Floats], name: str, *, alike: bool) -> dict[str, Floats]:
+    """Return values by name, [units], and their mean where there are several: without a value if their scales are unlike."""
+    mean = np.mean([*sides.values()], axis=0) if alike else np.full(len(next(iter(sides.values()))), np.nan)
+    return {**sides, name: mean} if len(sides) > 1 else sides
+
+
+def _correlations(left: Floats, right: Floats, drawn: Units, tail: float) -> pl.DataFrame:
+    """Return a row per correlation, pooled and by item: counts, value, interval, and why there is no value."""
+    kept = np.flatnonzero(np.isfinite(left) & np.isfinite(right))
+    units, table = drawn.only(kept), pl.DataFrame(CORRELATED, ["statistic", "level"], orient="row")
+    values = np.full((len(CORRELATED), drawn.weights.shape[1]), np.nan)
+    left_out = 0
+    if len(kept) >= FEWEST_PAIRS:
+        values = rater_agreement.correlate_levels(left[kept], right[kept], units)[: len(CORRELATED)]
+        left_out = int(np.isnan(rater_agreement.correlate_items(left[kept], right[kept], units)[:, 0]).sum())
+    undefined_because = pl.col("level").replace_strict({"pooled": FEW_OR_UNLIKE, "by_item": NO_ITEM})
+    return table.with_columns(
+        n_units=len(kept),
+        n_items_left_out=pl.when(level="by_item").then(left_out),
+        value=pl.Series(values[:, 0], nan_to_null=True),
+        **_interval("value", values[:, 1:], tail).to_dict(),
+    ).with_columns(undefined_because=pl.when(pl.col("value").is_null()).then(undefined_because))
 
 
 def _by_dimension(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -128,9 +187,9 @@ def _among_people(ratings: Ratings) -> pl.DataFrame:
     return table.with_columns(level=pl.lit("pooled"), undefined_because=pl.when(pl.col("value").is_null()).then(pl.lit(FEW)))
 
 
-def _on_units(own: pl.DataFrame, ratings: Ratings) -> Floats:
+def _on_units(own: pl.DataFrame, n_units: int) -> Floats:
     """Return a judge's ratings of what people rated, [units]; NaN where it gave none."""
-    judge = np.full(len(ratings.people), np.nan)
+    judge = np.full(n_units, np.nan)
     judge[own["row"].to_numpy()] = own["value"].to_numpy()
     return judge
 
@@ -182,7 +241,7 @@ def _counts(ratings: Ratings, judge: Floats) -> pl.DataFrame:
     effects = dict(design_effects(both).iter_rows())
     left_out = int(np.isnan(rater_agreement.correlate_items(judge[kept], target, units)[:, 0]).sum())
     few = f"no variance, or fewer than {FEWEST_SYSTEMS} systems: {len(np.unique(units.systems))}"
-    why = {"pooled": FEW, "by_item": "no item has three unlike systems", "by_system": few}
+    why = {"pooled": FEW, "by_item": NO_ITEM, "by_system": few}
     columns = {
         "n_units": len(kept),
         "n_pairs": int(np.isfinite(ratings.people[kept]).sum()),
@@ -200,12 +259,16 @@ def _table(sides: Floats, tail: float, counts: pl.DataFrame) -> pl.DataFrame:
     table = pl.DataFrame(STATISTICS, ["statistic", "level"], orient="row").hstack(counts)
     table = table.with_columns(pl.Series(name, side[:, 0], nan_to_null=True) for name, side in zip(SIDES, sides, strict=True))
     for name, reason, draws in zip(SIDES, REASONS, sides[:2, :, 1:], strict=False):
-        undefined = np.isnan(draws).sum(axis=1)
-        defined = np.where((undefined > MOST_UNDEFINED * draws.shape[1])[:, None], np.nan, draws)
-        limits = limits_of(defined, pl.repeat(tail, len(draws), eager=True)).rename(
-            {"ci_low": f"{name}_low", "ci_high": f"{name}_high"}
-        )
-        table = table.hstack(limits).with_columns(pl.Series(f"{name}_undefined_draws", undefined))
+        table = table.hstack(_interval(name, draws, tail))
         # A reason stands only where a value is missing.
         table = table.with_columns(pl.when(pl.col(name).is_null()).then(reason).alias(reason))
     return table.with_columns(pl.when(pl.col("value").is_not_null()).then("design_effect").alias("design_effect"))
+
+
+def _interval(name: str, draws: Floats, tail: float) -> pl.DataFrame:
+    """Return the ends of each row's interval, null where too many draws have no value, and how many these are."""
+    undefined = np.isnan(draws).sum(axis=1)
+    defined = np.where((undefined > MOST_UNDEFINED * draws.shape[1])[:, None], np.nan, draws)
+    limits = limits_of(defined, pl.repeat(tail, len(draws), eager=True))
+    ends = limits.rename({"ci_low": f"{name}_low", "ci_high": f"{name}_high"})
+    return ends.with_columns(pl.Series(f"{name}_undefined_draws", undefined))

@@ -10,9 +10,10 @@ import polars as pl
 
 from schemas.benchmark import Rows
 from schemas.chat import ModelEntry
-from schemas.documents.datasets import CardAgreement, FunnelStep
+from schemas.documents.datasets import CardAgreement, FunnelStep, PrintedFunnelStep
 from schemas.errors import unknown_name
 from schemas.lineage import PartitionKey, PartitionRef
+from schemas.plan import Plan
 from schemas.tables.role_cards import CardStep
 from schemas.usage import Role
 from tasks.judging.agreement import krippendorff_alpha
@@ -34,18 +35,20 @@ class CardPipeline:
     Attributes:
         name: for `--pipeline`.
         version: bumped when a step asks or concludes otherwise.
-        read: reads what enters a first step from a source, looked up in a mirror where it is no file.
+        read: reads what enters a first step: what the plan names as its benchmark.
         texts: returns the content of the files that the calls rest on, by name.
         advance: takes a card that was kept one step further.
         items: returns the cards of a quality as own items.
+        printed: CSV of how many cards the steps of its paper kept, by language; null = the paper has no such table.
     """
 
     name: str
     version: str
-    read: Callable[[CardStep, str, Path | None], list[Card]]
+    read: Callable[[CardStep, Plan], list[Card]]
     texts: Callable[[], Mapping[str, Any]]
     advance: Callable[[Card, CardStep, SolverResources], Awaitable[Card]]
     items: Callable[[pl.DataFrame, str], list[Card]]
+    printed: Path | None = None
 
 
 PIPELINES = Rows("card_pipelines", CardPipeline)
@@ -91,6 +94,21 @@ def funnel(cards: pl.DataFrame) -> tuple[FunnelStep, ...]:
         row = {"step": step, "entered": ends.height, "kept": kept, "dropped": dropped, "failed": failed}
         steps.append(FunnelStep.model_validate(row))
     return tuple(steps)
+
+
+def compare_funnel(cards: pl.DataFrame, printed: pl.DataFrame) -> tuple[PrintedFunnelStep, ...]:
+    """Return each count that a paper prints for the languages of these cards, with that of these cards.
+
+    Args:
+        cards: rows of `role_cards`, of all steps.
+        printed: columns of PrintedFunnelStep but `here`.
+    """
+    kept, rows = cards.filter(status="kept"), list[PrintedFunnelStep]()
+    for row in printed.filter(pl.col("language").is_in(cards["language"].unique().to_list())).to_dicts():
+        of_quality = pl.lit(value=True) if row["quality"] is None else pl.col("quality") == row["quality"]
+        own = kept.filter(of_quality, language=row["language"], step=row["step"])
+        rows.append(PrintedFunnelStep(**row, here=own.height if row["step"] in cards["step"] else None))
+    return tuple(rows)
 
 
 def card_agreement(cards: pl.DataFrame) -> tuple[CardAgreement, ...]:

@@ -18,7 +18,7 @@ from tasks.runs.score_tree import explain_ability, explain_total, scores_of
 from tasks.scoring.blueprints import RUBRICS_BELOW
 from tasks.scoring.published import TOTAL, PublishedTable, as_table, paper_of, published_of
 from tasks.solvers.plain import prompt_files
-from tasks.solvers.registry import setting_title
+from tasks.solvers.registry import find_solver, setting_title
 from tasks.sources.locating import shortened
 from tasks.text.number_format import counted, listed, percent
 
@@ -90,6 +90,7 @@ def _of_the_run(run: PastRun | ReportData, paper: Paper, table: PublishedTable, 
     temperature = next((_temperature(model) for model in plan.get("models", ()) if model["name"] == system.model), None)
     yield from _set_otherwise("temperature", "temperature", temperature, paper.temperature)
     yield from _set_otherwise("repetitions", "times each item is asked:", plan.get("repeat", 1), paper.repetitions)
+    yield from _options_otherwise(plan.get("solvers", {}).get(system.setting, {}), paper, system.setting)
     if (orders := plan.get("permute", 0)) > 1:
         yield _close("orders", f"each single choice is asked in {orders} orders of its options")
     if paper.profile and (profile := plan.get("profile", "corrected")) != paper.profile:
@@ -125,6 +126,15 @@ def _set_otherwise(respect: Respect, name: str, ours: float | None, theirs: floa
     if ours is None or ours != theirs:
         of_paper = "not known of the paper" if theirs is None else f"in the paper {theirs:g}"
         yield _close(respect, f"{name} {'as the server has it' if ours is None else f'{ours:g}'}, {of_paper}")
+
+
+def _options_otherwise(given: Mapping[str, Any], paper: Paper, setting: str) -> Iterator[Departure]:
+    """Yield what a setting's own options ask for otherwise than the paper."""
+    theirs = paper.solvers.get(setting, {})
+    ours = find_solver(setting).read_options(given).model_dump() if theirs else {}
+    for name, value in theirs.items():
+        if ours[name] != value:
+            yield _close("setting", f"{setting_title(setting)} with {name} {ours[name]}, in the paper {value}")
 
 
 def _of_datasets(

@@ -46,6 +46,11 @@ def agreement(left: Floats, right: Floats, units: Units, scale: Floats) -> Float
 
     `scale`: ratings that can be given, ascending.
     """
+    return np.vstack((compare_values(left, right, units, scale), correlate_levels(left, right, units)))
+
+
+def correlate_levels(left: Floats, right: Floats, units: Units) -> Floats:
+    """Return CORRELATIONS at each of LEVELS, [9, resamples], of two sides that may have scales of their own, [units]."""
     weights = units.weights
     pairs, pair_of = np.unique(np.column_stack((left, right)), axis=0, return_inverse=True)
     drawn = np.zeros((len(pairs), weights.shape[1]))
@@ -58,7 +63,7 @@ def agreement(left: Floats, right: Floats, units: Units, scale: Floats) -> Float
     means = [shares(own @ (weights * side[:, None]), own @ weights, np.nan) for side in (left, right)]
     of_means = correlate(means[0], means[1], np.ones_like(means[0]))
     by_system = of_means if len(own) >= FEWEST_SYSTEMS else np.full_like(of_means, np.nan)
-    return np.vstack((compare_values(left, right, units, scale), correlate(pairs[:, 0], pairs[:, 1], drawn), by_item, by_system))
+    return np.vstack((correlate(pairs[:, 0], pairs[:, 1], drawn), by_item, by_system))
 
 
 def correlate_items(left: Floats, right: Floats, units: Units) -> Floats:

@@ -1,5 +1,6 @@
 """ESC-Eval as a user runs it: a scripted seeker, model and judge over HTTP, each known by its name; real cards by a long test."""
 
+import csv
 import json
 import re
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
 from tasks.judging.rubrics import load_rubric
 from tasks.sources.locating import Locator
-from tests.flows.command import Ended, ended
+from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted_roles import layer
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
@@ -100,8 +101,8 @@ def assert_dialogues(asked: list[str], cast: Cast, server: ModelServer, lake: Pa
     assert sorted(rated) == sorted((name, each, rating(name, each)) for name in asked for each in DIMENSIONS)
 
 
-def assert_scores(asked: list[str], cast: Cast, document: dict[str, Any]) -> dict[str, float]:
-    """A dimension is 100 x mean / 4, a language the mean of seven, the total that of both; return the languages."""
+def assert_scores(asked: list[str], cast: Cast, document: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """A dimension is 100 x mean / 4, a language the mean of seven, the total that of both; return the dimensions by language."""
     assert tuple(load_rubric("esc_eval").names) == DIMENSIONS
     means: dict[str, dict[str, float]] = {}
     for language in ABILITIES:
@@ -115,11 +116,33 @@ def assert_scores(asked: list[str], cast: Cast, document: dict[str, Any]) -> dic
     assert model["setting"] == "role_play"
     assert model["abilities"] == pytest.approx({ABILITIES[language]: score for language, score in languages.items()})
     assert model["total"] == pytest.approx(fmean(languages.values()))
-    return languages
+    return means
+
+
+def assert_table_2(benchmark: str, means: dict[str, dict[str, float]], lake: Path) -> None:
+    """Next to the paper's models stand one's own, in each language, with its seven dimensions and their average."""
+    board = lake.parent / "board.csv"
+    done = ended("leaderboard", benchmark, "--lake", lake, "--with-published", "--csv", board)
+    assert done.status == 0, done.err
+    for file, language, n_published in (("board-table2.csv", "en", 14), ("board-table2-2.csv", "zh", 12)):
+        with (board.parent / file).open(encoding="utf-8", newline="") as text:
+            rows = list(csv.DictReader(text))
+        (own,) = (row for row in rows if row["From"] == "own")
+        values = [float(own[name.capitalize()]) for name in (*DIMENSIONS, "average")]
+        assert values == pytest.approx([*means[language].values(), fmean(means[language].values())])
+        assert (len(rows), own["Model"], own["Class"], own["Comparability"]) == (
+            n_published + 1,
+            "tested",
+            "domain",
+            "not comparable",
+        )
 
 
 def play(benchmark: str, lake: Path, *more: str) -> None:
     cast = Cast(cards_of(benchmark))
+    about = lake.parent / "about.yaml"
+    about.write_text("tested: {openness: domain-specific}", encoding="utf-8")
+    more = (*more, "--about", str(about))
     with ModelServer(cast) as server:
         done = run(benchmark, server, lake, *more)
         assert done.status == 0, done.err
@@ -127,19 +150,73 @@ def play(benchmark: str, lake: Path, *more: str) -> None:
         assert_dialogues(asked, cast, server, lake)
         again = run(benchmark, server, lake, *more)
         assert (server.calls, again.document["state"]) == (17 * len(asked), "UpToDate")
-    languages = assert_scores(asked, cast, done.document)
+    means = assert_scores(asked, cast, done.document)
+    assert_table_2(benchmark, means, lake)
     page = Path(done.document["report"]).read_text(encoding="utf-8")
     assert '<section id="groups">' in page
     withheld = [name for name in asked if cast.cards[name]["question"] in page]
     assert not withheld or benchmark == "esc-eval-mini"
     board = ended("leaderboard", benchmark, "--lake", lake).out
     assert [board.count(each) for each in (*DIMENSIONS, "average")] == [2] * 8
-    for score in languages.values():
+    for score in map(fmean, (of.values() for of in means.values())):
         assert board.count(f"{score:.2f}") >= 2
 
 
 def test_bundled_cards_from_the_card_to_the_board(tmp_path: Path) -> None:
     play("esc-eval-mini", tmp_path / "lake", "--sample", "3")
+
+
+def test_scenes_of_annotated_cards_break_scores_down(tmp_path: Path) -> None:
+    cards, scenes = cards_of("esc-eval-mini"), dict[str, str]()
+
+    def annotate(messages: Messages) -> str:
+        (name,) = (name for name, row in cards.items() if row["context"] in messages[-1]["content"])
+        scenes[name] = ("job_hunting", "drive", "friendship")[int(name[-1]) % 3]
+        return json.dumps({"category": scenes[name], "grade": "high"})
+
+    with ModelServer(annotate) as server:
+        where = ("--lake", tmp_path / "lake", "--out", tmp_path, "--base-url", server.base_url)
+        done = ended("cards", "annotate", "esc_eval_mini_en", "--model", "annotator", *where, "--sample", "6")
+        assert (done.status, len(scenes)) == (0, 6), done.err
+    source = {"esc_eval_mini_en": {"source": {"path": "esc_eval_mini_en.high.jsonl"}}}
+    own = {"extends": "esc-eval-mini", "name": "scenes", "title": "Scenes", "datasets": source}
+    (tmp_path / "scenes.yaml").write_text(json.dumps(own), encoding="utf-8")
+    with ModelServer(Cast(cards)) as server:
+        done = run(str(tmp_path / "scenes.yaml"), server, tmp_path / "lake", "--datasets", "esc_eval_mini_en")
+    explained = ended(
+        "explain", done.document["run"], "--dataset", "esc_eval_mini_en", "--lake", tmp_path / "lake", "--json"
+    ).document
+    (metric,) = explained["metrics"]
+    scores = {(row["group"], row["value"]): row for row in metric["groups"] if row["measure"] == "empathy"}
+    for scene in set(scenes.values()):
+        rated = [25 * rating(name, "empathy") for name, of in scenes.items() if of == scene]
+        row = scores["category3", scene]
+        assert (row["n"], row["score"]) == (len(rated), pytest.approx(fmean(rated)))
+    work = [name for name, scene in scenes.items() if scene != "friendship"]
+    assert (scores["domain", "work_and_study"]["n"], scores["category2", "social_interaction"]["n"]) == (len(work), 6 - len(work))
+
+
+def test_judge_votes_on_two_seekers_in_both_orders(tmp_path: Path) -> None:
+    cards, lake = cards_of("esc-eval-mini"), tmp_path / "lake"
+
+    only, turns = ("--datasets", "esc_eval_mini_en", "--sample", "4"), "solvers.role_play.turns"
+    with ModelServer(Cast(cards)) as server:
+        names = [run("esc-eval-mini", server, lake, *only, "--set", f"{turns}={n}").document["run"] for n in (1, 2)]
+    pairs = ended("judges", "pairs", *names, "--to", tmp_path, "--lake", lake, "--json")
+    assert (pairs.status, pairs.document["pairs"]) == (0, 4), pairs.err
+    with ModelServer(lambda _: "A") as server:
+        asked = ("run", tmp_path / "pairs.yaml", "--model", "judge", "--base-url", server.base_url, "--lake", lake, "--json")
+        judged = ended(*asked)
+        assert (judged.status, server.calls) == (0, 8), judged.err
+        assert ended(*asked).document["calls"]["sent"] == 0
+    votes = ended("judges", "votes", judged.document["run"], "--lake", lake, "--json").document
+    # Always the first: each wins every second vote, and every vote turns with the order.
+    strengths = {row["person"]: row["strength"] for row in votes["persons"]}
+    assert strengths == pytest.approx({"seeker, turns 1": 0.5, "seeker, turns 2": 0.5})
+    assert (votes["votes"], votes["cards"], votes["both_orders"], votes["turned"]) == (8, 4, 4, 1)
+    assert "seeker, turns 2" in ended("judges", "votes", judged.document["run"], "--lake", lake).out
+    alone = ended("judges", "pairs", names[0], "--to", tmp_path, "--lake", lake)
+    assert_one_message(alone, "no card that two simulated persons play")
 
 
 @pytest.mark.long

@@ -12,6 +12,7 @@ ESC_EVAL = Benchmark(
     question_types="tasks.benchmarks.esc_eval.benchmark:QUESTION_TYPES",
     card_pipelines="tasks.benchmarks.esc_eval.cards:CARD_PIPELINES",
     papers="tasks.benchmarks.esc_eval.benchmark:PAPERS",
+    exhibits="tasks.benchmarks.esc_eval.exhibits:EXHIBITS",
 )
 PAPERS = (DATA_FOLDER / "published" / "esc_eval.yaml",)
 QUESTION_TYPES = (QuestionTypeRow("role_play", "text", RATED, has_prompt=False),)

@@ -1,27 +1,28 @@
 """How ESC-Eval (arXiv 2406.14952) builds role cards: what enters the first step, and the steps from a post to a graded card.
 
-Posts and dialogues of a file enter, or cards that exist.
+Posts and dialogues of a file or a corpus enter, or cards that exist.
 """
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, StringConstraints, create_model, model_validator
+from pydantic import BaseModel, ConfigDict, create_model
 
-from schemas.base import Frozen
 from schemas.chat import ChatMessage
 from schemas.dataset import LocalFile
-from schemas.errors import RecordError, SourceError
+from schemas.errors import SourceError
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
+from schemas.plan import Plan
 from schemas.tables.role_cards import QUALITIES, CardStep
 from schemas.usage import Role
 from schemas.vocabulary import Language
 from tasks.benchmarks.esc_eval.datasets import card_item, card_text, read_card
+from tasks.benchmarks.esc_eval.posts import CORPORA, Filled, draw, read_corpus, read_posts
 from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.own_items import local_dataset
@@ -30,65 +31,16 @@ from tasks.judging.prompts import fence_data
 from tasks.judging.replies import read_reply
 from tasks.solvers.state import SolverResources
 from tasks.sources.locating import Locator, choose_source
-from tasks.sources.reading import read_records
-
-Filled = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-class PostTurn(Frozen):
-    """What one party of a dialogue says."""
-
-    speaker: Filled
-    text: Filled
-
-
-class Post(Frozen):
-    """One line of the file: a post (`text`), or a dialogue (`turns`) that a summary (`situation`) may stand before."""
-
-    id: Filled
-    language: Language
-    source: Filled
-    text: Filled | None = None
-    situation: Filled | None = None
-    turns: tuple[PostTurn, ...] = ()
-
-    @model_validator(mode="after")
-    def _post_or_dialogue(self) -> Self:
-        if bool(self.text) == bool(self.turns) or (self.text and self.situation):
-            raise ValueError("a post has text alone, a dialogue turns, and situation where there is one")
-        return self
-
-    @property
-    def row(self) -> Card:
-        """Return what enters the first step."""
-        lines = [self.text or self.situation or "", *(f"{turn.speaker}: {turn.text}" for turn in self.turns)]
-        row = {"card_id": self.id, "form": "dialogue" if self.turns else "post", "posted": "\n".join(lines).strip()}
-        return row | {"text": None, "language": self.language, "source": self.source}
-
-
-def read_entering(first: CardStep, source: str, mirror: Path | None) -> list[Card]:
-    """Return what enters the first step: posts to extract cards from, or cards that exist; raise what the two readers do."""
-    return read_posts(Path(source)) if first == "extract" else read_cards(source, mirror)
-
-
-def read_posts(path: Path) -> list[Card]:
-    """Return the posts and dialogues of a JSONL file; raise RecordError if a line is none, or has the id of an earlier one."""
-    rows: dict[str, Card] = {}
-    for record in read_records(path, "jsonl", own=True):
-        try:
-            post = Post.model_validate(record.fields)
-            if post.id in rows:
-                raise ValueError(f"id {post.id} is that of an earlier line")
-        except ValueError as error:
-            raise RecordError(
-                "a line is no post or dialogue",
-                where=f"{path}, row {record.row} (0-based)",
-                expected="id, language (en or zh), source, and text or turns",
-                got=" ".join(str(error).split())[:300],
-                next_step="correct the line; docs/how-to/build-cards.md describes the fields",
-            ) from error
-        rows[post.id] = post.row
-    return list(rows.values())
+def read_entering(first: CardStep, plan: Plan) -> list[Card]:
+    """Return what enters the first step, as many as the plan's sample; raise what the readers of posts and cards do."""
+    if first != "extract":
+        return draw(read_cards(plan.benchmark, plan.mirror), plan.sample, plan.seed)
+    if corpus := CORPORA.get(plan.benchmark):
+        posts = read_corpus(plan.benchmark, corpus, plan.folders.get(plan.benchmark))
+        return draw(posts, plan.sample or corpus.sample, plan.seed)
+    return draw(read_posts(Path(plan.benchmark)), plan.sample, plan.seed)
 
 
 def read_cards(name: str, mirror: Path | None) -> list[Card]:
@@ -202,7 +154,9 @@ async def ask(
 
 
 async def extract(row: Card, models: SolverResources) -> Card:
-    """Make a card of a post or a dialogue."""
+    """Make a card of a post or a dialogue; drop a record that is none."""
+    if row.get("reason"):
+        raise CardEnds("dropped", row["reason"])
     reply = await ask(row, models, EXTRACTOR, (row["form"],), EXTRACTION)
     fields: Card = {name: " ".join(value.split()) for name, value in reply.items()}
     return {"text": card_text(row["language"], **fields)}
@@ -286,5 +240,6 @@ CARD_PIPELINES = (
         texts=lambda: {file: load_texts(file) for file in (PROMPTS, TAXONOMY)},
         advance=advance,
         items=card_items,
+        printed=DATA_FOLDER / "published" / "esceval_table6.csv",
     ),
 )

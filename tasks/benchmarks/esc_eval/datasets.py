@@ -114,6 +114,8 @@ def _released_card(record: Record) -> Item:
     return card_item(fields["base"], LANGUAGES[fields["language"]], source=source, card_id=f"card-{fields['id']}", domain=domain)
 
 
+GOODBYE = "A dialogue ends when the seeker says goodbye, in the released code always after five turns."
+
 ESC_EVAL = tuple(
     DatasetSpec(
         id=f"esc_eval_{language}",
@@ -126,7 +128,7 @@ ESC_EVAL = tuple(
         paper="ESC-Eval, arXiv:2406.14952",
         required=("id", "base", "res", "source", "language"),
         expected_rows=rows,
-        differences=("Ages in years are put into the groups that other cards name: below 18, 40 and 60, and above.",),
+        differences=("Ages in years are put into the groups that other cards name: below 18, 40 and 60, and above.", GOODBYE),
     )
     for language, rows in zip(LANGUAGES.values(), (331, 324), strict=True)
 )
@@ -139,7 +141,7 @@ ESC_EVAL_MINI = tuple(
         files=(BundledFile(name=f"role_cards_{language}.jsonl"),),
         question_types=("role_play",),
         languages=(language,),
-        differences=("Our own cards in place of the released ones; too few to rank models.",),
+        differences=("Our own cards in place of the released ones; too few to rank models.", GOODBYE),
     )
     for language in LANGUAGES.values()
 )

@@ -115,6 +115,10 @@ def test_posts_become_graded_cards(language: str, tmp_path: Path) -> None:
     assert (high[1]["question"], high[1]["subset"], high[1]["language"]) == ("case-other", "family_and_life", language)
     levels = {"domain": "family_and_life", "category2": "couple_and_marriage", "category3": ROMANCE}
     assert high[1]["groups"].items() >= {**levels, "source": "forum"}.items()
+    # Of 10 cards that were extracted 8 are left by the filter, 5 by the third; the paper's are of its Table 6.
+    assert [row["here"] for row in done.document["paper"]] == [10, 8, 5, 3, 2]
+    of_paper = {"en": [3673, 2792, 1708, 331, 1455], "zh": [2023, 1566, 1093, 324, 769]}[language]
+    assert [(row["language"], row["cards"]) for row in done.document["paper"]] == [(language, count) for count in of_paper]
     # Of eight pairs five name one category; four one grade: alike and plain, other and homeless.
     alike = [(row["of"], row["cards"], row["alike"]) for row in done.document["agreement"]]
     assert alike == [("category", 8, 5), ("grade", 8, 4)]
@@ -132,6 +136,9 @@ def test_the_terminal_shows_funnel_agreement_cost_and_files(tmp_path: Path) -> N
     # Both say job_hunting of both, so that there is no variance; high and middle are told apart alike.
     assert "category 2 2 – grade 2 2 1.00" in shown
     assert "Cards: 1 high, 1 middle" in shown
+    assert "en after the filter by people 2 1,708" in shown
+    assert "en, middle quality: an error for 1,377" in shown
+    assert "zh" not in shown
     assert "third_annotator" not in shown
     assert shown.count("Written: ") == 3
 
@@ -163,8 +170,25 @@ def test_cards_that_exist_enter_where_they_are_annotated(tmp_path: Path) -> None
         ("adjudicate", 3, 2),
     ]
     assert [(row["cards"], row["alike"]) for row in done.document["agreement"]] == [(3, 2), (3, 1)]
+    # They came in after the steps that the paper counts first.
+    assert [row["here"] for row in done.document["paper"]] == [None, None, 2, 1, 1]
     (high,) = read(tmp_path, "known.high.jsonl")
     assert (high["item_id"], high["question"], high["groups"]["category3"]) == ("alike", "case-alike", WORK)
+
+
+def test_corpus_is_sampled_from_a_folder(tmp_path: Path) -> None:
+    records = [
+        {"instruction": "Counsel.", "input": f"case-{case}", "output": "?"} for case in ("alike", "plain", "vetoed", "odd")
+    ]
+    written(tmp_path, [json.dumps([*records, {**records[0], "input": ""}])], "all.json")
+    folder = ("--set", f"folders.psych8k={tmp_path}", "--json")
+    with ModelServer(answer) as server:
+        asked = ("cards", "build", "psych8k", "--model", "m", "--base-url", server.base_url, "--lake", tmp_path / "lake")
+        assert_one_message(ended(*asked), "Psych8K is not here", "--set folders.psych8k=DIR")
+        done = ended(*asked, "--out", tmp_path / "cards", *folder)
+    extracted = done.document["funnel"][0]
+    assert (done.status, extracted["entered"], extracted["dropped"]) == (0, 5, {"no_text": 1}), done.err
+    assert [item["item_id"] for item in read(tmp_path, "psych8k.high.jsonl")] == ["psych8k-all-0"]
 
 
 GOOD = {"id": "1", "language": "en", "source": "forum", "text": "case-alike"}

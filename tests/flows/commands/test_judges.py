@@ -56,6 +56,7 @@ def assert_agreement(name: str, lake: Path, folder: Path) -> None:
     for metric in ("bleu_1", "bleu_2", "bleu_4", "rouge_l", "distinct_1", "distinct_2"):
         assert [table[metric, one, "pooled"]["value"] for one in ("exact", "spearman")] == [None, None]
         assert table[metric, "spearman", "pooled"]["n_units"] == 4
+    assert done.document["across"] == []
     shown = ended("judges", "check", name, "--human", folder / "good.jsonl", "--lake", lake).out
     for part in ("judge kindness", "warmth", "kappa_quadratic", "0.62", "Same targets", "Intervals rest on few clusters"):
         assert part in shown
@@ -95,3 +96,24 @@ def assert_wrong_input(name: str, lake: Path, folder: Path) -> None:
     refused("no rating of the file is of an answer", "system: curt", "system: kind", rows=[rating("a1", "ann", 1, system="kind")])
     refused("no rating of the file", "source: days", rows=[rating("a1", "ann", 9)])
     refused("there is no run nowhere", rows=people(), run="nowhere")
+
+
+def test_dimensions_across_criteria_of_other_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
+    with ModelServer(judge) as server:
+        name = run("curt", server, tmp_path / "lake").document["run"]
+    file = write(tmp_path / "other.jsonl", [{**row, "dimension": "empathy"} for row in people()])
+    asked = ("judges", "check", name, "--human", file, "--lake", tmp_path / "lake", "--across")
+    rows = ended(*asked, "--json").document["across"]
+    # People's means 4, 2, 1, 0.5 and the judge's 4, 2, 1, 1: 5 of 6 pairs are in order, one is tied for the judge.
+    (kendall,) = (
+        row
+        for row in rows
+        if (row["dimension"], row["criterion"], row["statistic"], row["level"])
+        == ("warmth", "empathy", "kendall_tau_b", "pooled")
+    )
+    assert kendall["value"] == pytest.approx(5 / (5 * 6) ** 0.5)
+    shown = ended(*asked).out
+    assert "days: kendall_tau_b pooled" in shown
+    assert "0.91" in shown

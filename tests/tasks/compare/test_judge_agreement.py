@@ -5,9 +5,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from tasks.compare.judge_agreement import FEW, MEAN, certificates
+from tasks.compare.judge_agreement import FEW, FEW_OR_UNLIKE, MEAN, MEAN_OF_CRITERIA, certificates, compare_across
 from tasks.compare.judged_ratings import JUDGED, JoinedRatings
+from tasks.scoring.rater_agreement import CORRELATIONS
 from tasks.scoring.uncertainty import Resampling
 from tests.mirror import MIRROR, needs_mirror
 
@@ -172,3 +174,45 @@ def test_a_judge_on_mental_align() -> None:
         found = (exact["n_units"], *by_value, *pooled, *systems, bias["design_effect"])
         assert found[:-1] == pytest.approx(expected[:-1], abs=5e-5)
         assert found[-1] == pytest.approx(expected[-1], abs=5e-4)
+
+
+def test_dimensions_across_criteria_of_people() -> None:
+    def rows(who: str, what: str, values: Mapping[str, Sequence[Sequence[float]]], name: str) -> pl.DataFrame:
+        table = [
+            {"system": system, "unit_id": item, "dimension": dimension, who: name, what: float(value)}
+            for dimension, items in values.items()
+            for item, of_item in zip("pqr", items, strict=True)
+            for system, value in zip("xyz", of_item, strict=True)
+        ]
+        return pl.DataFrame(table)
+
+    suggestion, fluency = [[1, 2, 3]] * 3, [[3, 2, 1], [2, 2, 2], [3, 2, 1]]
+    information = [[1, 2, 3], [1, 3, 2], [2, 2, 2]]
+    people = rows("rater", "rating", {"suggestion": suggestion, "fluency": fluency}, "ann")
+    judges = rows("judge", "value", {"information": information, "humanoid": fluency}, "j")
+    metric = rows("judge", "value", {"suggestion": information, "fluency": information}, "bleu_1").with_columns(rubric=pl.lit(""))
+    with_metric = joined(people, pl.concat([judges.with_columns(rubric=pl.lit("r")), metric]))
+    table = {
+        (row.judge, row.dimension, row.criterion, row.statistic, row.level): row
+        for row in compare_across(with_metric, Resampling(200, 0))
+    }
+    assert len(table) == (3 + 1) * 3 * 6  # information, humanoid, their mean and the metric; two criteria and their mean
+    # Information with suggestion: in p 1, in q ranks 1, 3, 2 with 1, 2, 3, of whose three pairs one is turned; r does not vary.
+    by_item = {name: table["j", "information", "suggestion", name, "by_item"] for name in CORRELATIONS}
+    assert [row.value for row in by_item.values()] == pytest.approx([(1 + 0.5) / 2, (1 + 0.5) / 2, (1 + 1 / 3) / 2])
+    assert {(row.n_units, row.n_items_left_out) for row in by_item.values()} == {(9, 1)}
+    left, right = ([value for item in side for value in item] for side in (information, suggestion))
+    pooled = [table["j", "information", "suggestion", name, "pooled"].value for name in CORRELATIONS]
+    assert pooled == pytest.approx([test(left, right).statistic for test in (spearmanr, pearsonr, kendalltau)])
+    assert table["j", "humanoid", "suggestion", "spearman", "by_item"].value == pytest.approx(-1)
+    # Means of the judge: 2, 2, 2 in p, 1.5, 2.5, 2 in q, 2.5, 2, 1.5 in r; of people 2, 2, 2; 1.5, 2, 2.5; 2, 2, 2.
+    mean = table["j", MEAN, MEAN_OF_CRITERIA, "spearman", "by_item"]
+    assert mean.value == pytest.approx(0.5)
+    assert mean.n_items_left_out == 2
+    assert table["bleu_1", "", "suggestion", "kendall_tau_b", "by_item"].value == pytest.approx(2 / 3)
+    interval = table["j", "humanoid", "suggestion", "pearson", "pooled"]
+    assert (interval.value_low or 0) <= (interval.value or 0) <= (interval.value_high or 0) < 0
+    unlike = with_metric._replace(people=with_metric.people.with_columns(higher_is_better=pl.col("dimension") == "fluency"))
+    means = [row for row in compare_across(unlike, Resampling(10, 0)) if row.criterion == MEAN_OF_CRITERIA]
+    assert {row.value for row in means} == {None}
+    assert {row.undefined_because for row in means if row.level == "pooled"} == {FEW_OR_UNLIKE}

@@ -33,6 +33,7 @@ def record(
     total: dict[str, Any] | None = None,
     wording: PaperWording | None = None,
     noticed: tuple[DatasetNotice, ...] = (),
+    system: System = ALWAYS_B,
     **plan: Any,
 ) -> Comparability:
     """Of a run in which each of these datasets (default: all) gave 12 items, all scored; SafetyBench's are the Chinese."""
@@ -40,7 +41,7 @@ def record(
     names = asked or set(blueprint.datasets)
     specs = [find_dataset(name) for name in blueprint.datasets if name in names]
     chosen = notices((spec.alternative if spec.id.startswith("safetybench") else None) or spec for spec in specs)
-    score = {**ALWAYS_B._asdict(), "repetition": 0, "value": 1.0, "status": "scored", "gold": ["B"]}
+    score = {**system._asdict(), "repetition": 0, "value": 1.0, "status": "scored", "gold": ["B"]}
     predicted = {"bias": ["unknown"], "preference": ["stereotype"]}
     rows = [
         score
@@ -131,6 +132,18 @@ def test_a_judge_of_half_the_weight_decides() -> None:
     assert reasons(other)["weight"] == "datasets that are not comparable have 50\u00a0% of the total's weight"
     assert set(reasons(same)) == {"prompts", "rubric", "differences"}
     assert same.abilities["emotion_qa"] == other.abilities["emotion_qa"] == "close"
+
+
+def test_options_of_a_setting_are_a_papers_or_departures() -> None:
+    playing = System("always-b", "role_play")
+    ours, theirs = (
+        reasons(record("esc-eval", system=playing, solvers=solvers))
+        for solvers in ({"role_play": {"turns": 3}}, {"role_play": {"variant": "zero_shot"}})
+    )
+    assert (ours["setting"], "setting" in theirs) == ("Role play with turns 3, in the paper 5", False)
+    assert reasons(record("esc-eval", system=playing))["setting"] == "Role play with variant cot, in the paper zero_shot"
+    goodbyes = [each.text for each in record("esc-eval", system=playing).datasets[0].differences if "goodbye" in each.text]
+    assert len(goodbyes) == 1
 
 
 def test_items_built_anew_are_not_the_papers() -> None:

@@ -1,0 +1,154 @@
+"""Which of two simulated persons is more human: pairs of dialogues for a judge, and strengths from votes on them.
+
+Source: the model of Bradley and Terry 1952, by the iteration of Hunter 2004, The Annals of Statistics 32; a tie is half a win of
+each (arXiv 2406.14952, Figure 3, gives no method).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import permutations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from schemas.documents.comparison import PersonStrength, PersonVotes
+from schemas.errors import RecordError, UsageError
+from schemas.usage import TESTED
+from tasks.compare.runs import RESAMPLES
+from tasks.judging.answers import SIMULATED
+from tasks.runs.past_run import PastRun
+from tasks.scoring.resampling import Floats, draw_weights, shares
+from tasks.scoring.uncertainty import limits_of
+from tasks.solvers.answers import ITEM, SAID
+from tasks.sources.reading import read_records
+
+POINTS = (1.0, 0.0, 0.5)
+"""Of the first person, by the option that is chosen: the first, the second, neither."""
+
+STEPS, CLOSE = 10_000, 1e-12
+"""Most steps of the iteration, and the greatest change after which it ends."""
+
+
+class Vote(NamedTuple):
+    """`points` of the first person: 1, 0, or 0.5 in a tie."""
+
+    card: str
+    first: str
+    second: str
+    points: float
+    rater: str
+
+
+def pair_items(runs: Iterable[PastRun], setup: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield an own item for each card, two persons who play it with the same model, and order of the two.
+
+    Of runs with the same person and model the last counts.
+    """
+    talks = defaultdict[tuple[str, str], dict[str, tuple[str, str]]](dict)
+    for run in runs:
+        languages = run.read("items").select(*ITEM, "language")
+        rows = run.read("answers").filter(SIMULATED, repetition=0).join(languages, on=ITEM).with_columns(said=SAID)
+        for row in rows.sort("item_id", "model").to_dicts():
+            talks[row["item_id"], row["model"]][person_of(run, row)] = (row["language"], row["said"])
+    for (card, model), by_person in talks.items():
+        for first, second in permutations(sorted(by_person), 2):
+            (language, said), (_, other) = by_person[first], by_person[second]
+            heads = [setup["dialogue"][language].format(number=number) for number in (1, 2)]
+            yield {
+                "item_id": f"{card} {model}: {first}, {second}",
+                "language": language,
+                "question_type": "single_choice",
+                "context": f"{heads[0]}\n{said}\n\n{heads[1]}\n{other}",
+                "question": setup["question"][language],
+                "options": setup["options"][language],
+                "fixed_order": True,
+                "gold_indices": [int(first > second)],
+                "cluster": card,
+                "groups": {"card": card, "first": first, "second": second},
+            }
+
+
+def person_of(run: PastRun, answer: dict[str, Any]) -> str:
+    """Return the name of who plays the person of a dialogue: its model, and how it is told to where the plan says so."""
+    role = next(turn["speaker"] for turn in answer["turns"] if turn["speaker"] != TESTED)
+    player = next((entry["name"] for entry in run.manifest.role_models(role, answer["dataset"])), answer["model"])
+    options = run.manifest.plan.get("solvers", {}).get(answer["setting"], {})
+    return ", ".join([player, *(f"{name} {value}" for name, value in options.items())])
+
+
+def votes_of_run(run: PastRun) -> Iterator[Vote]:
+    """Yield the votes of judges that were asked pairs: what they chose, of every reply that could be read."""
+    groups = {
+        row["item_id"]: {each["name"]: each["value"] for each in row["groups"] or ()} for row in run.read("items").to_dicts()
+    }
+    for row in run.read("item_scores").drop_nulls("chosen_place").to_dicts():
+        if (pair := groups[row["item_id"]]).keys() >= {"card", "first", "second"}:
+            yield Vote(pair["card"], pair["first"], pair["second"], POINTS[row["chosen_place"]], row["model"])
+
+
+def votes_of_people(path: Path) -> Iterator[Vote]:
+    """Yield the votes of a CSV with card_id, first, second, winner (empty = a tie) and rater; RecordError: a row is none."""
+    for record in read_records(path, "csv", required=("card_id", "first", "second", "winner", "rater")):
+        fields = record.fields
+        points = {fields["first"]: 1.0, fields["second"]: 0.0, "": 0.5}
+        if len(points) < len(POINTS) or fields["winner"] not in points:
+            raise RecordError(
+                "a row is no vote on two persons",
+                where=f"{path}, row {record.row} (0-based)",
+                expected="two names, first and second, and one of them as winner, or none",
+                got=", ".join(fields.values()),
+                next_step="correct the row",
+            )
+        yield Vote(fields["card_id"], fields["first"], fields["second"], points[fields["winner"]], fields["rater"])
+
+
+def compare_persons(votes: Iterable[Vote]) -> PersonVotes:
+    """Return the strengths of persons with intervals over resampled cards; UsageError: votes do not link all of them."""
+    one, other = (end("first", "second") for end in (pl.min_horizontal, pl.max_horizontal))
+    points = pl.when(pl.col("first") == one).then("points").otherwise(1 - pl.col("points"))
+    table = pl.DataFrame(list(votes), Vote._fields, orient="row").with_columns(one=one, other=other, points=points)
+    names, cards = (sorted({*table[left], *table[right]}) for left, right in (("one", "other"), ("card", "card")))
+    weights = np.hstack((np.ones((len(cards), 1)), draw_weights("votes", len(cards), RESAMPLES, seed=0)))
+    wins = np.zeros((len(names), len(names), RESAMPLES + 1))
+    for card, *pair, won in table.select("card", "one", "other", "points").iter_rows():
+        left, right = map(names.index, pair)
+        wins[left, right] += won * weights[cards.index(card)]
+        wins[right, left] += (1 - won) * weights[cards.index(card)]
+    links = np.eye(len(names)) + wins[:, :, 0] + wins[:, :, 0].T
+    if not names or not np.linalg.matrix_power(links, len(names)).all():
+        raise UsageError(
+            "the votes do not link all persons",
+            expected="votes on pairs by which each can be compared with each other, at least through others",
+            got=", ".join(names) or "no vote",
+            next_step="moodflow judges pairs writes all pairs of the runs it is given",
+        )
+    values = fit_strengths(wins)
+    orders = table.group_by("card", "rater", "one", "other").agg(pl.col("first", "points").n_unique())
+    both = orders.filter(first=2)
+    ends = zip(names, values[:, 0].tolist(), limits_of(values[:, 1:]).to_dicts(), strict=True)
+    return PersonVotes(
+        votes=table.height,
+        cards=len(cards),
+        raters=tuple(sorted({*table["rater"]})),
+        both_orders=both.height,
+        turned=both.filter(points=2).height / both.height if both.height else None,
+        persons=tuple(PersonStrength(person=name, strength=strength, **limits) for name, strength, limits in ends),
+    )
+
+
+def fit_strengths(wins: Floats) -> Floats:
+    """Return the strengths of the model of Bradley and Terry, [persons, draws], which sum to 1.
+
+    `wins`: [persons, persons, draws], of the first over the second.
+    """
+    games, won = wins + wins.swapaxes(0, 1), wins.sum(axis=1)
+    values = np.full(won.shape, 1 / len(won))
+    for _ in range(STEPS):
+        before = values
+        values = shares(won, shares(games, before[:, None] + before[None], 0).sum(axis=1), 0)
+        values = values / values.sum(axis=0)
+        if np.abs(values - before).max() < CLOSE:
+            break
+    return values
