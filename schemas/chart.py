@@ -25,14 +25,11 @@ class Axis(NamedTuple):
     is_log: bool = False
 
 
-PLAIN = Axis()
-
-
 class Point(NamedTuple):
-    """A value. One without a number is left out of all figures but a grid.
+    """A value.
 
     `low`, `high`: the ends of x, drawn of `points`. `is_hollow`: estimated, or not ranked. `is_own`: measured in a run, not
-    printed in a paper.
+    printed in a paper, whose values alone make boxes, medians and means where there are any.
     """
 
     x: float | str
@@ -45,40 +42,26 @@ class Point(NamedTuple):
     is_own: bool = False
 
 
-class Curve(NamedTuple):
-    """A fitted curve; the main one of several is darker."""
-
-    points: tuple[tuple[float, float], ...]
-    is_main: bool = True
+PLAIN, NOTHING = Axis(), Table((), ())
 
 
 @dataclass(frozen=True)
 class Chart:
     """A figure.
 
-    Attributes:
-        title: above it.
-        words: one sentence that says what it shows, from the values.
-        kind: how the values are drawn.
-        points: the values, rows and series in their order.
-        numbers: the same as a table, shown on demand.
-        note: how to read it.
+    `words`: one sentence that says what it shows, from the values. `numbers`: the values as a table, shown on demand. `curves`:
+    fitted ones, the last is darker. `note`: how to read it. Rows, series and texts on axes stand in the order of the points.
     """
 
     title: str
     words: str
     kind: Kind
     points: tuple[Point, ...]
-    numbers: Table
+    numbers: Table = NOTHING
     x: Axis = PLAIN
     y: Axis = PLAIN
-    curves: tuple[Curve, ...] = ()
+    curves: tuple[tuple[tuple[float, float], ...], ...] = ()
     note: str = ""
-
-    @property
-    def series(self) -> tuple[str, ...]:
-        """Names of its series, in order."""
-        return tuple(dict.fromkeys(point.series for point in self.points))
 
 
 def quartiles(values: Sequence[float]) -> tuple[float, ...]:

@@ -1,5 +1,6 @@
 """Write a leaderboard as a file: a page, CSV or LaTeX."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -47,11 +48,11 @@ def write_leaderboard(form: str, file: Path, data: LeaderboardData, across: Sequ
 def _exhibited(data: LeaderboardData) -> dict[str, Table]:
     """Return the tables of exhibits and the numbers of their figures, by the ending of their file."""
     tables: dict[str, Table] = {}
-    for exhibits in lay_out_exhibits(data.models, data.groups):
-        for name, block in exhibits.blocks:
-            for table in (*(chart.numbers for chart in block.charts), *block.tables):
-                endings = (f"-{name}", *(f"-{name}-{number}" for number in range(2, len(tables) + 2)))
-                tables[next(ending for ending in endings if ending not in tables)] = table
+    counts = Counter[str]()
+    for _, name, block in lay_out_exhibits(data.models, data.groups):
+        for table in (*block.tables, *(chart.numbers for chart in block.charts)):
+            counts[name] += 1
+            tables[f"-{name}-{counts[name]}" if counts[name] > 1 else f"-{name}"] = table
     return tables
 
 

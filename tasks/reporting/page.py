@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
-from schemas.chart import Chart
+from schemas.chart import Chart, Point
 from schemas.documents.leaderboard import AcrossModels
 from schemas.errors import LakeError
 from schemas.folders import Folder
@@ -31,7 +31,7 @@ from tasks.reporting.report import Report, build_report, partitions_table
 from tasks.reporting.system_tables import results_table, scores_table, weakest_table
 from tasks.runs.exhibits import lay_out_exhibits
 from tasks.runs.run_tables import ReportData
-from tasks.runs.sections import lay_out_sections
+from tasks.runs.sections import Block, lay_out_sections
 from tasks.scoring.published import paper_of
 from tasks.solvers.registry import setting_title
 from tasks.text import number_format as formats
@@ -161,14 +161,17 @@ def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (
         groups: those that are ranked together, side by side.
     """
     leaderboard = build_leaderboard(data)
-    figures, exhibits = _draw_leaderboard(leaderboard, data, groups), lay_out_exhibits(data.models, data.groups)
-    shown: dict[str, object] = {"leaderboard": leaderboard, "across": groups, "exhibits": [*exhibits]}
+    figures, exhibits = _draw_leaderboard(leaderboard, data, groups), dict[str, list[Block]]()
+    for group, _, block in lay_out_exhibits(data.models, data.groups):
+        exhibits.setdefault(group, []).append(block)
+        exhibits[group].sort(key=lambda block: (not block.tables, block.folds))  # tables stand before figures
+    shown: dict[str, object] = {"leaderboard": leaderboard, "across": groups, "exhibits": exhibits}
     return _render("leaderboard.html.jinja", figures, **shown)
 
 
 def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, groups: Sequence[AcrossModels]) -> dict[str, object]:
     """Return the page's drawings as SVG elements; those it does not have are null."""
-    from tasks.reporting.figures import chart_kinds, charts, drawing  # noqa: PLC0415
+    from tasks.reporting.figures import charts, drawing  # noqa: PLC0415
 
     # Only what is ranked together is drawn together.
     group = leaderboard.entries[0].group if leaderboard.entries else None
@@ -182,7 +185,11 @@ def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, groups: S
             "overlay": draw_overlay(leaderboard.titles, shapes, band),
             "history": charts.draw_histories(leaderboard.histories) if leaderboard.histories else None,
             "tasks": [
-                chart_kinds.draw_boxes({task.title: task.quartiles for task in group.tasks}) if group.tasks else None
+                draw_chart(
+                    Chart("", "", "boxes", tuple(Point(end, task.title) for task in group.tasks for end in task.quartiles))
+                )
+                if group.tasks
+                else None
                 for group in groups
             ],
         }

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import polars as pl
 
@@ -15,26 +14,19 @@ from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
 from tasks.runs.sections import Block
 from tasks.runs.verdict import WITH_TOTAL
+from tasks.solvers.registry import setting_title
 from tasks.text.tables import mark_scores
 
 ModelRow = StoredRow | PublishedRow
 """A model in one setting; `run` is null in a paper's rows, which have what else its table states (`model_extra`)."""
 
-OF_PAPER = "the paper"
 ORIGIN = (Column("From", "name"), Column("Comparability", "verdict"))
 """Whose a row is, and how far one's own may be compared with the paper's."""
 
 
 @dataclass(frozen=True, eq=False)
 class RankedModels:
-    """Models that are shown together.
-
-    Attributes:
-        blueprint: of the benchmark.
-        rows: a row per model and setting, one's own first, by setting and rank.
-        paper: null = the benchmark is of none.
-        runs: of one's own rows, by name.
-    """
+    """Models that are shown together. `paper`: null = the benchmark is of none. `runs`: of one's own rows, by name."""
 
     blueprint: Blueprint
     rows: tuple[ModelRow, ...]
@@ -42,13 +34,14 @@ class RankedModels:
     runs: Mapping[str, PastRun] = field(default_factory=dict)
 
     @property
-    def settings(self) -> tuple[str, ...]:
-        """Settings of the rows, in their order."""
-        return tuple(dict.fromkeys(row.setting for row in self.rows))
+    def by_setting(self) -> dict[str, list[ModelRow]]:
+        """The rows that have a total by setting, ranked ones first, the others by their total before the veto.
 
-    def in_setting(self, setting: str) -> "RankedModels":
-        """Return the models in one setting."""
-        return replace(self, rows=tuple(row for row in self.rows if row.setting == setting))
+        A setting is named as the end of a title, by nothing where there is one.
+        """
+        settings = dict.fromkeys(row.setting for row in self.rows)
+        titles = {setting: f": {setting_title(setting)}" if len(settings) > 1 else "" for setting in settings}
+        return {title: with_total([row for row in self.rows if row.setting == setting]) for setting, title in titles.items()}
 
     def read(self, row: ModelRow, layer: str) -> pl.DataFrame | None:
         """Return the rows of a layer about the model and setting of a row; null for a paper's, which has no run."""
@@ -63,7 +56,7 @@ class Exhibit:
         name: ends the names of its files of CSV.
         lay_out: returns its blocks; none where the models lack what it shows. They are of one group of runs, and a paper's.
         abilities: main abilities that a benchmark must have; none = any benchmark has the exhibit.
-        is_of_models: whether it shows models, and not the benchmark itself, which is the same for all groups.
+        is_of_models: whether it shows the models of each group by themselves; else it is laid out once, with those of all groups.
     """
 
     name: str
@@ -75,46 +68,35 @@ class Exhibit:
 EXHIBITS = Rows("exhibits", Exhibit)
 
 
-class GroupExhibits(NamedTuple):
-    """The exhibits of models that are ranked together: what sets their group apart, and each block with its exhibit's name."""
+def lay_out_exhibits(models: RankedModels, groups: Sequence[Group]) -> Iterator[tuple[str, str, Block]]:
+    """Yield what sets a group of runs apart (nothing if there is one), the name of an exhibit, and a block of it.
 
-    words: str
-    blocks: tuple[tuple[str, Block], ...]
-
-
-def lay_out_exhibits(models: RankedModels, groups: Sequence[Group]) -> Iterator[GroupExhibits]:
-    """Yield the exhibits of each group of runs that has any, the benchmark's own first; a paper's models stand in all groups."""
+    A benchmark's own exhibits come first. A paper's models stand in all groups.
+    """
     mains = {main.id for main in models.blueprint.abilities}
-    exhibits = [exhibit for exhibit in EXHIBITS.values() if exhibit.abilities <= mains]
-    words = {group.number: f"group {group.number}: {group.words}" if len(groups) > 1 else "" for group in groups}
-    numbers = dict.fromkeys(row.group for row in models.rows if row.run) or (None,)
-    for index, number in enumerate(numbers):
+    exhibits = sorted((each for each in EXHIBITS.values() if each.abilities <= mains), key=lambda each: not each.abilities)
+    words = {group.number: f", group {group.number}: {group.words}" if len(groups) > 1 else "" for group in groups}
+    yield from (("", each.name, block) for each in exhibits if not each.is_of_models for block in each.lay_out(models))
+    for number in dict.fromkeys(row.group for row in models.rows if row.run) or (None,):
         together = replace(models, rows=tuple(row for row in models.rows if row.run is None or row.group == number))
-        blocks = [
-            (exhibit.name, block)
-            for exhibit in sorted(exhibits, key=lambda exhibit: not exhibit.abilities)
-            for block in (exhibit.lay_out(together) if exhibit.is_of_models or not index else ())
-        ]
-        if blocks:  # tables stand before figures
-            yield GroupExhibits(words.get(number or 0, ""), tuple(sorted(blocks, key=lambda pair: not pair[1].tables)))
+        for exhibit in (exhibit for exhibit in exhibits if exhibit.is_of_models):
+            yield from ((words.get(number or 0, ""), exhibit.name, block) for block in exhibit.lay_out(together))
 
 
 def with_total(rows: Iterable[ModelRow]) -> list[ModelRow]:
     """Return the rows that have a total, ranked ones first, the others by their total before the veto."""
-    totals = [
-        (row.rank is None, -row.total_before_veto, row) for row in rows if has_total(row) and row.total_before_veto is not None
-    ]
-    return [row for *_, row in sorted(totals, key=lambda entry: entry[:2])]
-
-
-def has_total(row: ModelRow) -> bool:
-    """Return whether enough of the benchmark was scored."""
-    return row.verdict in WITH_TOTAL
+    totals = [row for row in rows if row.verdict in WITH_TOTAL]
+    return sorted(totals, key=lambda row: (row.rank is None, -(row.total_before_veto or 0.0)))
 
 
 def origin_of(row: ModelRow) -> tuple[str, str | None]:
     """Return the cells of ORIGIN."""
-    return OF_PAPER if row.run is None else "own", row.comparability.verdict if row.comparability else None
+    return "own" if row.run else "paper", row.comparability.verdict if row.comparability else None
+
+
+def without_origin(table: Table) -> Table:
+    """Return a table without the columns of ORIGIN where they say the same in all rows."""
+    return table.without_constant(*(column.title for column in ORIGIN))
 
 
 def models_table(
@@ -127,5 +109,4 @@ def models_table(
     is_mixed = len({row.run is None for row in rows}) > 1
     lines = [(row.model, *cells(row), *origin_of(row)) for row in rows]
     cohorts = [None if is_mixed and origin_of(row)[1] == "not comparable" else row.setting for row in rows]
-    table = mark_scores(Table((Column("Model", "name"), *heads, *ORIGIN), lines, title), cohorts)
-    return table.without_constant(*(column.title for column in ORIGIN))
+    return without_origin(mark_scores(Table((Column("Model", "name"), *heads, *ORIGIN), lines, title), cohorts))

@@ -4,7 +4,7 @@ Where a paper's models stand beside one's own, statistics are of the paper's, an
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import pairwise
 from statistics import mean, median
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from schemas.blueprint import Blueprint
 from schemas.chart import Axis, Chart, Point, quartiles
 from schemas.model_description import ModelSize
 from schemas.table import Column, Interval, Table, columns
-from tasks.runs.exhibits import ORIGIN, Exhibit, ModelRow, RankedModels, origin_of, with_total
+from tasks.runs.exhibits import ORIGIN, Exhibit, ModelRow, RankedModels, origin_of, without_origin
 from tasks.runs.sections import Block
 from tasks.scoring.published import BASE_SETTING
 from tasks.solvers.registry import setting_title
@@ -24,72 +24,44 @@ FEWEST = 3
 """Models that a box needs."""
 
 KINDS = {"closed": "closed", "open": "open", "domain": "domain-specific"}
-READ_STRIPS = "Thin line: a model; dark line: the median; dot: the mean."
-Score = Callable[[ModelRow], float | None]
 Scored = list[tuple[ModelRow, float]]
 Draw = Callable[[Sequence[ModelRow], Blueprint, str], Iterator[Chart]]
 """Makes figures of the models of one setting; the text ends their titles."""
-
-
-def score_titles(blueprint: Blueprint) -> dict[str, Score]:
-    """Return what is measured of a model by title: each ability, and last the total before the veto."""
-    mains = {main.title: _ability(main.id) for main in blueprint.abilities if main.evaluated}
-    return {**mains, "Total, before the veto" if blueprint.gate else "Total": total_of}
-
-
-def total_of(row: ModelRow) -> float | None:
-    """Return the total before the veto."""
-    return row.total_before_veto
-
-
-def _ability(name: str) -> Score:
-    return lambda row: row.abilities.get(name)
-
-
-def scored(rows: Sequence[ModelRow], score: Score = total_of) -> Scored:
-    """Return the rows that have a score, with it."""
-    return [(row, value) for row in rows if (value := score(row)) is not None]
-
-
-def basis(rows: Sequence[ModelRow]) -> Sequence[ModelRow]:
-    """Return the rows that statistics are of: a paper's, or all if there are none of it."""
-    return [row for row in rows if row.run is None] or rows
-
-
-def values_of(pairs: Scored) -> list[float]:
-    """Return the scores alone."""
-    return [value for _, value in pairs]
-
-
-def dots(pairs: Scored, row: str) -> Iterator[Point]:
-    """Yield scores as values of a row of boxes or strips."""
-    yield from (Point(value, row, is_own=model.run is not None) for model, value in pairs)
 
 
 def in_each_setting(draw: Draw) -> Callable[[RankedModels], Iterator[Block]]:
     """Return what lays out a figure for each setting, as a block of its own."""
 
     def lay_out(models: RankedModels) -> Iterator[Block]:
-        for setting in models.settings:
-            where = f": {setting_title(setting)}" if len(models.settings) > 1 else ""
-            rows = with_total(models.in_setting(setting).rows)
+        for where, rows in models.by_setting.items():
             yield from (Block(charts=(chart,)) for chart in draw(rows, models.blueprint, where))
 
     return lay_out
 
 
+def measure(rows: Sequence[ModelRow], blueprint: Blueprint) -> dict[str, Scored]:
+    """Return the models that have a score with it, by its title: those of each ability, and of the total before the veto last."""
+    scores = {main.title: [(row, row.abilities.get(main.id)) for row in rows] for main in blueprint.abilities if main.evaluated}
+    scores["Total, before the veto" if blueprint.gate else "Total"] = [(row, row.total_before_veto) for row in rows]
+    return {title: [(row, value) for row, value in pairs if value is not None] for title, pairs in scores.items()}
+
+
+def values_of(pairs: Scored) -> list[float]:
+    """Return the scores that statistics are of: a paper's, or all if there are none of it."""
+    return [value for row, value in pairs if row.run is None] or [value for _, value in pairs]
+
+
 def _draw_abilities(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> Iterator[Chart]:
     """Yield a box plot of each ability and of the total."""
-    scores = score_titles(blueprint)
-    measured = {title: values_of(scored(basis(rows), score)) for title, score in scores.items()}
-    boxes = {title: quartiles(values) for title, values in measured.items() if len(values) >= FEWEST}
-    if not boxes:
+    scores = {title: pairs for title, pairs in measure(rows, blueprint).items() if len(values_of(pairs)) >= FEWEST}
+    if not scores:
         return
+    boxes = {title: quartiles(values_of(pairs)) for title, pairs in scores.items()}
     *abilities, total = boxes
-    words = f"Half of {counted(len(measured[total]), 'model')} have a total"
+    words = f"Half of {counted(len(values_of(scores[total])), 'model')} have a total"
     words += f" from {number(boxes[total][1])} to {number(boxes[total][3])}"
-    if len(abilities) > 1:
-        lowest, highest = (end(abilities, key=lambda title: boxes[title][2]) for end in (min, max))
+    lowest, highest = (end(abilities, key=lambda title: boxes[title][2], default=total) for end in (min, max))
+    if boxes[lowest][2] < boxes[highest][2]:
         most, least = (number(boxes[title][2]) for title in (highest, lowest))
         words += f"; {highest} has the highest median ({most}), {lowest} the lowest ({least})"
     heads = columns("score", "Lowest", "Quarter", "Median", "Three quarters", "Highest")
@@ -97,7 +69,7 @@ def _draw_abilities(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) 
         f"Scores by ability{where}",
         f"{words}.",
         "boxes",
-        tuple(dot for title in boxes for dot in dots(scored(rows, scores[title]), title)),
+        tuple(Point(value, title, is_own=row.run is not None) for title in boxes for row, value in scores[title]),
         Table((Column("Score", "name"), *heads), [(title, *ends) for title, ends in boxes.items()], f"Scores by ability{where}"),
         note="Box: the middle half of the models; dark line: the median; thin line: the range.",
     )
@@ -105,136 +77,116 @@ def _draw_abilities(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) 
 
 def _draw_openness(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> Iterator[Chart]:
     """Yield the scores of open, closed and domain-specific models, where there are two of these kinds."""
-    kinds = {title: [row for row in rows if row.about and row.about.openness == kind] for kind, title in KINDS.items()}
-    kinds = {title: of_kind for title, of_kind in kinds.items() if of_kind}
-    if len(kinds) < 2:  # noqa: PLR2004
-        return
-    points: list[Point] = []
-    lines = []
-    for title, score in score_titles(blueprint).items():
-        for kind, of_kind in kinds.items():
-            points += dots(scored(of_kind, score), f"{title}: {kind}")
-            pairs = scored(basis(of_kind), score)
-            lines.append((title, kind, *_averages(pairs), *_averages([pair for pair in pairs if pair[0].rank])))
-    medians = {kind: number(median(values_of(scored(basis(of_kind))))) for kind, of_kind in kinds.items()}
-    said = [
-        f"{kind} {'ones' if n else 'models have a median total of'} {total}" for n, (kind, total) in enumerate(medians.items())
-    ]
-    heads = (*columns("name", "Score", "Models"), Column("All", "count"), *columns("score", "Mean of all", "Median of all"))
-    heads += (Column("Ranked", "count"), *columns("score", "Mean of ranked", "Median of ranked"))
-    yield Chart(
-        f"Open and closed models{where}",
-        f"{', '.join(said).capitalize()}.",
+    kinds = {title: measure([row for row in rows if row.said("openness") == kind], blueprint) for kind, title in KINDS.items()}
+    totals = {kind: values_of([*scores.values()][-1]) for kind, scores in kinds.items()}
+    medians = {kind: number(median(values)) for kind, values in totals.items() if values}
+    if len(medians) > 1:
+        words = ", ".join(f"{kind} ones {total}" for kind, total in medians.items())
+        words = words.replace("ones", "models have a median total of", 1).capitalize()
+        groups = [((title, kind), kinds[kind][title]) for title in measure((), blueprint) for kind in kinds if kinds[kind][title]]
+        yield _strips(f"Open and closed models{where}", f"{words}.", ("Score", "Models"), groups)
+
+
+def _draw_families(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> Iterator[Chart]:
+    """Yield the totals of families with several models, the best family first; none where there is no second one."""
+    *_, totals = measure(rows, blueprint).values()
+    stated = [row for row in rows if row.run is None] or rows
+    series = sorted({row.said("series") or "" for row in stated} - {""})
+    families = [((name,), [pair for pair in totals if pair[0].said("series") == name]) for name in series]
+    several = [(name, pairs) for name, pairs in families if len(values_of(pairs)) > 1]
+    several.sort(key=lambda family: -median(values_of(family[1])))
+    if len(several) > 1:
+        best, last = (f"{name} ({number(median(values_of(pairs)))})" for (name,), pairs in (several[0], several[-1]))
+        words = f"Of {len(several)} families with several models {best} has the highest median total and {last} the lowest."
+        yield _strips(f"Totals by family{where}", words, ("Family",), several)
+
+
+def _strips(title: str, words: str, heads: Sequence[str], groups: Sequence[tuple[Sequence[str], Scored]]) -> Chart:
+    """Return a figure of groups of scores by their names, and of these how many, mean and median, also of ranked models."""
+    averages = (Column("All", "count"), *columns("score", "Mean", "Median"))
+    ranked = (column._replace(group="Ranked") for column in averages)
+    lines = [(*names, *_average(pairs), *_average([pair for pair in pairs if pair[0].rank])) for names, pairs in groups]
+    return Chart(
+        title,
+        words,
         "strips",
-        tuple(points),
-        Table(heads, lines, f"Open and closed models{where}"),
-        note=f"{READ_STRIPS} The numbers are also there without models that have no rank.",
+        tuple(Point(value, ": ".join(names), is_own=row.run is not None) for names, pairs in groups for row, value in pairs),
+        Table((*columns("name", *heads), *averages, *ranked), lines, title),
+        note="Thin line: a model; dark line: the median; dot: the mean.",
     )
 
 
-def _averages(pairs: Scored) -> tuple[int, float | None, float | None]:
+def _average(pairs: Scored) -> tuple[int, float | None, float | None]:
     values = values_of(pairs)
     return len(values), mean(values) if values else None, median(values) if values else None
 
 
-def _draw_families(rows: Sequence[ModelRow], _blueprint: Blueprint, where: str) -> Iterator[Chart]:
-    """Yield the totals of families with several models, the best family first; none where there is no second one."""
-    series = sorted({row.about.series for row in rows if row.about and row.about.series})
-    families = {name: [row for row in rows if row.about and row.about.series == name] for name in series}
-    totals = {name: values_of(scored(basis(members))) for name, members in families.items()}
-    ends = {name: quartiles(values) for name, values in totals.items() if len(values) > 1}
-    if len(ends) < 2:  # noqa: PLR2004
-        return
-    order = sorted(ends, key=lambda name: -ends[name][2])
-    highest, lowest = (number(ends[name][2]) for name in (order[0], order[-1]))
-    heads = (Column("Family", "name"), Column("Models", "count"), *columns("score", "Lowest", "Median", "Highest"))
-    yield Chart(
-        f"Totals by family{where}",
-        f"Of {len(order)} families {order[0]} has the highest median total ({highest}) and {order[-1]} the lowest ({lowest}).",
-        "strips",
-        tuple(dot for name in order for dot in dots(scored(families[name]), name)),
-        Table(heads, [(name, len(basis(families[name])), *ends[name][::2]) for name in order], f"Totals by family{where}"),
-        note=f"{READ_STRIPS} Families of one model are left out.",
-    )
-
-
 class _Sized(NamedTuple):
-    """A model with its size."""
+    """A model with its size; a range stands at its middle."""
 
-    row: ModelRow
+    is_own: bool
+    series: str
+    billions: float
+    model: str
     total: float
     size: ModelSize
 
-    @property
-    def billions(self) -> float:
-        """The middle of its size."""
-        return mean((self.size.low, self.size.high))
 
-    @property
-    def family(self) -> tuple[bool, str]:
-        """Its family, apart for one's own models."""
-        return self.row.run is not None, (self.row.about and self.row.about.series) or ""
-
-    @property
-    def point(self) -> Point:
-        """Its dot."""
-        is_own, series = self.family
-        return Point(self.billions, self.total, series, None, self.size.low, self.size.high, self.size.is_estimate, is_own)
-
-    @property
-    def range(self) -> Interval | None:
-        """The ends of its size; null where that is one number."""
-        return Interval(self.size.low, self.size.high) if self.size.low < self.size.high else None
-
-
-def _draw_sizes(rows: Sequence[ModelRow], _blueprint: Blueprint, where: str) -> Iterator[Chart]:
+def _draw_sizes(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> Iterator[Chart]:
     """Yield totals over sizes, models of one family joined; none without two sizes."""
-    models = [_Sized(row, total, row.about.parameters) for row, total in scored(rows) if row.about and row.about.parameters]
-    models.sort(key=lambda model: (model.family, model.billions, model.row.model))
+    *_, totals = measure(rows, blueprint).values()
+    models = sorted(
+        (
+            _Sized(row.run is not None, row.said("series") or "", mean((size.low, size.high)), row.model, total, size)
+            for row, total in totals
+            if row.about and (size := row.about.parameters)
+        ),
+        key=lambda model: model[:4],
+    )
     if len({model.billions for model in models}) < 2:  # noqa: PLR2004
         return
-    families = {name: [*members] for name, members in groupby(models, lambda model: model.family) if name[1]}
-    pairs = [pair for members in families.values() for pair in pairwise(members)]
-    steps = [larger.total > smaller.total for smaller, larger in pairs if smaller.billions < larger.billions]
-    words = f"From {weight(min(model.size.low for model in models))} to {weight(max(model.size.high for model in models))}"
+    stated = [model for model in models if not model.is_own] or models
+    pairs = [
+        (small, large) for small, large in pairwise(stated) if small.series == large.series and small.billions < large.billions
+    ]
+    steps = [large.total > small.total for small, large in pairs if small.series]
+    words = f"From {weight(min(model.size.low for model in stated))} to {weight(max(model.size.high for model in stated))}"
     rise = f"the total rises in {sum(steps)} of {len(steps)} steps from a model to the next larger one of its family"
+    unsized = [row.model for row in rows if not row.said("parameters")]
     heads = (*columns("name", "Model", "Family"), Column("Parameters, billions", "number", 1), Column("Range", "interval", 1))
     lines = [
-        (model.row.model, model.point.series, model.billions, model.range, model.size.is_estimate, model.total)
-        for model in models
+        (model, series, billions, Interval(size.low, size.high) if size.low < size.high else None, size.is_estimate, total)
+        for _, series, billions, model, total, size in models
     ]
-    unsized = [row.model for row in rows if not (row.about and row.about.parameters)]
-    left_out = f" Left out, as no number is said: {listed(unsized)}." if unsized else ""
     yield Chart(
         f"Total and size{where}",
         f"{words} billion parameters {rise if steps else 'no two models are of one family'}.",
         "points",
-        tuple(model.point for model in models),
+        tuple(
+            Point(billions, total, series, None, size.low, size.high, size.is_estimate, is_own)
+            for is_own, series, billions, _, total, size in models
+        ),
         Table((*heads, Column("Estimated"), Column("Total", "score")), lines, f"Total and size{where}"),
         Axis("parameters, billions (log scale)", is_log=True),
         Axis("total, before the veto"),
-        note=f"Hollow dots: estimates; bars: ranges; lines: families.{left_out}",
+        note="Hollow dots: estimates; bars: ranges; lines: families."
+        + (f" Left out, as no number is said: {listed(unsized)}." if unsized else ""),
     )
 
 
 def lay_out_gains(models: RankedModels) -> Iterator[Block]:
     """Yield what a model gains in a setting over base, in the same source; null where a score is missing."""
-    titles = score_titles(models.blueprint)
-    base = {(row.run is None, row.model): row for row in models.rows if row.setting == BASE_SETTING}
-    lines = [
-        (row.model, setting_title(row.setting), *(_less(score(row), score(before)) for score in titles.values()), *origin_of(row))
-        for row in models.rows
-        if row.setting != BASE_SETTING and (before := base.get((row.run is None, row.model)))
-    ]
+    titles = measure((), models.blueprint)
+    base = {(row.run is None, row.model): measure([row], models.blueprint) for row in models.rows if row.setting == BASE_SETTING}
+    lines = []
+    for row in (row for row in models.rows if row.setting != BASE_SETTING and (row.run is None, row.model) in base):
+        scores, before = measure([row], models.blueprint), base[row.run is None, row.model]
+        gains = [scores[title][0][1] - before[title][0][1] if scores[title] and before[title] else None for title in titles]
+        lines.append((row.model, setting_title(row.setting), *gains, *origin_of(row)))
     heads = (*columns("name", "Model", "Setting"), *columns("difference", *titles), *ORIGIN)
-    table = Table(heads, lines, "Gains over base").without_constant(*(column.title for column in ORIGIN))
     if lines:
         words = "Differences of scores, in points of 0 to 100, of the models that were asked in both."
-        yield Block("What a setting gains over base", words, (table,))
-
-
-def _less(score: float | None, other: float | None) -> float | None:
-    return None if score is None or other is None else score - other
+        yield Block("What a setting gains over base", words, (without_origin(Table(heads, lines, "Gains over base")),))
 
 
 def lay_out_printed(models: RankedModels) -> Iterator[Block]:

@@ -7,11 +7,10 @@ from schemas.blueprint import Blueprint
 from schemas.table import Cell, Column, Table, Value, columns
 from tasks.benchmarks.moodbench.core_fit import draw_core
 from tasks.datasets.catalogue import CATALOGUE
-from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table, with_total
+from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table
 from tasks.runs.model_figures import in_each_setting
 from tasks.runs.sections import Block
 from tasks.scoring.published import read_table
-from tasks.solvers.registry import setting_title
 from tasks.text.tables import MARKS
 
 MAINS = {
@@ -27,12 +26,11 @@ LANGUAGES = {"en": "English", "zh": "Chinese", "en+zh": "both"}
 
 def lay_out_scores(models: RankedModels) -> Iterator[Block]:
     """Yield Table 4 for each setting: ranked models, then the others with their total before the veto."""
-    for setting in models.settings:
-        where = f": {setting_title(setting)}" if len(models.settings) > 1 else ""
-        if rows := with_total(models.in_setting(setting).rows):
-            heads = (Column("Rank", "count"), *columns("score", "Overall", *MAINS.values()))
-            title = f"Main abilities{where}"
-            vetoed = " Vetoed models stand below, with their total before the veto." if any(row.vetoed for row in rows) else ""
+    heads = (Column("Rank", "count"), *columns("score", "Overall", *MAINS.values()))
+    for where, rows in models.by_setting.items():
+        vetoed = " Vetoed models stand below, with their total before the veto." if any(row.vetoed for row in rows) else ""
+        title = f"Main abilities{where}"
+        if rows:
             yield Block(title, MARKS + vetoed, (models_table(title, rows, heads, _scores),))
 
 

@@ -2,13 +2,13 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import mean, median
 from typing import Any, Literal
 
 import altair as alt
 
-from schemas.chart import PLAIN, Axis, Chart, Point, quartiles
+from schemas.chart import Axis, Chart, Point, quartiles
 from tasks.reporting.figures.drawing import Values, chart, draw, row_names, score_axis
 from tasks.reporting.figures.palette import GATE, HEAT, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL
 from tasks.text.number_format import heat_step, number
@@ -37,18 +37,14 @@ def draw_chart(figure: Chart) -> str:
 
 
 def _draw_boxes(figure: Chart) -> str:
+    """Draw a box plot per row of values, beside a paper's one's own values as lines."""
     own = [point for point in figure.points if point.is_own] if any(not point.is_own for point in figure.points) else []
-    return draw_boxes(_values_by_row(figure.points), figure.x, own)
-
-
-def draw_boxes(rows: Mapping[str, Sequence[float]], axis: Axis = PLAIN, own: Sequence[Point] = ()) -> str:
-    """Draw a box plot per row of values, and one's own values as lines."""
-    names, ends = [*rows], ("low", "quarter", "middle", "three_quarters", "high")
-    y = alt.Y("row:N", sort=names, axis=None)
+    rows, ends = _values_by_row(figure.points), ("low", "quarter", "middle", "three_quarters", "high")
+    y = alt.Y("row:N", sort=[*rows], axis=None)
     base = chart([{"row": name, **dict(zip(ends, quartiles(values), strict=True))} for name, values in rows.items()])
     layers = [
-        row_names(names, y),
-        base.mark_rule(color=MUTED).encode(x=score_axis("low:Q", axis), x2=alt.X2("high:Q"), y=y),
+        row_names([*rows], y),
+        base.mark_rule(color=MUTED).encode(x=score_axis("low:Q", figure.x), x2=alt.X2("high:Q"), y=y),
         base.mark_bar(color=PUBLISHED, height=18).encode(x=alt.X("quarter:Q"), x2=alt.X2("three_quarters:Q"), y=y),
         base.mark_tick(color=INK, thickness=2, size=18).encode(x=alt.X("middle:Q"), y=y),
         chart([{"row": point.y, "score": point.x} for point in own])
@@ -60,10 +56,10 @@ def draw_boxes(rows: Mapping[str, Sequence[float]], axis: Axis = PLAIN, own: Seq
 
 def _values_by_row(points: Sequence[Point]) -> dict[str, list[float]]:
     """Return the values of each row that statistics are of: a paper's, or all if there are none of it."""
-    rows: dict[str, list[float]] = {}
-    for point in [point for point in points if not point.is_own] or points:
-        rows.setdefault(str(point.y), []).append(float(point.x))
-    return rows
+    rows: dict[str, list[Point]] = {}
+    for point in points:
+        rows.setdefault(str(point.y), []).append(point)
+    return {name: [float(point.x) for point in [point for point in row if not point.is_own] or row] for name, row in rows.items()}
 
 
 def _draw_strips(figure: Chart) -> str:
@@ -96,7 +92,6 @@ def _draw_points(figure: Chart) -> str:
     series = [name for name, count in times.items() if count > 1]
     named = [name for name in times if name in series or any(v["is_own"] for v in values if v["series"] == name)]
     first, last = _place_names(figure, named)
-    curves = [(curve, OURS if curve.is_main else PUBLISHED) for curve in figure.curves]
     layers = [
         chart([v for v in values if v["low"] != v["high"]])
         .mark_rule(color=MUTED)
@@ -105,8 +100,10 @@ def _draw_points(figure: Chart) -> str:
         .mark_line(color=PUBLISHED, strokeWidth=2)
         .encode(x=x, y=y, detail=alt.Detail("line:N")),
         *(
-            chart([{"x": at, "y": value} for at, value in curve.points]).mark_line(color=colour, strokeWidth=2).encode(x=x, y=y)
-            for curve, colour in curves
+            chart([{"x": at, "y": value} for at, value in curve])
+            .mark_line(color=OURS if curve is figure.curves[-1] else PUBLISHED, strokeWidth=2)
+            .encode(x=x, y=y)
+            for curve in figure.curves
         ),
         *(
             chart([v for v in values if (v["is_hollow"], v["is_own"]) == (is_hollow, is_own)])
@@ -123,7 +120,7 @@ def _draw_points(figure: Chart) -> str:
 
 def _draw_lines(figure: Chart) -> str:
     """Draw a coloured line for each of the first series."""
-    names = list(figure.series[:MAX_SERIES])
+    names = list(dict.fromkeys(point.series for point in figure.points))[:MAX_SERIES]
     values: Values = [point._asdict() for point in figure.points if point.series in names]
     x, y = _scale("x", figure.x, figure.points), _scale("y", figure.y, figure.points)
     colour = colours("series", names)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from schemas.chart import Point
+from schemas.chart import Axis, Chart, Point
 from tasks.reporting.content.leaderboard import LeaderboardEntry
 from tasks.reporting.content.retrieval import CUTOFFS, NeedleGrid
 from tasks.reporting.content.score_tables import ModelGains
-from tasks.reporting.figures.chart_kinds import MAX_SERIES, colours, draw_grid
+from tasks.reporting.figures.chart_kinds import colours, draw_chart, draw_grid
 from tasks.reporting.figures.drawing import Values, at_pixel, chart, draw
 from tasks.reporting.figures.palette import INK, MUTED, SERIES, KeyedFigure
 from tasks.runs.run_tables import Row
@@ -20,7 +20,6 @@ _NAME_TALL, _LINE = 24, 14
 """Pixels for the name of a row, and for each line below it."""
 
 _WHOLE_POINTS = 5
-_TALL_RECALL = 220
 
 
 def draw_gains(gains: ModelGains) -> str:
@@ -54,21 +53,10 @@ def draw_gains(gains: ModelGains) -> str:
 def draw_recall(rows: Values) -> str:
     """Draw recall over k of one dataset, a line per setting, stage and model."""
     several = len({row["model"] for row in rows}) > 1
-    series = [(_recall_name(row, several=several), row) for row in rows][:MAX_SERIES]
-    values = [
-        {"name": name, "k": str(k), "recall": 100 * share}
-        for name, row in series
-        for k, share in zip(CUTOFFS, row["recall"], strict=True)
-    ]
-    x = alt.X("k:O", sort=[str(k) for k in CUTOFFS], axis=alt.Axis(title="among the first k chunks", labelAngle=0, grid=False))
-    axis = alt.Axis(title="needle found, % of items", values=[0, 25, 50, 75, 100])
-    y = alt.Y("recall:Q", scale=alt.Scale(domain=[0, 100]), axis=axis)
-    colour = colours("name", [name for name, _ in series])
-    layers = [
-        chart(values).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour),
-        chart(values).mark_point(filled=True, size=50, opacity=1).encode(x=x, y=y, color=colour),
-    ]
-    return draw(layers, _TALL_RECALL)
+    series = [(_recall_name(row, several=several), zip(CUTOFFS, row["recall"], strict=True)) for row in rows]
+    points = tuple(Point(str(k), 100 * share, name) for name, recall in series for k, share in recall)
+    axes = Axis("among the first k chunks"), Axis("needle found, % of items", 0, 100)
+    return draw_chart(Chart("", "", "lines", points, x=axes[0], y=axes[1]))
 
 
 def _recall_name(row: Row, *, several: bool) -> str:

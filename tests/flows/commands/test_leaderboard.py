@@ -47,6 +47,7 @@ def test_a_papers_table_as_files(tmp_path: Path) -> None:
     [
         (["--published", "--html", "board.txt"], "expected: a file that ends in .html"),
         (["--published", "--run", "r"], "a paper's table has no runs"),
+        (["--published", "--with-published"], "a paper's table has no runs"),
         (["--run", "nowhere"], "expected: one of: r"),
         (["--run", "r"], "run r is of another benchmark"),
     ],
@@ -93,6 +94,20 @@ def test_runs_that_asked_otherwise_are_ranked_apart(tmp_path: Path) -> None:
         assert told in page.read_text(encoding="utf-8")
     # In the history beta's runs are joined, and alpha's are not.
     assert len(re.findall(r'<path d="M[^"]*L[^"]*" stroke="[^"]*" stroke-width="2"', page.read_text(encoding="utf-8"))) == 1
+
+
+def test_the_papers_models_stand_beside(tmp_path: Path) -> None:
+    row = totals_row(model="alpha", datasets_scored=4, coverage=1.0)
+    store(tmp_path, "20260101T000000000000Z.1-m", row)
+    board = ("leaderboard", "moodbench-mini", "--lake", tmp_path)
+    document = ended(*board, "--with-published", "--json").document
+    assert ([row["model"] for row in document["models"]], len(document["published"])) == (["alpha"], 30)
+    assert [row["rank"] for row in (*document["models"], document["published"][0])] == [1, 1]
+    assert "published" not in ended(*board, "--json").document
+    assert "moodbench-mini, the paper's models" in ended(*board, "--with-published").out
+    chosen = ended(*board, "--with-published", "--where", "series = 'GPT'")
+    # Nothing is said of one's own model.
+    assert "no model of the leaderboard fulfils the condition" in chosen.err
 
 
 def test_unreadable_changes_are_told_and_stop_nothing(tmp_path: Path) -> None:

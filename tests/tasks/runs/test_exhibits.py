@@ -30,8 +30,8 @@ def test_rows_say_whose_they_are_where_that_differs() -> None:
     assert rows == [
         ["own", 70.0, "own", "not comparable"],
         ["near", 60.0, "own", "close"],
-        ["a", 65.0, "the paper", None],
-        ["b", 50.0, "the paper", None],
+        ["a", 65.0, "paper", None],
+        ["b", 50.0, "paper", None],
     ]
     # What is not comparable is neither the best nor moves the others' marks.
     assert [as_cell(row[1]).mark for row in table.rows] == [None, "second", "best", "lowest"]
@@ -54,13 +54,15 @@ def test_each_group_has_exhibits_of_its_own(monkeypatch: pytest.MonkeyPatch) -> 
         "general": Exhibit("general", name_models),
         "own": Exhibit("own", name_models, frozenset({"emotional"})),
         "other": Exhibit("other", name_models, frozenset({"emotional", "patience"})),
-        "design": Exhibit("design", lambda _: [Block("design", tables=(Table((), ()),))], is_of_models=False),
+        "design": Exhibit("design", name_models, is_of_models=False),
     }
     monkeypatch.setattr(exhibits, "EXHIBITS", rows)
     models = RankedModels(MINI, (model_row("a", 1.0), model_row("b", 2.0, group=2), model_row("p", 3.0, is_own=False)))
     groups = [Group(number=number, runs=(), basis={"sample": str(number)}) for number in (1, 2)]
-    first, second = lay_out_exhibits(models, groups)
-    # Tables first, then the benchmark's own.
-    assert [(name, block.title) for name, block in first.blocks] == [("design", "design"), ("own", "a, p"), ("general", "a, p")]
-    assert [(name, block.title) for name, block in second.blocks] == [("own", "b, p"), ("general", "b, p")]
-    assert (first.words, second.words) == ("group 1: sample 1", "group 2: sample 2")
+    assert [(words, name, block.title) for words, name, block in lay_out_exhibits(models, groups)] == [
+        ("", "design", "a, b, p"),
+        (", group 1: sample 1", "own", "a, p"),
+        (", group 1: sample 1", "general", "a, p"),
+        (", group 2: sample 2", "own", "b, p"),
+        (", group 2: sample 2", "general", "b, p"),
+    ]

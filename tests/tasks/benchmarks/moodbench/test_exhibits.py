@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from schemas.table import Table
-from tasks.benchmarks.moodbench.core_fit import core_point, draw_core, fit_core, fit_parabola
+from tasks.benchmarks.moodbench.core_fit import draw_core, fit_parabola
 from tasks.benchmarks.moodbench.exhibits import EXHIBITS
 from tasks.leaderboard.ranking import published_leaderboard
 from tasks.runs.exhibits import RankedModels
@@ -123,21 +123,15 @@ def test_table_3_says_what_the_paper_states() -> None:
 
 
 def test_core_is_fitted_over_all_and_ranked_models() -> None:
-    points = [point for row in published().rows if (point := core_point(row, BLUEPRINT))]
-    fits = fit_core(points)
-    assert {models: (fit.points, round(fit.r_squared or 0, 2)) for models, fit in fits.items()} == {
-        "all 30 models": (30, 0.90),
-        "the 28 ranked": (28, 0.16),
-    }
-    for fit, fitted in zip(fits.values(), (points, [point for point in points if point.row.rank]), strict=True):
-        xs, ys = np.array([(point.foundational, point.core) for point in fitted]).T
-        left = ys - np.polyval(np.polyfit(xs, ys, 2), xs)
-        assert fit.r_squared == pytest.approx(1 - left.var() / ys.var())
-        assert fit.correlation == pytest.approx(((xs - xs.mean()) * (ys - ys.mean())).mean() / xs.std() / ys.std())
-    (chart,) = draw_core(published().rows, BLUEPRINT, "")
+    models = published()
+    (chart,) = draw_core(models.rows, BLUEPRINT, "")
+    for curve, rows in zip(chart.curves, (models.rows, [row for row in models.rows if row.rank]), strict=True):
+        # 0.4 x emotional + 0.3 x companionship, over 0.7.
+        core = [(4 * (row.abilities["emotional"] or 0) + 3 * (row.abilities["companionship"] or 0)) / 7 for row in rows]
+        parabola = np.polyfit([row.abilities["foundational"] or 0 for row in rows], core, 2)
+        assert [y for _, y in curve] == pytest.approx(np.polyval(parabola, [x for x, _ in curve]))
     explained = "90\u00a0% over all 30 models and 16\u00a0% over the 28 ranked"
     assert chart.words == f"A parabola of foundational ability explains of the core's variance {explained}."
-    assert [(curve.is_main, len(curve.points)) for curve in chart.curves] == [(False, 40), (True, 40)]
     assert sum(point.is_hollow for point in chart.points) == 2
 
 
@@ -145,14 +139,11 @@ def test_core_of_few_models_has_no_curve() -> None:
     # (0.4 x 70 + 0.3 x 35) / 0.7 = 55
     abilities = {"foundational": 90.0, "emotional": 70.0, "companionship": 35.0}
     rows = [model_row("a", 50.0, abilities=abilities), model_row("b", 40.0, abilities=abilities)]
-    point = core_point(rows[0], BLUEPRINT)
-    assert point is not None
-    assert (point.row.model, point.foundational, round(point.core, 9)) == ("a", 90.0, 55.0)
     (chart,) = draw_core(rows, BLUEPRINT, "")
-    assert chart.words == "2 models are too few to fit a curve of the core over foundational ability."
-    assert (chart.curves, [point.series for point in chart.points]) == ((), ["a", "b"])
-    assert core_point(model_row("c", 50.0, abilities={"foundational": 90.0}), BLUEPRINT) is None
-    assert list(draw_core(rows[:1], BLUEPRINT, "")) == []
+    assert [(point.series, point.x, round(float(point.y), 9)) for point in chart.points] == [("a", 90.0, 55.0), ("b", 90.0, 55.0)]
+    assert (chart.words, chart.curves) == ("2 models are too few to fit a curve of the core over foundational ability.", ())
+    part = model_row("c", 50.0, abilities={"foundational": 90.0, "emotional": 70.0})
+    assert list(draw_core([rows[0], part], BLUEPRINT, "")) == []
 
 
 def test_the_curve_is_the_points_parabola() -> None:
@@ -165,5 +156,6 @@ def test_the_curve_is_the_points_parabola() -> None:
     assert fit.r_squared == pytest.approx(1.0)
     # The points are symmetric around x = 2: no linear relation at all.
     assert fit.correlation == pytest.approx(0.0, abs=1e-9)
-    assert fit.equation == "y = 1.00 + 2.000 x − 0.5000 x²"
+    assert fit.words.endswith(", y = +1.00 +2.000 x −0.5000 x²")
     assert fit_parabola(points[:3]) is None
+    assert fit_parabola([(x, 1.0) for x, _ in points]) is None

@@ -1,20 +1,19 @@
 """Each kind of figure is drawn where its values are."""
 
 import re
+from typing import Any
 
 import pytest
 
-from schemas.chart import Axis, Chart, Curve, Kind, Point
-from schemas.table import Table
+from schemas.chart import Axis, Chart, Kind, Point
 from tasks.reporting.figures.palette import GATE, INK, MUTED, OURS, PUBLISHED, SERIES
 from tasks.reporting.page import draw_chart
 
-NUMBERS = Table((), ())
 LINE = r'<path d="(M[^"]*)" stroke="{}" stroke-width="2"'
 
 
-def drawn(kind: Kind, *points: Point, x: Axis = Axis(), y: Axis = Axis(), curves: tuple[Curve, ...] = ()) -> str:  # noqa: B008
-    return draw_chart(Chart("T", "W.", kind, points, NUMBERS, x, y, curves))
+def drawn(kind: Kind, *points: Point, **fields: Any) -> str:
+    return draw_chart(Chart("T", "W.", kind, points, **fields))
 
 
 def rectangles(svg: str, colour: str) -> list[tuple[float, float]]:
@@ -48,7 +47,7 @@ def test_points_of_a_series_are_joined_on_a_log_axis() -> None:
         Point(100.0, 70.0, "Q", low=10.0, high=1000.0, is_hollow=True),
         Point(10.0, 60.0, "m", is_own=True),
     )
-    curve = Curve(((1.0, 50.0), (1000.0, 70.0)))
+    curve = ((1.0, 50.0), (1000.0, 70.0))
     svg = drawn("points", *points, x=Axis("size", 1, 1000, is_log=True), y=Axis("total", 50, 70), curves=(curve,))
     # 380 wide for three decades, 260 tall for 50 to 70, from the top.
     assert re.findall(LINE.format(PUBLISHED), svg) == ["M0,260L253.333,0"]
