@@ -194,7 +194,9 @@ def lay_out_printed(models: RankedModels) -> Iterator[Block]:
     if (paper := models.paper) and any(row.run is None for row in models.rows):
         for shown in paper.shown:
             printed = pl.read_csv(paper.folder / shown.file, infer_schema=False).fill_null("")
-            yield Block(shown.title, shown.note, (Table(columns("name", *printed.columns), printed.rows(), shown.title),))
+            yield Block(
+                shown.title, shown.note, (Table(columns("name", *printed.columns), printed.rows(), shown.title),), folds=True
+            )
 
 
 EXHIBITS = (

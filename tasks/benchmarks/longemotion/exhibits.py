@@ -1,6 +1,7 @@
 """Tables 2 and 4 of the LongEmotion paper for any models: one's own, the paper's, or both."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -75,7 +76,7 @@ def lay_out_thinking(models: RankedModels) -> Iterator[Block]:
         return ", ".join(sorted(efforts)), [record, dialects]
 
     newest: Scores = {}
-    for scores in compare_variants(runs, split):
+    for scores in compare_variants(replace(models, runs=runs), split):
         newest = scores | newest
     lines = [
         (ability, model, setting_title(setting), by["true"], by["false"], by["true"] - by["false"])

@@ -29,18 +29,18 @@ Split = Callable[[dict[str, Any], Mapping[str, Any]], tuple[Any, object]]
 """Takes what a run rests on, and its plan, apart into the value that differs between runs and the rest."""
 
 
-def compare_variants(runs: Mapping[str, PastRun], split: Split) -> Iterator[Scores]:
-    """Yield the scores of runs that are alike but for one thing, where that has several values; the newest of each counts."""
-    alike: dict[str, dict[Any, PastRun]] = defaultdict(dict)
-    for name in newest_first(runs):
-        value, rest = split(basis(runs[name].manifest), runs[name].manifest.plan)
-        alike[canonical_json(rest)].setdefault(value, runs[name])
+def compare_variants(models: RankedModels, split: Split) -> Iterator[Scores]:
+    """Yield the models' scores in runs that are alike but for one thing, where that has several values; the newest run counts."""
+    alike, own = defaultdict[str, dict[Any, PastRun]](dict), [row.model for row in models.rows if row.run]
+    for run in map(models.runs.__getitem__, newest_first(models.runs)):
+        value, rest = split(basis(run.manifest), run.manifest.plan)
+        alike[canonical_json(rest)].setdefault(value, run)
     for variants in alike.values():
         scores: Scores = defaultdict(dict)
         for value, run in variants.items():
             titles = {main.id: main.title for main in run.blueprint.abilities}
-            rows = run.read("ability_scores").drop_nulls("score_0_100").select("model", "setting", "ability", "score_0_100")
-            for model, setting, ability, score in rows.iter_rows():
+            rows = run.read("ability_scores").filter(pl.col("model").is_in(own)).drop_nulls("score_0_100")
+            for model, setting, ability, score in rows.select("model", "setting", "ability", "score_0_100").iter_rows():
                 scores[model, setting, titles[ability]][value] = score
         yield {system: by_value for system, by_value in scores.items() if len(by_value) > 1}
 
@@ -52,7 +52,7 @@ def lay_out_sages(models: RankedModels) -> Iterator[Block]:
         names = dict.fromkeys(entry[0] for entries in record.pop(SAGE, {}).values() for entry in entries)
         return ", ".join(names) or "the model itself", record
 
-    for scores in compare_variants(models.runs, split):
+    for scores in compare_variants(models, split):
         by_ability = defaultdict[str, dict[str, Mapping[str, float]]](dict)
         for (model, setting, ability), by_sage in scores.items():
             if setting == WITH_SAGE:
@@ -89,7 +89,7 @@ def lay_out_chunks(models: RankedModels) -> Iterator[Block]:
         chosen = (str(retrieval.pop(name, None) or "usual") for name in ("chunk_tokens", "top_k"))
         return tuple(chosen), {**record, "retrieval": retrieval}
 
-    for scores in compare_variants(models.runs, split):
+    for scores in compare_variants(models, split):
         for (model, setting, ability), cells in scores.items():
             if SOLVERS[setting].retrieves:
                 yield Block(charts=(_draw_chunks(f"{ability}: by chunks, {model}, {setting_title(setting)}", cells),))

@@ -123,7 +123,8 @@ def keep(folder: Path, number: int, scores: Mapping[tuple[str, str, str], float]
 
 
 def own(folder: Path, *runs: str) -> RankedModels:
-    return RankedModels(MINI, (), paper_of(MINI), {run: reopen(folder, run) for run in runs})
+    rows = tuple(model_row(name, 50.0) for name in ("alpha", "beta"))
+    return RankedModels(MINI, rows, paper_of(MINI), {run: reopen(folder, run) for run in runs})
 
 
 def with_sage(name: str) -> dict[str, Any]:
@@ -132,7 +133,8 @@ def with_sage(name: str) -> dict[str, Any]:
 
 def test_figure_6_compares_sages(tmp_path: Path) -> None:
     def scores(alpha: float, beta: float) -> dict[tuple[str, str, str], float]:
-        return {("alpha", "coem", MC4): alpha, ("beta", "coem", MC4): beta, ("alpha", "base", MC4): 50.0}
+        hidden = {("gamma", "coem", MC4): 99.0}
+        return {("alpha", "coem", MC4): alpha, ("beta", "coem", MC4): beta, ("alpha", "base", MC4): 50.0} | hidden
 
     runs = [
         keep(tmp_path, 1, scores(1.0, 2.0), roles=with_sage("S1")),
