@@ -13,8 +13,6 @@ _BILLIONS = {"M": 0.001, "B": 1.0, "T": 1000.0}
 _SIZE = re.compile(r"~?(\d+(?:\.\d+)?)([MBT])?(?:[-–](\d+(?:\.\d+)?)([MBT]))?(?=[ /]|$)")
 _DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?")
 
-Openness = Literal["open", "closed", "domain"]
-
 
 def parse_size(text: str) -> tuple[float, float] | None:
     """Return lowest and highest billions of parameters of `671B/37B (Total/Activated Parameters)` or `50-60B (Estimated)`.
@@ -49,9 +47,9 @@ class ModelSize(Frozen):
             raise ValueError(f"the range ends below its beginning: {size[0]:g} to {size[1]:g} billions")
         is_estimate = text.startswith("~") or "estimat" in text.casefold()
         read = {"text": text, "low": size[0], "high": size[1], "is_estimate": is_estimate}
-        if contrary := [name for name in read if name != "text" and written.get(name, read[name]) != read[name]]:
-            name = contrary[0]
-            raise ValueError(f"a size contradicts its text, by which {name} is {read[name]}")
+        for name in ("low", "high", "is_estimate"):
+            if written.get(name, read[name]) != read[name]:
+                raise ValueError(f"a size contradicts its text, by which {name} is {read[name]}")
         return written | read
 
 
@@ -60,12 +58,8 @@ class ModelDescription(Frozen):
 
     institution: str | None = Field(default=None, min_length=1, description="who made it")
     series: str | None = Field(default=None, min_length=1, description="family, such as Qwen")
-    openness: Openness | None = Field(
-        default=None, description="of its weights; domain (domain-specific) = trained for the field of the benchmark"
-    )
-    parameters: ModelSize | None = Field(
-        default=None, title="Parameters", description="7B, 50-60B (estimated), 671B/37B; a number is in billions"
-    )
+    openness: Literal["open", "closed", "domain"] | None = Field(default=None, description="domain = of the benchmark's field")
+    parameters: ModelSize | None = Field(default=None, title="Parameters", description="7B, 50-60B (estimated), 671B/37B")
     released: str | None = Field(default=None, description="month or day: 2025-04 or 2025-04-28")
 
     @field_validator("openness", mode="before")
@@ -76,12 +70,10 @@ class ModelDescription(Frozen):
     @field_validator("released", mode="before")
     @classmethod
     def _read_date(cls, value: Any) -> Any:
-        text = value.isoformat() if isinstance(value, date) else value
-        if isinstance(text, str):
-            if not _DATE.fullmatch(text):
-                raise ValueError("a month or a day is written as 2025-04 or 2025-04-28")
-            date.fromisoformat(f"{text}-01"[: len("2025-04-28")])
-        return text
+        text = str(value)
+        if value is not None and not _DATE.fullmatch(text):
+            raise ValueError("a month or a day is written as 2025-04 or 2025-04-28")
+        return value and date.fromisoformat(f"{text}-01"[: len("2025-04-28")]) and text
 
     def words(self, field: str) -> str | None:
         """Return what a field says, a size as it is written."""

@@ -70,7 +70,7 @@ def leaderboard(
         ranked = leaderboards.rank_stored_systems(benchmark, folder, runs, profile)
     ranked = choose_described(ranked, where, group_by)
     if with_published:
-        paper = choose_described(leaderboards.published_leaderboard(benchmark), where, group_by, may_be_empty=True)
+        paper = choose_described(leaderboards.published_leaderboard(benchmark), where, group_by)
         ranked = leaderboards.with_published(ranked, paper)
     page = stored_leaderboard(folder, ranked, html) if html and not published else ranked
     written = {name: str(file) for name, file in (("html", html), ("csv", csv), ("latex", latex)) if file}

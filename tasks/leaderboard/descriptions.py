@@ -5,27 +5,24 @@ from dataclasses import replace
 import polars as pl
 
 from schemas.documents.leaderboard import Chosen
-from schemas.errors import UsageError, unknown_name
+from schemas.errors import unknown_name
 from schemas.model_description import ModelDescription
 from tasks.explain.groups import hold_condition
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.scoring.aggregation import rank_models
-from tasks.text.number_format import counted
 
 NOTHING = ModelDescription()
 COLUMNS = {"model": pl.String, "setting": pl.String, **dict.fromkeys(NOTHING.cells, pl.String), "billions": pl.Float64}
 """What a condition may name: `billions` is the size, of a range its middle."""
 
 
-def choose_described(
-    data: LeaderboardData, where: str | None, group_by: str | None, *, may_be_empty: bool = False
-) -> LeaderboardData:
+def choose_described(data: LeaderboardData, where: str | None, group_by: str | None) -> LeaderboardData:
     """Return the leaderboard of the models that fulfil a condition over COLUMNS, ranked among themselves, in groups of a field.
 
     A model of which it is not said what the condition needs is left out, and counted.
 
     Raises:
-        UsageError: the condition cannot be read, no model fulfils it and one has to, or there is no such field.
+        UsageError: the condition cannot be read, or there is no such field.
     """
     fields = ModelDescription.model_fields
     if group_by and group_by not in fields:
@@ -37,14 +34,6 @@ def choose_described(
     said = [(row["model"], row["setting"], *each.cells.values()) for row, each in zip(rows, about, strict=True)]
     holds = hold_condition(pl.DataFrame(said, COLUMNS, orient="row"), where)
     totals = data.totals.filter(holds)
-    if totals.is_empty() and not may_be_empty:
-        raise UsageError(
-            "no model of the leaderboard fulfils the condition",
-            where="--where",
-            expected=where,
-            got=f"{counted(len(said), 'row')}; of {holds.null_count()} it is not said",
-            next_step="describe models with moodflow runs describe RUN --about FILE, or change the condition",
-        )
     within = [name for name in ("setting", GROUP) if name in totals.columns]
     chosen = Chosen(where=where, unknown=holds.null_count(), group_by=group_by)
     ranked = replace(data, totals=rank_models(totals, data.blueprint, within=within), chosen=chosen)

@@ -23,7 +23,7 @@ from tasks.runs.comparability import compare_run
 from tasks.runs.comparable_runs import group_runs
 from tasks.runs.exhibits import RankedModels
 from tasks.runs.past_run import PastRun, past_run
-from tasks.runs.run_tables import Row, System, ordered
+from tasks.runs.run_tables import System, ordered
 from tasks.runs.verdict import judge_run, judge_totals
 from tasks.scoring.aggregation import rank_models
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
@@ -97,7 +97,9 @@ class LeaderboardData:
     def rows(self) -> list[StoredRow | PublishedRow]:
         """One row per model and setting, ranked ones first, in the groups that were chosen."""
         kind: type[StoredRow | PublishedRow] = PublishedRow if self.is_published else StoredRow
-        return _leaderboard_rows(kind, self.totals, self.abilities, self.records, self.about, self.chosen.group_by)
+        rows, said = _leaderboard_rows(kind, self.totals, self.abilities, self.records, self.about), self.chosen.group_by
+        rows.sort(key=lambda row: (row.group or 0, setting_order(row.setting), row.said(said) is None, row.said(said) or ""))
+        return rows
 
     @property
     def models(self) -> RankedModels:
@@ -112,12 +114,7 @@ def run_rows(run: PastRun) -> list[SystemRow]:
 
 
 def _leaderboard_rows(
-    kind: type[RowT],
-    totals: pl.DataFrame,
-    abilities: pl.DataFrame,
-    records: Records,
-    about: Descriptions,
-    group_by: str | None = None,
+    kind: type[RowT], totals: pl.DataFrame, abilities: pl.DataFrame, records: Records, about: Descriptions
 ) -> list[RowT]:
     """Return one row per model and setting, by group and setting, ranked ones first.
 
@@ -127,24 +124,21 @@ def _leaderboard_rows(
         abilities: rows of `ability_scores`, with the columns of `totals` that tell apart rows of one system.
         records: by run, null where rows have none.
         about: likewise.
-        group_by: what is said of models by which the rows of a setting are grouped.
     """
     key = [name for name in ("model", "setting", RUN, LANGUAGE) if name in abilities.columns]
     scores = abilities.rows_by_key(key, named=True)
-
-    def fields(row: Row) -> Row:
-        own, run = scores.get(tuple(row[name] for name in key), ()), row.get(RUN)
-        return row | {
-            "abilities": {each["ability"]: each["score_0_100"] for each in own},
-            "comparability": records.get(run, {}).get(System(row["model"], row["setting"])),
-            "about": about.get(run, {}).get(row["model"]),
-        }
-
-    def order(row: Row) -> tuple[object, ...]:
-        value = row["about"].words(group_by) if group_by and row["about"] else None
-        return row.get(GROUP, 0), setting_order(row["setting"]), value is None, value or ""
-
-    return [kind.model_validate(row) for row in sorted(map(fields, ordered(totals)), key=order)]
+    rows = sorted(ordered(totals), key=lambda row: (row.get(GROUP, 0), setting_order(row["setting"])))
+    return [
+        kind.model_validate(
+            row
+            | {
+                "abilities": {each["ability"]: each["score_0_100"] for each in scores.get(tuple(row[name] for name in key), ())},
+                "comparability": records.get(row.get(RUN), {}).get(System(row["model"], row["setting"])),
+                "about": about.get(row.get(RUN), {}).get(row["model"]),
+            }
+        )
+        for row in rows
+    ]
 
 
 def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> LeaderboardData:

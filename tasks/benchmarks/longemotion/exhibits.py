@@ -1,12 +1,14 @@
 """Tables 2 and 4 of the LongEmotion paper for any models: one's own, the paper's, or both."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from schemas.table import Cell, Column, Table, Value, columns
-from tasks.benchmarks.longemotion.figures import FIGURES, Scores, compare_variants, title_of
+from tasks.benchmarks.longemotion.figures import Scores, compare_variants, lay_out_chunks, lay_out_lengths, lay_out_sages
 from tasks.lake.manifest import read_manifests
-from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table, with_total
+from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table
 from tasks.runs.past_run import past_run
 from tasks.runs.sections import Block
 from tasks.solvers.registry import setting_title
@@ -30,18 +32,18 @@ TIMES = 20
 def lay_out_scores(models: RankedModels) -> Iterator[Block]:
     """Yield Table 2: a row per model, a group of columns per setting, ratings to 5 where the paper has them."""
     rows: dict[tuple[bool, str], dict[str, ModelRow]] = {}
-    for setting in models.settings:
-        for row in with_total(models.in_setting(setting).rows):
-            rows.setdefault((row.run is None, row.model), {})[setting] = row
+    settings = tuple(dict.fromkeys(row.setting for row in models.rows))
+    for row in chain.from_iterable(models.by_setting.values()):
+        rows.setdefault((row.run is None, row.model), {})[row.setting] = row
 
     def cells(row: ModelRow) -> Iterator[Value]:
-        for setting in models.settings:
+        for setting in settings:
             scored = rows[row.run is None, row.model].get(setting)
             yield from (scored.abilities.get(name) if scored else None for name in SIX)
             yield scored.total_before_veto if scored else None
 
     titles = (*SIX.values(), "Average")
-    heads = [head for setting in models.settings for head in columns("score", *titles, group=setting_title(setting))]
+    heads = [head for setting in settings for head in columns("score", *titles, group=setting_title(setting))]
     # Rows are compared whatever settings they have.
     firsts = [next(iter(own.values())).model_copy(update={"setting": ""}) for own in rows.values()]
     if firsts:
@@ -74,14 +76,14 @@ def lay_out_thinking(models: RankedModels) -> Iterator[Block]:
         return ", ".join(sorted(efforts)), [record, dialects]
 
     newest: Scores = {}
-    for scores in compare_variants(runs, split):
+    for scores in compare_variants(replace(models, runs=runs), split):
         newest = scores | newest
     lines = [
-        (title_of(models, dataset), model, setting_title(setting), by["true"], by["false"], by["true"] - by["false"])
-        for (model, setting, dataset), by in newest.items()
+        (ability, model, setting_title(setting), by["true"], by["false"], by["true"] - by["false"])
+        for (model, setting, ability), by in newest.items()
         if by.keys() >= {"true", "false"}
     ]
-    heads = (*columns("name", "Dataset", "Model", "Setting"), *columns("score", "On", "Off"), Column("Gain", "difference"))
+    heads = (*columns("name", "Ability", "Model", "Setting"), *columns("score", "On", "Off"), Column("Gain", "difference"))
     if lines:
         title = "Scores with and without thinking"
         yield Block(title, "Of the newest runs that differ in thinking alone.", (Table(heads, lines, title),))
@@ -89,6 +91,8 @@ def lay_out_thinking(models: RankedModels) -> Iterator[Block]:
 
 EXHIBITS = (
     Exhibit("methods", lay_out_scores, frozenset(SIX)),
-    *(Exhibit(name, lay_out, frozenset(SIX), is_of_models=is_of_models) for name, lay_out, is_of_models in FIGURES),
+    Exhibit("lengths", lay_out_lengths, frozenset(SIX)),
+    Exhibit("sages", lay_out_sages, frozenset(SIX), is_of_models=False),
+    Exhibit("chunks", lay_out_chunks, frozenset(SIX), is_of_models=False),
     Exhibit("thinking", lay_out_thinking, frozenset(SIX), is_of_models=False),
 )

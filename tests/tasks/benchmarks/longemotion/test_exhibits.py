@@ -11,7 +11,7 @@ from schemas.chart import Chart
 from schemas.table import Column, Table
 from schemas.tables.comparisons import NeedleScores
 from schemas.tables.layers import LAYERS
-from schemas.tables.scores import DatasetScores
+from schemas.tables.scores import AbilityScores, Totals
 from tasks.benchmarks.longemotion.exhibits import EXHIBITS
 from tasks.leaderboard.ranking import published_leaderboard
 from tasks.runs.exhibits import RankedModels
@@ -26,7 +26,8 @@ from tests.tasks.runs.runs import keep_run
 
 MINI = load_blueprint("longemotion-mini")
 PRINTED = pl.read_csv(FOLDER / "longemotion_table2.csv")
-RATED, MC4, ED = ("long_mini_ec_emobench", "long_mini_mc4", "long_mini_ed")
+RATED = "long_mini_ec_emobench"
+EC, ED, MC4 = "emotion_classification", "emotion_detection", "emotion_conversation"
 
 
 def lay_out(name: str, models: RankedModels) -> list[Block]:
@@ -98,22 +99,21 @@ def test_own_models_have_a_row_beside_the_papers() -> None:
 
 
 def keep(folder: Path, number: int, scores: Mapping[tuple[str, str, str], float], **plan: Any) -> str:
-    """Leave a run with scores by model, setting and dataset."""
+    """Leave a run with scores by model, setting and ability."""
     counts = {"datasets_scored": 1, "datasets_total": 1, "n_scored": 4, "n_total": 4, "coverage": 1.0, "item_coverage": 1.0}
     rows = [
-        dict.fromkeys(DatasetScores.column_names())
+        dict.fromkeys(AbilityScores.column_names())
         | counts
-        | {"model": model, "setting": setting, "dataset": dataset, "score_0_100": score}
-        for (model, setting, dataset), score in scores.items()
+        | {"model": model, "setting": setting, "ability": ability, "score_0_100": score}
+        for (model, setting, ability), score in scores.items()
     ]
-    empty = {name: LAYERS[name].schema.create_empty() for name in ("totals", "ability_scores")}
     run = f"20260101T000000000000Z.{number}-m"
     entries = [{"name": model, "base_url": "http://x/v1"} for model in dict.fromkeys(model for model, *_ in scores)]
     settings = list(dict.fromkeys(setting for _, setting, _ in scores))
     keep_run(
         folder,
         run,
-        {**empty, "dataset_scores": make_table(DatasetScores, rows)},
+        {"totals": Totals.create_empty(), "ability_scores": make_table(AbilityScores, rows)},
         {"benchmark": MINI.name},
         benchmark=MINI.name,
         blueprint=MINI.model_dump(mode="json"),
@@ -123,7 +123,8 @@ def keep(folder: Path, number: int, scores: Mapping[tuple[str, str, str], float]
 
 
 def own(folder: Path, *runs: str) -> RankedModels:
-    return RankedModels(MINI, (), paper_of(MINI), {run: reopen(folder, run) for run in runs})
+    rows = tuple(model_row(name, 50.0) for name in ("alpha", "beta"))
+    return RankedModels(MINI, rows, paper_of(MINI), {run: reopen(folder, run) for run in runs})
 
 
 def with_sage(name: str) -> dict[str, Any]:
@@ -132,7 +133,8 @@ def with_sage(name: str) -> dict[str, Any]:
 
 def test_figure_6_compares_sages(tmp_path: Path) -> None:
     def scores(alpha: float, beta: float) -> dict[tuple[str, str, str], float]:
-        return {("alpha", "coem", MC4): alpha, ("beta", "coem", MC4): beta, ("alpha", "base", MC4): 50.0}
+        hidden = {("gamma", "coem", MC4): 99.0}
+        return {("alpha", "coem", MC4): alpha, ("beta", "coem", MC4): beta, ("alpha", "base", MC4): 50.0} | hidden
 
     runs = [
         keep(tmp_path, 1, scores(1.0, 2.0), roles=with_sage("S1")),
@@ -143,13 +145,16 @@ def test_figure_6_compares_sages(tmp_path: Path) -> None:
     ]
     (chart,) = charts("sages", own(tmp_path, *runs))
     # The newest run with S1: (60 + 70) / 2 = 65; with S2 (70 + 74) / 2 = 72.
-    assert chart.words == "2 models scored highest with S2 as Sage (72.0 on average) and lowest with S1 (65.0)."
+    assert chart.words == "The mean of 2 models is highest with S2 as Sage (72.0) and lowest with S1 as Sage (65.0)."
     assert [(point.x, point.y, point.series) for point in chart.points] == [
         *(("S1", 60.0, "alpha"), ("S1", 70.0, "beta")),
         *(("S2", 70.0, "alpha"), ("S2", 74.0, "beta")),
     ]
     assert (chart.kind, chart.numbers.rows[0]) == ("lines", ("alpha", 60.0, 70.0))
     assert charts("sages", own(tmp_path, *runs[:2])) == []
+    same = keep(tmp_path, 5, scores(60.0, 70.02), roles=with_sage("S4"))
+    (tie,) = charts("sages", own(tmp_path, runs[1], same))
+    assert tie.words == "The mean of 2 models is 65.0 with all."
 
 
 def test_figure_6_averages_models_with_all_sages(tmp_path: Path) -> None:
@@ -160,7 +165,7 @@ def test_figure_6_averages_models_with_all_sages(tmp_path: Path) -> None:
     ]
     runs.append(keep(tmp_path, 3, {("alpha", "coem", MC4): 40.0}))
     (chart,) = charts("sages", own(tmp_path, *runs))
-    assert chart.words == "1 model scored highest with S1 as Sage (60.0 on average) and lowest with the model itself (40.0)."
+    assert chart.words == "The mean of 1 model is highest with S1 as Sage (60.0) and lowest with the model itself as Sage (40.0)."
     assert [row[1:] for row in chart.numbers.rows] == [(60.0, 50.0, 40.0), (10.0, 20.0, None)]
 
 
@@ -170,19 +175,19 @@ def test_figure_8_is_a_grid_of_chunks(tmp_path: Path) -> None:
         keep(
             tmp_path,
             at,
-            {("alpha", "rag", RATED): score, ("alpha", "base", RATED): score},
+            {("alpha", "rag", EC): score, ("alpha", "base", EC): score},
             retrieval={"chunk_tokens": size, "top_k": count},
         )
         for at, ((size, count), score) in enumerate(grid.items(), 1)
     ]
     (chart,) = charts("chunks", own(tmp_path, *runs))
-    assert chart.words == "8 chunks of 128 tokens score highest (62.5), 4 of 128 tokens lowest (40.0)."
+    assert chart.words == "The score is highest with 8 chunks of 128 tokens (62.5) and lowest with 4 chunks of 128 tokens (40.0)."
     assert [(point.x, point.y, point.value) for point in chart.points] == [
         *(("128", "4", 40.0), ("512", "4", 55.0)),
         *(("128", "8", 62.5), ("512", "8", None)),
     ]
     # What else is retrieved differently is another figure.
-    other = keep(tmp_path, 9, {("alpha", "rag", RATED): 90.0}, retrieval={"chunk_tokens": 256, "top_k": 4, "ranking": "bm25"})
+    other = keep(tmp_path, 9, {("alpha", "rag", EC): 90.0}, retrieval={"chunk_tokens": 256, "top_k": 4, "ranking": "bm25"})
     assert [each.words for each in charts("chunks", own(tmp_path, *runs, other))] == [chart.words]
 
 
@@ -228,5 +233,5 @@ def test_table_4_pairs_the_newest_runs(tmp_path: Path) -> None:
     # The last run alone is ranked; 75 - 50.
     (block,) = lay_out("thinking", own(tmp_path, runs[-1]))
     (row,) = block.tables[0].rows
-    assert (row[1:], row[0]) == (("alpha", "Base", 75.0, 50.0, 25.0), "Emotion Detection, bundled items")
+    assert row == ("Emotion Detection", "alpha", "Base", 75.0, 50.0, 25.0)
     assert lay_out("thinking", RankedModels(MINI, ())) == []
