@@ -13,6 +13,7 @@ import polars as pl
 
 from schemas.dataset import RecordFormat
 from schemas.errors import UsageError, unknown_name
+from schemas.roles import PEOPLE
 from schemas.tables.comparisons import UNIT, HumanRatings
 from tasks.metrics.texts import best_of, bleu, distinct, rouge_l
 from tasks.runs.past_run import PastRun
@@ -146,7 +147,7 @@ def _answers(run: PastRun, dataset: str) -> pl.DataFrame:
 
 def _judgements(run: PastRun, rated: pl.DataFrame) -> pl.DataFrame:
     reviews = run.manifest.plan.get("simulation_rubric") or ""  # of who talks with the model, not of its answers
-    rows = run.read("judgements").filter(pl.col("rubric") != reviews).drop_nulls("rating")
+    rows = run.read("judgements").filter(pl.col("rubric") != reviews, pl.col("judge") != PEOPLE).drop_nulls("rating")
     own = rows.join(rated.select(*ANSWER, *UNIT), on=ANSWER).rename({"rating": "value"})
     return own.group_by(*UNIT, "dimension", "judge", "rubric").agg(pl.col(*VALUES).mean())
 

@@ -48,9 +48,8 @@ def judge_messages(
     """
     language: Language = rubric.language or item["language"]
     dimensions = rubric.dimensions if dimensions is None else dimensions
-    content = answer if isinstance(answer, str) else _named_turns(answer, rubric, item["language"])
-    texts = {**_texts_of(item, rubric), "ANSWER": _defuse(_laid_out(content, rubric, item))}
-    given = {name: text for name, text in texts.items() if text is not None}
+    shown, content = shown_texts(item, answer, rubric)
+    given = {**shown, "ANSWER": _defuse(content if isinstance(content, str) else _as_lines(content, rubric))}
     nonce = fence_nonce(*given.values())
     dialogue = []
     if not isinstance(content, str) and rubric.layout != "labelled":
@@ -68,6 +67,14 @@ def judge_messages(
     ]
     user = [*(f"<<<{name} {nonce}>>>\n{text}\n<<<END {nonce}>>>" for name, text in given.items()), _ANSWER_LAST[language]]
     return ChatMessage(role="system", content="\n\n".join(system)), ChatMessage(role="user", content="\n\n".join(user))
+
+
+def shown_texts(
+    item: Mapping[str, Any], answer: Rated, rubric: Rubric
+) -> tuple[dict[str, str], str | list[tuple[str, str]]]:
+    """Return what is shown of an item by name, where there is any, and its answer: a text, or who says what in turn."""
+    content = _laid_out(answer, rubric, item) if isinstance(answer, str) else _named_turns(answer, rubric, item["language"])
+    return {name: text for name, text in _texts_of(item, rubric).items() if text is not None}, content
 
 
 def _texts_of(item: Mapping[str, Any], rubric: Rubric) -> dict[str, str | None]:
@@ -113,11 +120,13 @@ def _defuse(text: str) -> str:
     return _CONTROL.sub(r"\g<0> ", text)
 
 
-def _laid_out(answer: str | Sequence[tuple[str, str]], rubric: Rubric, item: Mapping[str, Any]) -> str:
-    """Return the answer as one text; one that cannot be read as aspects is shown as it is."""
-    if not isinstance(answer, str):
-        between = "\n\n" if rubric.layout == "labelled" else "\n"
-        return between.join(f"{speaker}: {text}" for speaker, text in answer)
+def _as_lines(turns: Sequence[tuple[str, str]], rubric: Rubric) -> str:
+    between = "\n\n" if rubric.layout == "labelled" else "\n"
+    return between.join(f"{speaker}: {text}" for speaker, text in turns)
+
+
+def _laid_out(answer: str, rubric: Rubric, item: Mapping[str, Any]) -> str:
+    """Return a text as the rubric lays it out; one that cannot be read as aspects is shown as it is."""
     aspects = read_aspects(answer, _aspects_of(item)) if rubric.layout == "aspects" else None
     return format_aspects(aspects) if aspects else answer
 

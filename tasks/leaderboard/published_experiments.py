@@ -20,6 +20,7 @@ from tasks.leaderboard.ranking import rank_stored_systems
 from tasks.runs.comparable_runs import basis
 from tasks.runs.run_tables import Row
 from tasks.scoring.blueprints import load_blueprint
+from tasks.scoring.breakdowns import judges_first
 from tasks.scoring.published import BASE_SETTING, ability_score, as_table, paper_of, published_of, read_table
 from tasks.text.number_format import counted
 
@@ -163,7 +164,8 @@ def _own_judged(rows: Iterable[Row], runs: Mapping[str, RunManifest], lake: Lake
     """Yield mean ratings of a model's replies by dimension; models of which none was judged are left out."""
     for row in rows:
         for ref in (ref for ref in runs[row["run"]].partitions if ref.layer == "dimension_scores"):
-            rated = lake.read(ref, DimensionScores).filter(model=row["model"], setting=row["setting"], scale_min=0, scale_max=5)
+            of_model = lake.read(ref, DimensionScores).filter(model=row["model"], setting=row["setting"])
+            rated = judges_first(of_model).filter(scale_min=0, scale_max=5)
             means: Row = dict(rated.filter(pl.col("dimension").is_in(dimensions)).select("dimension", "mean").iter_rows())
             if means:
                 yield {"run": row["run"], "model": row["model"], **means}
