@@ -41,6 +41,7 @@ DOCUMENTS = {
     "run": "comparison:AnyRun",
     "runs export": "run:ExportedRun",
     "runs list": "run:RunList",
+    "runs rate": "models:RatedByPeople",
     "runs report": "run:RewrittenReport",
     "runs show": "run:RunDocument",
     "score": "run:StageDocument",

@@ -144,6 +144,36 @@ class RawScore(Frozen):
     design_effect: float | None = Field(description="of a mean; null = single items, no interval")
 
 
+class Agreement(Frozen):
+    """How far ratings of a dimension agree; null = undefined."""
+
+    dataset: str
+    model: str
+    setting: str
+    rubric: str
+    dimension: str
+    judges: tuple[str, ...] = Field(description="models, and people")
+    n_answers: int = Field(description="rated at least twice")
+    n_ratings: int
+    alpha: float | None = Field(description="Krippendorff's, for intervals")
+    length_correlation: float | None = Field(description="Spearman's, of rating and characters of the answer")
+    place_effect: float | None = Field(
+        description="mean rating where asked first - where asked last; people are asked in one order"
+    )
+
+
+class PeopleCount(Frozen):
+    """The people who rated answers of a model to a dataset."""
+
+    dataset: str
+    model: str
+    setting: str
+    rubric: str
+    raters: tuple[str, ...] = Field(description="by name")
+    n_answers: int = Field(description="that somebody rated")
+    n_total: int
+
+
 class FailedCalls(Frozen):
     """Calls of a model that failed in the same way."""
 
@@ -188,6 +218,8 @@ class RunDocument(Document):
     headlines: tuple[DatasetHeadlines, ...]
     raw_scores: tuple[RawScore, ...]
     dimension_scores: tuple[DimensionScore, ...]
+    agreements: tuple[Agreement, ...] = Field(description="of judges, of people among each other, and of the judge beside them")
+    people: tuple[PeopleCount, ...]
     calls: CallCounts
     failures: tuple[FailedCalls, ...] = Field(description="the most frequent first")
     usage: tuple[Usage, ...]

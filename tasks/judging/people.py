@@ -7,6 +7,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
+from schemas.documents.run import PeopleCount
 from schemas.errors import UsageError
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.roles import PEOPLE
@@ -78,7 +79,12 @@ def people_rows(answers: pl.DataFrame, rubric: Rubric, given: Given) -> dy.DataF
     return Judgements.validate(pl.DataFrame(rows, schema=Judgements.create_empty().schema).sort(Judgements.primary_key()))
 
 
-def name_raters(judgements: pl.DataFrame) -> tuple[str, ...]:
-    """Return the names of the people who rated, sorted."""
-    return tuple(sorted({str(rater) for *_, rater in given_ratings(judgements)}))
-
+def count_people(judgements: pl.DataFrame) -> tuple[PeopleCount, ...]:
+    """Return who rated, of all rows by people of a run, and how many of the answers."""
+    of = ["dataset", "model", "setting", "rubric"]
+    rated, rater = pl.col("rating").is_not_null(), pl.col("raw_reply").str.json_path_match("$.rater")
+    answer = pl.struct("item_id", "repetition", "part")
+    counts = judgements.group_by(of).agg(
+        raters=rater.drop_nulls().unique().sort(), n_answers=answer.filter(rated).n_unique(), n_total=answer.n_unique()
+    )
+    return tuple(PeopleCount(**row) for row in counts.sort(of).iter_rows(named=True))

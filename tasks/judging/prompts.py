@@ -69,9 +69,7 @@ def judge_messages(
     return ChatMessage(role="system", content="\n\n".join(system)), ChatMessage(role="user", content="\n\n".join(user))
 
 
-def shown_texts(
-    item: Mapping[str, Any], answer: Rated, rubric: Rubric
-) -> tuple[dict[str, str], str | list[tuple[str, str]]]:
+def shown_texts(item: Mapping[str, Any], answer: Rated, rubric: Rubric) -> tuple[dict[str, str], str | list[tuple[str, str]]]:
     """Return what is shown of an item by name, where there is any, and its answer: a text, or who says what in turn."""
     content = _laid_out(answer, rubric, item) if isinstance(answer, str) else _named_turns(answer, rubric, item["language"])
     return {name: text for name, text in _texts_of(item, rubric).items() if text is not None}, content
@@ -166,6 +164,14 @@ def fence_nonce(*texts: str) -> str:
     return nonce
 
 
+def meanings(rubric: Rubric, dimension: Dimension, language: Language) -> list[str]:
+    """Return what the ratings of a dimension mean: a line each, or one for each band of them."""
+    anchors = dimension.anchors or (rubric.anchors if dimension.scale is None else None)
+    if anchors is not None:
+        return _anchor_lines(anchors, rubric.scale_of(dimension), language)
+    return _band_lines(rubric, language) if dimension.scale is None else []
+
+
 def _dimension_text(dimension: Dimension, scale: AnyScale, language: Language) -> str:
     own = [] if dimension.anchors is None else _anchor_lines(dimension.anchors, scale, language)
     return "\n".join([f"{dimension.name}: {dimension.definition[language]}", *own])
@@ -176,12 +182,14 @@ def _shared_scale(rubric: Rubric, dimensions: Sequence[Dimension], language: Lan
     alike = [dimension.name for dimension in dimensions if dimension.scale is None]
     if not alike:
         return []
-    if rubric.anchors is not None:
-        lines = _anchor_lines(rubric.anchors, rubric.scale, language)
-    else:
-        lines = [f"{band.lowest}-{band.highest} = {band.meaning[language]}" for band in rubric.bands or ()]
+    shared = rubric.anchors
+    lines = _band_lines(rubric, language) if shared is None else _anchor_lines(shared, rubric.scale, language)
     head = _ALIKE[language] if len(alike) == len(dimensions) else _ALIKE_IN[language].format(names=", ".join(alike))
     return ["\n".join([head, *lines])] if lines else []
+
+
+def _band_lines(rubric: Rubric, language: Language) -> list[str]:
+    return [f"{band.lowest}-{band.highest} = {band.meaning[language]}" for band in rubric.bands or ()]
 
 
 def _anchor_lines(anchors: Anchors, scale: AnyScale, language: Language) -> list[str]:

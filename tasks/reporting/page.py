@@ -14,6 +14,8 @@ from schemas.folders import Folder
 from schemas.printing import printable
 from schemas.table import Table
 from schemas.usage import by_model, total
+from tasks.judging.prompts import meanings
+from tasks.judging.rubrics import words_of
 from tasks.lake.files import replace_file
 from tasks.lake.seal import REPORT, page_of
 from tasks.leaderboard.published_experiments import Experiments
@@ -29,6 +31,7 @@ from tasks.reporting.figures.abilities import MAX_SHAPES, Shape, draw_abilities,
 from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.report import Report, build_report, partitions_table
 from tasks.reporting.system_tables import results_table, scores_table, weakest_table
+from tasks.runs.rating_sheets import SheetAnswer
 from tasks.runs.run_tables import ReportData
 from tasks.runs.sections import lay_out_sections
 from tasks.scoring.published import paper_of
@@ -80,6 +83,11 @@ def render_pages(report: Report) -> Iterator[tuple[str, str]]:
 
 def _render(template: str, figures: dict[str, object], **content: object) -> str:
     return make_environment().get_template(template).render(figures=figures, colours=COLOURS, **content)
+
+
+def render_sheet(run: str, answers: Sequence[SheetAnswer]) -> str:
+    """Return a sheet as one page to fill in, which loads nothing; what it saves is made by a script inside."""
+    return _render("sheet.html.jinja", {}, run=run, answers=answers, meanings=meanings, words_of=words_of)
 
 
 def _draw(report: Report) -> dict[str, object]:
