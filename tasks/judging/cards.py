@@ -38,6 +38,7 @@ class CardPipeline:
         texts: returns the content of the files that the calls rest on, by name.
         advance: takes a card that was kept one step further.
         items: returns the cards of a quality as own items.
+        annotate: returns cards with what people say of them in a file.
     """
 
     name: str
@@ -46,6 +47,7 @@ class CardPipeline:
     texts: Callable[[], Mapping[str, Any]]
     advance: Callable[[Card, CardStep, SolverResources], Awaitable[Card]]
     items: Callable[[pl.DataFrame, str], list[Card]]
+    annotate: Callable[[Path, list[Card]], list[Card]]
 
 
 PIPELINES = Rows("card_pipelines", CardPipeline)
@@ -95,7 +97,7 @@ def funnel(cards: pl.DataFrame) -> tuple[FunnelStep, ...]:
 
 def card_agreement(cards: pl.DataFrame) -> tuple[CardAgreement, ...]:
     """Return how far two annotators agree on category and on grade: Krippendorff's alpha of categories, null where undefined."""
-    pairs = cards.filter(pl.col("step") == "annotate", pl.col("status") == "kept")["annotations"].to_list()
+    pairs = cards.filter(pl.col("step") == "annotate", pl.col("status") == "kept")["annotations"].list.head(2).to_list()
 
     def agreement_on(name: Literal["category", "grade"]) -> CardAgreement:
         labels = [[annotation[name] for annotation in pair] for pair in pairs]

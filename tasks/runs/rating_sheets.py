@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from schemas.benchmark import files_by_name
 from schemas.documents.models import ImportedRatings, RefusedRating
-from schemas.errors import UsageError, unknown_name
+from schemas.errors import UsageError
 from schemas.lineage import PartitionRef
 from schemas.question_types import answered_by
 from schemas.table import Table, columns
@@ -22,12 +22,13 @@ from tasks.judging.rubrics import RUBRICS, Rubric, load_rubric, ratings_of, word
 from tasks.lake.partitions import hash_settings
 from tasks.runs.past_run import PastRun
 from tasks.solvers.answers import ANSWER
-from tasks.sources.reading import RAGGED, read_records
+from tasks.sources.reading import RAGGED, read_records, require_columns
 
 GIVEN = ("run", "rubric_sha256", "answer", "rater", "dimension", "rating")
 """Columns of a sheet that come back. Run and answer are hashes: the names of both would tell the model's."""
 
-COLUMNS = (*GIVEN, "meanings", "asked", "said")
+SHOWN = ("meanings", "asked", "said")
+COLUMNS = (*GIVEN, *SHOWN)
 CONTRACT = "docs/how-to/people.md says what a sheet holds"
 
 
@@ -164,13 +165,7 @@ def import_sheets(run: PastRun, files: Sequence[Path]) -> tuple[ImportedRatings,
 
 def _read_sheet(run: PastRun, path: Path, rubrics: Mapping[str, Rubric]) -> list[FilledRow]:
     records = read_records(path, "csv", own=True)
-    given = dict.fromkeys(name for record in records for name in record.fields)
-    for name in given:
-        if name not in COLUMNS:
-            raise unknown_name("column", name, COLUMNS, str(path), CONTRACT)
-    if missing := [name for name in GIVEN if name not in given]:
-        columns_of = ", ".join(missing), ", ".join(given)
-        raise UsageError("columns are missing", where=str(path), expected=columns_of[0], got=columns_of[1], next_step=CONTRACT)
+    require_columns(path, records, COLUMNS, SHOWN, CONTRACT)
     rows = []
     for record in records:
         fields = {} if record.faults else {name: str(record.fields[name] or "").strip() for name in GIVEN}

@@ -30,7 +30,9 @@ from tasks.judging.prompts import fence_data
 from tasks.judging.replies import read_reply
 from tasks.solvers.state import SolverResources
 from tasks.sources.locating import Locator, choose_source
-from tasks.sources.reading import read_records
+from tasks.sources.reading import read_records, require_columns
+
+CONTRACT = "docs/how-to/build-cards.md describes the fields"
 
 Filled = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
@@ -85,7 +87,7 @@ def read_posts(path: Path) -> list[Card]:
                 where=f"{path}, row {record.row} (0-based)",
                 expected="id, language (en or zh), source, and text or turns",
                 got=" ".join(str(error).split())[:300],
-                next_step="correct the line; docs/how-to/build-cards.md describes the fields",
+                next_step=f"correct the line; {CONTRACT}",
             ) from error
         rows[post.id] = post.row
     return list(rows.values())
@@ -121,6 +123,45 @@ def read_cards(name: str, mirror: Path | None) -> list[Card]:
             next_step="name a dataset of role cards, or correct the file",
         )
     return rows
+
+
+ANNOTATION = ("annotator", "card_id", "category", "grade")
+"""Columns of a file with what people say of cards."""
+
+
+def read_people(path: Path, cards: list[Card]) -> list[Card]:
+    """Return cards with what people say of each in a file, in its order: two annotate, a third settles where they differ.
+
+    A row without category and grade says nothing. Raise UsageError if the file has other columns, RecordError if a row is of no
+    card, names no category or grade, or is one too many of a card or of a person.
+    """
+    records = read_records(path, "csv", own=True)
+    require_columns(path, records, ANNOTATION, (), CONTRACT)
+    annotated = {card["card_id"]: {**card, "annotations": []} for card in cards}
+    for record in records:
+        row = {name: (record.fields.get(name) or "").strip() for name in ANNOTATION}
+        said = annotated.get(row["card_id"], {}).get("annotations")
+        if not record.faults and not (row["category"] or row["grade"]):
+            continue
+        before = ["", *(annotation["annotator"] for annotation in said or ())]
+        is_right = {
+            "as many fields as the header": not record.faults,
+            "a card_id of the cards": said is not None,
+            "an annotator with a name, once per card": row["annotator"] not in before,
+            f"{len(ANNOTATORS)} annotators of a card at most": len(before) <= len(ANNOTATORS),
+            f"a category of {TAXONOMY}, or {NO_CATEGORY}": row["category"] in {*taxonomy_leaves(), NO_CATEGORY},
+            f"a grade: {', '.join((*QUALITIES, INVALID))}": row["grade"] in {*QUALITIES, INVALID},
+        }
+        if said is None or not all(is_right.values()):
+            raise RecordError(
+                "a row is no annotation of a card",
+                where=f"{path}, line {record.row + 2}",
+                expected=next(rule for rule, holds in is_right.items() if not holds),
+                got=", ".join(row.values()),
+                next_step=f"correct the row; {CONTRACT}",
+            )
+        said.append({name: row[name] for name in ANNOTATION if name != "card_id"})
+    return list(annotated.values())
 
 
 PROMPTS, TAXONOMY = "prompts/role_cards/cards.yaml", "taxonomies/esc_eval.yaml"
@@ -219,7 +260,11 @@ async def screen(row: Card, models: SolverResources) -> Card:
 
 
 async def annotate(row: Card, models: SolverResources) -> Card:
-    """Have two annotators name leaf category and grade."""
+    """Have two annotators name leaf category and grade, unless people did."""
+    if (given := row.get("annotations")) is not None:
+        if len(given) < len(ANNOTATORS[:2]):
+            raise CardEnds("failed", "unannotated")
+        return {}
     leaves = taxonomy_leaves()
     reply = reply_type(category=one_of(*leaves, NO_CATEGORY), grade=one_of(*QUALITIES, INVALID))
     listed = choices((leaf for _, _, leaf in leaves.values()), row["language"])
@@ -236,10 +281,15 @@ def disputed(annotations: Sequence[Mapping[str, str]]) -> dict[str, tuple[str, .
 
 
 async def adjudicate(row: Card, models: SolverResources) -> Card:
-    """Take over what both annotators say; where they differ, what a third chooses of the two."""
+    """Take over what both annotators say; where they differ, what a third chooses of the two, a person where people annotated."""
     annotations = row["annotations"]
     values = dict(annotations[0])
-    if left := disputed(annotations):
+    if (left := disputed(annotations[:2])) and not models.roles:
+        third = next(iter(annotations[2:]), {})
+        if any(third.get(name) not in both for name, both in left.items()):
+            raise CardEnds("failed", "undecided")
+        values |= {name: third[name] for name in left}
+    elif left:
         leaves, role = taxonomy_leaves(), ANNOTATORS[2]
         categories = dict.fromkeys(annotation["category"] for annotation in annotations)
         listed = choices((leaves[name][-1] for name in categories), row["language"])
@@ -286,5 +336,6 @@ CARD_PIPELINES = (
         texts=lambda: {file: load_texts(file) for file in (PROMPTS, TAXONOMY)},
         advance=advance,
         items=card_items,
+        annotate=read_people,
     ),
 )
