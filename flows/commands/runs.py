@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, terminal_table
 from flows.commands.process import require_prefect_settings
 from flows.commands.run_view import run_view
-from flows.commands.stages import resolve_all, run_resolved
+from flows.commands.stages import resolve_all
+from flows.runtime.local_server import temporary_server
 from schemas.documents.models import RatingSheet
 from schemas.documents.run import ExportedRun, RewrittenReport
 from schemas.errors import UsageError
@@ -129,27 +129,27 @@ def rate_command(
         _import(past, [*filled, *(more or ())]).finish(as_json=as_json)
     redacted = replace(past, manifest=past.manifest.model_copy(update={"redacted": redact or past.manifest.redacted}))
     answers = draw_answers(redacted, method, rubric, sample, seed)
-    table = sheet_table(past, answers)
-    texts = {"sheet.csv": to_csv(table), "sheet.html": render_sheet(run_hash(past), answers)}
-    for name, text in texts.items():
-        write_text(to / name, text)
-    files = tuple(str(to / name) for name in texts)
-    document = RatingSheet(run=run, answers=len(answers), ratings=len(table.rows), files=files)
+    texts = {to / "sheet.csv": to_csv(sheet_table(past, answers)), to / "sheet.html": render_sheet(run_hash(past), answers)}
+    for path, text in texts.items():
+        write_text(path, text)
+    document = RatingSheet(run=run, answers=len(answers), files=tuple(map(str, texts)))
     CommandResult(0, document).finish(as_json=as_json)
 
 
 def _import(past: PastRun, files: Sequence[Path]) -> CommandResult:
     """Keep ratings, and score the run with them unless a run has these very ratings."""
     document, refs = import_sheets(past, files)
-    paths, told = {ref.path for ref in refs}, list[RenderableType]()
-    manifests = read_manifests(past.lake.root) if refs else ()
+    manifests, paths = read_manifests(past.lake.root) if refs else (), {ref.path for ref in refs}
     scored = next((m.run for m in manifests if paths <= {ref.path for ref in m.partitions}), None)
     if refs and scored is None:
         require_prefect_settings()
-        result = run_resolved("rate", *resolve_all([Plan.model_validate({**past.manifest.plan, "lake": past.lake.root})]))
-        told, scored = [*result.view], getattr(result.document, "run", None)
+        resolved = resolve_all([Plan.model_validate({**past.manifest.plan, "lake": past.lake.root})])
+        temporary_server()
+        from flows.commands.run import run_command  # noqa: PLC0415  takes seconds
+
+        scored = getattr(run_command("rate", *resolved).document, "run", None)
     document = document.model_copy(update={"scored_run": scored})
-    return CommandResult(int(bool(document.refused)), document, [*detail_lines(document), *told])
+    return CommandResult(int(bool(document.refused)), document)
 
 
 def _seal(own: Folder) -> tuple[bool, tuple[str, ...]]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult
 from flows.commands.plan_options import PlanCommand, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.vary import Settings, read_variants, require_differing, with_comparison
@@ -68,14 +67,6 @@ def _require_stage(stage: str, stages: tuple[str, ...], option: str, reason: str
         )
 
 
-def run_resolved(stage: str, *resolved: "ResolvedPlan") -> CommandResult:
-    """Run a command of `flows.commands.run`, on a server of its own where no other is named."""
-    temporary_server()
-    from flows.commands.run import run_command  # noqa: PLC0415  takes seconds that a misspelt option need not wait
-
-    return run_command(stage, *resolved)
-
-
 def execute(
     stage: str, *plans: Plan, as_json: bool, fails_if: Set[str] = frozenset(), variants: Mapping[Settings, Plan] | None = None
 ) -> None:
@@ -88,7 +79,10 @@ def execute(
     resolved = resolve_all(plans, whole=stage == "run")
     if variants:
         require_differing(dict(zip(variants, resolved, strict=True)))
-    result = run_resolved(stage, *resolved)
+    temporary_server()
+    from flows.commands.run import run_command  # noqa: PLC0415  takes seconds that a misspelt option need not wait
+
+    result = run_command(stage, *resolved)
     for document in result.document.runs if isinstance(result.document, RunDocument) else ():
         if fails_if & {document.state, *(row.verdict for row in document.models)}:
             result = replace(result, status=1)

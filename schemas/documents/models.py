@@ -120,7 +120,6 @@ class RatingSheet(Document):
 
     run: str
     answers: int
-    ratings: int = Field(description="that each person is asked for")
     files: tuple[str, ...]
 
 
@@ -130,21 +129,18 @@ class RefusedRating(Frozen):
     file: str
     line: int = Field(description="of the table, the header being 1")
     rule: str = Field(description="that it breaks")
-    rating: str = Field(description="as it was written")
 
 
 class ImportedRatings(Document):
     """Ratings by people that came in: read = taken + empty + refused."""
 
     run: str
-    files: tuple[str, ...]
     read: int = Field(description="rows of the sheets")
     empty: int = Field(description="rows without a rating, which is missing")
     taken: int
-    replaced: int = Field(description="earlier ratings by the same people that were others")
     refused: tuple[RefusedRating, ...]
     scored_run: str | None = Field(default=None, description="run with scores of all ratings by now; null = none was taken")
 
 
 RatedByPeople = RatingSheet | ImportedRatings
-"""What the command that rates prints."""
+"""What is printed where people rate."""

@@ -1,6 +1,6 @@
 """The documents of runs: one run, the list of them, and what commands about one write."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, computed_field
 from pydantic.dataclasses import dataclass
@@ -12,6 +12,8 @@ from schemas.documents.document import Document
 from schemas.documents.leaderboard import DimensionScore, SystemRow
 from schemas.lineage import CallCounts, Missing, PartitionRef
 from schemas.metrics import Metric
+from schemas.tables.columns import row_model
+from schemas.tables.comparisons import Agreements
 from schemas.usage import Amounts, ModelUsage, Usage
 
 MOST_FAULTY = 0.2
@@ -144,22 +146,10 @@ class RawScore(Frozen):
     design_effect: float | None = Field(description="of a mean; null = single items, no interval")
 
 
-class Agreement(Frozen):
-    """How far ratings of a dimension agree; null = undefined."""
-
-    dataset: str
-    model: str
-    setting: str
-    rubric: str
-    dimension: str
-    judges: tuple[str, ...] = Field(description="models, and people")
-    n_answers: int = Field(description="rated at least twice")
-    n_ratings: int
-    alpha: float | None = Field(description="Krippendorff's, for intervals")
-    length_correlation: float | None = Field(description="Spearman's, of rating and characters of the answer")
-    place_effect: float | None = Field(
-        description="mean rating where asked first - where asked last; people are asked in one order"
-    )
+if TYPE_CHECKING:
+    Agreement = Frozen
+else:
+    Agreement = row_model(Agreements)
 
 
 class PeopleCount(Frozen):

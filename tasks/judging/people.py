@@ -1,8 +1,6 @@
 """Ratings by people, kept as judgements: of the judge `people`, whose repetitions are the persons, sorted by name."""
 
-import json
 from contextlib import suppress
-from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -14,16 +12,14 @@ from schemas.roles import PEOPLE
 from schemas.tables.responses import Judgements
 from tasks.judging.rubrics import OwnRubrics, Rubric, load_rubric, ratings_of
 from tasks.lake.lake import Lake
-from tasks.lake.partitions import canonical_json, hash_settings, located, partition_key, place_of, relative
+from tasks.lake.partitions import hash_settings, located, partition_key, place_of, relative
 from tasks.solvers.answers import ANSWER
 
 PEOPLE_VERSION = "1"
 """Bumped when a stored rating by a person comes to mean something else; none can be asked for again."""
 
-UNRATED = "nobody rated it"
-
-Given = dict[tuple[Any, ...], int]
-"""Ratings by the answer (values of ANSWER), the dimension and the person's name."""
+RATING = [*ANSWER, "dimension", "rater"]
+"""Columns that name a rating by a person."""
 
 
 def people_key(answers: PartitionRef, rubric: Rubric) -> PartitionKey:
@@ -34,10 +30,10 @@ def people_key(answers: PartitionRef, rubric: Rubric) -> PartitionKey:
 
 
 def find_people(lake: Lake, answers: PartitionRef, own: OwnRubrics) -> tuple[PartitionRef, ...]:
-    """Find the newest ratings by people of one partition of answers, by every rubric that is known as it was rated by."""
-    keys = {**dict(answers.place), "judge": PEOPLE}
-    folder = lake.root / place_of(partition_key("judgements", keys, {}, [], PEOPLE_VERSION))
-    stored = (located(relative(path, lake.root)) for path in folder.glob("rubric=*/*.parquet"))
+    """Find the newest ratings by people of one partition of answers, by every rubric that is still as they rated by it."""
+    by_people = partition_key("judgements", {**dict(answers.place), "judge": PEOPLE}, {}, [], PEOPLE_VERSION)
+    paths = (lake.root / place_of(by_people)).glob("rubric=*/*.parquet")
+    stored = (located(relative(path, lake.root)) for path in paths)
     refs = []
     for name in sorted({ref.key("rubric") for ref in stored if ref}):
         with suppress(UsageError):  # another blueprint's own
@@ -45,46 +41,34 @@ def find_people(lake: Lake, answers: PartitionRef, own: OwnRubrics) -> tuple[Par
     return tuple(ref for ref in refs if ref)
 
 
-def given_ratings(judgements: pl.DataFrame) -> Given:
-    """Return the ratings that rows by people hold."""
-    rows = judgements.drop_nulls("rating").select(*ANSWER, "dimension", "raw_reply", "rating").iter_rows()
-    return {(*said, json.loads(reply)["rater"]): rating for *said, reply, rating in rows}
+def given_ratings(judgements: pl.DataFrame) -> pl.DataFrame:
+    """Return RATING, and `rating`, of rows of judgements by people."""
+    rater = pl.col("raw_reply").str.json_path_match("$.rater")
+    return judgements.drop_nulls("rating").select(*ANSWER, "dimension", rater.alias("rater"), "rating")
 
 
-def people_rows(answers: pl.DataFrame, rubric: Rubric, given: Given) -> dy.DataFrame[Judgements]:
-    """Return the rows of judgements of these answers: one per rating, and one without where nobody rated a dimension."""
-    ratings: dict[tuple[Any, ...], list[tuple[str | None, int | None]]] = {}
-    for (*rated, rater), rating in given.items():
-        ratings.setdefault(tuple(rated), []).append((rater, rating))
-    numbers = {rater: number for number, rater in enumerate(sorted({rater for *_, rater in given}))}
-    rows = []
-    for answer in answers.select(ANSWER).iter_rows():
-        for dimension in rubric.dimensions:
-            scale = ratings_of(rubric.scale_of(dimension))
-            for rater, rating in ratings.get((*answer, dimension.name), [(None, None)]):
-                row = {
-                    "judge": PEOPLE,
-                    "judge_repetition": numbers.get(rater or "", 0),
-                    "rubric": rubric.id,
-                    "dimension": dimension.name,
-                    "lowest": scale[0],
-                    "highest": scale[-1],
-                    "rating": rating,
-                    "call_key": hash_settings([rubric.sha256, *answer, dimension.name, rater]),
-                    "parse_status": "parsed" if rater else "failed",
-                    "raw_reply": canonical_json({"rater": rater, "rating": rating}) if rater else None,
-                    "error": None if rater else UNRATED,
-                }
-                rows.append({**dict(zip(ANSWER, answer, strict=True)), **row})
-    return Judgements.validate(pl.DataFrame(rows, schema=Judgements.create_empty().schema).sort(Judgements.primary_key()))
+def people_rows(answers: pl.DataFrame, rubric: Rubric, given: pl.DataFrame) -> dy.DataFrame[Judgements]:
+    """Return the judgements of these answers: a row per rating (see `given_ratings`), and one where nobody rated a dimension."""
+    scales = {dimension.name: ratings_of(rubric.scale_of(dimension)) for dimension in rubric.dimensions}
+    ends = [(name, scale[0], scale[-1]) for name, scale in scales.items()]
+    asked = answers.select(ANSWER).join(pl.DataFrame(ends, ["dimension", "lowest", "highest"], orient="row"), how="cross")
+    rated, named = pl.col("rating").is_not_null(), pl.struct(RATING)
+    rows = asked.join(given, on=RATING[:-1], how="left").with_columns(
+        judge=pl.lit(PEOPLE),
+        judge_repetition=pl.col("rater").rank("dense").cast(pl.Int64).fill_null(1) - 1,
+        rubric=pl.lit(rubric.id),
+        call_key=named.map_elements(lambda row: hash_settings([rubric.sha256, row]), return_dtype=pl.String),
+        parse_status=pl.when(rated).then(pl.lit("parsed")).otherwise(pl.lit("failed")),
+        raw_reply=pl.when(rated).then(pl.struct("rater", "rating").struct.json_encode()),
+        error=pl.when(~rated).then(pl.lit("nobody rated it")),
+    )
+    return Judgements.cast(pl.concat([Judgements.create_empty(), rows.drop("rater")], how="diagonal_relaxed"))
 
 
 def count_people(judgements: pl.DataFrame) -> tuple[PeopleCount, ...]:
     """Return who rated, of all rows by people of a run, and how many of the answers."""
-    of = ["dataset", "model", "setting", "rubric"]
-    rated, rater = pl.col("rating").is_not_null(), pl.col("raw_reply").str.json_path_match("$.rater")
-    answer = pl.struct("item_id", "repetition", "part")
-    counts = judgements.group_by(of).agg(
-        raters=rater.drop_nulls().unique().sort(), n_answers=answer.filter(rated).n_unique(), n_total=answer.n_unique()
-    )
+    of, answer = ["dataset", "model", "setting", "rubric"], pl.struct("item_id", "repetition", "part")
+    raters = pl.col("raw_reply").str.json_path_match("$.rater").drop_nulls().unique().sort()
+    rated = answer.filter(pl.col("rating").is_not_null()).n_unique()
+    counts = judgements.group_by(of).agg(raters=raters, n_answers=rated, n_total=answer.n_unique())
     return tuple(PeopleCount(**row) for row in counts.sort(of).iter_rows(named=True))

@@ -49,7 +49,9 @@ def judge_messages(
     language: Language = rubric.language or item["language"]
     dimensions = rubric.dimensions if dimensions is None else dimensions
     shown, content = shown_texts(item, answer, rubric)
-    given = {**shown, "ANSWER": _defuse(content if isinstance(content, str) else _as_lines(content, rubric))}
+    between = "\n\n" if rubric.layout == "labelled" else "\n"
+    said = content if isinstance(content, str) else between.join(f"{speaker}: {text}" for speaker, text in content)
+    given = {**shown, "ANSWER": _defuse(said)}
     nonce = fence_nonce(*given.values())
     dialogue = []
     if not isinstance(content, str) and rubric.layout != "labelled":
@@ -70,19 +72,16 @@ def judge_messages(
 
 
 def shown_texts(item: Mapping[str, Any], answer: Rated, rubric: Rubric) -> tuple[dict[str, str], str | list[tuple[str, str]]]:
-    """Return what is shown of an item by name, where there is any, and its answer: a text, or who says what in turn."""
-    content = _laid_out(answer, rubric, item) if isinstance(answer, str) else _named_turns(answer, rubric, item["language"])
-    return {name: text for name, text in _texts_of(item, rubric).items() if text is not None}, content
-
-
-def _texts_of(item: Mapping[str, Any], rubric: Rubric) -> dict[str, str | None]:
+    """Return the texts of an item that a rubric shows, by name, and its answer: a text, or who says what in turn."""
+    content = _laid_out(answer, item) if rubric.layout == "aspects" and isinstance(answer, str) else answer
     texts: dict[ShownText, str | None] = {
         "SOURCE": item["context"],
         "TASK": item["question"],
         "REFERENCE": _reference_of(item, rubric) if "REFERENCE" in rubric.texts else None,
         "STATEMENTS": "\n".join(item.get("options") or []) or None,
     }
-    return {name: texts[name] for name in rubric.texts}
+    given = {name: text for name in rubric.texts if (text := texts[name]) is not None}
+    return given, content if isinstance(content, str) else _named_turns(content, rubric, item["language"])
 
 
 def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
@@ -118,14 +117,9 @@ def _defuse(text: str) -> str:
     return _CONTROL.sub(r"\g<0> ", text)
 
 
-def _as_lines(turns: Sequence[tuple[str, str]], rubric: Rubric) -> str:
-    between = "\n\n" if rubric.layout == "labelled" else "\n"
-    return between.join(f"{speaker}: {text}" for speaker, text in turns)
-
-
-def _laid_out(answer: str, rubric: Rubric, item: Mapping[str, Any]) -> str:
-    """Return a text as the rubric lays it out; one that cannot be read as aspects is shown as it is."""
-    aspects = read_aspects(answer, _aspects_of(item)) if rubric.layout == "aspects" else None
+def _laid_out(answer: str, item: Mapping[str, Any]) -> str:
+    """Return the aspects of an answer as lines; one that cannot be read as such is shown as it is."""
+    aspects = read_aspects(answer, _aspects_of(item))
     return format_aspects(aspects) if aspects else answer
 
 
@@ -164,12 +158,10 @@ def fence_nonce(*texts: str) -> str:
     return nonce
 
 
-def meanings(rubric: Rubric, dimension: Dimension, language: Language) -> list[str]:
-    """Return what the ratings of a dimension mean: a line each, or one for each band of them."""
-    anchors = dimension.anchors or (rubric.anchors if dimension.scale is None else None)
-    if anchors is not None:
-        return _anchor_lines(anchors, rubric.scale_of(dimension), language)
-    return _band_lines(rubric, language) if dimension.scale is None else []
+def describe_dimension(rubric: Rubric, dimension: Dimension, language: Language) -> str:
+    """Return what is asked for in a dimension, and what its ratings mean."""
+    own = _dimension_text(dimension, rubric.scale_of(dimension), language)
+    return "\n".join([own, *_shared_scale(rubric, [dimension], language)])
 
 
 def _dimension_text(dimension: Dimension, scale: AnyScale, language: Language) -> str:
@@ -182,14 +174,12 @@ def _shared_scale(rubric: Rubric, dimensions: Sequence[Dimension], language: Lan
     alike = [dimension.name for dimension in dimensions if dimension.scale is None]
     if not alike:
         return []
-    shared = rubric.anchors
-    lines = _band_lines(rubric, language) if shared is None else _anchor_lines(shared, rubric.scale, language)
+    if rubric.anchors is not None:
+        lines = _anchor_lines(rubric.anchors, rubric.scale, language)
+    else:
+        lines = [f"{band.lowest}-{band.highest} = {band.meaning[language]}" for band in rubric.bands or ()]
     head = _ALIKE[language] if len(alike) == len(dimensions) else _ALIKE_IN[language].format(names=", ".join(alike))
     return ["\n".join([head, *lines])] if lines else []
-
-
-def _band_lines(rubric: Rubric, language: Language) -> list[str]:
-    return [f"{band.lowest}-{band.highest} = {band.meaning[language]}" for band in rubric.bands or ()]
 
 
 def _anchor_lines(anchors: Anchors, scale: AnyScale, language: Language) -> list[str]:

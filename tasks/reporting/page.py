@@ -14,7 +14,7 @@ from schemas.folders import Folder
 from schemas.printing import printable
 from schemas.table import Table
 from schemas.usage import by_model, total
-from tasks.judging.prompts import meanings
+from tasks.judging.prompts import describe_dimension
 from tasks.judging.rubrics import words_of
 from tasks.lake.files import replace_file
 from tasks.lake.seal import REPORT, page_of
@@ -87,7 +87,7 @@ def _render(template: str, figures: dict[str, object], **content: object) -> str
 
 def render_sheet(run: str, answers: Sequence[SheetAnswer]) -> str:
     """Return a sheet as one page to fill in, which loads nothing; what it saves is made by a script inside."""
-    return _render("sheet.html.jinja", {}, run=run, answers=answers, meanings=meanings, words_of=words_of)
+    return _render("sheet.html.jinja", {}, run=run, answers=answers, describe=describe_dimension, words_of=words_of)
 
 
 def _draw(report: Report) -> dict[str, object]:

@@ -1,10 +1,11 @@
 """Sheets on which people rate answers of a run without knowing whose they are, and what comes back of them."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import polars as pl
 
 from schemas.benchmark import files_by_name
 from schemas.documents.models import ImportedRatings, RefusedRating
@@ -16,8 +17,8 @@ from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.vocabulary import Language
 from tasks.judging.answers import GOLD, judged_answers, rated_content
-from tasks.judging.people import Given, given_ratings, people_key, people_rows
-from tasks.judging.prompts import meanings, shown_texts
+from tasks.judging.people import RATING, given_ratings, people_key, people_rows
+from tasks.judging.prompts import describe_dimension, shown_texts
 from tasks.judging.rubrics import RUBRICS, Rubric, load_rubric, ratings_of, words_of
 from tasks.lake.partitions import hash_settings
 from tasks.runs.past_run import PastRun
@@ -27,8 +28,7 @@ from tasks.sources.reading import RAGGED, read_records, require_columns
 GIVEN = ("run", "rubric_sha256", "answer", "rater", "dimension", "rating")
 """Columns of a sheet that come back. Run and answer are hashes: the names of both would tell the model's."""
 
-SHOWN = ("meanings", "asked", "said")
-COLUMNS = (*GIVEN, *SHOWN)
+SHOWN = ("meaning", "asked", "said")
 CONTRACT = "docs/how-to/people.md says what a sheet holds"
 
 
@@ -49,26 +49,16 @@ def run_hash(run: PastRun) -> str:
     return hash_settings(run.name)[:16]
 
 
-def draw_answers(
-    run: PastRun, method: str | None = None, rubric: str | None = None, sample: int | None = None, seed: int = 0
-) -> list[SheetAnswer]:
-    """Return the answers of a sheet, in an order drawn by the seed: of a run that is redacted those that may be passed on.
+def draw_answers(run: PastRun, method: str | None, rubric: str | None, sample: int | None, seed: int) -> list[SheetAnswer]:
+    """Return the answers of a sheet, all or so many, in an order that is drawn; of a redacted run those that may be passed on.
 
-    Args:
-        run: whose answers.
-        method: of the blueprint, whose answers alone are rated; null = those of every judged method.
-        rubric: by which they are rated; null = that of the method.
-        sample: how many are drawn; null = all.
-        seed: of order and sample.
-
-    Raises:
-        UsageError: there is no such rubric, or nothing to rate.
+    They are those of a method of the blueprint, null = of every judged one, by this rubric, null = the method's. Raise UsageError
+    if there is no such rubric, or no such answer.
     """
     methods = [(name, spec) for name, dataset in run.blueprint.datasets.items() for spec in dataset.methods]
+    withheld = {notice.id for notice in run.manifest.datasets if run.manifest.redacted and not notice.redistributable}
     chosen = {(name, rubric or spec.rubric): None for name, spec in methods if method in (None, spec.id)}
-    kept = {notice.id for notice in run.manifest.datasets if not notice.redistributable and run.manifest.redacted}
-    own = run.blueprint.own_rubrics
-    rated = [(name, load_rubric(by, own)) for name, by in chosen if by and name not in kept]
+    rated = [(name, load_rubric(by, run.blueprint.own_rubrics)) for name, by in chosen if by and name not in withheld]
     answers = sorted(_answers(run, rated), key=lambda answer: hash_settings([seed, answer.id]))[:sample]
     if not answers:
         raise UsageError(
@@ -85,15 +75,14 @@ def _answers(run: PastRun, rated: Iterable[tuple[str, Rubric]]) -> Iterator[Shee
     """Yield all free-text answers to datasets, each with the rubric by which it is rated."""
     for dataset, rubric in rated:
         items = Items.cast(run.read("items", dataset=dataset))
-        by_id = {item["item_id"]: item for item in items.iter_rows(named=True) if item["question_type"] in answered_by("text")}
-        for ref in run.partitions("answers", dataset=dataset):
-            rows = judged_answers(run.lake.read(ref, Answers), items, rubric) if ref.key("setting") != GOLD else items.clear()
-            for row in rows.iter_rows(named=True):
-                if item := by_id.get(row["item_id"]):
+        free = {item["item_id"]: item for item in items.iter_rows(named=True) if item["question_type"] in answered_by("text")}
+        for ref in (ref for ref in run.partitions("answers", dataset=dataset) if ref.key("setting") != GOLD):
+            for row in judged_answers(run.lake.read(ref, Answers), items, rubric).iter_rows(named=True):
+                if item := free.get(row["item_id"]):
                     key = tuple(row[name] for name in ANSWER)
                     name = hash_settings([run.name, rubric.sha256, *key])[:16]
-                    language = rubric.language or item["language"]
-                    yield SheetAnswer(name, ref, key, rubric, language, *shown_texts(item, rated_content(row), rubric))
+                    shown = shown_texts(item, rated_content(row), rubric)
+                    yield SheetAnswer(name, ref, key, rubric, rubric.language or item["language"], *shown)
 
 
 def sheet_table(run: PastRun, answers: Sequence[SheetAnswer]) -> Table:
@@ -102,109 +91,87 @@ def sheet_table(run: PastRun, answers: Sequence[SheetAnswer]) -> Table:
     for answer in answers:
         said = answer.said if isinstance(answer.said, str) else "\n".join(f"{who}: {text}" for who, text in answer.said)
         for dimension in answer.rubric.dimensions:
-            means = (dimension.definition[answer.language], *meanings(answer.rubric, dimension, answer.language))
+            meaning = describe_dimension(answer.rubric, dimension, answer.language)
             named = (run_hash(run), answer.rubric.sha256, answer.id, "", dimension.name, "")
-            rows.append((*named, "\n".join(means), "\n\n".join(answer.asked.values()), said))
-    return Table(columns("text", *COLUMNS), rows)
-
-
-class FilledRow(NamedTuple):
-    """A row of a filled sheet, GIVEN by column; none of them where it has other columns than the header."""
-
-    file: str
-    line: int
-    fields: Mapping[str, str]
-
-    @property
-    def rated(self) -> tuple[str, ...]:
-        """Return the answer, the dimension and who rated it."""
-        return tuple(self.fields.get(name, "") for name in ("answer", "dimension", "rater"))
+            rows.append((*named, meaning, "\n\n".join(answer.asked.values()), said))
+    return Table(columns("text", *GIVEN, *SHOWN), rows)
 
 
 def import_sheets(run: PastRun, files: Sequence[Path]) -> tuple[ImportedRatings, list[PartitionRef]]:
     """Keep the ratings of filled sheets beside those that the lake has; the newer one of a person takes the older one's place.
 
-    Returns:
-        What became of the rows, and the partitions that hold the ratings now.
-
-    Raises:
-        UsageError: a sheet has other columns, or is of another run or rubric.
-        SourceError: a file cannot be read.
+    Return what became of the rows, and the partitions that hold the ratings now. Raise UsageError if a sheet has other columns,
+    or is of another run or rubric; SourceError if a file cannot be read.
     """
     own = run.blueprint.own_rubrics
     rubrics = {(rubric := load_rubric(name, own)).sha256: rubric for name in {**files_by_name("rubrics", RUBRICS), **own}}
-    rows = [row for path in files for row in _read_sheet(run, path, rubrics)]
-    used = [rubrics[sha256] for sha256 in sorted({row.fields["rubric_sha256"] for row in rows if row.fields})]
-    answers = {answer.id: answer for answer in _answers(run, product(run.blueprint.datasets, used))}
-    filled = [row for row in rows if not row.fields or row.fields["rating"]]
-    read = [(row, *_read_rating(row, answers)) for row in filled]
-    values = defaultdict[tuple[str, ...], set[int | None]](set)
-    for row, rating, _ in read:
-        values[row.rated].add(rating)
-    refused, given = list[RefusedRating](), defaultdict[tuple[str, str], Given](dict)
-    for row, rating, broken in read:
-        rule = broken or ("rated_once" if len(values[row.rated]) > 1 else None)
-        if rating is None or rule:
-            refused.append(RefusedRating(file=row.file, line=row.line, rule=str(rule), rating=row.fields.get("rating", "")))
-        else:
-            answer = answers[row.rated[0]]
-            given[answer.ref.path, answer.rubric.sha256][(*answer.key, *row.rated[1:])] = rating
-    refs = {ref.path: ref for ref in run.partitions("answers")}
-    stored = [_store(run, refs[path], rubrics[sha256], new) for (path, sha256), new in given.items()]
+    rows = pl.DataFrame([row for path in files for row in _read_sheet(run, path, rubrics)])
+    used = [rubrics[sha256] for sha256 in sorted(rubrics.keys() & set(rows["rubric_sha256"]))]
+    scales = _scales(_answers(run, product(run.blueprint.datasets, used)))
+    pairs = (scales["answer"] + scales["dimension"]).implode()
+    rules = {
+        RAGGED: pl.col("run") != "",
+        "answer_is_of_the_run": pl.col("answer").is_in(scales["answer"].implode()),
+        "dimension_is_of_the_rubric": (pl.col("answer") + pl.col("dimension")).is_in(pairs),
+        "rater_is_named": pl.col("rater") != "",
+        "rating_is_on_its_scale": pl.col("rating").is_not_null(),
+        "rated_once": pl.col("written").n_unique().over("answer", "dimension", "rater") == 1,
+    }
+    rule = pl.coalesce(pl.when(~holds).then(pl.lit(rule)) for rule, holds in rules.items())
+    filled = rows.filter((pl.col("written") != "") | (pl.col("run") == ""))
+    read = filled.join(scales, on=["answer", "dimension", "written"], how="left", maintain_order="left").with_columns(rule=rule)
+    good, refused = read.filter(pl.col("rule").is_null()), read.drop_nulls("rule").select("file", "line", "rule")
     document = ImportedRatings(
         run=run.name,
-        files=tuple(map(str, files)),
-        read=len(rows),
-        empty=len(rows) - len(filled),
-        taken=len(filled) - len(refused),
-        replaced=sum(replaced for _, replaced in stored),
-        refused=tuple(refused),
+        read=rows.height,
+        empty=rows.height - read.height,
+        taken=good.height,
+        refused=tuple(RefusedRating(**row) for row in refused.iter_rows(named=True)),
     )
-    return document, [ref for ref, _ in stored]
+    by_rubric = good.partition_by("path", "rubric_sha256", as_dict=True)
+    refs = {ref.path: ref for ref in run.partitions("answers")}
+    return document, [_store(run, refs[path], rubrics[sha256], given) for (path, sha256), given in by_rubric.items()]
 
 
-def _read_sheet(run: PastRun, path: Path, rubrics: Mapping[str, Rubric]) -> list[FilledRow]:
+def _read_sheet(run: PastRun, path: Path, rubrics: Mapping[str, Rubric]) -> Iterator[dict[str, Any]]:
+    """Yield file, line and GIVEN of each row, the rating as it is `written`; of one with too many fields or few all are empty."""
     records = read_records(path, "csv", own=True)
-    require_columns(path, records, COLUMNS, SHOWN, CONTRACT)
-    rows = []
+    require_columns(path, records, (*GIVEN, *SHOWN), SHOWN, CONTRACT)
     for record in records:
-        fields = {} if record.faults else {name: str(record.fields[name] or "").strip() for name in GIVEN}
-        rows.append(FilledRow(str(path), record.row + 2, fields))
-        if fields and (fields["run"] != run_hash(run) or fields["rubric_sha256"] not in rubrics):
+        fields = {name: str(record.fields.get(name) or "").strip() for name in GIVEN}
+        if not record.faults and (fields["run"] != run_hash(run) or fields["rubric_sha256"] not in rubrics):
             raise UsageError(
                 "a sheet is of another run, or of a rubric that is not known as it was",
-                where=f"{path}, line {rows[-1].line}",
+                where=f"{path}, line {record.row + 2}",
                 expected=f"run {run_hash(run)} and the hash of a rubric",
                 got=f"run {fields['run']}, rubric_sha256 {fields['rubric_sha256']}",
                 next_step="import it to the run that it was written of, with the rubric as it was then",
             )
-    return rows
+        yield {"file": str(path), "line": record.row + 2, "written": fields.pop("rating"), **fields}
 
 
-def _read_rating(row: FilledRow, answers: Mapping[str, SheetAnswer]) -> tuple[int | None, str | None]:
-    """Return the rating of a row, and the rule that it breaks where it is of no use."""
-    answer, (_, dimension, rater) = answers.get(row.rated[0]), row.rated
-    if not row.fields:
-        return None, RAGGED
-    if answer is None:
-        return None, "answer_is_of_the_run"
-    scales = {each.name: answer.rubric.scale_of(each) for each in answer.rubric.dimensions}
-    if dimension not in scales:
-        return None, "dimension_is_of_the_rubric"
-    if not rater:
-        return None, "rater_is_named"
-    scale = scales[dimension]
-    words = {str(word): rating for rating, word in zip(ratings_of(scale), words_of(scale), strict=True)}
-    numbers = {str(rating): rating for rating in ratings_of(scale)}
-    rating = (words | numbers).get(row.fields["rating"])
-    return rating, None if rating is not None else "rating_is_on_its_scale"
+def _scales(answers: Iterable[SheetAnswer]) -> pl.DataFrame:
+    """Return a row for each rating that can be given: how it is written, `rating` itself, of which answer of which partition."""
+    rows = [
+        (answer.id, dimension.name, str(word), rating, answer.ref.path, *answer.key)
+        for answer in answers
+        for dimension in answer.rubric.dimensions
+        for scale in [answer.rubric.scale_of(dimension)]
+        for word, rating in zip(words_of(scale), ratings_of(scale), strict=True)
+    ]
+    names = ["answer", "dimension", "written", "rating", "path"]
+    return pl.DataFrame(
+        rows,
+        {**dict.fromkeys(names, pl.String), "rating": pl.Int64, **{name: Answers.create_empty().schema[name] for name in ANSWER}},
+        orient="row",
+    )
 
 
-def _store(run: PastRun, answers: PartitionRef, rubric: Rubric, new: Given) -> tuple[PartitionRef, int]:
-    """Write the ratings of one partition of answers, and return how many older ones of the same person were others."""
+def _store(run: PastRun, answers: PartitionRef, rubric: Rubric, new: pl.DataFrame) -> PartitionRef:
+    """Write ratings of one partition of answers with those that it has."""
     key, items = people_key(answers, rubric), Items.cast(run.read("items", dataset=answers.key("dataset")))
     stored = run.lake.find_latest(key)
-    before = given_ratings(run.lake.read(stored, Judgements)) if stored else {}
-    rows = people_rows(judged_answers(run.lake.read(answers, Answers), items, rubric), rubric, before | new)
-    replaced = sum(before.get(name, rating) != rating for name, rating in new.items())
-    return run.lake.write(key, rows, Judgements, complete=False), replaced
+    older = [given_ratings(run.lake.read(stored, Judgements))] if stored else []
+    given = pl.concat([new.select(*RATING, "rating"), *older]).unique(RATING, keep="first", maintain_order=True)
+    rated = judged_answers(run.lake.read(answers, Answers), items, rubric)
+    return run.lake.write(key, people_rows(rated, rubric, given), Judgements, complete=False)

@@ -31,7 +31,7 @@ def rate(sheet: Path, rater: str, width: int) -> Path:
     with opened(sheet, width) as here:
         page = here.page
         for article in page.locator("article").all():
-            item = article.locator(".said").last.inner_text().rpartition(" ")[2]
+            item = article.locator("xpath=./p").last.inner_text().rpartition(" ")[2]
             for field in article.locator("fieldset").all():
                 if value := rating(rater, item, str(field.get_attribute("data-dimension"))):
                     field.locator(f"input[value='{value}']").check()
@@ -63,7 +63,7 @@ def test_three_people_rate_twenty_replies(tmp_path: Path, monkeypatch: pytest.Mo
     assert " m " not in (folder / "sheet.csv").read_text(encoding="utf-8")
     files = [rate(folder / "sheet.html", rater, width) for rater, width in zip(PEOPLE, (1280, 390, 390), strict=True)]
     done = ended("runs", "rate", first["run"], "--import", *files, "--lake", lake, "--json")
-    counts = {"read": 120, "empty": 1, "taken": 119, "replaced": 0, "refused": []}
+    counts = {"read": 120, "empty": 1, "taken": 119, "refused": []}
     assert (done.status, done.document | counts) == (0, done.document)
     assert_scored(ended("runs", "show", done.document["scored_run"], "--lake", lake, "--json").document)
     assert_refused_by_line(first["run"], files[0], lake)

@@ -140,27 +140,22 @@ def read_people(path: Path, cards: list[Card]) -> list[Card]:
     annotated = {card["card_id"]: {**card, "annotations": []} for card in cards}
     for record in records:
         row = {name: (record.fields.get(name) or "").strip() for name in ANNOTATION}
-        said = annotated.get(row["card_id"], {}).get("annotations")
+        said = annotated.get(row["card_id"], {"annotations": []})["annotations"]
         if not record.faults and not (row["category"] or row["grade"]):
             continue
-        before = ["", *(annotation["annotator"] for annotation in said or ())]
-        is_right = {
+        rules = {
             "as many fields as the header": not record.faults,
-            "a card_id of the cards": said is not None,
-            "an annotator with a name, once per card": row["annotator"] not in before,
-            f"{len(ANNOTATORS)} annotators of a card at most": len(before) <= len(ANNOTATORS),
-            f"a category of {TAXONOMY}, or {NO_CATEGORY}": row["category"] in {*taxonomy_leaves(), NO_CATEGORY},
-            f"a grade: {', '.join((*QUALITIES, INVALID))}": row["grade"] in {*QUALITIES, INVALID},
+            "a card_id of the cards": row["card_id"] in annotated,
+            "an annotator with a name, once per card": row["annotator"] not in ["", *(each["annotator"] for each in said)],
+            f"{len(ANNOTATORS)} annotators of a card at most": len(said) < len(ANNOTATORS),
+            f"a category of {TAXONOMY}, or {NO_CATEGORY}": row["category"] in (*taxonomy_leaves(), NO_CATEGORY),
+            f"a grade: {', '.join((*QUALITIES, INVALID))}": row["grade"] in (*QUALITIES, INVALID),
         }
-        if said is None or not all(is_right.values()):
-            raise RecordError(
-                "a row is no annotation of a card",
-                where=f"{path}, line {record.row + 2}",
-                expected=next(rule for rule, holds in is_right.items() if not holds),
-                got=", ".join(row.values()),
-                next_step=f"correct the row; {CONTRACT}",
-            )
-        said.append({name: row[name] for name in ANNOTATION if name != "card_id"})
+        if broken := [rule for rule, holds in rules.items() if not holds]:
+            where, got = f"{path}, line {record.row + 2}", ", ".join(row.values())
+            step = f"correct the row; {CONTRACT}"
+            raise RecordError("a row is no annotation of a card", where=where, expected=broken[0], got=got, next_step=step)
+        said.append({name: row[name] for name in ("annotator", "category", "grade")})
     return list(annotated.values())
 
 

@@ -276,5 +276,5 @@ def test_people_annotate_cards_once_and_alone(tmp_path: Path) -> None:
     assert_one_message(cards_of_people(tmp_path, [("ann", *alike), ("bob", "alike")]), "line 3", "as many fields as the header")
     four = [(name, *alike) for name in ("ann", "bob", "cyd", "dan")]
     assert_one_message(cards_of_people(tmp_path, four), "line 5", "3 annotators of a card at most")
-    assert_one_message(cards_of_people(tmp_path, four[:2], "--model", "m"), "no model is asked beside them")
+    assert_one_message(cards_of_people(tmp_path, four[:2], "--model", "smollm2"), "no model is asked beside them")
     assert_one_message(cards_of_people(tmp_path, four[:2], header="who,card_id,category,grade"), "there is no column who")
