@@ -13,12 +13,11 @@ from schemas.dataset import DatasetSpec
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
-from schemas.roles import PEOPLE
 from schemas.usage import Role
 from tasks.datasets.catalogue import ItemsKeys, items_keys
 from tasks.judging.answers import rates_gold
 from tasks.judging.executor import judgements_key
-from tasks.judging.people import find_people
+from tasks.judging.people import asks_people, find_people
 from tasks.judging.rubrics import Rubric, load_rubric
 from tasks.judging.steps import GoldJob, JudgeJob
 from tasks.lake.lake import Lake
@@ -45,12 +44,7 @@ class SelectedDataset:
     @property
     def rubric(self) -> str | None:
         """Return the rubric by which a judge rates, if one does."""
-        return next((method.rubric for method in self.methods if method.rubric and method.raters != PEOPLE), None)
-
-    @property
-    def people_rubrics(self) -> tuple[str, ...]:
-        """Return the rubrics by which people are asked to rate."""
-        return tuple(method.rubric for method in self.methods if method.rubric and method.raters != "judge")
+        return next((method.rubric for method in self.methods if method.rubric and method.raters != "people"), None)
 
 
 class ResolvedPlan(BaseModel):
@@ -227,7 +221,6 @@ class JobPartitions:
     reviews: tuple[PartitionRef | None, ...]
     """Of simulated persons, if the plan has them reviewed."""
     people: tuple[PartitionRef, ...] = ()
-    """Ratings by people, one partition for each rubric that they rated by."""
 
     @property
     def is_complete(self) -> bool:
@@ -252,23 +245,17 @@ class JobPartitions:
         return next(iter(self.ratings), None)
 
     @property
-    def counted(self) -> tuple[PartitionRef, ...]:
-        """Return the ratings that count: the judge's, and those by people where a method has them alone."""
-        by_people = {method.rubric for method in self.job.selected.methods if method.raters == PEOPLE}
-        people = (ref for ref in self.people if ref.key("rubric") in by_people)
-        return (*([self.judgements] if self.judgements else []), *people)
-
-    @property
     def score_job(self) -> ItemScoreJob | None:
         """Return what the item scores are computed from; None if the judge's ratings are missing."""
         job, methods = self.job, self.job.selected.methods
         if job.judges and self.judgements is None:
             return None
+        rated = (*filter(None, (self.judgements,)), *(ref for ref in self.people if asks_people(methods, ref.key("rubric"))))
         if (profile := job.resolved.plan.profile) in PROFILES:
             key = PROFILES[profile].key(self.answers, methods)
         else:
-            key = item_scores_key(self.answers, [*self.counted, *self.gold], methods)
-        return ItemScoreJob(methods, self.items, self.answers, self.counted, key, self.gold)
+            key = item_scores_key(self.answers, [*rated, *self.gold], methods)
+        return ItemScoreJob(methods, self.items, self.answers, rated, key, self.gold)
 
 
 def make_judge_job(rubric: Rubric, repeat: int, judge: ModelEntry, items: PartitionRef, answers: PartitionRef) -> JudgeJob:

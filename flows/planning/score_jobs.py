@@ -110,7 +110,7 @@ def unrated(partitions: Sequence[JobPartitions]) -> list[Missing]:
     waiting = [
         of_job.job.missing(f"was rated by nobody yet by rubric {rubric}", sheet)
         for of_job in partitions
-        for rubric in of_job.job.selected.people_rubrics
+        for rubric in sorted({each.rubric for each in of_job.job.selected.methods if each.rubric and each.raters != "judge"})
         if rubric not in {ref.key("rubric") for ref in of_job.people}
     ]
     return waiting + [

@@ -25,14 +25,12 @@ from tasks.benchmarks.esc_eval.datasets import card_item, card_text, read_card
 from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.own_items import local_dataset
-from tasks.judging.cards import ANNOTATORS, EXTRACTOR, Card, CardPipeline
+from tasks.judging.cards import ANNOTATORS, EXTRACTOR, Card, CardPipeline, read_annotations
 from tasks.judging.prompts import fence_data
 from tasks.judging.replies import read_reply
 from tasks.solvers.state import SolverResources
 from tasks.sources.locating import Locator, choose_source
-from tasks.sources.reading import read_records, require_columns
-
-CONTRACT = "docs/how-to/build-cards.md describes the fields"
+from tasks.sources.reading import read_records
 
 Filled = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
@@ -87,7 +85,7 @@ def read_posts(path: Path) -> list[Card]:
                 where=f"{path}, row {record.row} (0-based)",
                 expected="id, language (en or zh), source, and text or turns",
                 got=" ".join(str(error).split())[:300],
-                next_step=f"correct the line; {CONTRACT}",
+                next_step="correct the line; docs/how-to/build-cards.md describes the fields",
             ) from error
         rows[post.id] = post.row
     return list(rows.values())
@@ -123,40 +121,6 @@ def read_cards(name: str, mirror: Path | None) -> list[Card]:
             next_step="name a dataset of role cards, or correct the file",
         )
     return rows
-
-
-ANNOTATION = ("annotator", "card_id", "category", "grade")
-"""Columns of a file with what people say of cards."""
-
-
-def read_people(path: Path, cards: list[Card]) -> list[Card]:
-    """Return cards with what people say of each in a file, in its order: two annotate, a third settles where they differ.
-
-    A row without category and grade says nothing. Raise UsageError if the file has other columns, RecordError if a row is of no
-    card, names no category or grade, or is one too many of a card or of a person.
-    """
-    records = read_records(path, "csv", own=True)
-    require_columns(path, records, ANNOTATION, (), CONTRACT)
-    annotated = {card["card_id"]: {**card, "annotations": []} for card in cards}
-    for record in records:
-        row = {name: (record.fields.get(name) or "").strip() for name in ANNOTATION}
-        said = annotated.get(row["card_id"], {"annotations": []})["annotations"]
-        if not record.faults and not (row["category"] or row["grade"]):
-            continue
-        rules = {
-            "as many fields as the header": not record.faults,
-            "a card_id of the cards": row["card_id"] in annotated,
-            "an annotator with a name, once per card": row["annotator"] not in ["", *(each["annotator"] for each in said)],
-            f"{len(ANNOTATORS)} annotators of a card at most": len(said) < len(ANNOTATORS),
-            f"a category of {TAXONOMY}, or {NO_CATEGORY}": row["category"] in (*taxonomy_leaves(), NO_CATEGORY),
-            f"a grade: {', '.join((*QUALITIES, INVALID))}": row["grade"] in (*QUALITIES, INVALID),
-        }
-        if broken := [rule for rule, holds in rules.items() if not holds]:
-            where, got = f"{path}, line {record.row + 2}", ", ".join(row.values())
-            step = f"correct the row; {CONTRACT}"
-            raise RecordError("a row is no annotation of a card", where=where, expected=broken[0], got=got, next_step=step)
-        said.append({name: row[name] for name in ("annotator", "category", "grade")})
-    return list(annotated.values())
 
 
 PROMPTS, TAXONOMY = "prompts/role_cards/cards.yaml", "taxonomies/esc_eval.yaml"
@@ -331,6 +295,6 @@ CARD_PIPELINES = (
         texts=lambda: {file: load_texts(file) for file in (PROMPTS, TAXONOMY)},
         advance=advance,
         items=card_items,
-        annotate=read_people,
+        annotate=lambda path, cards: read_annotations(path, cards, (*taxonomy_leaves(), NO_CATEGORY), (*QUALITIES, INVALID)),
     ),
 )

@@ -262,7 +262,7 @@ def test_people_annotate_in_place_of_models(tmp_path: Path) -> None:
     [
         (("ann", "nobody", WORK, "high"), ("line 2", "a card_id of the cards")),
         (("", "alike", WORK, "high"), ("line 2", "an annotator with a name")),
-        (("ann", "alike", "fishing", "high"), ("line 2", "a category of taxonomies/esc_eval.yaml")),
+        (("ann", "alike", "fishing", "high"), ("line 2", "a category: starting_or_ending_a_romance, ")),
         (("ann", "alike", WORK, "splendid"), ("line 2", "a grade: high, middle, invalid")),
     ],
 )
