@@ -122,11 +122,11 @@ def rate_command(
     Ends with 1 if a row of a sheet was refused.
     """
     past = reopen(lake or DEFAULT_LAKE, run)
-    if (to is None) == (filled is None):
+    if filled and to is None:
+        _import(past, [*filled, *(more or ())]).finish(as_json=as_json)
+    if filled or to is None or more:
         step = "--to FOLDER writes a sheet, --import FILE... takes filled ones in"
         raise UsageError("either a sheet is written or filled ones are taken in", where="--to, --import", next_step=step)
-    if filled:
-        _import(past, [*filled, *(more or ())]).finish(as_json=as_json)
     redacted = replace(past, manifest=past.manifest.model_copy(update={"redacted": redact or past.manifest.redacted}))
     answers = draw_answers(redacted, method, rubric, sample, seed)
     texts = {to / "sheet.csv": to_csv(sheet_table(past, answers)), to / "sheet.html": render_sheet(run_hash(past), answers)}

@@ -80,7 +80,7 @@ def shown_texts(item: Mapping[str, Any], answer: Rated, rubric: Rubric) -> tuple
         "REFERENCE": _reference_of(item, rubric) if "REFERENCE" in rubric.texts else None,
         "STATEMENTS": "\n".join(item.get("options") or []) or None,
     }
-    given = {name: text for name in rubric.texts if (text := texts[name]) is not None}
+    given: dict[str, str] = {name: text for name in rubric.texts if (text := texts[name]) is not None}
     return given, content if isinstance(content, str) else _named_turns(content, rubric, item["language"])
 
 

@@ -10,7 +10,7 @@ from schemas.documents.run import InstrumentCount
 from schemas.documents.score_part import ScorePart
 from schemas.lineage import DatasetNotice, RunManifest
 from schemas.paper import LIKENESS, Comparability, DatasetLikeness, Departure, Likeness, Paper, Position, Respect, Shares
-from schemas.roles import JUDGE
+from schemas.roles import JUDGE, PEOPLE
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, Row, System, pool_counts
 from tasks.runs.score_tree import explain_ability, explain_total, scores_of
@@ -121,6 +121,8 @@ def _of_datasets(
             own.append(_close("sample", f"{counted(n_items, 'item')}, in the paper up to {paper.items(name)}"))
         if lost := max((row["n_total"] - row["n_scored"] for row in rows), default=0):
             own.append(_close("lost", f"{counted(lost, 'item')} without a score"))
+        if any(method.raters == PEOPLE for method in entry.methods):
+            own.append(_not("judge", f"rated by people, in the paper by {paper.judge or 'a judge that is not known'}"))
         own += _of_the_judge(manifest, paper, name) if any(method.judged for method in entry.methods) else ()
         if not any(row["n_scored"] for row in rows):
             own = [_not("coverage", "no score")]

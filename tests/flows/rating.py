@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,7 @@ def rows_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(StringIO(text)))
 
 
-def written(file: Path, rows: list[Mapping[str, str]]) -> Path:
+def written(file: Path, rows: Sequence[Mapping[str, str]]) -> Path:
     out = StringIO()
     writer = csv.DictWriter(out, list(rows[0]))
     writer.writeheader()

@@ -60,7 +60,7 @@ def test_people_stand_beside_the_judge(lake: Path, tmp_path: Path) -> None:
     ]
     of = {(row["dimension"], *row["judges"]): row["alpha"] for row in scored["agreements"]}
     people = [[float(rating(rater, item, "warmth") or "nan") for item in ITEMS] for rater in PEOPLE]
-    beside = [*people, [warmth(item) for item in ITEMS]]
+    beside = [*people, [float(warmth(item)) for item in ITEMS]]
     for judges, table in ((("people",), people), (("judge", "people"), beside)):
         alpha = krippendorff.alpha(reliability_data=table, level_of_measurement="interval")
         assert of["warmth", *judges] == pytest.approx(alpha)

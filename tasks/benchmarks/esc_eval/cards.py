@@ -244,7 +244,7 @@ async def adjudicate(row: Card, models: SolverResources) -> Card:
     annotations = row["annotations"]
     values = dict(annotations[0])
     if (left := disputed(annotations[:2])) and not models.roles:
-        third = next(iter(annotations[2:]), {})
+        third: Mapping[str, str] = next(iter(annotations[2:]), {})
         if any(third.get(name) not in both for name, both in left.items()):
             raise CardEnds("failed", "undecided")
         values |= {name: third[name] for name in left}
