@@ -1,8 +1,7 @@
 """Cards: posts, dialogues or role cards -> `role_cards`, a partition per step."""
 
-from collections.abc import Iterable
+import asyncio
 from pathlib import Path
-from typing import Any
 
 from flows.planning.capabilities import ensure_probed, unprobed, with_capabilities
 from flows.planning.resolve import open_lake
@@ -14,15 +13,10 @@ from schemas.lineage import PartitionRef, StageResult
 from schemas.plan import Plan
 from schemas.roles import JUDGES
 from schemas.tables.role_cards import CARD_STEPS, CardStep, RoleCards
-from schemas.worker_pool import Job
 from tasks.judging.cards import ANNOTATORS, EXTRACTOR, CardJob, find_pipeline
 from tasks.judging.steps import write_cards
 from tasks.solvers.run import with_listeners
 from tasks.solvers.state import RoleModel, SolverResources
-
-
-async def _do_at_once(jobs: Iterable[Job]) -> list[Any]:
-    return [await job.do() for job in jobs]
 
 
 @moodflow_flow("build-cards", "cards {plan.title}")
@@ -50,7 +44,7 @@ async def build_cards(plan: Plan, first: CardStep, pipeline_name: str | None = N
         counters = {role: UsageCounter(listener) for role in models}
         played = {role: RoleModel(entry, endpoints[entry].chat) for role, entry in models.items()}
         resources = with_listeners(SolverResources(played), counters)
-        run_jobs = endpoints[plan.models[0]].pool.do_all if models else _do_at_once
+        run_jobs = endpoints[plan.models[0]].pool.do_all if models else lambda jobs: asyncio.gather(*(job.do() for job in jobs))
         for step in CARD_STEPS[CARD_STEPS.index(first) :]:
             job = CardJob(pipeline, name, step, models, tuple(entering), refs[-1] if refs else None)
             refs.append(await run_here(write_cards, job, lake, resources, run_jobs))
