@@ -106,7 +106,7 @@ def export_command(
 @app.command("rate")
 def rate_command(
     run: opt.Run,
-    more: Annotated[list[Path] | None, typer.Argument(metavar="", hidden=True)] = None,
+    more: Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="more filled sheets, after --import FILE")] = None,
     to: Annotated[Path | None, typer.Option("--to", metavar="FOLDER", help="write a sheet here, as CSV and as a page")] = None,
     filled: Annotated[list[Path] | None, typer.Option("--import", metavar="FILE...", help="take in filled sheets")] = None,
     method: Annotated[str | None, typer.Option("--method", help="of the blueprint; default: all judged ones")] = None,
