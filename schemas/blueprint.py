@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from schemas.base import Frozen
 from schemas.dataset import LocalFile
 from schemas.metrics import METRICS, Metric, Normalisation, RatioNormalisation
-from schemas.vocabulary import CORRECTED, Level, Profile, TooLong
+from schemas.vocabulary import CORRECTED, Level, Profile, Raters, TooLong
 
 MAX_TIERS = 4
 SAMPLE = 300
@@ -56,10 +56,17 @@ class MethodSpec(Frozen):
     judged: bool = Field(default=False, description="needs a judge model")
     profile: Profile = Field(default=CORRECTED, description="how replies are read and what counts as right")
     rubric: str | None = Field(default=None, description="rubric of ours, of a package or of this blueprint, for judged methods")
+    raters: Raters = Field(
+        default="judge",
+        exclude_if=lambda raters: raters == "judge",  # so that a blueprint that does not say keeps its hash
+        description="of a judged method: judge, people, or both, of whom the judge counts",
+    )
     metrics: tuple[MetricSpec, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _rubric_and_metrics_fit(self) -> Self:
+        if self.raters != "judge" and not self.judged:
+            raise ValueError(f"method {self.id}: raters are of a judged method, set judged: true and name its rubric")
         if self.judged != (self.rubric is not None):
             raise ValueError(f"method {self.id}: a judged method names its rubric, and only a judged one does")
         if repeated := _repeated(spec.metric for spec in self.metrics):

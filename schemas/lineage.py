@@ -11,6 +11,7 @@ from schemas.canary import CanaryFinding
 from schemas.errors import LakeError
 from schemas.model_description import ModelDescription
 from schemas.provider import PriceTable
+from schemas.roles import PEOPLE
 from schemas.tables.layers import FROM_OUTSIDE
 from schemas.usage import Usage, merge
 from schemas.vocabulary import Language
@@ -62,6 +63,11 @@ class PartitionRef(Frozen):
         """
         by_content = self.layer in FROM_OUTSIDE or not self.complete
         return f"{self.fingerprint}.{self.content_sha256[:16]}" if by_content else self.fingerprint
+
+    @property
+    def by_people(self) -> bool:
+        """Whether it holds ratings by people: as long as others may rate too it is not complete, and no model is asked."""
+        return self.layer == "judgements" and dict(self.place).get("judge") == PEOPLE
 
     def key(self, name: str) -> str:
         """Value of one partition key, such as `dataset`."""

@@ -17,6 +17,9 @@ JUDGES: Mapping[str, str] = {
 }
 """Roles that rate answers, and what they are. Any other is a solver's; where none is named the tested model has it, or nobody."""
 
+PEOPLE = "people"
+"""The judge of ratings by people, each of whom is one of its repetitions; no model is called so."""
+
 
 def differs_by_dataset(role: Any) -> bool:
     """Return whether a role is described by dataset, and not by its models alone."""

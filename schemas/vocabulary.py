@@ -86,6 +86,9 @@ Runner = Literal["local", "dask"]
 ParseStatus = Literal["parsed", "repaired", "unparsed", "failed"]
 """Of a judge's reply. `repaired`: read, in another form than the one that was asked for. `failed`: no reply came."""
 
+Raters = Literal["judge", "people", "both"]
+"""Who rates for a method. `both`: the judge's ratings count, those by people stand beside them."""
+
 ItemStatus = Literal["scored", "unparsed", "call_failed", "judge_failed", "not_counted"]
 """Of an item's score.
 

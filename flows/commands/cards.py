@@ -39,7 +39,10 @@ COMMANDS: dict[str, tuple[CardStep, str]] = {
         "extract",
         "Role cards of posts and dialogues: extract, filter, annotate, adjudicate. Ends with 1 if a call failed.",
     ),
-    "annotate": ("annotate", "Category and grade of cards that exist: annotate, adjudicate. Ends with 1 if a call failed."),
+    "annotate": (
+        "annotate",
+        "Category and grade of cards that exist: annotate, adjudicate. Ends with 1 if a call failed, or people left a card open.",
+    ),
 }
 """Commands by name: the first step of each, and its help."""
 
@@ -47,16 +50,26 @@ Source = Annotated[
     str, typer.Argument(metavar="SOURCE", help="build: posts as JSONL, or a corpus; annotate: a dataset, or own items, of cards")
 ]
 Out = Annotated[Path, opt.option("folder for the cards", opt.WHERE, "FOLDER")]
+People = Annotated[Path | None, opt.option("CSV of what people say, who annotate in place of models", opt.JUDGE, "FILE")]
 Pipeline = Annotated[str | None, opt.option("of an installed benchmark; default: the first", opt.EVALUATED, "NAME")]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
 def _cards_command(
-    context: typer.Context, source: Source, out: Out = Path(), pipeline: Pipeline = None, as_json: opt.AsJson = False
+    context: typer.Context,
+    source: Source,
+    out: Out = Path(),
+    pipeline: Pipeline = None,
+    people: People = None,
+    as_json: opt.AsJson = False,
 ) -> None:
     first, _ = COMMANDS[context.info_name or "build"]
-    plan = card_plan(source, context.obj)
+    plan = card_plan(source, context.obj, first if people else None)
+    cards = find_pipeline(pipeline)
+    rows = cards.read(first, plan)  # before a server is waited for: a wrong line is told at once
+    if people:
+        cards.annotate(people, rows)
     require_prefect_settings()
     temporary_server()
     # Takes seconds that `--help` and a misspelt option need not wait.
@@ -64,9 +77,7 @@ def _cards_command(
     from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
     from flows.runtime.prefect_server import on_server  # noqa: PLC0415
 
-    cards = find_pipeline(pipeline)
-    cards.read(first, plan)  # before a server is waited for: a wrong line is told at once
-    result = run_to_end(on_server(lambda: build_cards(plan, first, pipeline)))
+    result = run_to_end(on_server(lambda: build_cards(plan, first, pipeline, people)))
     _finished(plan, cards, result, out).finish(as_json=as_json)
 
 
@@ -74,12 +85,18 @@ for _name, (_, _help) in COMMANDS.items():
     app.command(_name, cls=PlanCommand, help=_help)(_cards_command)
 
 
-def card_plan(source: str, options: PlanOptions) -> Plan:
+def card_plan(source: str, options: PlanOptions, of_people: CardStep | None = None) -> Plan:
     """Return a plan whose benchmark is what cards are made of, and whose judge and panel annotate.
 
-    What means nothing here is refused.
+    What means nothing here is refused. `of_people`: the first step, where people annotate and no model does.
     """
-    plan = read_plan(source, options)
+    plan = read_plan(source, options, needs_model=of_people is None)
+    if of_people == "extract" or (of_people and plan.entries):
+        raise UsageError(
+            "people annotate cards that exist, and no model is asked beside them",
+            where="--people, --model, --role",
+            next_step="moodflow cards annotate SOURCE --people FILE, without a model",
+        )
     unused = [*(plan.roles.keys() - JUDGES.keys()), *sorted(plan.model_fields_set - USED)]
     if unused or len(plan.models) > 1 or len(plan.named(*JUDGES)) > MOST_ANNOTATORS:
         raise UsageError(
@@ -101,6 +118,7 @@ def _finished(plan: Plan, pipeline: CardPipeline, result: StageResult, out: Path
         paper=compare_funnel(cards, pl.read_csv(pipeline.printed)) if pipeline.printed else (),
         grades={quality: len(items) for quality, items in zip(QUALITIES, files.values(), strict=True)},
         agreement=card_agreement(cards),
+        failed=dict(cards.filter(status="failed").select("card_id", "reason").iter_rows()),
         files=tuple(str(out / file) for file in (*files, f"{name}.cards.json")),
         partitions=result.refs,
         calls=result.calls,
@@ -130,5 +148,6 @@ def _view(document: BuiltCards) -> list[RenderableType]:
     tables += [Table(heads, both, "Beside the paper")] if both else []
     notes = [f"Paper, {row.language}, {row.stage}: {row.note}" for row in document.paper if row.note]
     grades = ", ".join(f"{count} {quality}" for quality, count in document.grades.items())
+    failed = [f"Failed: {card}, {reason}" for card, reason in document.failed.items()]
     written = [f"Written: {file}" for file in document.files]
-    return [*map(terminal_table, tables), *notes, f"Cards: {grades}", *written]
+    return [*map(terminal_table, tables), *notes, *failed, f"Cards: {grades}", *written]

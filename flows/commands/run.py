@@ -106,8 +106,10 @@ async def _run_flow(stage: str, resolved: ResolvedPlan) -> CommandResult:
         if stage == "run":
             manifest: RunManifest = await refresh(resolved)
         else:
+            scored = await score(resolved) if stage == "rate" else StageResult()
+            missing = (*resolved.missing, *scored.missing)
             name = name_run(resolved.stated, now)
-            manifest = await report(resolved, ReportRequest(run=name, started_at=started, missing=resolved.missing))
+            manifest = await report(resolved, ReportRequest(run=name, started_at=started, missing=missing))
     except UnsuccessfulRun as ended:
         manifest = ended.manifest
     return _run_result(manifest, resolved.lake)

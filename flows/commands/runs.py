@@ -1,5 +1,6 @@
-"""`moodflow runs`: list and show the runs of a lake, describe their models, and write the report of one again."""
+"""`moodflow runs`: list and show runs, describe their models, write a report again, have people rate answers."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -9,17 +10,34 @@ import typer
 from flows.commands import options as opt
 from flows.commands.config_files import read_descriptions
 from flows.commands.console import CommandResult, detail_lines, terminal_table
+from flows.commands.process import require_prefect_settings
 from flows.commands.run_view import run_view
+from flows.commands.stages import resolve_all
+from flows.runtime.local_server import temporary_server
+from schemas.documents.models import RatingSheet
 from schemas.documents.run import DescribedRun, ExportedRun, RewrittenReport
+from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
+from schemas.plan import Plan
 from schemas.table import Column, Table
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import MANIFEST, describe_models, list_runs, read_changes, read_code_version, read_manifest, run_folder
+from tasks.lake.manifest import (
+    MANIFEST,
+    describe_models,
+    list_runs,
+    read_changes,
+    read_code_version,
+    read_manifest,
+    read_manifests,
+    run_folder,
+)
 from tasks.lake.seal import check_seal, seal_run
-from tasks.reporting.page import write_report
+from tasks.reporting.page import render_sheet, write_report, write_text
 from tasks.reporting.run_document import describe_run
-from tasks.runs.past_run import describe_runs, reopen
+from tasks.runs.past_run import PastRun, describe_runs, reopen
+from tasks.runs.rating_sheets import draw_answers, import_sheets, run_hash, sheet_table
 from tasks.runs.sections import EXCHANGES
+from tasks.text.tables import to_csv
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -108,6 +126,55 @@ def export_command(
     written = [path for exchange in of_run or EXCHANGES.values() for path in exchange.export(past, to)]
     document = ExportedRun(run=run, folder=str(to), files=tuple(path.name for path in written))
     CommandResult(0, document, [f"{len(written):,} files written to {to}"]).finish(as_json=as_json)
+
+
+@app.command("rate")
+def rate_command(
+    run: opt.Run,
+    more: Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="more filled sheets, after --import FILE")] = None,
+    to: Annotated[Path | None, typer.Option("--to", metavar="FOLDER", help="write a sheet here, as CSV and as a page")] = None,
+    filled: Annotated[list[Path] | None, typer.Option("--import", metavar="FILE...", help="take in filled sheets")] = None,
+    method: Annotated[str | None, typer.Option("--method", help="of the blueprint; default: all judged ones")] = None,
+    rubric: Annotated[str | None, typer.Option("--rubric", help="to rate by; default: the method's")] = None,
+    sample: Annotated[int | None, typer.Option("--sample", min=1, help="answers on the sheet; default: all")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="of order and sample")] = 0,
+    redact: bool = typer.Option(False, "--redact", help="leave answers out whose texts may not be passed on"),
+    lake: opt.LakeFolder = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Have people rate answers without knowing whose they are: write a sheet, or take filled ones in and score the run anew.
+
+    Ends with 1 if a row of a sheet was refused.
+    """
+    past = reopen(lake or DEFAULT_LAKE, run)
+    if filled and to is None:
+        _import(past, [*filled, *(more or ())]).finish(as_json=as_json)
+    if filled or to is None or more:
+        step = "--to FOLDER writes a sheet, --import FILE... takes filled ones in"
+        raise UsageError("either a sheet is written or filled ones are taken in", where="--to, --import", next_step=step)
+    redacted = replace(past, manifest=past.manifest.model_copy(update={"redacted": redact or past.manifest.redacted}))
+    answers = draw_answers(redacted, method, rubric, sample, seed)
+    texts = {to / "sheet.csv": to_csv(sheet_table(past, answers)), to / "sheet.html": render_sheet(run_hash(past), answers)}
+    for path, text in texts.items():
+        write_text(path, text)
+    document = RatingSheet(run=run, answers=len(answers), files=tuple(map(str, texts)))
+    CommandResult(0, document).finish(as_json=as_json)
+
+
+def _import(past: PastRun, files: Sequence[Path]) -> CommandResult:
+    """Keep ratings, and score the run with them unless a run has these very ratings."""
+    document, refs = import_sheets(past, files)
+    manifests, paths = read_manifests(past.lake.root) if refs else (), {ref.path for ref in refs}
+    scored = next((m.run for m in manifests if paths <= {ref.path for ref in m.partitions}), None)
+    if refs and scored is None:
+        require_prefect_settings()
+        resolved = resolve_all([Plan.model_validate({**past.manifest.plan, "lake": past.lake.root})])
+        temporary_server()
+        from flows.commands.run import run_command  # noqa: PLC0415  takes seconds
+
+        scored = getattr(run_command("rate", *resolved).document, "run", None)
+    document = document.model_copy(update={"scored_run": scored})
+    return CommandResult(int(bool(document.refused)), document)
 
 
 def _seal(own: Folder) -> tuple[bool, tuple[str, ...]]:

@@ -17,6 +17,7 @@ from schemas.usage import Role
 from tasks.datasets.catalogue import ItemsKeys, items_keys
 from tasks.judging.answers import rates_gold
 from tasks.judging.executor import judgements_key
+from tasks.judging.people import asks_people, find_people
 from tasks.judging.rubrics import Rubric, load_rubric
 from tasks.judging.steps import GoldJob, JudgeJob
 from tasks.lake.lake import Lake
@@ -42,8 +43,8 @@ class SelectedDataset:
 
     @property
     def rubric(self) -> str | None:
-        """Return the rubric of its judged methods, if it has any."""
-        return next((method.rubric for method in self.methods if method.rubric), None)
+        """Return the rubric by which a judge rates, if one does."""
+        return next((method.rubric for method in self.methods if method.rubric and method.raters != "people"), None)
 
 
 class ResolvedPlan(BaseModel):
@@ -200,7 +201,8 @@ class EvalJob:
         rated = tuple(find(judge_job.key) for judge_job in self.judge_jobs(infer.items, answers))
         ratings, reviews = rated[: len(self.judges)], rated[len(self.judges) :]
         behind = tuple(find(key) for key in keys if key)
-        return JobPartitions(self, infer.items, infer.contexts, behind, responses, answers, ratings, reviews)
+        people = find_people(self.lake, answers, self.resolved.blueprint.own_rubrics)
+        return JobPartitions(self, infer.items, infer.contexts, behind, responses, answers, ratings, reviews, people)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,6 +220,7 @@ class JobPartitions:
     """One of each judge; the first counts."""
     reviews: tuple[PartitionRef | None, ...]
     """Of simulated persons, if the plan has them reviewed."""
+    people: tuple[PartitionRef, ...] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -227,7 +230,7 @@ class JobPartitions:
     @property
     def refs(self) -> list[PartitionRef]:
         """Return those that are there, inputs first."""
-        replies = (*self.behind, self.responses, self.answers, *self.ratings, *self.reviews)
+        replies = (*self.behind, self.responses, self.answers, *self.ratings, *self.reviews, *self.people)
         partitions = (self.items, self.contexts, *self.gold, *replies)
         return [ref for ref in partitions if ref]
 
@@ -238,20 +241,21 @@ class JobPartitions:
 
     @property
     def judgements(self) -> PartitionRef | None:
-        """Return the ratings that count; null if nothing is judged, or not yet."""
+        """Return the judge's ratings; null if nothing is judged, or not yet."""
         return next(iter(self.ratings), None)
 
     @property
     def score_job(self) -> ItemScoreJob | None:
-        """Return what the item scores are computed from; None if ratings are missing that count."""
+        """Return what the item scores are computed from; None if the judge's ratings are missing."""
         job, methods = self.job, self.job.selected.methods
         if job.judges and self.judgements is None:
             return None
+        rated = (*filter(None, (self.judgements,)), *(ref for ref in self.people if asks_people(methods, ref.key("rubric"))))
         if (profile := job.resolved.plan.profile) in PROFILES:
             key = PROFILES[profile].key(self.answers, methods)
         else:
-            key = item_scores_key(self.answers, [*([self.judgements] if self.judgements else []), *self.gold], methods)
-        return ItemScoreJob(methods, self.items, self.answers, self.judgements, key, self.gold)
+            key = item_scores_key(self.answers, [*rated, *self.gold], methods)
+        return ItemScoreJob(methods, self.items, self.answers, rated, key, self.gold)
 
 
 def make_judge_job(rubric: Rubric, repeat: int, judge: ModelEntry, items: PartitionRef, answers: PartitionRef) -> JudgeJob:

@@ -17,7 +17,7 @@ from schemas.lineage import Missing
 from schemas.plan import Plan, fields_of
 from schemas.printing import appearance
 from schemas.question_types import QuestionType
-from schemas.roles import JUDGE, JUDGES, PANEL
+from schemas.roles import JUDGE, JUDGES, PANEL, PEOPLE
 from schemas.tables.items import Items
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.own_items import in_folder, local_dataset
@@ -66,9 +66,8 @@ def resolve(plan: Plan) -> ResolvedPlan:
             raise UsageError(f"dataset {name} {obstacle.reason}", where="--datasets", next_step=obstacle.next_step)
     _require_contexts(plan, selected)
     require_prompts(blueprint.own_prompts)
-    for dataset in selected:
-        if dataset.rubric:
-            load_rubric(dataset.rubric, blueprint.own_rubrics)  # a fault in it is told before the answers are paid for
+    for rubric in {method.rubric: None for dataset in selected for method in dataset.methods if method.rubric}:
+        load_rubric(rubric, blueprint.own_rubrics)  # a fault in it is told before the answers are paid for
     resolved = ResolvedPlan(
         stated=plan,
         plan=complete(plan, blueprint),
@@ -148,6 +147,13 @@ def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
             where="--role panel",
             got=", ".join(entry.name for entry in plan.named(PANEL)),
             next_step="name one of them with --judge instead",
+        )
+    if PEOPLE in {entry.name for entry in plan.named(*JUDGES)}:
+        raise UsageError(
+            f"no judge can be called {PEOPLE}, as which ratings by people are kept",
+            where="--judge, --role panel",
+            got=PEOPLE,
+            next_step="have its server offer it under another name",
         )
     if plan.simulation_rubric and not (load_rubric(plan.simulation_rubric, blueprint.own_rubrics).faults and JUDGE in plan.roles):
         raise UsageError(
@@ -250,7 +256,7 @@ def _require_known(names: Iterable[str], blueprint: Blueprint, where: str = "--d
 def _obstacle(name: str, entry: BlueprintDataset, plan: Plan) -> Missing | None:
     if plan.profile in PROFILES and (gap := PROFILES[plan.profile].gap(name, entry)):
         return Missing(dataset=name, reason=gap, next_step="its score in the corrected profile is the one to use")
-    if not plan.judges(name) and any(method.judged for method in entry.methods):
+    if not plan.judges(name) and any(method.judged and method.raters != PEOPLE for method in entry.methods):
         return Missing(dataset=name, reason="is scored by a judge and no judge was named", next_step="add --judge NAME")
     return None
 

@@ -77,18 +77,25 @@ def comparison_jobs(
         items, answers = tuple(of_job.items for of_job in simulated), tuple(of_job.answers for of_job in simulated)
         reviews = tuple(ref for of_job in simulated for ref in of_job.reviews if ref)
         yield LayerJob("simulation_faults", benchmark, (items, answers, reviews), own_rubrics=own)
-    judged = [of_job for of_job in partitions if of_job.judgements]
+    judged = [of_job for of_job in partitions if of_job.judgements or of_job.people]
     if not judged:
         return
     items = tuple(dict.fromkeys(of_job.items for of_job in judged))
     firsts = tuple(of_job.judgements for of_job in judged if of_job.judgements)
     golds = tuple(ratings for _, ratings in rated_golds(resolved, items))
     settings = asdict(Resampling(plan.bootstrap, plan.seed))
-    yield LayerJob("dimension_scores", benchmark, (items, (*firsts, *golds)), settings)
+    people = tuple(ref for of_job in judged for ref in of_job.people)
+    yield LayerJob("dimension_scores", benchmark, (items, (*firsts, *golds, *people)), settings)
     panel = tuple(rating for of_job in judged for rating in of_job.ratings[1:] if rating)
-    if plan.judge_repeat > 1 or any(len(of_job.ratings) > 1 for of_job in judged):
-        answers = tuple(of_job.answers for of_job in judged)
-        yield LayerJob("agreements", benchmark, (items, answers, (*firsts, *panel)), own_rubrics=own)
+    sides = [(*firsts, *panel)] if plan.judge_repeat > 1 or any(len(of_job.ratings) > 1 for of_job in judged) else []
+    by_judge = {ref.place[:3]: ref for ref in firsts}
+    # People among themselves; and the judge as one more beside them, where both rated by one rubric.
+    both = [(by_judge[ref.place[:3]], ref) for ref in people if ref.place[:3] in by_judge]
+    beside = tuple(ref for pair in both if pair[0].key("rubric") == pair[1].key("rubric") for ref in pair)
+    for ratings in filter(None, (*sides, people, beside)):
+        rated = [of_job for of_job in judged if {of_job.judgements, *of_job.people} & {*ratings}]
+        inputs = tuple(dict.fromkeys(of_job.items for of_job in rated)), tuple(of_job.answers for of_job in rated)
+        yield LayerJob("agreements", benchmark, (*inputs, ratings), own_rubrics=own)
 
 
 def rated_golds(resolved: ResolvedPlan, items: Collection[PartitionRef]) -> list[tuple[PartitionRef, PartitionRef]]:
@@ -98,8 +105,15 @@ def rated_golds(resolved: ResolvedPlan, items: Collection[PartitionRef]) -> list
 
 
 def unrated(partitions: Sequence[JobPartitions]) -> list[Missing]:
-    """List jobs that a judge of the panel has not rated: the agreement of judges is then computed without it."""
-    return [
+    """List jobs that people have not rated who are asked for, or a judge of the panel, without whom agreement is computed."""
+    sheet = "moodflow runs rate RUN --to FOLDER writes a sheet for them"
+    waiting = [
+        of_job.job.missing(f"was rated by nobody yet by rubric {rubric}", sheet)
+        for of_job in partitions
+        for rubric in sorted({each.rubric for each in of_job.job.selected.methods if each.rubric and each.raters != "judge"})
+        if rubric not in {ref.key("rubric") for ref in of_job.people}
+    ]
+    return waiting + [
         of_job.job.missing(f"was not rated by {judge.name} of the panel", "moodflow infer asks it")
         for of_job in partitions
         for judge, rating in zip(of_job.job.judges, of_job.ratings, strict=True)

@@ -74,6 +74,8 @@ def usage_of(ref: PartitionRef, lake: Lake, plan: Plan) -> list[Usage]:
     Of a judge's reply that could not be read and was asked for again, the layer knows the last call only.
     """
     dataset = ref.key("dataset")
+    if ref.by_people:
+        return []
     if ref.layer == "judgements":
         judge, rows = ref.key("judge"), lake.read(ref, Judgements).unique(ONE_CALL, keep="first", maintain_order=True)
         return [_usage(rows, pl.col("parse_status") == "failed", (dataset, judge, plan.rater_role(judge, dataset)))]

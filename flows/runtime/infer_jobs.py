@@ -50,7 +50,7 @@ def stored_outcomes(resolved: ResolvedPlan) -> StoredOutcomes:
     jobs = [job.find(job.lake.find) for job in resolved.jobs]
     golds = [gold.find(resolved.lake.find) for gold in resolved.golds]
     refs = [*(ref for job in jobs if job for ref in job.refs), *(ref for gold in golds if gold for ref in gold)]
-    of_stage = tuple(ref for ref in refs if LAYERS[ref.layer].written_by == "infer")
+    of_stage = tuple(ref for ref in refs if LAYERS[ref.layer].written_by == "infer" and not ref.by_people)
     return StoredOutcomes(of_stage, any(jobs), all(job and job.is_complete for job in jobs) and all(golds))
 
 

@@ -111,7 +111,7 @@ class FunnelStep(Frozen):
     entered: int
     kept: int
     dropped: dict[str, int] = Field(description="cards by the reason why they are left out")
-    failed: int = Field(description="cards whose call failed")
+    failed: int = Field(description="cards whose call failed, or on which people have not said enough")
 
 
 class PrintedFunnelStep(Frozen):
@@ -144,6 +144,7 @@ class BuiltCards(Document):
     )
     grades: dict[str, int] = Field(description="cards by grade")
     agreement: tuple[CardAgreement, ...]
+    failed: dict[str, str] = Field(description="by card why it failed; of people unannotated, by fewer than two, or undecided")
     files: tuple[str, ...]
     partitions: tuple[PartitionRef, ...]
     calls: CallCounts

@@ -44,6 +44,7 @@ DOCUMENTS = {
     "runs describe": "run:DescribedRun",
     "runs export": "run:ExportedRun",
     "runs list": "run:RunList",
+    "runs rate": "models:RatedByPeople",
     "runs report": "run:RewrittenReport",
     "runs show": "run:RunDocument",
     "score": "run:StageDocument",

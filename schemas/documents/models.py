@@ -127,3 +127,34 @@ class JudgeCheck(Document):
     across: tuple[CriterionAgreement, ...] = Field(
         description="each dimension with each criterion of people; empty = not asked for"
     )
+
+
+class RatingSheet(Document):
+    """A sheet on which people rate answers of a run."""
+
+    run: str
+    answers: int
+    files: tuple[str, ...]
+
+
+class RefusedRating(Frozen):
+    """A row of a filled sheet that is of no use."""
+
+    file: str
+    line: int = Field(description="of the table, the header being 1")
+    rule: str = Field(description="that it breaks")
+
+
+class ImportedRatings(Document):
+    """Ratings by people that came in: read = taken + empty + refused."""
+
+    run: str
+    read: int = Field(description="rows of the sheets")
+    empty: int = Field(description="rows without a rating, which is missing")
+    taken: int
+    refused: tuple[RefusedRating, ...]
+    scored_run: str | None = Field(default=None, description="run with scores of all ratings by now; null = none was taken")
+
+
+RatedByPeople = RatingSheet | ImportedRatings
+"""What is printed where people rate."""

@@ -1,6 +1,6 @@
 """The documents of runs: one run, the list of them, and what commands about one write."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, computed_field
 from pydantic.dataclasses import dataclass
@@ -13,6 +13,8 @@ from schemas.documents.leaderboard import DimensionScore, SystemRow
 from schemas.lineage import CallCounts, Missing, PartitionRef
 from schemas.metrics import Metric
 from schemas.model_description import ModelDescription
+from schemas.tables.columns import row_model
+from schemas.tables.comparisons import Agreements
 from schemas.usage import Amounts, ModelUsage, Usage
 
 MOST_FAULTY = 0.2
@@ -145,6 +147,24 @@ class RawScore(Frozen):
     design_effect: float | None = Field(description="of a mean; null = single items, no interval")
 
 
+if TYPE_CHECKING:
+    Agreement = Frozen
+else:
+    Agreement = row_model(Agreements)
+
+
+class PeopleCount(Frozen):
+    """The people who rated answers of a model to a dataset."""
+
+    dataset: str
+    model: str
+    setting: str
+    rubric: str
+    raters: tuple[str, ...] = Field(description="by name")
+    n_answers: int = Field(description="that somebody rated")
+    n_total: int
+
+
 class FailedCalls(Frozen):
     """Calls of a model that failed in the same way."""
 
@@ -189,6 +209,8 @@ class RunDocument(Document):
     headlines: tuple[DatasetHeadlines, ...]
     raw_scores: tuple[RawScore, ...]
     dimension_scores: tuple[DimensionScore, ...]
+    agreements: tuple[Agreement, ...] = Field(description="of judges, of people among each other, and of the judge beside them")
+    people: tuple[PeopleCount, ...]
     calls: CallCounts
     failures: tuple[FailedCalls, ...] = Field(description="the most frequent first")
     usage: tuple[Usage, ...]

@@ -30,8 +30,8 @@ class RoleCards(dy.Schema):
     )
     category = dy.String(nullable=True, description="leaf of the taxonomy that was adjudicated")
     quality = dy.Enum(list(QUALITIES), nullable=True)
-    status = dy.Enum(["kept", "dropped", "failed"], description="failed = a call was not answered; it is asked again")
-    reason = dy.String(nullable=True, description="why it was dropped, or how the call failed")
+    status = dy.Enum(["kept", "dropped", "failed"], description="failed = a call was not answered, or people said too little")
+    reason = dy.String(nullable=True, description="why it was dropped, or how it failed")
     call_keys = dy.List(dy.String(), description="of this step's calls, in the journal")
 
     @dy.rule()

@@ -60,7 +60,9 @@ class RawScores(_Measured):
 
 
 class DimensionScores(dy.Schema):
-    """One row per (model, dataset, setting, rubric, dimension): the mean of the ratings that count, in points of its scale.
+    """One row per (model, dataset, setting, rubric, dimension, judge): the mean of its ratings, in points of its scale.
+
+    The judge is the one whose ratings count; beside it stand people, where they rated.
 
     What was not rated is left out: answers that did not come or say nothing, ratings that did not come or cannot be read.
     """
@@ -70,7 +72,7 @@ class DimensionScores(dy.Schema):
     setting = dy.String(primary_key=True, min_length=1)
     rubric = dy.String(primary_key=True, min_length=1)
     dimension = dy.String(primary_key=True, min_length=1)
-    judge = dy.String(min_length=1)
+    judge = dy.String(primary_key=True, min_length=1, description="a model, or people")
     scale_min = dy.Int64(description="lowest rating; of yes or no 0")
     scale_max = dy.Int64(description="highest rating; of yes or no 1")
     mean = dy.Float64(nullable=True, description="over items; null = no rating came")

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from schemas.documents.models import Certificate, CriterionAgreement, JudgeCheck
+from schemas.roles import PEOPLE
 from schemas.tables.comparisons import UNIT
 from tasks.compare.judged_ratings import JoinedRatings, join_ratings, read_human_ratings
 from tasks.compare.runs import RESAMPLES
@@ -19,7 +20,7 @@ from tasks.scoring.rater_agreement import CORRELATIONS, FEWEST_SYSTEMS, LEVELS, 
 from tasks.scoring.resampling import Floats, design_effects, draw_weights, place_clusters, shares, tails
 from tasks.scoring.uncertainty import Resampling, limits_of
 
-MEAN, MEAN_OF_CRITERIA, PEOPLE = "mean of dimensions", "mean of criteria", "people"
+MEAN, MEAN_OF_CRITERIA = "mean of dimensions", "mean of criteria"
 PAIRED, DISTANCES, OF_VALUES = slice(3), slice(3, 5), slice(5)
 """Places in STATISTICS: of two ratings on one scale, for which a judge is compared with each person; those in values; both."""
 

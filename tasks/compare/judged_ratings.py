@@ -13,12 +13,13 @@ import polars as pl
 
 from schemas.dataset import RecordFormat
 from schemas.errors import UsageError, unknown_name
+from schemas.roles import PEOPLE
 from schemas.tables.comparisons import UNIT, HumanRatings
 from tasks.metrics.texts import best_of, bleu, distinct, rouge_l
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
 from tasks.solvers.answers import ANSWER, ITEM, SAID
-from tasks.sources.reading import read_records
+from tasks.sources.reading import read_records, require_columns
 
 FORMATS: Mapping[str, RecordFormat] = {".parquet": "parquet", ".csv": "csv", ".jsonl": "jsonl"}
 COLUMNS = HumanRatings.column_names()
@@ -58,15 +59,9 @@ def read_human_ratings(path: Path) -> ReadRatings:
     if path.suffix not in FORMATS:
         raise unknown_name("kind of file with ratings that ends in", path.suffix, FORMATS, str(path), CONTRACT)
     records = read_records(path, FORMATS[path.suffix], own=True)
+    require_columns(path, records, COLUMNS, MAY_LACK, CONTRACT)
     rows = [record.fields for record in records if not record.faults]
     ragged = Counter(rule for record in records for rule in record.faults)
-    given = dict.fromkeys(name for row in rows for name in row)
-    for name in given:
-        if name not in COLUMNS:
-            raise unknown_name("column", name, COLUMNS, str(path), CONTRACT)
-    if missing := [name for name in COLUMNS if name not in given and name not in MAY_LACK]:
-        columns = ", ".join(missing), ", ".join(given)
-        raise UsageError("columns are missing", where=str(path), expected=columns[0], got=columns[1], next_step=CONTRACT)
     texts = pl.DataFrame({name: [_text(row.get(name)) for row in rows] for name in COLUMNS}, dict.fromkeys(COLUMNS, pl.String))
     filled = texts.with_columns(pl.col(*TRUE).fill_null("true"))
     numbers = pl.element().str.strip_chars().cast(pl.Float64, strict=False)
@@ -146,7 +141,7 @@ def _answers(run: PastRun, dataset: str) -> pl.DataFrame:
 
 def _judgements(run: PastRun, rated: pl.DataFrame) -> pl.DataFrame:
     reviews = run.manifest.plan.get("simulation_rubric") or ""  # of who talks with the model, not of its answers
-    rows = run.read("judgements").filter(pl.col("rubric") != reviews).drop_nulls("rating")
+    rows = run.read("judgements").filter(pl.col("rubric") != reviews, pl.col("judge") != PEOPLE).drop_nulls("rating")
     own = rows.join(rated.select(*ANSWER, *UNIT), on=ANSWER).rename({"rating": "value"})
     return own.group_by(*UNIT, "dimension", "judge", "rubric").agg(pl.col(*VALUES).mean())
 

@@ -29,6 +29,7 @@ from tasks.runs.evidence import answered_item, read_evidence
 from tasks.runs.past_run import PastRun, reopen
 from tasks.runs.run_tables import System, from_row
 from tasks.runs.verdict import judge_run, total_of
+from tasks.scoring.breakdowns import judges_first
 from tasks.scoring.uncertainty import Resampling
 
 RESAMPLES = 1000
@@ -161,7 +162,7 @@ def _dimension_changes(before: Side, after: Side) -> Iterator[DimensionChange]:
     old, new = (
         {
             (row["dataset"], row["rubric"], row["dimension"]): from_row(DimensionMean, row)
-            for row in system.rows(run.dimension_scores)
+            for row in system.rows(judges_first(run.dimension_scores))
         }
         for run, system in (before, after)
     )

@@ -12,7 +12,7 @@ from polars.selectors import enum
 from schemas.blueprint import Blueprint
 from schemas.documents.explanation import ItemsBySide, ScoreBySide, SideScore, SubsetExplanation, SystemBySide
 from schemas.errors import UsageError
-from schemas.roles import JUDGE
+from schemas.roles import JUDGE, PEOPLE
 from schemas.tables.items import Items
 from schemas.tables.layers import LAYERS, gold_layers
 from schemas.tables.responses import Judgements
@@ -104,8 +104,10 @@ def _score_dimensions(data: ReportData, groups: pl.DataFrame, resampling: Resamp
 def _counted(data: ReportData) -> Iterator[tuple[str, ...]]:
     """Yield dataset, rubric, judge and method of the ratings that scores are made of."""
     for name, dataset in data.blueprint.datasets.items():
-        for entry in data.manifest.role_models(JUDGE, name):
-            yield from ((name, method.rubric, entry["name"], method.id) for method in dataset.methods if method.rubric)
+        judges = [entry["name"] for entry in data.manifest.role_models(JUDGE, name)]
+        for method in dataset.methods:
+            raters = [PEOPLE] if method.raters == PEOPLE else judges
+            yield from ((name, method.rubric, rater, method.id) for rater in raters if method.rubric)
 
 
 LEAST = 5

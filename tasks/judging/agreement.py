@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from schemas.errors import ScoringError
+from schemas.roles import PEOPLE
 from schemas.tables.comparisons import Agreements
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
@@ -22,7 +23,7 @@ AGREEMENTS_VERSION = "2"
 """Bumped when agreement is measured differently."""
 
 SCOPE = ["dataset", "model", "setting", "rubric", "dimension"]
-ASKED = ["rubric", "dimension", "judge_repetition"]
+ASKED = ["rubric", "dimension", "judge", "judge_repetition"]
 
 FEWEST_PAIRS = 3
 """For a correlation: two pairs always lie on a line."""
@@ -44,7 +45,8 @@ def agreements(
     """Compare all ratings of the same answers.
 
     A rater is a judge in one of its repetitions: with one judge asked several times, alpha says how far it agrees with itself;
-    with several, both kinds of disagreement count. Ratings that failed are missing, and nothing takes their place.
+    with several, both kinds of disagreement count. Of `people` each person is a repetition, and all are asked in the same order.
+    Ratings that failed are missing, and nothing takes their place.
 
     Returns:
         One row per dataset, model, setting, rubric and dimension, sorted by key; also where nothing can be compared.
@@ -78,7 +80,8 @@ def _places(judgements: pl.DataFrame, rubrics: Mapping[str, Rubric]) -> pl.DataF
                 expected="; ".join(f"{name}: {', '.join(other.names)}" for name, other in rubrics.items()),
                 next_step="run the infer stage again, so that judges are asked by the rubrics as they are now",
             )
-        rows.append({**row, "place": place_of(rubric, row["dimension"], row["judge_repetition"])})
+        turned = 0 if row["judge"] == PEOPLE else row["judge_repetition"]
+        rows.append({**row, "place": place_of(rubric, row["dimension"], turned)})
     return pl.DataFrame(rows, schema={**calls.schema, "place": pl.Int64})
 
 

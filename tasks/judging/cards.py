@@ -1,7 +1,7 @@
 """Role cards, in the steps of their layer: how a benchmark builds them, a job per step, and what became of all cards."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,7 +11,7 @@ import polars as pl
 from schemas.benchmark import Rows
 from schemas.chat import ModelEntry
 from schemas.documents.datasets import CardAgreement, FunnelStep, PrintedFunnelStep
-from schemas.errors import unknown_name
+from schemas.errors import RecordError, unknown_name
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.plan import Plan
 from schemas.tables.role_cards import CardStep
@@ -19,6 +19,7 @@ from schemas.usage import Role
 from tasks.judging.agreement import krippendorff_alpha
 from tasks.lake.partitions import hash_settings, partition_key
 from tasks.solvers.state import SolverResources
+from tasks.sources.reading import read_records, require_columns
 
 Card = dict[str, Any]
 """A row of the layer `role_cards`."""
@@ -39,6 +40,7 @@ class CardPipeline:
         texts: returns the content of the files that the calls rest on, by name.
         advance: takes a card that was kept one step further.
         items: returns the cards of a quality as own items.
+        annotate: returns cards with what people say of them in a file.
         printed: CSV of how many cards the steps of its paper kept, by language; null = the paper has no such table.
     """
 
@@ -48,6 +50,7 @@ class CardPipeline:
     texts: Callable[[], Mapping[str, Any]]
     advance: Callable[[Card, CardStep, SolverResources], Awaitable[Card]]
     items: Callable[[pl.DataFrame, str], list[Card]]
+    annotate: Callable[[Path, list[Card]], list[Card]]
     printed: Path | None = None
 
 
@@ -85,6 +88,40 @@ class CardJob:
         return partition_key("role_cards", {"cards": self.name, "step": self.step}, settings, parents, self.pipeline.version)
 
 
+ANNOTATION = ("annotator", "card_id", "category", "grade")
+"""Columns of a file with what people say of cards."""
+
+
+def read_annotations(path: Path, cards: list[Card], categories: Sequence[str], grades: Sequence[str]) -> list[Card]:
+    """Return cards with what people say of each in a file, in its order: two annotate, a third settles where they differ.
+
+    A row without category and grade says nothing. Raise UsageError if the file has other columns, RecordError if a row is of no
+    card, names none of the categories or grades, or is one too many of a card or of a person.
+    """
+    records = read_records(path, "csv", own=True)
+    require_columns(path, records, ANNOTATION, (), "docs/how-to/build-cards.md describes the columns")
+    annotated = {card["card_id"]: {**card, "annotations": []} for card in cards}
+    for record in records:
+        row = {name: (record.fields.get(name) or "").strip() for name in ANNOTATION}
+        said = annotated.get(row["card_id"], {"annotations": []})["annotations"]
+        if not record.faults and not (row["category"] or row["grade"]):
+            continue
+        rules = {
+            "as many fields as the header": not record.faults,
+            "a card_id of the cards": row["card_id"] in annotated,
+            "an annotator with a name, once per card": row["annotator"] not in ["", *(each["annotator"] for each in said)],
+            f"{len(ANNOTATORS)} annotators of a card at most": len(said) < len(ANNOTATORS),
+            f"a category: {', '.join(categories)}": row["category"] in categories,
+            f"a grade: {', '.join(grades)}": row["grade"] in grades,
+        }
+        if broken := [rule for rule, holds in rules.items() if not holds]:
+            where, got = f"{path}, line {record.row + 2}", ", ".join(row.values())
+            step = "correct the row; docs/how-to/build-cards.md describes the columns"
+            raise RecordError("a row is no annotation of a card", where=where, expected=broken[0], got=got, next_step=step)
+        said.append({name: row[name] for name in ("annotator", "category", "grade")})
+    return list(annotated.values())
+
+
 def funnel(cards: pl.DataFrame) -> tuple[FunnelStep, ...]:
     """Return a row per step: how many cards entered, and were kept, dropped by reason, or failed, which is all of them."""
     steps = []
@@ -113,7 +150,7 @@ def compare_funnel(cards: pl.DataFrame, printed: pl.DataFrame) -> tuple[PrintedF
 
 def card_agreement(cards: pl.DataFrame) -> tuple[CardAgreement, ...]:
     """Return how far two annotators agree on category and on grade: Krippendorff's alpha of categories, null where undefined."""
-    pairs = cards.filter(pl.col("step") == "annotate", pl.col("status") == "kept")["annotations"].to_list()
+    pairs = cards.filter(pl.col("step") == "annotate", pl.col("status") == "kept")["annotations"].list.head(2).to_list()
 
     def agreement_on(name: Literal["category", "grade"]) -> CardAgreement:
         labels = [[annotation[name] for annotation in pair] for pair in pairs]

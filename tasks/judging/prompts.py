@@ -48,9 +48,10 @@ def judge_messages(
     """
     language: Language = rubric.language or item["language"]
     dimensions = rubric.dimensions if dimensions is None else dimensions
-    content = answer if isinstance(answer, str) else _named_turns(answer, rubric, item["language"])
-    texts = {**_texts_of(item, rubric), "ANSWER": _defuse(_laid_out(content, rubric, item))}
-    given = {name: text for name, text in texts.items() if text is not None}
+    shown, content = shown_texts(item, answer, rubric)
+    between = "\n\n" if rubric.layout == "labelled" else "\n"
+    said = content if isinstance(content, str) else between.join(f"{speaker}: {text}" for speaker, text in content)
+    given = {**shown, "ANSWER": _defuse(said)}
     nonce = fence_nonce(*given.values())
     dialogue = []
     if not isinstance(content, str) and rubric.layout != "labelled":
@@ -70,14 +71,17 @@ def judge_messages(
     return ChatMessage(role="system", content="\n\n".join(system)), ChatMessage(role="user", content="\n\n".join(user))
 
 
-def _texts_of(item: Mapping[str, Any], rubric: Rubric) -> dict[str, str | None]:
+def shown_texts(item: Mapping[str, Any], answer: Rated, rubric: Rubric) -> tuple[dict[str, str], str | list[tuple[str, str]]]:
+    """Return the texts of an item that a rubric shows, by name, and its answer: a text, or who says what in turn."""
+    content = _laid_out(answer, item) if rubric.layout == "aspects" and isinstance(answer, str) else answer
     texts: dict[ShownText, str | None] = {
         "SOURCE": item["context"],
         "TASK": item["question"],
         "REFERENCE": _reference_of(item, rubric) if "REFERENCE" in rubric.texts else None,
         "STATEMENTS": "\n".join(item.get("options") or []) or None,
     }
-    return {name: texts[name] for name in rubric.texts}
+    given: dict[str, str] = {name: text for name in rubric.texts if (text := texts[name]) is not None}
+    return given, content if isinstance(content, str) else _named_turns(content, rubric, item["language"])
 
 
 def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
@@ -113,12 +117,9 @@ def _defuse(text: str) -> str:
     return _CONTROL.sub(r"\g<0> ", text)
 
 
-def _laid_out(answer: str | Sequence[tuple[str, str]], rubric: Rubric, item: Mapping[str, Any]) -> str:
-    """Return the answer as one text; one that cannot be read as aspects is shown as it is."""
-    if not isinstance(answer, str):
-        between = "\n\n" if rubric.layout == "labelled" else "\n"
-        return between.join(f"{speaker}: {text}" for speaker, text in answer)
-    aspects = read_aspects(answer, _aspects_of(item)) if rubric.layout == "aspects" else None
+def _laid_out(answer: str, item: Mapping[str, Any]) -> str:
+    """Return the aspects of an answer as lines; one that cannot be read as such is shown as it is."""
+    aspects = read_aspects(answer, _aspects_of(item))
     return format_aspects(aspects) if aspects else answer
 
 
@@ -155,6 +156,12 @@ def fence_nonce(*texts: str) -> str:
     while any(nonce in text for text in texts):
         nonce = sha256(nonce.encode()).hexdigest()[:12]
     return nonce
+
+
+def describe_dimension(rubric: Rubric, dimension: Dimension, language: Language) -> str:
+    """Return what is asked for in a dimension, and what its ratings mean."""
+    own = _dimension_text(dimension, rubric.scale_of(dimension), language)
+    return "\n".join([own, *_shared_scale(rubric, [dimension], language)])
 
 
 def _dimension_text(dimension: Dimension, scale: AnyScale, language: Language) -> str:

@@ -21,7 +21,7 @@ from schemas.lineage import RunManifest
 from schemas.tables.layers import NO_LAYERS
 from tasks.lake.files import unwritable
 from tasks.lake.local_state import state_folder
-from tasks.lake.partitions import FILE_NAME, rejected_path, relative
+from tasks.lake.partitions import FILE_NAME, located, rejected_path, relative
 
 IN_USE = "in-use.lock"
 
@@ -142,7 +142,10 @@ def _is_temporary(path: str) -> bool:
 
 
 def _is_partition(path: str) -> bool:
+    """Return whether a file holds a partition that can be had again; what people rated cannot."""
     layer, below, _ = path.partition("/")
+    if (ref := located(path)) and ref.by_people:
+        return False
     return bool(below) and layer not in NO_LAYERS and FILE_NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 

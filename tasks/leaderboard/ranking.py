@@ -27,6 +27,7 @@ from tasks.runs.run_tables import System, ordered
 from tasks.runs.verdict import judge_run, judge_totals
 from tasks.scoring.aggregation import rank_models
 from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
+from tasks.scoring.breakdowns import judges_first
 from tasks.scoring.published import (
     LANGUAGE,
     PublishedTable,
@@ -187,7 +188,7 @@ def _read_dimensions(manifests: Sequence[RunManifest], totals: pl.DataFrame, lak
     judged = [manifest for manifest in manifests if any(ref.layer == "dimension_scores" for ref in manifest.partitions)]
     if not judged:
         return DimensionScores.create_empty().with_columns(pl.lit("").alias(RUN))
-    scores = _read(judged, "dimension_scores", lake)
+    scores = judges_first(_read(judged, "dimension_scores", lake))
     gold = scores.filter(pl.col(RUN).is_in(totals[RUN].implode()), setting=GOLD)
     return pl.concat([scores.join(totals, on=["model", "setting", RUN], how="semi", maintain_order="left"), gold])
 

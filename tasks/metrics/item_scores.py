@@ -17,6 +17,7 @@ from schemas.errors import MoodflowError, ScoringError
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.metrics import sort_keys
 from schemas.question_types import suited_types
+from schemas.roles import PEOPLE
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.tables.scores import ItemScores
@@ -262,6 +263,7 @@ def item_scores_key(answers: PartitionRef, others: Sequence[PartitionRef], metho
         {
             "method": method.id,
             "rubric": method.rubric,
+            **({"raters": PEOPLE} if method.raters == PEOPLE else {}),
             "profile": method.profile,
             "metrics": [{"metric": metric.metric, "k": metric.k} for metric in method.metrics],
         }

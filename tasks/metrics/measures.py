@@ -16,6 +16,7 @@ import polars as pl
 
 from schemas.blueprint import MethodSpec
 from schemas.errors import ScoringError
+from schemas.roles import PEOPLE
 from schemas.tables.responses import Judgements
 from schemas.vocabulary import OptionRole
 from tasks.solvers.answers import ANSWER
@@ -145,8 +146,10 @@ def read_ratings(judgements: dy.DataFrame[Judgements] | None, method: MethodSpec
     The dimensions are those the judge was asked for anywhere: the executor writes a row for each, also where the judge failed.
 
     Raises:
-        ScoringError: if there are no judgements.
+        ScoringError: if there are no judgements, and the method does not wait for people.
     """
+    if judgements is None and method.raters == PEOPLE:
+        return {}
     if judgements is None:
         raise ScoringError(
             f"method {method.id} needs a judge's ratings",
@@ -154,7 +157,7 @@ def read_ratings(judgements: dy.DataFrame[Judgements] | None, method: MethodSpec
             got="none",
             next_step="run the infer stage with a judge",
         )
-    of_rubric = judgements.filter(pl.col("rubric") == method.rubric)
+    of_rubric = judgements.filter(pl.col("rubric") == method.rubric, (pl.col("judge") == PEOPLE) == (method.raters == PEOPLE))
     given: dict[tuple[Any, ...], list[Rating]] = {}
     for row in of_rubric.filter(pl.col("rating").is_not_null()).iter_rows(named=True):
         time = (*(row[name] for name in ANSWER), row["judge_repetition"])

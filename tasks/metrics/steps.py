@@ -31,7 +31,7 @@ class ItemScoreJob:
     methods: tuple[MethodSpec, ...]
     items: PartitionRef
     answers: PartitionRef
-    judgements: PartitionRef | None
+    judgements: tuple[PartitionRef, ...]
     key: PartitionKey
     gold: tuple[PartitionRef, ...] = ()
     """Of the layers that have what is right, where it is not in the items."""
@@ -64,7 +64,8 @@ def compute_item_scores(job: ItemScoreJob, lake: Lake) -> pl.DataFrame:
     """Return rows of `item_scores`, from what the lake holds; methods of the reference profile do not look at ratings."""
     items = lake.read(job.items, Items)
     answers = lake.read(job.answers, Answers)
-    judgements = lake.read(job.judgements, Judgements) if job.judgements else None
+    rated = [lake.read(ref, Judgements) for ref in job.judgements]
+    judgements = Judgements.cast(pl.concat(rated)) if rated else None
     gold = {ref.layer: lake.read(ref, LAYERS[ref.layer].schema) for ref in job.gold}
     scores = [
         PROFILES[method.profile].score(items, answers, method)

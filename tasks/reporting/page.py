@@ -17,6 +17,8 @@ from schemas.folders import Folder
 from schemas.printing import printable
 from schemas.table import Table
 from schemas.usage import by_model, total
+from tasks.judging.prompts import describe_dimension
+from tasks.judging.rubrics import words_of
 from tasks.lake.files import replace_file
 from tasks.lake.seal import REPORT, page_of
 from tasks.leaderboard.ranking import LeaderboardData
@@ -32,6 +34,7 @@ from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.report import Report, build_report, partitions_table
 from tasks.reporting.system_tables import results_table, scores_table, weakest_table
 from tasks.runs.exhibits import lay_out_exhibits
+from tasks.runs.rating_sheets import SheetAnswer
 from tasks.runs.run_tables import ReportData
 from tasks.runs.sections import Block, lay_out_sections
 from tasks.scoring.published import paper_of
@@ -92,6 +95,12 @@ def worded_table(table: Table, word: str) -> Table:
     """Return a table with another word for an ability in its titles."""
     heads = tuple(column._replace(title=worded(column.title, word)) for column in table.columns)
     return Table(heads, table.rows, table.title and worded(table.title, word))
+
+
+def render_sheet(run: str, answers: Sequence[SheetAnswer]) -> str:
+    """Return a sheet as one page to fill in, which loads nothing; what it saves is made by a script inside."""
+    sheet = make_environment().get_template("sheet.html.jinja")
+    return sheet.render(run=run, answers=answers, describe=describe_dimension, words_of=words_of, colours=COLOURS)
 
 
 def _draw(report: Report) -> dict[str, object]:

@@ -188,7 +188,7 @@ def partitions_table(layer: str, partitions: Sequence[PartitionRef]) -> Table:
     rows = []
     for ref in partitions:
         key = ", ".join(f"{name}={value}" for name, value in ref.place)
-        note = "" if ref.complete else "incomplete: failed calls are asked again"
+        note = "" if ref.complete or ref.by_people else "incomplete: failed calls are asked again"
         rows.append((Cell(key, note), ref.rows, ref.fingerprint[:12], ref.content_sha256[:12]))
     heads = (Column("Partition"), Column("Rows", "count"), *columns("code", "Fingerprint", "Content"))
     return Table(heads, rows, f"Partitions of {layer}")

@@ -5,9 +5,11 @@ from dataclasses import asdict
 
 from schemas.changes import RunChanges
 from schemas.documents.leaderboard import DimensionScore
-from schemas.documents.run import Cost, DatasetHeadlines, RawScore, RunDocument, SystemRegression
+from schemas.documents.run import Agreement, Cost, DatasetHeadlines, RawScore, RunDocument, SystemRegression
 from schemas.lineage import PartitionRef, RunManifest
+from schemas.roles import PEOPLE
 from schemas.usage import Usage, by_model, total
+from tasks.judging.people import count_people
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_changes, run_folder
 from tasks.leaderboard.ranking import run_rows
@@ -34,6 +36,8 @@ def describe_run(manifest: RunManifest, lake: Lake) -> RunDocument:
         headlines=tuple(DatasetHeadlines(**asdict(each)) for each in describe_headlines(run.blueprint, run.layers)),
         raw_scores=tuple(RawScore(**row) for row in run.layers["raw_scores"].iter_rows(named=True)),
         dimension_scores=tuple(DimensionScore(**row) for row in run.dimension_scores.iter_rows(named=True)),
+        agreements=tuple(Agreement(**row) for row in run.read("agreements").iter_rows(named=True)),
+        people=count_people(run.read("judgements", judge=PEOPLE)),
         calls=manifest.calls,
         failures=tuple(failure_kinds(manifest, lake)),
         usage=manifest.usage,

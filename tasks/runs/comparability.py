@@ -10,7 +10,7 @@ from schemas.documents.run import InstrumentCount
 from schemas.documents.score_part import ScorePart
 from schemas.lineage import OWN_AS_PINNED, OWN_UNPINNED, DatasetNotice, RunManifest
 from schemas.paper import LIKENESS, Comparability, DatasetLikeness, Departure, Likeness, Paper, Position, Respect, Shares
-from schemas.roles import JUDGE
+from schemas.roles import JUDGE, PEOPLE
 from tasks.datasets.catalogue import CATALOGUE
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, Row, System, pool_counts
@@ -156,6 +156,7 @@ def _of_datasets(
             own.append(_close("lost", f"{counted(lost, 'item')} without a score"))
         rubrics = {f"{RUBRICS_BELOW}{method.rubric}" for method in entry.methods if method.judged}
         judges = [judge["name"] for judge in manifest.role_models(JUDGE, name)] if rubrics else []
+        judges = [PEOPLE] if any(method.raters == PEOPLE for method in entry.methods) else judges
         if judges and (paper.judge is None or any(paper.judge not in judge.lower() for judge in judges)):
             own.append(_not("judge", f"rated by {listed(judges)}, in the paper by {paper.judge or 'one that is not known'}"))
         own += [_close("rubric", "rated by our own rubric")] if rubrics - _files_of(paper, run.blueprint) else ()

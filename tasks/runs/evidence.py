@@ -118,7 +118,7 @@ def read_tables(run: PastRun, layers: Iterable[str], keys: Mapping[str, str]) ->
 
 NO_VALUE = {
     "call_failed": "The call failed, so the item has no score: it is missing and not 0.",
-    "judge_failed": "The judge gave no rating that can be read, so the item has no score: it is missing and not 0.",
+    "judge_failed": "No rating came that can be read, so the item has no score: it is missing and not 0.",
     "not_counted": "The metric does not count this item.",
 }
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from schemas.documents.run import FailedCalls, InstrumentCount, ScoreOverDialogues, SimulationCheck
 from schemas.lineage import RunManifest
-from schemas.roles import JUDGE, PANEL
+from schemas.roles import JUDGE, PANEL, PEOPLE
 from schemas.tables.layers import FROM_OUTSIDE
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import TESTED
@@ -77,6 +77,8 @@ def name_role(manifest: RunManifest, role: str, model: str) -> str:
     """Return a role as readers know it, with the models that the plan names for it, or that under test."""
     if role in {TESTED, NOT_SENT}:
         return role
+    if role == JUDGE and not manifest.names_in(JUDGE):
+        return PEOPLE
     return f"{role.replace('_', ' ')} ({', '.join(manifest.names_in(role)) or model})"
 
 
@@ -97,7 +99,7 @@ def failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[tuple[str,
     """Yield one row per partition and kind of failure, with an error; only partitions are read that have failed calls."""
     for ref in manifest.partitions:
         keys = dict(ref.place)
-        if ref.layer not in FROM_OUTSIDE or (ref.complete and ref.layer != "judgements"):
+        if ref.layer not in FROM_OUTSIDE or ref.by_people or (ref.complete and ref.layer != "judgements"):
             continue
         dataset, setting, tested = keys["dataset"], keys["setting"], keys["model"]
         if ref.layer == "judgements":

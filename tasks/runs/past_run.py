@@ -19,6 +19,7 @@ from tasks.lake.files import unreadable_document
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_all_changes, read_code_version, read_manifest, read_manifests, run_folder
 from tasks.runs.run_tables import System, ordered
+from tasks.scoring.breakdowns import judges_first
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class PastRun:
 
     def counted_judgements(self, system: System) -> dict[str, PartitionRef]:
         """Return the ratings that count of what a model and setting answered, by dataset; not those of a panel."""
-        rated = system.of(self.dimension_scores).select("dataset", "judge", "rubric").unique().to_dicts()
+        rated = system.of(judges_first(self.dimension_scores)).select("dataset", "judge", "rubric").unique().to_dicts()
         refs = {row["dataset"]: self.partitions("judgements", **system._asdict(), **row) for row in rated}
         return {dataset: partitions[0] for dataset, partitions in refs.items() if partitions}
 

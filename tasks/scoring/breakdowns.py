@@ -17,6 +17,7 @@ import dataframely as dy
 import polars as pl
 
 from schemas.metrics import sort_keys
+from schemas.roles import PEOPLE
 from schemas.tables.comparisons import NeedleScores
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements
@@ -29,8 +30,9 @@ from tasks.scoring.uncertainty import LIMITS, Resampling, mean_limits
 DIMENSIONS_VERSION = "2"
 """Bumped when means of dimensions are computed differently."""
 
-RATED = ["model", "dataset", "setting", "rubric", "dimension"]
-RATED_BY = [*RATED, "judge", "lowest", "highest"]
+DIMENSION = ["model", "dataset", "setting", "rubric", "dimension"]
+RATED = [*DIMENSION, "judge"]
+RATED_BY = [*RATED, "lowest", "highest"]
 """By whom a dimension was rated, and on which scale."""
 
 
@@ -46,7 +48,7 @@ def score_dimensions(
     """Average ratings over a judge's repetitions, then an item's parts, then items; a rating that did not come is left out.
 
     Intervals are those of the mean in `tasks.scoring.uncertainty`: clusters of a dataset's items are drawn, by the same seed.
-    There is a row per model, dataset, setting, rubric and dimension that a judge was asked for, sorted by key.
+    There is a row per model, dataset, setting, rubric, dimension and judge that was asked for it, sorted by key.
     """
     answers = rate_answers(judgements)
     counts = answers.group_by(RATED_BY).agg(n_answers=pl.col("value").count().cast(pl.Int64), n_total=pl.len().cast(pl.Int64))
@@ -61,6 +63,12 @@ def score_dimensions(
     scores = scores.rename({"value": "mean", "lowest": "scale_min", "highest": "scale_max"})
     scores = scores.select(DimensionScores.column_names()).with_columns(pl.col("n_clusters").fill_null(0))
     return DimensionScores.validate(scores.sort(DimensionScores.primary_key()))
+
+
+def judges_first(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of `dimension_scores` of one run or, by `run`, of several; of people where no judge rated the same."""
+    same = [*DIMENSION, *({"run"} & set(scores.columns))]
+    return scores.filter((pl.col("judge") != PEOPLE) | (pl.len().over(same) == 1))
 
 
 def put_on_scale() -> dict[str, pl.Expr]:

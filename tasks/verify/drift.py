@@ -21,6 +21,7 @@ from tasks.datasets.building import annotate_items, list_samples
 from tasks.datasets.catalogue import LAZY_ITEMS_VERSION, find_dataset
 from tasks.datasets.own_items import in_folder, local_dataset
 from tasks.judging.executor import JUDGEMENTS_VERSION
+from tasks.judging.people import PEOPLE_VERSION
 from tasks.judging.rubrics import OwnRubrics, load_rubric
 from tasks.lake.manifest import notices
 from tasks.lake.partitions import canonical_json
@@ -156,7 +157,8 @@ def asked_parts(ref: PartitionRef, settings: Mapping[str, Any], blueprint: Mappi
 
 def judged_parts(ref: PartitionRef, _settings: Mapping[str, Any], blueprint: Mapping[str, Any]) -> dict[str, str]:
     """Return the parts of ratings."""
-    return {VERSION: JUDGEMENTS_VERSION, "rubric_sha256": _rubric_sha256(ref.key("rubric"), blueprint.get("own_rubrics", {}))}
+    version = PEOPLE_VERSION if ref.by_people else JUDGEMENTS_VERSION
+    return {VERSION: version, "rubric_sha256": _rubric_sha256(ref.key("rubric"), blueprint.get("own_rubrics", {}))}
 
 
 def scored_parts(_ref: PartitionRef, settings: Mapping[str, Any], _blueprint: Mapping[str, Any]) -> dict[str, str]:

@@ -99,7 +99,9 @@ def answers(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
 
 
 def judgements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
-    """Read the raw replies of the judge again, which the partition itself has."""
+    """Read the raw replies of the judge again, which the partition itself has; what people say is there as they said it."""
+    if ref.by_people:
+        return stored.lake.read(ref, Judgements)
     return reparse_judgements(stored.lake.read(ref, Judgements), load_rubric(ref.key("rubric"), stored.blueprint.own_rubrics))
 
 
@@ -116,7 +118,7 @@ def compute_scores(stored: StoredRun, ref: PartitionRef, blueprint: Blueprint) -
         methods=blueprint.datasets[ref.key("dataset")].methods,
         items=stored.items_behind(replies),
         answers=answered,
-        judgements=next(iter(rated), None),
+        judgements=rated,
         key=PartitionKey(layer=ref.layer, place=ref.place, fingerprint=ref.fingerprint),
         gold=gold,
     )

@@ -24,11 +24,11 @@ PAGES = (
     "docs/operations.md",
     *(
         f"docs/how-to/{name}.md"
-        for name in ("own-endpoint", "own-dataset", "own-benchmark", "own-prompts", "own-judge", "build-cards")
+        for name in ("own-endpoint", "own-dataset", "own-benchmark", "own-prompts", "own-judge", "people", "build-cards")
     ),
 )
 BY_MAKE = ("make demo", "make test")
-EXIT_STATUS = {("README.md", 1): 1, ("README.md", 28): 1, ("docs/how-to/own-benchmark.md", 1): 2}
+EXIT_STATUS = {("README.md", 1): 1, ("README.md", 28): 1, ("docs/how-to/own-benchmark.md", 1): 2, ("docs/how-to/people.md", 1): 1}
 """Commands, by page and number of the command from 1, that the page says end with another status than 0.
 
 Of the two runs that the README compares, only the later one has a judge.
@@ -70,7 +70,7 @@ def test_commands_do_what_the_page_says(page: str, tmp_path: Path, monkeypatch: 
                     done = ended(*arguments)
                     endings[number, line] = (done.status, done.err if done.status else "")
                     wanted[number, line] = EXIT_STATUS.get((page, number), 0)
-            elif block.word and block.language in {"yaml", "json"}:
+            elif block.word and block.language in {"yaml", "json", "csv"}:
                 (tmp_path / block.word).parent.mkdir(exist_ok=True)
                 (tmp_path / block.word).write_text(body, encoding="utf-8")
     assert {line: status for line, (status, _) in endings.items()} == wanted, endings

@@ -26,7 +26,7 @@ from tasks.benchmarks.esc_eval.posts import CORPORA, Filled, draw, read_corpus, 
 from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
 from tasks.datasets.own_items import local_dataset
-from tasks.judging.cards import ANNOTATORS, EXTRACTOR, Card, CardPipeline
+from tasks.judging.cards import ANNOTATORS, EXTRACTOR, Card, CardPipeline, read_annotations
 from tasks.judging.prompts import fence_data
 from tasks.judging.replies import read_reply
 from tasks.solvers.state import SolverResources
@@ -173,7 +173,11 @@ async def screen(row: Card, models: SolverResources) -> Card:
 
 
 async def annotate(row: Card, models: SolverResources) -> Card:
-    """Have two annotators name leaf category and grade."""
+    """Have two annotators name leaf category and grade, unless people did."""
+    if (given := row.get("annotations")) is not None:
+        if len(given) < len(ANNOTATORS[:2]):
+            raise CardEnds("failed", "unannotated")
+        return {}
     leaves = taxonomy_leaves()
     reply = reply_type(category=one_of(*leaves, NO_CATEGORY), grade=one_of(*QUALITIES, INVALID))
     listed = choices((leaf for _, _, leaf in leaves.values()), row["language"])
@@ -190,10 +194,15 @@ def disputed(annotations: Sequence[Mapping[str, str]]) -> dict[str, tuple[str, .
 
 
 async def adjudicate(row: Card, models: SolverResources) -> Card:
-    """Take over what both annotators say; where they differ, what a third chooses of the two."""
+    """Take over what both annotators say; where they differ, what a third chooses of the two, a person where people annotated."""
     annotations = row["annotations"]
     values = dict(annotations[0])
-    if left := disputed(annotations):
+    if (left := disputed(annotations[:2])) and not models.roles:
+        third: Mapping[str, str] = next(iter(annotations[2:]), {})
+        if any(third.get(name) not in both for name, both in left.items()):
+            raise CardEnds("failed", "undecided")
+        values |= {name: third[name] for name in left}
+    elif left:
         leaves, role = taxonomy_leaves(), ANNOTATORS[2]
         categories = dict.fromkeys(annotation["category"] for annotation in annotations)
         listed = choices((leaves[name][-1] for name in categories), row["language"])
@@ -240,6 +249,7 @@ CARD_PIPELINES = (
         texts=lambda: {file: load_texts(file) for file in (PROMPTS, TAXONOMY)},
         advance=advance,
         items=card_items,
+        annotate=lambda path, cards: read_annotations(path, cards, (*taxonomy_leaves(), NO_CATEGORY), (*QUALITIES, INVALID)),
         printed=DATA_FOLDER / "published" / "esceval_table6.csv",
     ),
 )

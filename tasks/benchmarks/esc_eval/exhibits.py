@@ -9,6 +9,7 @@ from schemas.blueprint import Ability
 from schemas.table import Column, Value, columns
 from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table
 from tasks.runs.sections import Block
+from tasks.scoring.breakdowns import judges_first
 from tasks.scoring.published import read_table
 from tasks.text.number_format import number
 from tasks.text.tables import MARKS
@@ -34,7 +35,7 @@ def _cells(models: RankedModels, main: Ability, row: ModelRow) -> Iterator[Value
     rated = models.read(row, "dimension_scores")
     if rated is not None:
         rubrics = {method.rubric for name in main.dataset_ids for method in models.blueprint.datasets[name].methods}
-        own = rated.filter(pl.col("dataset").is_in(main.dataset_ids), pl.col("rubric").is_in(rubrics))
+        own = judges_first(rated).filter(pl.col("dataset").is_in(main.dataset_ids), pl.col("rubric").is_in(rubrics))
         percent = dict(own.select("dimension", 100 * pl.col("mean") / pl.col("scale_max")).iter_rows())
     elif models.paper:
         where = models.paper.models.abilities[main.id].where

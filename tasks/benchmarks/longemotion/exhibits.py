@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from schemas.table import Cell, Column, Table, Value, columns
@@ -33,7 +32,7 @@ def lay_out_scores(models: RankedModels) -> Iterator[Block]:
     """Yield Table 2: a row per model, a group of columns per setting, ratings to 5 where the paper has them."""
     rows: dict[tuple[bool, str], dict[str, ModelRow]] = {}
     settings = tuple(dict.fromkeys(row.setting for row in models.rows))
-    for row in chain.from_iterable(models.by_setting.values()):
+    for row in models.rows:
         rows.setdefault((row.run is None, row.model), {})[row.setting] = row
 
     def cells(row: ModelRow) -> Iterator[Value]:

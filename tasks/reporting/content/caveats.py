@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from schemas.lineage import Missing, RunManifest
-from schemas.roles import JUDGE
+from schemas.roles import JUDGE, PEOPLE
 from schemas.usage import TESTED
 from tasks.models.long_prompts import LEAST_WINDOW
 from tasks.retrieval.embedding import BUNDLED, UNREAD_CHINESE
@@ -98,7 +98,7 @@ def _about_replies(data: ReportData, system: System, totals: Row) -> Iterator[Ca
     if lost:
         causes = [counted(failed, "failed call")] if failed else []
         causes += [counted(of_helpers, "failed call of a helper", "failed calls of helpers")] if of_helpers else []
-        causes += [counted(judge_failed, "judge failure")] if judge_failed else []
+        causes += [counted(judge_failed, "missing rating")] if judge_failed else []
         causes += [counted(unsent, "call not sent", "calls not sent")] if unsent else []
         because = f" ({listed(causes)})" if causes else ""
         yield Caveat(
@@ -183,7 +183,7 @@ def _about_the_judge(data: ReportData, system: System) -> Iterator[Caveat]:
     has_judged = system.of(data.raw_scores).filter(pl.col("method").is_in(sorted(judged)) & pl.col("value").is_not_null()).height
     if not judges or not has_judged:
         return
-    calls = system.of(data.judgements).unique("call_key")
+    calls = system.of(data.judgements).filter(pl.col("judge") != PEOPLE).unique("call_key")
     if repaired := calls.filter(pl.col("parse_status") == "repaired").height:
         yield Caveat(
             f"{counted(repaired, 'rating')} repaired",
@@ -211,7 +211,7 @@ def _about_precision(totals: Row) -> Iterator[Caveat]:
 
 NOT_SELECTED = "not selected for this run"
 NO_REPLIES = "no replies in this run"
-STATUS_WORDS = {"call_failed": "failed call", "judge_failed": "judge failure", "not_counted": "filler item"}
+STATUS_WORDS = {"call_failed": "failed call", "judge_failed": "missing rating", "not_counted": "filler item"}
 MAX_NAMES = 3
 MAX_QUOTED = 120
 """Characters of a reply that is quoted as an example."""

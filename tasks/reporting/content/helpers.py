@@ -7,7 +7,9 @@ from typing import Any
 import polars as pl
 
 from schemas.documents.run import ScoreOverDialogues, SimulationCheck
+from schemas.roles import PEOPLE
 from schemas.table import Cell, Column, Interval, Part, Table, columns
+from tasks.judging.people import count_people
 from tasks.runs.run_tables import ReportData, Row, System
 from tasks.solvers.registry import setting_order, setting_title
 from tasks.text.number_format import count, counted, list_counts, listed, number, signed
@@ -21,9 +23,10 @@ MAX_NAMED = 4
 
 @dataclass(frozen=True)
 class JudgeReport:
-    """Means and agreement by dimension, and one warning per dataset and system with a doubtful one."""
+    """Means and agreement by dimension, which people rated, and one warning per dataset and system with a doubtful one."""
 
     dimensions: Table
+    people: tuple[str, ...]
     agreement: Table
     warnings: tuple[str, ...]
 
@@ -33,9 +36,13 @@ def describe_judges(data: ReportData) -> JudgeReport | None:
     if data.agreements.is_empty() and data.dimension_scores.is_empty():
         return None
     agreements = [{**row, "doubts": _doubts(row["alpha"], row["length_correlation"])} for row in _named(data, data.agreements)]
-    return JudgeReport(
-        _dimensions_table(_named(data, data.dimension_scores)), _agreement_table(agreements), _warnings(agreements)
+    people = tuple(
+        f"{listed([*row.raters])} rated {row.n_answers} of {counted(row.n_total, 'answer')} of "
+        f"{System(row.model, row.setting).label} to {data.title_of(row.dataset)} by rubric {row.rubric}."
+        for row in count_people(data.judgements.filter(judge=PEOPLE))
     )
+    dimensions = _dimensions_table(_named(data, data.dimension_scores))
+    return JudgeReport(dimensions, people, _agreement_table(agreements), _warnings(agreements))
 
 
 def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[Row]:
@@ -94,7 +101,8 @@ def _doubts(alpha: float | None, correlation: float | None) -> tuple[str, ...]:
 def _warnings(rows: list[Row]) -> tuple[str, ...]:
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        groups.setdefault((row["title"], row["system"]), []).append(row)
+        by = f" rated by {listed(sorted(row['judges']))}" if PEOPLE in row["judges"] else ""
+        groups.setdefault((row["title"], row["system"] + by), []).append(row)
     return tuple(_warn(key, group) for key, group in groups.items() if any(row["doubts"] for row in group))
 
 

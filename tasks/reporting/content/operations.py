@@ -42,7 +42,7 @@ def judge_failures_table(data: ReportData) -> Table:
         .sort("model", "setting", "dataset")
     )
     rows = [(System(model, setting).label, data.title_of(dataset), n) for model, setting, dataset, n in grouped.iter_rows()]
-    return Table((*columns("name", "Model", "Dataset"), Column("Items", "count")), rows, "Judge failures")
+    return Table((*columns("name", "Model", "Dataset"), Column("Items", "count")), rows, "Missing ratings")
 
 
 def latency_table(data: ReportData) -> Table:

@@ -236,3 +236,69 @@ def test_what_means_nothing_here_is_refused(more: tuple[str, ...], parts: tuple[
 def test_a_server_that_answers_nothing_ends_the_command(tmp_path: Path) -> None:
     with ModelServer(answer, fault=lambda _number: "401") as server:
         assert_one_message(cards("build", written(tmp_path, [GOOD]), server), "no call was answered")
+
+
+PEOPLE = [
+    *(("ann", case, *CASES[case][1]) for case in ("alike", "richer", "other", "both", "vetoed")),
+    *(("bob", case, *CASES[case][2]) for case in ("alike", "richer", "other", "both", "vetoed")),
+    *(("cyd", "richer", WORK, "high"), ("cyd", "other", "drive", "high"), ("ann", "plain", WORK, "high")),
+]
+"""Cyd settles one card and takes a third side on another; nobody settles a third one; of the last there is one annotation."""
+
+
+def cards_of_people(
+    folder: Path, rows: Sequence[Sequence[str]], *more: str | Path, header: str = "annotator,card_id,category,grade"
+) -> Ended:
+    asked = {"language": "en", "question_type": "open_ended", "question": "Talk.", "references": ["-"]}
+    fields = "\n".join(FIELDS["en"])
+    names = ("alike", "richer", "other", "both", "vetoed", "plain")
+    items = [{"item_id": case, "context": f"{fields}\nProblem: case-{case}", **asked} for case in names]
+    said = written(folder, [header, *map(",".join, rows)], "people.csv")
+    where = ("--lake", folder / "lake", "--out", folder / "cards", "--json")
+    return ended("cards", "annotate", written(folder, items, "known.jsonl"), "--people", said, *where, *more)
+
+
+def test_people_annotate_in_place_of_models(tmp_path: Path) -> None:
+    done = cards_of_people(tmp_path, PEOPLE)
+    # Alike and richer come out; vetoed is invalid to bob; the others wait for a third who chooses one of the two.
+    assert (done.status, done.document["calls"]["sent"], done.document["usage"]) == (1, 0, [])
+    assert done.document["failed"] == {"plain": "unannotated", "other": "undecided", "both": "undecided"}
+    assert [(row["entered"], row["kept"], row["dropped"], row["failed"]) for row in done.document["funnel"]] == [
+        (6, 5, {}, 1),
+        (5, 2, {"invalid": 1}, 2),
+    ]
+    # Of five pairs alike, richer and vetoed name one category; alike and other one grade.
+    assert [(row["cards"], row["alike"]) for row in done.document["agreement"]] == [(5, 3), (5, 2)]
+    assert [item["item_id"] for item in read(tmp_path, "known.high.jsonl")] == ["alike", "richer"]
+    settled = [
+        *PEOPLE[:-2],
+        ("cyd", "other", ROMANCE, "high"),
+        ("cyd", "both", ROMANCE, "middle"),
+        ("bob", "plain", WORK, "high"),
+        PEOPLE[-1],
+    ]
+    again = cards_of_people(tmp_path, settled)
+    assert (again.status, again.document["failed"], again.document["grades"]) == (0, {}, {"high": 4, "middle": 1})
+
+
+@each_row(
+    ("row", "parts"),
+    [
+        (("ann", "nobody", WORK, "high"), ("line 2", "a card_id of the cards")),
+        (("", "alike", WORK, "high"), ("line 2", "an annotator with a name")),
+        (("ann", "alike", "fishing", "high"), ("line 2", "a category: starting_or_ending_a_romance, ")),
+        (("ann", "alike", WORK, "splendid"), ("line 2", "a grade: high, middle, invalid")),
+    ],
+)
+def test_wrong_annotations_are_refused_by_line(row: tuple[str, ...], parts: tuple[str, ...], tmp_path: Path) -> None:
+    assert_one_message(cards_of_people(tmp_path, [row]), "a row is no annotation of a card", *parts)
+
+
+def test_people_annotate_cards_once_and_alone(tmp_path: Path) -> None:
+    alike = ("alike", WORK, "high")
+    assert_one_message(cards_of_people(tmp_path, [("ann", *alike)] * 2), "line 3", "once per card")
+    assert_one_message(cards_of_people(tmp_path, [("ann", *alike), ("bob", "alike")]), "line 3", "as many fields as the header")
+    four = [(name, *alike) for name in ("ann", "bob", "cyd", "dan")]
+    assert_one_message(cards_of_people(tmp_path, four), "line 5", "3 annotators of a card at most")
+    assert_one_message(cards_of_people(tmp_path, four[:2], "--model", "smollm2"), "no model is asked beside them")
+    assert_one_message(cards_of_people(tmp_path, four[:2], header="who,card_id,category,grade"), "there is no column who")

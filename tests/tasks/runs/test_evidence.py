@@ -71,7 +71,7 @@ def test_a_missing_value_says_whose_call_failed(tmp_path: Path) -> None:
     assert [row.scores[0].why for row in rows] == [
         f"{lost}, of the seeker.",
         f"{lost}.",
-        "The judge gave no rating that can be read, so the item has no score: it is missing and not 0.",
+        "No rating came that can be read, so the item has no score: it is missing and not 0.",
         "The metric does not count this item.",
     ]
     assert {row.value for row in rows} == {None}

@@ -51,7 +51,7 @@ def test_levels_distinguish_no_tasks_from_no_score() -> None:
     assert [shown(safety.level(name)) for name in LEVELS] == [("Low level", 0.0, 1, 1, None), None, None]
     assert [shown(recognition.level(name)) for name in LEVELS] == [
         ("Low level", 100.0, 1, 2, None),
-        ("Medium level", None, 0, 1, "nothing scored: 1 judge failure"),
+        ("Medium level", None, 0, 1, "nothing scored: 1 missing rating"),
         None,
     ]
     assert shown(recognition) == ("Emotion Recognition", 100.0, 1, 3, None)

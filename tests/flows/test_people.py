@@ -1,0 +1,155 @@
+"""People beside a judge: what they say of the same answers, what is drawn and withheld, and what the lake makes of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import krippendorff
+import pytest
+
+from schemas.folders import parse_folder
+from schemas.tables.layers import LAYERS
+from tasks.runs.past_run import reopen
+from tasks.runs.rating_sheets import draw_answers
+from tests.flows.command import Ended, assert_one_message, ended
+from tests.flows.rating import ITEMS, PEOPLE, filled, judge, rating, rows_of, run, warmth, write_benchmark, written
+from tests.model_server import ModelServer
+
+JUDGED = ("--judge", "judge", "--judge-base-url")
+
+
+@pytest.fixture
+def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "lake"
+
+
+def sheet(name: str, lake: Path, *more: str) -> tuple[Ended, Path]:
+    done = ended("runs", "rate", name, "--to", "sheet", "--lake", lake, "--json", *more)
+    return done, Path("sheet") / "sheet.csv"
+
+
+def imported(name: str, lake: Path, *files: Path) -> dict[str, Any]:
+    done = ended("runs", "rate", name, "--import", *files, "--lake", lake, "--json")
+    assert done.status == 0, done.err
+    return done.document
+
+
+def shown(name: str, lake: Path) -> dict[str, Any]:
+    return ended("runs", "show", name, "--lake", lake, "--json").document
+
+
+def scores(document: dict[str, Any]) -> list[tuple[str, str, float]]:
+    return [(row["judge"], row["dimension"], row["mean"]) for row in document["dimension_scores"]]
+
+
+def test_people_stand_beside_the_judge(lake: Path, tmp_path: Path) -> None:
+    write_benchmark(tmp_path, "both")
+    with ModelServer(judge) as server:
+        first = run(lake, *JUDGED, server.base_url)
+    # The judge says of every reply what most say: 1 of ten, 0.75 of ten.
+    assert first["raw_scores"][0]["value"] == pytest.approx(0.875)
+    assert [gap["reason"] for gap in first["missing"]] == ["was rated by nobody yet by rubric kindness"]
+    files = [filled(tmp_path / f"{rater}.csv", sheet(first["run"], lake)[1], rater) for rater in PEOPLE]
+    name = imported(first["run"], lake, *files)["scored_run"]
+    scored = shown(name, lake)
+    assert (scored["raw_scores"][0]["value"], scored["missing"]) == (pytest.approx(0.875), [])
+    assert scores(scored) == [
+        *(("judge", "asks", 1.0), ("people", "asks", pytest.approx(59 / 60))),
+        *(("judge", "warmth", 3.0), ("people", "warmth", pytest.approx(2.9))),
+    ]
+    of = {(row["dimension"], *row["judges"]): row["alpha"] for row in scored["agreements"]}
+    people = [[float(rating(rater, item, "warmth") or "nan") for item in ITEMS] for rater in PEOPLE]
+    beside = [*people, [float(warmth(item)) for item in ITEMS]]
+    for judges, table in ((("people",), people), (("judge", "people"), beside)):
+        alpha = krippendorff.alpha(reliability_data=table, level_of_measurement="interval")
+        assert of["warmth", *judges] == pytest.approx(alpha)
+    assert_kept(first["run"], name, lake)
+
+
+def assert_kept(first: str, name: str, lake: Path) -> None:
+    """Comparisons and boards take the judge's ratings; every command about the lake knows those by people."""
+    checked = ended("verify", name, "--lake", lake, "--json")
+    assert (checked.status, checked.document["differences"]) == (0, [])
+    (model,) = ended("compare", first, name, "--lake", lake, "--json").document["models"]
+    assert [row["difference"] for row in model["dimension_scores"]] == [0, 0]
+    board = ended("leaderboard", "own.yaml", "--lake", lake, "--json").document
+    assert {row["judge"] for row in board["dimension_scores"]} == {"judge"}
+    rows = ended("explain", name, "--dataset", "days", "--item", "a1", "--lake", lake, "--json").document["asked"][0]["ratings"]
+    said = [json.loads(row["raw_reply"]) for row in rows if (row["judge"], row["dimension"]) == ("people", "warmth")]
+    assert said == [{"rater": rater, "rating": value} for rater, value in (("ann", 4), ("bob", 0), ("cyd", 4))]
+    assert "/judge=people/" in ended("lineage", name, "--lake", lake, "--json").out
+    page = Path(shown(name, lake)["report"]).read_text(encoding="utf-8")
+    assert "ann, bob and cyd rated 20 of 20 answers of m to Bad days by rubric kindness" in page
+    for run_folder in (lake / "runs").iterdir():
+        run_folder.rename(lake / f"gone-{run_folder.name}")
+    assert ended("gc", "--yes", "--older-than", "0", "--lake", lake).status == 0
+    left = [path.relative_to(lake).parts for path in lake.rglob("*.parquet")]
+    assert {parts[4] for parts in left if parts[0] in LAYERS} == {"judge=people"}
+
+
+def test_a_changed_rating_changes_the_scores_below(lake: Path, tmp_path: Path) -> None:
+    write_benchmark(tmp_path, "people")
+    first = run(lake)["run"]
+    ann = filled(tmp_path / "ann.csv", sheet(first, lake)[1], "ann")
+    one = imported(first, lake, ann)["scored_run"]
+    assert imported(first, lake, ann)["scored_run"] == one
+    rows = rows_of(ann.read_text(encoding="utf-8"))
+    changed = [{**row, "rating": "0"} for row in rows if row["dimension"] == "warmth" and row["said"].endswith("a1")]
+    other = imported(first, lake, written(ann, changed))["scored_run"]
+    before, after = (shown(name, lake) for name in (one, other))
+    # Warmth of a1 falls from 4 to 0: 60 less 4 of 20; its value from 1 to 0.5.
+    assert [scores(each)[1] for each in (before, after)] == [("people", "warmth", 3.0), ("people", "warmth", 2.8)]
+    assert [each["raw_scores"][0]["value"] for each in (before, after)] == [pytest.approx(0.875), pytest.approx(0.85)]
+    paths = [{ref.path for ref in reopen(parse_folder(str(lake)), name).partitions("item_scores")} for name in (one, other)]
+    assert not paths[0] & paths[1]
+
+
+def test_a_draw_is_the_same_for_all_raters(lake: Path, tmp_path: Path) -> None:
+    write_benchmark(tmp_path, "people")
+    name = run(lake)["run"]
+    done, file = sheet(name, lake, "--sample", "5")
+    drawn = [row["answer"] for row in rows_of(file.read_text(encoding="utf-8"))][::2]
+    assert (done.document["answers"], len(set(drawn))) == (5, 5)
+    again = [row["answer"] for row in rows_of(sheet(name, lake, "--sample", "5")[1].read_text(encoding="utf-8"))][::2]
+    other = [row["answer"] for row in rows_of(sheet(name, lake, "--sample", "5", "--seed", "1")[1].read_text(encoding="utf-8"))]
+    assert (again, set(other) == set(drawn)) == (drawn, False)
+    scored = shown(
+        imported(name, lake, filled(tmp_path / "ann.csv", sheet(name, lake, "--sample", "5")[1], "ann"))["scored_run"], lake
+    )
+    assert (scored["raw_scores"][0]["n_scored"], scored["raw_scores"][0]["n_total"]) == (5, 20)
+    assert [(row["n_answers"], row["n_total"]) for row in (*scored["people"], *scored["dimension_scores"])] == [(5, 20)] * 3
+
+
+def test_any_free_text_is_rated_by_a_named_rubric(lake: Path, tmp_path: Path) -> None:
+    write_benchmark(tmp_path, "people")
+    name = run(lake)["run"]
+    done, file = sheet(name, lake, "--rubric", "summary", "--method", "judge")
+    rows = rows_of(file.read_text(encoding="utf-8"))
+    assert (done.document["answers"], len(rows)) == (20, 80)
+    scored = shown(
+        imported(name, lake, written(tmp_path / "s.csv", [{**row, "rater": "ann", "rating": "5"} for row in rows]))["scored_run"],
+        lake,
+    )
+    assert {(row["rubric"], row["mean"]) for row in scored["dimension_scores"]} == {("summary", 5.0)}
+    # They count in no method: of kindness nothing was rated.
+    assert scored["raw_scores"][0]["n_scored"] == 0
+
+
+def test_what_may_not_be_passed_on_is_left_out(lake: Path, tmp_path: Path) -> None:
+    write_benchmark(tmp_path, "people")
+    past = reopen(parse_folder(str(lake)), run(lake)["run"])
+    notices = [notice.model_copy(update={"redistributable": False}) for notice in past.manifest.datasets]
+    manifest = past.manifest.model_copy(update={"datasets": tuple(notices), "redacted": True})
+    with pytest.raises(Exception, match="the run has no answer that people could rate"):
+        draw_answers(type(past)(manifest, past.blueprint, past.lake), None, None, None, 0)
+
+
+def test_wrong_options_are_refused(lake: Path, tmp_path: Path) -> None:
+    write_benchmark(tmp_path, "people")
+    name = run(lake)["run"]
+    assert_one_message(ended("runs", "rate", name, "--lake", lake), "either a sheet is written")
+    assert_one_message(sheet(name, lake, "--method", "none")[0], "no answer that people could rate", "got: methods judge")
+    assert_one_message(sheet(name, lake, "--rubric", "kindnes")[0], "there is no rubric kindnes")
+    named = ended("run", "own.yaml", "--model", "smollm2", "--judge", "people", "--judge-base-url", "http://localhost:1/v1")
+    assert_one_message(named, "no judge can be called people")
