@@ -15,8 +15,8 @@ from tasks.runs.run_tables import Row
 from tasks.text.tables import to_csv, to_latex
 
 LATEX_HEAD = (
-    "% Needs \\usepackage{booktabs}. Bold: best, or clear; underlined: second; italic: lowest; \\approx: the best is not clearly"
-    " better."
+    "% Needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}. Bold: best, or clear; underlined: second; italic: lowest;"
+    " \\approx: the best is not clearly better."
 )
 _COLUMNS = 6
 """Models beside each other in a table of LaTeX."""

@@ -34,14 +34,14 @@ class RankedModels:
     runs: Mapping[str, PastRun] = field(default_factory=dict)
 
     @property
-    def by_setting(self) -> dict[str, list[ModelRow]]:
-        """The rows that have a total by setting, ranked ones first, the others by their total before the veto.
-
-        A setting is named as the end of a title, by nothing where there is one.
-        """
+    def settings(self) -> dict[str, str]:
+        """Settings of the rows, in their order, each with the end of a title that names it; nothing where there is one."""
         settings = dict.fromkeys(row.setting for row in self.rows)
-        titles = {setting: f": {setting_title(setting)}" if len(settings) > 1 else "" for setting in settings}
-        return {title: with_total([row for row in self.rows if row.setting == setting]) for setting, title in titles.items()}
+        return {setting: f": {setting_title(setting)}" if len(settings) > 1 else "" for setting in settings}
+
+    def in_setting(self, setting: str) -> "RankedModels":
+        """Return the models in one setting."""
+        return replace(self, rows=tuple(row for row in self.rows if row.setting == setting))
 
     def read(self, row: ModelRow, layer: str) -> pl.DataFrame | None:
         """Return the rows of a layer about the model and setting of a row; null for a paper's, which has no run."""

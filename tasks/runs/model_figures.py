@@ -14,7 +14,7 @@ from schemas.blueprint import Blueprint
 from schemas.chart import Axis, Chart, Point, quartiles
 from schemas.model_description import ModelSize
 from schemas.table import Column, Interval, Table, columns
-from tasks.runs.exhibits import ORIGIN, Exhibit, ModelRow, RankedModels, origin_of, without_origin
+from tasks.runs.exhibits import ORIGIN, Exhibit, ModelRow, RankedModels, origin_of, with_total, without_origin
 from tasks.runs.sections import Block
 from tasks.scoring.published import BASE_SETTING
 from tasks.solvers.registry import setting_title
@@ -33,7 +33,8 @@ def in_each_setting(draw: Draw) -> Callable[[RankedModels], Iterator[Block]]:
     """Return what lays out a figure for each setting, as a block of its own."""
 
     def lay_out(models: RankedModels) -> Iterator[Block]:
-        for where, rows in models.by_setting.items():
+        for setting, where in models.settings.items():
+            rows = with_total(models.in_setting(setting).rows)
             yield from (Block(charts=(chart,)) for chart in draw(rows, models.blueprint, where))
 
     return lay_out
@@ -194,9 +195,8 @@ def lay_out_printed(models: RankedModels) -> Iterator[Block]:
     if (paper := models.paper) and any(row.run is None for row in models.rows):
         for shown in paper.shown:
             printed = pl.read_csv(paper.folder / shown.file, infer_schema=False).fill_null("")
-            yield Block(
-                shown.title, shown.note, (Table(columns("name", *printed.columns), printed.rows(), shown.title),), folds=True
-            )
+            table = Table(columns("name", *printed.columns), printed.rows(), shown.title)
+            yield Block(shown.title, shown.note, (table,), folds=True)
 
 
 EXHIBITS = (

@@ -7,7 +7,7 @@ from schemas.blueprint import Blueprint
 from schemas.table import Cell, Column, Table, Value, columns
 from tasks.benchmarks.moodbench.core_fit import draw_core
 from tasks.datasets.catalogue import CATALOGUE
-from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table
+from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table, with_total
 from tasks.runs.model_figures import in_each_setting
 from tasks.runs.sections import Block
 from tasks.scoring.published import read_table
@@ -27,11 +27,13 @@ LANGUAGES = {"en": "English", "zh": "Chinese", "en+zh": "both"}
 def lay_out_scores(models: RankedModels) -> Iterator[Block]:
     """Yield Table 4 for each setting: ranked models, then the others with their total before the veto."""
     heads = (Column("Rank", "count"), *columns("score", "Overall", *MAINS.values()))
-    for where, rows in models.by_setting.items():
+    for setting, where in models.settings.items():
+        rows = with_total(models.in_setting(setting).rows)
         vetoed = " Vetoed models stand below, with their total before the veto." if any(row.vetoed for row in rows) else ""
+        apart = " Ranks hold among your own models, and among the paper's." if len({row.run is None for row in rows}) > 1 else ""
         title = f"Main abilities{where}"
         if rows:
-            yield Block(title, MARKS + vetoed, (models_table(title, rows, heads, _scores),))
+            yield Block(title, MARKS + vetoed + apart, (models_table(title, rows, heads, _scores),))
 
 
 def _scores(row: ModelRow) -> Iterator[Value]:
