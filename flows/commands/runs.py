@@ -10,11 +10,11 @@ from flows.commands import options as opt
 from flows.commands.config_files import read_descriptions
 from flows.commands.console import CommandResult, detail_lines, terminal_table
 from flows.commands.run_view import run_view
-from schemas.documents.run import DescribedRun, ExportedRun, RewrittenReport
+from schemas.documents.run import ExportedRun, RewrittenReport
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.table import Column, Table
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import MANIFEST, describe_models, list_runs, read_changes, read_code_version, read_manifest, run_folder
+from tasks.lake.manifest import describe_models, list_runs, read_changes, read_code_version, read_manifest, run_folder
 from tasks.lake.seal import check_seal, seal_run
 from tasks.reporting.page import write_report
 from tasks.reporting.run_document import describe_run
@@ -82,17 +82,11 @@ def report_command(
 
 @app.command("describe")
 def describe_command(run: opt.Run, about: opt.DescriptionFile, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """Change what a past run says of its models: no call, no score, no name of a run changes. The run is sealed again."""
+    """Change what a past run says of its models, seal it again and show it: no call, no score and no name of a run changes."""
     folder = lake or DEFAULT_LAKE
     names = [model["name"] for model in read_manifest(folder, run).plan.get("models", ())]
-    manifest = describe_models(folder, run, read_descriptions(about, names))
-    document = DescribedRun(
-        run=run,
-        manifest=str(run_folder(folder, run) / MANIFEST),
-        models={name: manifest.descriptions.get(name) for name in names},
-        earlier_sha256=manifest.earlier_sha256,
-    )
-    CommandResult(0, document).finish(as_json=as_json)
+    describe_models(folder, run, read_descriptions(about, names))
+    show_command(run, folder, as_json)
 
 
 @app.command("export")

@@ -39,7 +39,7 @@ DOCUMENTS = {
     "options": "plan:PlanOptionList",
     "report": "run:RunDocument",
     "run": "comparison:AnyRun",
-    "runs describe": "run:DescribedRun",
+    "runs describe": "run:RunDocument",
     "runs export": "run:ExportedRun",
     "runs list": "run:RunList",
     "runs report": "run:RewrittenReport",
