@@ -107,10 +107,10 @@ def describe_models(lake: Folder, run: str, about: Mapping[str, ModelDescription
         )
 
     said = {name: description and description.model_dump(mode="json") for name, description in about.items()}
-    models = [model | ({"about": said[model["name"]]} if model["name"] in said else {}) for model in manifest.plan["models"]]
+    entries = manifest.plan.get("models", ())
+    models = [entry | ({"about": said[entry["name"]]} if entry["name"] in said else {}) for entry in entries]
     earlier = (*manifest.earlier_sha256, file_sha256(folder / MANIFEST))
-    plan = {**manifest.plan, "models": models}
-    write_manifest(lake, manifest.model_copy(update={"plan": plan, "earlier_sha256": earlier}))
+    write_manifest(lake, manifest.model_copy(update={"plan": manifest.plan | {"models": models}, "earlier_sha256": earlier}))
 
 
 def read_manifest(lake: Folder, run: str) -> RunManifest:
