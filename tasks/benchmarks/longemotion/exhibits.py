@@ -31,7 +31,6 @@ TIMES = 20
 def lay_out_scores(models: RankedModels) -> Iterator[Block]:
     """Yield Table 2: a row per model, a group of columns per setting, ratings to 5 where the paper has them."""
     rows: dict[tuple[bool, str], dict[str, ModelRow]] = {}
-    settings = tuple(dict.fromkeys(row.setting for row in models.rows))
     for row in with_total(models.rows):
         rows.setdefault((row.run is None, row.model), {})[row.setting] = row
 
