@@ -13,7 +13,7 @@ from flows.commands.plan_fields import EXAMPLE, Values
 from schemas.addresses import KeyVariables, hide_credentials
 from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL
-from schemas.errors import MoodflowError, UsageError, unknown_name
+from schemas.errors import MoodflowError, UsageError, summarize, unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.model_description import ModelDescription
@@ -161,7 +161,7 @@ def read_descriptions(path: Path, names: Collection[str]) -> dict[str, ModelDesc
         return TypeAdapter(dict[str, ModelDescription | None]).validate_python(values)
     except ValidationError as error:
         fault = refused(error)
-        expected = f"of {', '.join(ModelDescription.model_fields)} those that are known"
+        expected = f"what is said of a model: {', '.join(ModelDescription.model_fields)}"
         raise UsageError(fault.what, where=f"{path}, {fault.where}", expected=expected, got=fault.got, next_step=step) from error
 
 
@@ -177,7 +177,7 @@ def _read_config(
             return values
         got = type(values).__name__
     except (OSError, ValueError) as error:
-        got = " ".join(str(error).split())[:200]
+        got = summarize(error)
     raise UsageError(
         fault,
         where=str(path),

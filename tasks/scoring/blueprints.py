@@ -11,7 +11,7 @@ from yaml import MappingNode
 
 from schemas.benchmark import files_by_name
 from schemas.blueprint import Blueprint, BlueprintDataset, PaperWording
-from schemas.errors import BlueprintError, suggest, unknown_name
+from schemas.errors import BlueprintError, suggest, summarize, unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.metrics import METRICS, SHARE
@@ -33,10 +33,8 @@ WORDING, RUBRICS_BELOW = "wording", "rubrics/"
 def load_blueprint(name_or_path: str | Path) -> Blueprint:
     """Read and check a blueprint that ships with MoodFlow, by its name, or a YAML file, by its path.
 
-    A path of one of your own files is relative to the blueprint's file there, and to the current folder here.
-
-    Raises:
-        BlueprintError: if there is no such blueprint, or it breaks a rule.
+    A path of one of your own files is relative to the blueprint's file there, and to the current folder here. BlueprintError:
+    there is no such blueprint, or it breaks a rule.
     """
     file = find_blueprint(name_or_path)
     status = file.stat()
@@ -64,20 +62,23 @@ def with_texts(blueprint: Blueprint, folder: Path) -> Blueprint:
 
 def _read_folder(folder: Path, *, with_wording: bool = False) -> dict[str, Any]:
     """Return the YAML files of a folder by their paths in it, without suffix; raise BlueprintError if there are none."""
+    texts, place = dict[str, Any](), folder
     try:
         paths = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
-        texts = {path.relative_to(folder).with_suffix("").as_posix(): read_yaml(read_text(path)) for path in paths}
-        json.dumps(texts)  # a date of YAML is no text, and none of a manifest
+        for place in paths:
+            texts[place.relative_to(folder).with_suffix("").as_posix()] = text = read_yaml(read_text(place))
+            json.dumps(text)  # a date of YAML is no text, and none of a manifest
+        place = folder
         if with_wording and WORDING in texts:
             texts[WORDING] = _read_wording(texts)
         if texts and len(texts) == len(paths):
             return texts
-        reason = "two of its files have one name" if texts else "it has no YAML files"
+        reason = "two of its files have one name" if texts else "it has no YAML files" if folder.is_dir() else "no such folder"
     except (OSError, ValueError, TypeError) as error:
-        reason = str(error)
+        reason = summarize(error)
     raise BlueprintError(
         "a folder of prompts or rubrics cannot be read",
-        where=str(folder),
+        where=str(place),
         expected="YAML files",
         got=reason,
         next_step="correct the files, or the path, which in a blueprint is relative to its file",

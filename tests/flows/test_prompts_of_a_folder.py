@@ -159,6 +159,7 @@ def test_a_faulty_folder_is_one_message(
     tmp_path: Path, server: ModelServer, files: dict[str, Any], parts: tuple[str, ...]
 ) -> None:
     folder = write(tmp_path / "theirs", **files)
+    folder.mkdir(exist_ok=True)
     assert_one_message(run(server, tmp_path / "lake", *CHOICE, "--set", f"prompts={folder}"), *parts)
     assert server.calls == 0
 
