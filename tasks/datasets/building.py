@@ -55,12 +55,7 @@ def build_items(
 ) -> BuiltItems:
     """Read the files of a catalogue entry, which are at `paths` in the order of `spec.files`, and build its items.
 
-    Args:
-        spec: the entry.
-        paths: of its files.
-        sample: how many valid items to keep; all if there are fewer, or if it is null.
-        seed: of the draw, and of a sample builder.
-        options: how a sample builder builds contexts.
+    So many valid items are kept as `sample` says; all if there are fewer, or if it is null.
 
     Raises:
         SourceError: a file or a record cannot be read, the number of records is not the expected one, or they allow no items.

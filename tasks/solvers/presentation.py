@@ -157,9 +157,7 @@ async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce)
 def choose_length(call: Call, length: int) -> int:
     """Return how many characters, the mark included, the context may have in the next try; 0 or less: the rest is too long.
 
-    Args:
-        call: failed with `context_too_long`.
-        length: of the context it held, in characters.
+    The call failed with `context_too_long`; its context had `length` characters.
     """
     error = call.reply.error or ""
     limit, used = read_max_context(error), read_prompt_tokens(error)
@@ -177,12 +175,8 @@ def choose_length(call: Call, length: int) -> int:
 def truncate(item: Item, length: int, too_long: TooLong) -> Truncated | None:
     """Return the item with a context of at most this length; null if that leaves no text.
 
-    Cuts are made between sentences, or words where no sentence ends nearby. A line of its own marks what is left out.
-
-    Args:
-        item: as the dataset has it.
-        length: of the truncated context in characters, its mark included.
-        too_long: `cut_middle` keeps as much of the beginning as of the end, `cut_start` the end only.
+    Cuts are made between sentences, or words where no sentence ends nearby. A line of its own marks what is left out, and counts
+    for the length. `cut_middle` keeps as much of the beginning as of the end, `cut_start` the end only.
     """
     context, mark = item.context or "", MARKS[item.language]
     kept = length - len(mark) - 2  # two line ends around the mark

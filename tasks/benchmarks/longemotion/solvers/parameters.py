@@ -97,10 +97,8 @@ def choose_parameters(options: RetrievalOptions, task: ContextTask, setting: str
     Where they give one of `top_k` and `initial_k`, CoEM's other one is moved no further than it takes for CoEM to enrich at least
     as many chunks as it shows.
 
-    Stages 1 to 3 of a conversation never retrieve, as published; under `retrieve_only`, which is ours, all four do.
-
-    Raises:
-        UsageError: if neighbouring chunks would overlap as a whole, or CoEM would keep more chunks than it enriches.
+    Stages 1 to 3 of a conversation never retrieve, as published; under `retrieve_only`, which is ours, all four do. UsageError:
+    neighbouring chunks would overlap as a whole, or CoEM would keep more chunks than it enriches.
 
     Source: LongEmotion, Table 8 (`paper`); its released code (`code_2026_01`); both: the spread over the steps of EE.
     """
