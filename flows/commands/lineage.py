@@ -10,7 +10,7 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, terminal_table
-from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
+from schemas.dataset import PinnedFile, SourceFile
 from schemas.documents.lake import LineageGraph, LineageNode, SourceName
 from schemas.errors import SourceError, UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
@@ -23,6 +23,7 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, list_runs, read_code_version, read_manifest, read_manifests, run_folder
 from tasks.lake.partitions import Holdings
 from tasks.lineage.graph import NameSources, diagram_of_graph, graph_of_file, graph_of_run
+from tasks.sources.files import name_source
 from tasks.sources.locating import Locator, source_sha256, sources
 from tasks.text.number_format import counted
 
@@ -189,7 +190,7 @@ def name_sources(manifests: Iterable[RunManifest]) -> NameSources:
     notices = {notice.id: notice for manifest in manifests for notice in manifest.datasets}
 
     def name(dataset: str, hashes: Sequence[str]) -> list[SourceName]:
-        for spec in (source for entry in CATALOGUE.values() if entry.id == dataset for source in sources(entry)):
+        for spec in sources(CATALOGUE.get(dataset)):
             if len(spec.files) == len(hashes) and all(map(_may_be, spec.files, hashes)):
                 return [_name_file(file) for file in spec.files]
         return [_name_noticed(notices.get(dataset), len(hashes))] * len(hashes)
@@ -208,13 +209,9 @@ def _may_be(file: SourceFile, digest: str) -> bool:
 
 
 def _name_file(file: SourceFile) -> SourceName:
-    match file:
-        case PinnedFile():
-            return SourceName(repository=file.repository, revision=file.revision, path=file.path, member=file.member)
-        case BundledFile():
-            return SourceName(path=f"data/bundled/{file.name}")
-        case LocalFile():
-            return SourceName(path=file.path.name, note="a file of the user's own")
+    if isinstance(file, PinnedFile):
+        return SourceName(repository=file.repository, revision=file.revision, path=file.path, member=file.member)
+    return SourceName(path=f"data/bundled/{name_source(file)}")
 
 
 def _name_noticed(notice: DatasetNotice | None, files: int) -> SourceName:

@@ -150,14 +150,10 @@ def item_columns(items: pl.DataFrame, *annotations: pl.DataFrame) -> pl.DataFram
         pairs = frame.select(*ITEM, "groups").explode("groups").unnest("groups").drop_nulls()
         wide = pairs.filter(~pl.col("name").is_in(columns.columns)).pivot("name", index=ITEM, values="value")
         if frame is not items:
-            wide = wide.with_columns(map(_to_numbers, wide.drop(ITEM)))
+            numbers = wide.with_columns(pl.exclude(ITEM).cast(pl.Float64, strict=False))
+            wide = wide.with_columns(column for column in numbers if column.null_count() == wide[column.name].null_count())
         columns = columns.join(wide, on=ITEM, how="left")
     return columns
-
-
-def _to_numbers(column: pl.Series) -> pl.Series:
-    numbers = column.cast(pl.Float64, strict=False)
-    return numbers if numbers.null_count() == column.null_count() else column
 
 
 def split_items(columns: pl.DataFrame, where: str) -> pl.DataFrame:
@@ -175,13 +171,7 @@ def hold_condition(columns: pl.DataFrame, where: str) -> pl.Series:
     except pl.exceptions.PolarsError as error:
         got = str(error).splitlines()[0]
     if got != "Boolean":
-        raise UsageError(
-            "the condition cannot be read",
-            where="--where",
-            expected="numbers compared with numbers, texts in single quotes with texts",
-            got=got,
-            next_step=EXAMPLE,
-        )
+        _fail("numbers compared with numbers, texts in single quotes with texts", got)
     return holds
 
 
@@ -240,13 +230,13 @@ def _read_condition(text: str, columns: Collection[str]) -> pl.Expr:
     try:
         return pl.sql_expr(f"({text})")  # in brackets, a word behind it is not taken for its new name
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        _fail("comparisons joined by AND and OR", str(error).splitlines()[0], 0)
+        _fail("comparisons joined by AND and OR", str(error).splitlines()[0])
 
 
-def _fail(expected: str, got: str, start: int) -> NoReturn:
+def _fail(expected: str, got: str, start: int | None = None) -> NoReturn:
     raise UsageError(
         "the condition cannot be read",
-        where=f"--where, character {start + 1}",
+        where="--where" if start is None else f"--where, character {start + 1}",
         expected=expected,
         got=got,
         next_step=EXAMPLE,

@@ -203,15 +203,11 @@ def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locat
 def _checked(spec: DatasetSpec, faults: tuple[str, ...]) -> DatasetCheck:
     files = [file for file in spec.files if isinstance(file, PinnedFile)]
     return DatasetCheck(
-        id=spec.id,
-        title=spec.title,
+        **{name: getattr(spec, name) for name in ("id", "title", "licence", "redistributable", "ambiguous")},
         ready=not faults,
         needs=faults,
         sources=tuple(dict.fromkeys(f"{file.repository} at {file.revision}" for file in files)) or ("data/bundled",),
         pinned=all(file.sha256 or file.md5 for file in files),
-        licence=spec.licence,
-        redistributable=spec.redistributable,
-        ambiguous=spec.ambiguous,
     )
 
 
