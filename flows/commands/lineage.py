@@ -50,11 +50,8 @@ def lineage(target: Target, lake: opt.LakeFolder = None, mermaid: Mermaid = Fals
         print(*map(printable, diagram_of_graph(graph)), sep="\n")  # noqa: T201  as it is, to be piped into a file
         return
     used = [f"Used by run {run}" for run in graph.runs] or ["No run uses it."]
-    CommandResult(0, graph, [terminal_table(lineage_table(graph)), *([] if _is_of_run(graph) else used)]).finish(as_json=as_json)
-
-
-def _is_of_run(graph: LineageGraph) -> bool:
-    return graph.root.startswith("run:")
+    is_of_run = graph.root.startswith("run:")
+    CommandResult(0, graph, [terminal_table(lineage_table(graph)), *([] if is_of_run else used)]).finish(as_json=as_json)
 
 
 def read_graph(folder: Folder, target: str) -> LineageGraph:
@@ -110,7 +107,7 @@ def lineage_table(graph: LineageGraph) -> Table:
 
     Behind a run, nodes that are of one layer, or from one revision of a repository, are one row.
     """
-    full = not _is_of_run(graph)
+    full = not graph.root.startswith("run:")
     names = {node.id: node.id if full or node.id == graph.root else _group_of(node) for node in graph.nodes}
     groups: dict[str, list[LineageNode]] = {}
     for node in sorted(graph.nodes, key=lambda entry: (entry.id != graph.root, *_position(entry))):

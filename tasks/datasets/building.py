@@ -108,9 +108,8 @@ def _batch_size(spec: DatasetSpec, size: int | None, good: int) -> int | None:
 def list_samples(spec: DatasetSpec, records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[Sample]:
     """Return every item that there could be: those an adapter makes, in order, or those of a sample builder.
 
-    Raises:
-        RecordError: the adapter cannot make an item of a record.
-        SourceError: the files do not fit together, or a sample builder has two items of one name.
+    RecordError: the adapter cannot make an item of a record; SourceError: the files do not fit together, or a sample builder has
+    two items of one name.
     """
     try:
         joined = records if spec.join_records is None else spec.join_records(records)

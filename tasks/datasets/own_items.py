@@ -47,11 +47,8 @@ LABELS: tuple[Sequence[str], ...] = (
 def adapt_item_record(record: Record) -> Item:
     """Return one item with the fields of `schemas.item.Item` under their own names.
 
-    Cells of a csv file hold texts alone: there lists and groups are JSON, yes and no are true and false, an empty text is no
-    value.
-
-    Raises:
-        RecordError: a field that items do not have, a value of another type, a list that is not one.
+    Cells of a csv file hold texts alone: lists and groups are JSON there, yes and no true and false, an empty text is no value.
+    RecordError: a field that items do not have, a value of another type, a list that is not one.
     """
     for name in record.fields:
         if name not in Item.model_fields:

@@ -39,10 +39,7 @@ def score_groups(data: ReportData, *, totals: bool = False) -> list[Row]:
     """Score the items of each value of each group as if there were no others; an item may be in several groups.
 
     Clusters are drawn from those of all items that have groups, by the seed of the run; those with an item of the value count.
-
-    Args:
-        data: the tables of a run.
-        totals: add the total before the veto of each value, over the datasets that its items are in; its `dataset` is empty.
+    With `totals` the total before the veto of each value comes too, over the datasets that its items are in, without a `dataset`.
 
     Returns:
         One row per dataset, model, setting, `group`, `value` and `measure`, a metric or a dimension of its rubric, in the order
@@ -209,8 +206,7 @@ WORDS = COMPARING | JOINING | {"NOT", "NULL"}
 def _read_condition(text: str, columns: Collection[str]) -> pl.Expr:
     """Return a condition such as `who_5 < 13 AND (language IN ('en', 'zh') OR age IS NOT NULL)`; it is null where a value is.
 
-    Raises:
-        UsageError: it is too long, or has a word or sign of another language.
+    UsageError: it is too long, or has a word or sign of another language.
     """
     if len(text) > LONGEST or text.count("(") > MOST_BRACKETS:
         _fail(f"at most {LONGEST:,} characters and {MOST_BRACKETS} brackets", text[:80], 0)

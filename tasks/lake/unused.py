@@ -78,7 +78,7 @@ def find_unused(lake: Folder, manifests: Iterable[RunManifest], now_ns: int, old
         folders, paths = {}, sorted(relative(path, lake) for path in lake.glob("**/*.parquet"))
     unlisted = [path for path in paths if path not in used and (_is_partition(path) or _is_temporary(path))]
     files = {path: status for path in unlisted if (status := _status(lake / path))}
-    old = {path: status.st_size for path, status in files.items() if status.st_mtime_ns < before_ns}
+    old = {path: size for path, (size, written_ns) in files.items() if written_ns < before_ns}
     partitions = ((path, size) for path, size in old.items() if not _is_temporary(path))
     return UnusedFiles(
         lake=str(lake),
@@ -106,9 +106,12 @@ def _is_partition(path: str) -> bool:
     return bool(below) and layer not in NO_LAYERS and FILE_NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
-def _status(file: Folder) -> os.stat_result | None:
-    """Return what is known of a file; null if it is a link, or gone."""
-    return None if file.is_symlink() or not file.is_file() else file.stat()
+def _status(file: Folder) -> tuple[int, int] | None:
+    """Return the bytes of a file, and when it was written in nanoseconds since 1970; null if it is a link, or gone."""
+    if file.is_symlink() or not file.is_file():
+        return None
+    status = file.stat()
+    return status.st_size, status.st_mtime_ns
 
 
 def _list_folders(lake: Path) -> dict[str, list[str]]:

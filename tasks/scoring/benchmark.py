@@ -62,9 +62,7 @@ def score_benchmark(item_scores: pl.LazyFrame, blueprint: Blueprint, settings: S
 
     The result depends on nothing but the arguments: not on the order of rows, on chunks or on the number of threads. Datasets of
     the blueprint without rows count as missing. All (model, setting) pairs of `item_scores` are in it, scored or not.
-
-    Raises:
-        ScoringError: if a score belongs to no method of the blueprint or lies outside its bounds.
+    ScoringError: a score belongs to no method of the blueprint or lies outside its bounds.
     """
     tree = tree_tables(blueprint)
     raw = reduce_item_scores(item_scores)

@@ -204,9 +204,7 @@ def _beside(dataset: BlueprintDataset, folder: Path) -> BlueprintDataset:
 def profiled_blueprint(benchmark: str, profile: Profile, prompts: str | Path | None = None) -> Blueprint:
     """Return a blueprint, by its name or path, with the methods of a profile and the texts of a plan's folder.
 
-    Raises:
-        BlueprintError: as load_blueprint and with_texts.
-        UsageError: there is no such profile; as with_texts.
+    UsageError: there is no such profile; it raises what load_blueprint and with_texts do, too.
     """
     if profile not in (CORRECTED, *PROFILES):
         raise unknown_name("profile", profile, (CORRECTED, *PROFILES), "--profile", "moodflow options says what each is")

@@ -76,8 +76,7 @@ async def rehearse(
 ) -> AsyncIterator[tuple[Presentation, SolverOutput]]:
     """Let a solver ask about the items of a job one after the other, answered by a function in place of models.
 
-    Yields:
-        Each item as it was shown, and its output; ranked texts are not those of a run.
+    Yield each item as it was shown, and its output; ranked texts are not those of a run.
     """
     solver, items, contexts = SOLVERS[job.options.setting], lake.read(job.items, Items), read_contexts(lake, job.contexts)
 

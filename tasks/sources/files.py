@@ -57,9 +57,7 @@ def pinned_hashes(source: PinnedFile) -> dict[str, str | None]:
 def verify(path: Path, hashes: Mapping[str, str | None], where: str | None = None, next_step: str = FETCH_AGAIN) -> None:
     """Check the file against its hashes, by their kind, as far as it has any.
 
-    Raises:
-        ChecksumError: the file has another one; it names `where`, by default the path, as the file's place.
-        SourceError: it cannot be read.
+    ChecksumError: the file has another one; it names `where`, by default the path, as the file's place.
     """
     for kind, expected in hashes.items():
         if expected is not None and (got := hash_file(path, kind)) != expected:

@@ -128,9 +128,7 @@ SCORES, SKIPPED = "scores-", "_skipped_"
 def read_replies(folder: Path) -> Iterator[ForeignReplies]:
     """Yield the replies in the result files of a folder, all its JSON but SCORES and SKIPPED; a call that failed has none.
 
-    Raises:
-        UsageError: the folder has no such file.
-        RecordError: a file is no result file.
+    UsageError: the folder has no such file; RecordError: a file is no result file.
     """
     paths = [path for path in sorted(folder.glob("*.json")) if not path.name.startswith((SCORES, SKIPPED))]
     if not paths:
@@ -157,10 +155,8 @@ def _is_asked(result: ResultFile, job: InferJob) -> bool:
 def export_results(run: PastRun, folder: Path) -> list[Path]:
     """Write a result file per model and conversation of a run, and a score file per profile; return their paths.
 
-    Conversations that lack a call of NEEDED are listed per model.
-
-    Raises:
-        UsageError: the run has no annotated conversations, asked each several times, or a file is there already.
+    Conversations that lack a call of NEEDED are listed per model. UsageError: the run has no annotated conversations, asked each
+    several times, or a file is there already.
     """
     partitions = run.partitions("answers", setting=SETTING)
     if not partitions:

@@ -114,9 +114,8 @@ def choose_parameters(options: RetrievalOptions, task: ContextTask, setting: str
             got=str(options.overlap_tokens),
             next_step="lower overlap_tokens or raise chunk_tokens",
         )
-    counts = _override(
-        ChunkCounts(_top_k(family, setting, qa), _initial_k(family, setting, qa, options.preset)), options, setting
-    )
+    usual = SEARCH_HITS[family] if setting == "search_o1" else qa.final_k if qa else RETRIEVED[family]
+    counts = _override(ChunkCounts(usual, _initial_k(family, setting, qa, options.preset)), options, setting)
     first = ChunkCounts(max(counts.top_k // 2, 1), None if counts.initial_k is None else max(counts.initial_k // 2, 1))
     return Parameters(
         retrieves=retrieves,
@@ -136,12 +135,6 @@ def _qa_row(preset: Preset, setting: str, model: str) -> QaRow:
         return CODE_QA_COEM if setting == "coem" else CODE_QA_RAG
     name = re.sub(r"[\s_:]", "-", model.lower().split("/")[-1])
     return next((row for pattern, row in QA_ROWS if re.match(rf"{pattern}(?![a-z0-9.])", name)), OTHER_QA_ROW)
-
-
-def _top_k(family: Family, setting: str, qa: QaRow | None) -> int:
-    if setting == "search_o1":
-        return SEARCH_HITS[family]
-    return qa.final_k if qa else RETRIEVED[family]
 
 
 def _initial_k(family: Family, setting: str, qa: QaRow | None, preset: Preset) -> int | None:
