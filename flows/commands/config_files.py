@@ -21,7 +21,7 @@ from schemas.plan import Plan, refused
 from schemas.printing import tell
 from schemas.roles import JUDGE, PANEL, gather_roles, map_role
 from tasks.models.capabilities.providers import entry_for, find_provider
-from tasks.scoring.blueprints import load_blueprint
+from tasks.scoring.blueprints import load_blueprint, overlay
 from tasks.solvers.registry import helper_roles
 
 PRESETS = DATA_FOLDER / "presets"
@@ -59,7 +59,7 @@ def complete_plan(values: Values, presets: Values) -> Values:
             values |= {"settings": usual} if (usual := load_blueprint(values["benchmark"]).settings) else {}
     models = values["models"]
     if isinstance(models, list | tuple):
-        models = [_merge(presets.get("models", {}), entry) for entry in models]
+        models = [overlay(presets.get("models", {}), entry) for entry in models]
     return {**values, "models": models}
 
 
@@ -140,13 +140,10 @@ def without_idle_roles(plan: Plan, written: Collection[str]) -> Plan:
     )
 
 
-def _merge(below: Any, above: Any) -> Any:
-    """Return a mapping on top of another one, what is nested in them likewise; roles are replaced as a whole."""
-    if not isinstance(below, Mapping) or not isinstance(above, Mapping):
-        return above
-    merged = {name: _merge(below[name], value) if name in below else value for name, value in above.items()}
+def _merge(below: Values, above: Values) -> Values:
+    """Return fields of a plan on top of others, what is nested in them likewise; roles are replaced as a whole."""
     roles = {"roles": {**below["roles"], **above["roles"]}} if "roles" in below and "roles" in above else {}
-    return {**below, **merged, **roles}
+    return {**overlay(below, above), **roles}
 
 
 def read_descriptions(path: Path, names: Collection[str]) -> dict[str, ModelDescription | None]:

@@ -30,9 +30,6 @@ from tasks.text.number_format import counted
 SHOWN_DIGITS = 12
 """Of a hash or a revision: enough to look it up."""
 
-OWN = "own file "
-"""Begins what a manifest calls a user's own file."""
-
 Target = Annotated[
     str,
     typer.Argument(metavar="RUN|FILE", help="a run, a file of the lake, or 8 or more first digits of a partition's fingerprint"),
@@ -215,9 +212,10 @@ def _name_noticed(notice: DatasetNotice | None, files: int) -> SourceName:
     if notice is None:
         return SourceName(note="neither the catalogue nor a manifest names it")
     only = notice.sources[0] if len(notice.sources) == 1 else ""
-    if only.startswith(OWN.strip()):
-        name = only.removeprefix(OWN) if files == 1 and only.startswith(OWN) else None
-        return SourceName(path=name, note="a file of the user's own" if name else only)
+    if files == 1 and only.startswith("own file "):
+        return SourceName(path=only.removeprefix("own file "), note="a file of the user's own")
+    if only.startswith("own file"):
+        return SourceName(note=only)
     if " at " in only:
         repository, _, revision = only.partition(" at ")
         return SourceName(repository=repository, revision=revision, note="the catalogue names other content now")

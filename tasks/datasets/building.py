@@ -55,11 +55,8 @@ def build_items(
 ) -> BuiltItems:
     """Read the files of a catalogue entry, which are at `paths` in the order of `spec.files`, and build its items.
 
-    So many valid items are kept as `sample` says; all if there are fewer, or if it is null.
-
-    Raises:
-        SourceError: a file or a record cannot be read, the number of records is not the expected one, or they allow no items.
-        UsageError: the tokenizer that counts lengths is not installed.
+    As many valid items as `sample` says are kept; all if there are fewer, or it is null. SourceError: a file or a record cannot
+    be read, the number of records is not the expected one, or they allow no items; UsageError: no tokenizer is installed.
     """
     return build_of_records(spec, read_dataset(spec, paths), sample, seed, options)
 

@@ -41,10 +41,9 @@ def score_groups(data: ReportData, *, totals: bool = False) -> list[Row]:
     Clusters are drawn from those of all items that have groups, by the seed of the run; those with an item of the value count.
     With `totals` the total before the veto of each value comes too, over the datasets that its items are in, without a `dataset`.
 
-    Returns:
-        One row per dataset, model, setting, `group`, `value` and `measure`, a metric or a dimension of its rubric, in the order
-        of these: `score` and its 95 % interval on 0-100 (of a dimension 100 x (mean - lowest) / (highest - lowest)) over `n` of
-        `n_total` rows. All items come first. None of datasets whose items have no groups.
+    There is one row per dataset, model, setting, `group`, `value` and `measure`, a metric or a dimension of its rubric, in the
+    order of these: `score` and its 95 % interval on 0-100 (of a dimension 100 x (mean - lowest) / (highest - lowest)) over `n` of
+    `n_total` rows. All items come first. None of datasets whose items have no groups.
     """
     grouped = data.items.select(*ITEM, "groups").explode("groups").unnest("groups").drop_nulls()
     groups = grouped.select(*ITEM, of=pl.concat_str(pl.lit(""), "name", "value", separator=_APART))

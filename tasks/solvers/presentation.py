@@ -131,11 +131,8 @@ async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce)
     """Ask an item; under a policy that cuts, again with less of its context as long as the model finds it too long.
 
     Each try has a key of its own. What a helper found too long is not the item, nor is a call that does not show the context:
-    these are not asked again.
-
-    Returns:
-        The calls of the last try, which say how many characters they left out. They failed with `context_too_long` if the item
-        has no context, what is besides it is too long already, or MOST_TRIES cuts were not enough.
+    these are not asked again. The calls of the last try say how many characters they left out. They failed with
+    `context_too_long` if the item has no context, what is besides it is too long already, or MOST_TRIES cuts were not enough.
     """
     calls = await run_once(item)
     current = item

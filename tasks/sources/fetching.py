@@ -23,7 +23,7 @@ from filelock import FileLock
 
 from schemas.dataset import PinnedFile
 from schemas.errors import SourceError, SourceMissingError
-from tasks.sources.downloading import Download, DownloadError, PartialFile
+from tasks.sources.downloading import LARGEST_BYTES, Download, DownloadError, PartialFile
 from tasks.sources.files import hash_file, hash_names, missing_source, not_the_pinned, pinned_hashes, pointer_in_place, verify
 
 LONGEST = 1024
@@ -183,9 +183,6 @@ def _download(source: PinnedFile, part: Path, download: Download, addresses: Add
         raise
     return part
 
-
-LARGEST_BYTES = 2 * 1024**3
-"""Of an unpacked member, as its archive states it."""
 
 LARGEST_TAR_BYTES = 16 * LARGEST_BYTES
 """Of an unpacked tar archive, which must be unpacked to its end to know what is in it."""

@@ -62,9 +62,8 @@ def conversation_rows(scored: Sequence[Mapping[str, object]]) -> pl.DataFrame:
 def aggregate_conversations(rows: pl.DataFrame, resampling: Resampling) -> pl.DataFrame:
     """Return statistics of each metric; the intervals of one mode share the draws of its conversations.
 
-    Returns:
-        ROW, metric, n, mean, sd (with n - 1), se (sd by root n; both null below two conversations), median, min, max, LIMITS and,
-        of the composite, `z_score` over all rows and `z_in_mode` (null where all are equal); sorted.
+    They are n, mean, sd (with n - 1), se (sd by root n; both null below two conversations), median, min, max, LIMITS and, of the
+    composite, `z_score` over all rows and `z_in_mode` (null where all are equal).
     """
     valued = rows.filter(_VALUE.is_not_null())
     mean, deviation = exact_sum(_VALUE) / pl.len(), _VALUE.std(ddof=1)

@@ -18,8 +18,6 @@ from tasks.solvers.state import Pool, RetrievedChunk, first_failed
 MOST_RECORDED = 100
 """Ranks that are recorded of a ranking of chunks, unless more are kept."""
 
-NO_NOTES: Mapping[int, HelperNote] = {}
-
 MARK = re.compile(
     r"\[\s*(?:(?P<unfit>irrelevant)|(?P<fit>relevant)"
     r"|(?P<no>(?:no support|not supported|unsupported)(?:\s*/\s*contradictory)?)|(?P<yes>(?:fully|partially) supported))\s*\]",
@@ -60,7 +58,7 @@ def record(
     query: Query,
     ranking: Sequence[Ranked],
     kept: Collection[Chunk],
-    notes: Mapping[int, HelperNote] = NO_NOTES,
+    notes: Mapping[int, HelperNote] | None = None,
 ) -> tuple[RetrievedChunk, ...]:
     """Record a ranking of a pool as rows; `notes`: what helpers wrote, by number of the chunk.
 
@@ -70,7 +68,7 @@ def record(
     numbers, rows = {chunk.number for chunk in kept}, []
     for rank, ranked in enumerate(ranking if stage == "reranked" else ranking[:wanted]):
         number = pool.chunks[ranked.place].number
-        note = notes.get(number)
+        note = (notes or {}).get(number)
         rows.append(
             RetrievedChunk(
                 query_number=query.number,
