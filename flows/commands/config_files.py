@@ -135,9 +135,8 @@ def without_idle_roles(plan: Plan, written: Collection[str]) -> Plan:
     idle = [role for role in written if role in plan.roles and role in helper_roles().keys() - helper_roles(plan.settings)]
     for role in idle:
         tell(f"role {role} is left out: no setting of this run has it ({', '.join(plan.settings)})")
-    return (
-        plan.model_copy(update={"roles": {name: plan.roles[name] for name in plan.roles if name not in idle}}) if idle else plan
-    )
+    roles = {name: role for name, role in plan.roles.items() if name not in idle}
+    return plan.model_copy(update={"roles": roles}) if idle else plan
 
 
 def _merge(below: Values, above: Values) -> Values:

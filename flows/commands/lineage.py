@@ -46,9 +46,8 @@ def lineage(target: Target, lake: opt.LakeFolder = None, mermaid: Mermaid = Fals
     if mermaid and not as_json:
         print(*map(printable, diagram_of_graph(graph)), sep="\n")  # noqa: T201  as it is, to be piped into a file
         return
-    used = [f"Used by run {run}" for run in graph.runs] or ["No run uses it."]
-    is_of_run = graph.root.startswith("run:")
-    CommandResult(0, graph, [terminal_table(lineage_table(graph)), *([] if is_of_run else used)]).finish(as_json=as_json)
+    used = [f"Used by run {run}" for run in graph.runs] or ["No run uses it."] if not graph.root.startswith("run:") else []
+    CommandResult(0, graph, [terminal_table(lineage_table(graph)), *used]).finish(as_json=as_json)
 
 
 def read_graph(folder: Folder, target: str) -> LineageGraph:
