@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from pydantic import ValidationError
+
 LONGEST = 2000
 """Characters of each part of a message that are shown."""
 
@@ -37,8 +39,13 @@ def _cut(text: str) -> str:
 
 
 def summarize(error: Exception) -> str:
-    """Return the message of an exception on one line, without pydantic's link to its manual."""
-    return " ".join(str(error).partition("\n    For further")[0].split())
+    """Return the message of an exception on one line; of a value that breaks rules, each place and what is wrong there."""
+    if isinstance(error, ValidationError):
+        return "; ".join(
+            ": ".join(filter(None, (".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, "))))
+            for fault in error.errors()
+        )
+    return " ".join(str(error).split())
 
 
 def _rebuild(kind: type[MoodflowError], fields: dict[str, str | None]) -> MoodflowError:

@@ -117,10 +117,10 @@ class ModelTable(Frozen):
 
     @model_validator(mode="after")
     def _columns_are_there(self) -> Self:
-        used = [name for ability in self.abilities.values() for name in (*ability.mean, *ability.where)]
-        used += [*self.key, *self.beside, *self.about.values()]
-        used += [*([self.total] if self.total else ()), *(["method"] if self.methods else ())]
-        if missing := sorted({"model", *used} - self.columns.keys()):
+        of_abilities = (name for ability in self.abilities.values() for name in (*ability.mean, *ability.where))
+        used = {"model", *self.key, *self.beside, *self.about.values(), *of_abilities}
+        used |= {name for name in (self.total, "method" if self.methods else None) if name}
+        if missing := sorted(used - self.columns.keys()):
             raise ValueError(f"the table has no column {missing[0]}")
         return self
 

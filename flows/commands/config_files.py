@@ -13,7 +13,7 @@ from flows.commands.plan_fields import EXAMPLE, Values
 from schemas.addresses import KeyVariables, hide_credentials
 from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL
-from schemas.errors import MoodflowError, UsageError, unknown_name
+from schemas.errors import MoodflowError, UsageError, summarize, unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.model_description import ModelDescription
@@ -21,7 +21,7 @@ from schemas.plan import Plan, refused
 from schemas.printing import tell
 from schemas.roles import JUDGE, PANEL, gather_roles, map_role
 from tasks.models.capabilities.providers import entry_for, find_provider
-from tasks.scoring.blueprints import load_blueprint
+from tasks.scoring.blueprints import load_blueprint, overlay
 from tasks.solvers.registry import helper_roles
 
 PRESETS = DATA_FOLDER / "presets"
@@ -59,7 +59,7 @@ def complete_plan(values: Values, presets: Values) -> Values:
             values |= {"settings": usual} if (usual := load_blueprint(values["benchmark"]).settings) else {}
     models = values["models"]
     if isinstance(models, list | tuple):
-        models = [_merge(presets.get("models", {}), entry) for entry in models]
+        models = [overlay(presets.get("models", {}), entry) for entry in models]
     return {**values, "models": models}
 
 
@@ -135,18 +135,14 @@ def without_idle_roles(plan: Plan, written: Collection[str]) -> Plan:
     idle = [role for role in written if role in plan.roles and role in helper_roles().keys() - helper_roles(plan.settings)]
     for role in idle:
         tell(f"role {role} is left out: no setting of this run has it ({', '.join(plan.settings)})")
-    return (
-        plan.model_copy(update={"roles": {name: plan.roles[name] for name in plan.roles if name not in idle}}) if idle else plan
-    )
+    roles = {name: role for name, role in plan.roles.items() if name not in idle}
+    return plan.model_copy(update={"roles": roles}) if idle else plan
 
 
-def _merge(below: Any, above: Any) -> Any:
-    """Return a mapping on top of another one, what is nested in them likewise; roles are replaced as a whole."""
-    if not isinstance(below, Mapping) or not isinstance(above, Mapping):
-        return above
-    merged = {name: _merge(below[name], value) if name in below else value for name, value in above.items()}
+def _merge(below: Values, above: Values) -> Values:
+    """Return fields of a plan on top of others, what is nested in them likewise; roles are replaced as a whole."""
     roles = {"roles": {**below["roles"], **above["roles"]}} if "roles" in below and "roles" in above else {}
-    return {**below, **merged, **roles}
+    return {**overlay(below, above), **roles}
 
 
 def read_descriptions(path: Path, names: Collection[str]) -> dict[str, ModelDescription | None]:
@@ -160,7 +156,7 @@ def read_descriptions(path: Path, names: Collection[str]) -> dict[str, ModelDesc
         return TypeAdapter(dict[str, ModelDescription | None]).validate_python(values)
     except ValidationError as error:
         fault = refused(error)
-        expected = f"of {', '.join(ModelDescription.model_fields)} those that are known"
+        expected = f"what is said of a model: {', '.join(ModelDescription.model_fields)}"
         raise UsageError(fault.what, where=f"{path}, {fault.where}", expected=expected, got=fault.got, next_step=step) from error
 
 
@@ -173,7 +169,7 @@ def _read_config(
             return values
         got = type(values).__name__
     except (OSError, ValueError) as error:
-        got = " ".join(str(error).split())[:200]
+        got = summarize(error)
     raise UsageError(
         "the configuration file cannot be read",
         where=str(path),

@@ -4,7 +4,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from math import isnan
 from typing import Annotated
 
@@ -18,8 +17,8 @@ from schemas.documents.lake import UnusedFiles, Verification
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.table import Column, Table
-from tasks.lake.manifest import list_runs, read_manifests
-from tasks.lake.unused import Unused, describe_unused, find_unused, hold_alone
+from tasks.lake.manifest import read_manifests
+from tasks.lake.unused import find_unused, hold_alone
 from tasks.text.number_format import number
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="list only")]
@@ -52,23 +51,20 @@ def gc(
         )
     if not folder.is_dir():
         raise UsageError("there is no lake", where=str(folder), expected="a folder that moodflow run has written to")
-    runs = len(list_runs(folder))
     with hold_alone(folder) as is_free:
-        unused = _find(folder, older_than, is_free=is_free)
-    document = describe_unused(unused, folder, runs, older_than, is_free=is_free)
+        document = unused = _find(folder, older_than, is_free=is_free)
+    can_go = unused.partitions or unused.temporary or unused.folders
     if not as_json:
         terminal().print(*_view(document), sep="\n")
-    removing = bool(unused) and not dry_run and (yes or _confirmed(as_json=as_json))
-    if removing:
+    if can_go and not dry_run and (yes or _confirmed(as_json=as_json)):
         with hold_alone(folder) as is_free:
-            removed = _remove(folder, unused, older_than, is_free=is_free)
-        document = describe_unused(removed, folder, runs, older_than, is_free=is_free).model_copy(update={"removed": is_free})
+            document = _remove(folder, unused, older_than, is_free=is_free)
     if as_json:
         print_json(document)
     elif document.removed:
         files = len(document.partitions) + len(document.temporary)
         terminal().print(f"{files} files and {len(document.folders)} folders removed, {decimal(document.bytes)} freed.")
-    elif unused or document.in_use:
+    elif can_go or document.in_use:
         terminal().print("Nothing was removed.")
 
 
@@ -85,21 +81,25 @@ def _confirmed(*, as_json: bool) -> bool:
     return typer.confirm("Remove them?", default=False)
 
 
-def _find(lake: Folder, older_than_hours: float, *, is_free: bool) -> Unused:
+def _find(lake: Folder, older_than_hours: float, *, is_free: bool) -> UnusedFiles:
     """Find what no manifest lists and what is older; one that cannot be read stops it, since what it lists is not known.
 
     In a lake that is not free, a run that is going on may need any of it: it lists nothing yet.
     """
     unused = find_unused(lake, read_manifests(lake, need_all=True), time.time_ns(), older_than_hours)
-    return unused if is_free else Unused(younger=unused.younger + len(unused.files))
+    if is_free:
+        return unused
+    younger = unused.younger + len(unused.partitions) + len(unused.temporary)
+    nothing = dict.fromkeys(("partitions", "temporary", "folders"), ())
+    return unused.model_copy(update={**nothing, "bytes": 0, "younger": younger, "in_use": True})
 
 
-def _remove(lake: Folder, listed: Unused, older_than_hours: float, *, is_free: bool) -> Unused:
+def _remove(lake: Folder, listed: UnusedFiles, older_than_hours: float, *, is_free: bool) -> UnusedFiles:
     """Remove what was listed and can still go, since a run that ended meanwhile may need some of it; return what went."""
     now = _find(lake, older_than_hours, is_free=is_free)
-    still = set(now.files)
-    partitions = tuple(file for file in listed.partitions if file in still)
-    temporary = tuple(file for file in listed.temporary if file in still)
+    still = {file.path for file in (*now.partitions, *now.temporary)}
+    partitions = tuple(file for file in listed.partitions if file.path in still)
+    temporary = tuple(file for file in listed.temporary if file.path in still)
     for file in (*partitions, *temporary):
         (lake / file.path).unlink(missing_ok=True)  # another collector may have been faster
     folders = []
@@ -107,7 +107,8 @@ def _remove(lake: Folder, listed: Unused, older_than_hours: float, *, is_free: b
         with suppress(OSError):  # it got a file meanwhile, and stays
             (lake / folder).rmdir()
             folders.append(folder)
-    return replace(now, partitions=partitions, temporary=temporary, folders=tuple(folders))
+    files = {"partitions": partitions, "temporary": temporary, "bytes": sum(file.bytes for file in (*partitions, *temporary))}
+    return now.model_copy(update={**files, "folders": tuple(folders), "removed": is_free})
 
 
 def _view(document: UnusedFiles) -> Iterator[RenderableType]:

@@ -10,7 +10,7 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, terminal_table
-from schemas.dataset import BundledFile, LocalFile, PinnedFile, SourceFile
+from schemas.dataset import PinnedFile, SourceFile
 from schemas.documents.lake import LineageGraph, LineageNode, SourceName
 from schemas.errors import SourceError, UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
@@ -23,14 +23,12 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, list_runs, read_code_version, read_manifest, read_manifests, run_folder
 from tasks.lake.partitions import Holdings
 from tasks.lineage.graph import NameSources, diagram_of_graph, graph_of_file, graph_of_run
+from tasks.sources.files import name_source
 from tasks.sources.locating import Locator, source_sha256, sources
 from tasks.text.number_format import counted
 
 SHOWN_DIGITS = 12
 """Of a hash or a revision: enough to look it up."""
-
-OWN = "own file "
-"""Begins what a manifest calls a user's own file."""
 
 Target = Annotated[
     str,
@@ -48,12 +46,8 @@ def lineage(target: Target, lake: opt.LakeFolder = None, mermaid: Mermaid = Fals
     if mermaid and not as_json:
         print(*map(printable, diagram_of_graph(graph)), sep="\n")  # noqa: T201  as it is, to be piped into a file
         return
-    used = [f"Used by run {run}" for run in graph.runs] or ["No run uses it."]
-    CommandResult(0, graph, [terminal_table(lineage_table(graph)), *([] if _is_of_run(graph) else used)]).finish(as_json=as_json)
-
-
-def _is_of_run(graph: LineageGraph) -> bool:
-    return graph.root.startswith("run:")
+    used = [f"Used by run {run}" for run in graph.runs] or ["No run uses it."] if not graph.root.startswith("run:") else []
+    CommandResult(0, graph, [terminal_table(lineage_table(graph)), *used]).finish(as_json=as_json)
 
 
 def read_graph(folder: Folder, target: str) -> LineageGraph:
@@ -109,7 +103,7 @@ def lineage_table(graph: LineageGraph) -> Table:
 
     Behind a run, nodes that are of one layer, or from one revision of a repository, are one row.
     """
-    full = not _is_of_run(graph)
+    full = not graph.root.startswith("run:")
     names = {node.id: node.id if full or node.id == graph.root else _group_of(node) for node in graph.nodes}
     groups: dict[str, list[LineageNode]] = {}
     for node in sorted(graph.nodes, key=lambda entry: (entry.id != graph.root, *_position(entry))):
@@ -189,7 +183,7 @@ def name_sources(manifests: Iterable[RunManifest]) -> NameSources:
     notices = {notice.id: notice for manifest in manifests for notice in manifest.datasets}
 
     def name(dataset: str, hashes: Sequence[str]) -> list[SourceName]:
-        for spec in (source for entry in CATALOGUE.values() if entry.id == dataset for source in sources(entry)):
+        for spec in sources(CATALOGUE.get(dataset)):
             if len(spec.files) == len(hashes) and all(map(_may_be, spec.files, hashes)):
                 return [_name_file(file) for file in spec.files]
         return [_name_noticed(notices.get(dataset), len(hashes))] * len(hashes)
@@ -208,22 +202,19 @@ def _may_be(file: SourceFile, digest: str) -> bool:
 
 
 def _name_file(file: SourceFile) -> SourceName:
-    match file:
-        case PinnedFile():
-            return SourceName(repository=file.repository, revision=file.revision, path=file.path, member=file.member)
-        case BundledFile():
-            return SourceName(path=f"data/bundled/{file.name}")
-        case LocalFile():
-            return SourceName(path=file.path.name, note="a file of the user's own")
+    if isinstance(file, PinnedFile):
+        return SourceName(repository=file.repository, revision=file.revision, path=file.path, member=file.member)
+    return SourceName(path=f"data/bundled/{name_source(file)}")
 
 
 def _name_noticed(notice: DatasetNotice | None, files: int) -> SourceName:
     if notice is None:
         return SourceName(note="neither the catalogue nor a manifest names it")
     only = notice.sources[0] if len(notice.sources) == 1 else ""
-    if only.startswith(OWN.strip()):
-        name = only.removeprefix(OWN) if files == 1 and only.startswith(OWN) else None
-        return SourceName(path=name, note="a file of the user's own" if name else only)
+    if files == 1 and only.startswith("own file "):
+        return SourceName(path=only.removeprefix("own file "), note="a file of the user's own")
+    if only.startswith("own file"):
+        return SourceName(note=only)
     if " at " in only:
         repository, _, revision = only.partition(" at ")
         return SourceName(repository=repository, revision=revision, note="the catalogue names other content now")

@@ -12,9 +12,9 @@ MODEL, JUDGE, EVALUATED, LIMITS, WHERE, OUTPUT = GROUPS
 """Titles of the groups of options, in the order of the help."""
 
 
-def option(text: str, group: str, metavar: str | None = None) -> Any:
-    """Return an option that is named after its parameter, with its help, in a group."""
-    return typer.Option(help=text, rich_help_panel=group, metavar=metavar)
+def option(text: str, group: str, metavar: str | None = None, *names: str, **more: Any) -> Any:
+    """Return an option, with its help, in a group; it is named after its parameter unless it has names."""
+    return typer.Option(*names, help=text, rich_help_panel=group, metavar=metavar, **more)
 
 
 SHIPPED = ", ".join(sorted(file.stem for file in (DATA_FOLDER / "blueprints").glob("*.yaml") if not file.stem.endswith("-mini")))

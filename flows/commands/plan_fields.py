@@ -1,7 +1,7 @@
 """Find the fields of a plan by path, such as `retrieval.top_k`, and set them from text."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -253,15 +253,11 @@ def list_options(as_json: opt.AsJson = False) -> None:
         for field in plan_fields().values()
     )
     roles = role_names()
-    rows = [(each.path, each.type, each.default, each.description) for each in options if _is_listed(each.path, roles)]
+    # The fields of roles are the same as those of models.
+    listed = [each for each in options if each.path.partition(".")[0] not in roles or each.path in roles]
+    rows = [(each.path, each.type, each.default, each.description) for each in listed]
     table = Table((Column("Path", "name"), Column("Type"), Column("Default"), Column("Description")), rows)
     shared = f"{', '.join(roles)} have the same fields as models: judge.base_url, panel.sampling.max_tokens ..."
     varied = "A role may differ by dataset: --role 'judge={default: {name: N}, datasets: {ID: {name: M}}}'"
     how = "moodflow run BENCHMARK --set PATH=VALUE; several values: --set PATH=V1,V2"
     CommandResult(0, PlanOptionList(options=options), [terminal_table(table), shared, varied, how]).finish(as_json=as_json)
-
-
-def _is_listed(path: str, roles: Collection[str]) -> bool:
-    """Return whether a terminal lists a field; those of roles are the same as those of models."""
-    role, _, field = path.partition(".")
-    return not (role in roles and field)

@@ -28,20 +28,11 @@ def complete_path(incomplete: str) -> list[str]:
     return [f"{path}=" for path in plan_fields() if path.startswith(incomplete)]
 
 
-PathValues = typer.Option(
-    help="any other field, see `moodflow options`; repeatable",
-    metavar="PATH=VALUE",
-    autocompletion=complete_path,
-    rich_help_panel=opt.EVALUATED,
+PathValues = opt.option(
+    "any other field, see `moodflow options`; repeatable", opt.EVALUATED, "PATH=VALUE", autocompletion=complete_path
 )
-
-
-ConfigFiles = typer.Option(
-    "--config",
-    "--preset",
-    help="file with fields of the plan, or preset paper; options win",
-    metavar="FILE",
-    rich_help_panel=opt.EVALUATED,
+ConfigFiles = opt.option(
+    "file with fields of the plan, or preset paper; options win", opt.EVALUATED, "FILE", "--config", "--preset"
 )
 
 

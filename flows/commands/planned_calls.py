@@ -101,7 +101,5 @@ async def import_results(resolved: ResolvedPlan, folder: Path) -> ImportedReplie
         rows = {call.key: journal_row(call, ChatReply(text=text, latency_s=None)) for call, text in calls.values()}
         add_replies([*rows.values()], folder, resolved.lake.state / JOURNAL, taken)
     if left := sum(len(file.replies) for file in files) - len(placed):
-        taken.read += left
-        taken.refused += left
-        taken.rules["plan_asks_it_once"] = left
+        taken.refuse("plan_asks_it_once", left)
     return taken

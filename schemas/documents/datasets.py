@@ -41,7 +41,9 @@ class DatasetEntry(Document):
     record_format: str
     required: tuple[str, ...] = Field(description="fields that each record has; empty = the adapter knows them")
     example: dict[str, Any] = Field(description="what files hold, in words of ours, by path, and their rows; empty = none")
-    own_folder: str = Field(description="command that reads the files from a folder of the user's, whatever they hold")
+    own_folder: str | None = Field(
+        description="command that reads the files from a folder of the user's, whatever they hold; null = they are ours"
+    )
     question_types: tuple[str, ...]
     languages: tuple[str, ...]
     licence: str

@@ -55,16 +55,8 @@ def build_items(
 ) -> BuiltItems:
     """Read the files of a catalogue entry, which are at `paths` in the order of `spec.files`, and build its items.
 
-    Args:
-        spec: the entry.
-        paths: of its files.
-        sample: how many valid items to keep; all if there are fewer, or if it is null.
-        seed: of the draw, and of a sample builder.
-        options: how a sample builder builds contexts.
-
-    Raises:
-        SourceError: a file or a record cannot be read, the number of records is not the expected one, or they allow no items.
-        UsageError: the tokenizer that counts lengths is not installed.
+    As many valid items as `sample` says are kept; all if there are fewer, or it is null. SourceError: a file or a record cannot
+    be read, the number of records is not the expected one, or they allow no items; UsageError: no tokenizer is installed.
     """
     return build_of_records(spec, read_dataset(spec, paths), sample, seed, options)
 
@@ -113,9 +105,8 @@ def _batch_size(spec: DatasetSpec, size: int | None, good: int) -> int | None:
 def list_samples(spec: DatasetSpec, records: Sequence[Record], options: ContextOptions, seed: int) -> Sequence[Sample]:
     """Return every item that there could be: those an adapter makes, in order, or those of a sample builder.
 
-    Raises:
-        RecordError: the adapter cannot make an item of a record.
-        SourceError: the files do not fit together, or a sample builder has two items of one name.
+    RecordError: the adapter cannot make an item of a record; SourceError: the files do not fit together, or a sample builder has
+    two items of one name.
     """
     try:
         joined = records if spec.join_records is None else spec.join_records(records)

@@ -47,11 +47,8 @@ LABELS: tuple[Sequence[str], ...] = (
 def adapt_item_record(record: Record) -> Item:
     """Return one item with the fields of `schemas.item.Item` under their own names.
 
-    Cells of a csv file hold texts alone: there lists and groups are JSON, yes and no are true and false, an empty text is no
-    value.
-
-    Raises:
-        RecordError: a field that items do not have, a value of another type, a list that is not one.
+    Cells of a csv file hold texts alone: lists and groups are JSON there, yes and no true and false, an empty text is no value.
+    RecordError: a field that items do not have, a value of another type, a list that is not one.
     """
     for name in record.fields:
         if name not in Item.model_fields:
@@ -158,11 +155,12 @@ def in_folder(spec: DatasetSpec, folder: Path) -> DatasetSpec:
             known = source if all(copy.as_pinned for copy in copies) else replace(source, expected_rows=None, broken_rows=0)
             return replace(known, files=copies, alternative=None)
         absent = min(absent or lacking, lacking, key=len)
+    lack = f"which lacks {'them' if absent[1:] else 'it'}" if folder.is_dir() else "which is no folder"
     raise SourceMissingError(
         f"{spec.id} cannot be read from this folder",
         where=f"folders.{spec.id}",
         expected=", ".join(shortened(absent)) or "a dataset whose files are public",
-        got=f"{folder}, which lacks {'them' if absent[1:] else 'it'}" if absent else f"{spec.id}, whose files are here",
+        got=f"{folder}, {lack}" if absent else f"{spec.id}, whose files are here",
         next_step=f"moodflow datasets show {spec.id} lists the files; correct the path, or leave it out",
     )
 

@@ -39,15 +39,11 @@ def score_groups(data: ReportData, *, totals: bool = False) -> list[Row]:
     """Score the items of each value of each group as if there were no others; an item may be in several groups.
 
     Clusters are drawn from those of all items that have groups, by the seed of the run; those with an item of the value count.
+    With `totals` the total before the veto of each value comes too, over the datasets that its items are in, without a `dataset`.
 
-    Args:
-        data: the tables of a run.
-        totals: add the total before the veto of each value, over the datasets that its items are in; its `dataset` is empty.
-
-    Returns:
-        One row per dataset, model, setting, `group`, `value` and `measure`, a metric or a dimension of its rubric, in the order
-        of these: `score` and its 95 % interval on 0-100 (of a dimension 100 x (mean - lowest) / (highest - lowest)) over `n` of
-        `n_total` rows. All items come first. None of datasets whose items have no groups.
+    There is one row per dataset, model, setting, `group`, `value` and `measure`, a metric or a dimension of its rubric, in the
+    order of these: `score` and its 95 % interval on 0-100 (of a dimension 100 x (mean - lowest) / (highest - lowest)) over `n` of
+    `n_total` rows. All items come first. None of datasets whose items have no groups.
     """
     grouped = data.items.select(*ITEM, "groups").explode("groups").unnest("groups").drop_nulls()
     groups = grouped.select(*ITEM, of=pl.concat_str(pl.lit(""), "name", "value", separator=_APART))
@@ -150,14 +146,10 @@ def item_columns(items: pl.DataFrame, *annotations: pl.DataFrame) -> pl.DataFram
         pairs = frame.select(*ITEM, "groups").explode("groups").unnest("groups").drop_nulls()
         wide = pairs.filter(~pl.col("name").is_in(columns.columns)).pivot("name", index=ITEM, values="value")
         if frame is not items:
-            wide = wide.with_columns(map(_to_numbers, wide.drop(ITEM)))
+            numbers = wide.with_columns(pl.exclude(ITEM).cast(pl.Float64, strict=False))
+            wide = wide.with_columns(column for column in numbers if column.null_count() == wide[column.name].null_count())
         columns = columns.join(wide, on=ITEM, how="left")
     return columns
-
-
-def _to_numbers(column: pl.Series) -> pl.Series:
-    numbers = column.cast(pl.Float64, strict=False)
-    return numbers if numbers.null_count() == column.null_count() else column
 
 
 def split_items(columns: pl.DataFrame, where: str) -> pl.DataFrame:
@@ -175,13 +167,7 @@ def hold_condition(columns: pl.DataFrame, where: str) -> pl.Series:
     except pl.exceptions.PolarsError as error:
         got = str(error).splitlines()[0]
     if got != "Boolean":
-        raise UsageError(
-            "the condition cannot be read",
-            where="--where",
-            expected="numbers compared with numbers, texts in single quotes with texts",
-            got=got,
-            next_step=EXAMPLE,
-        )
+        _fail("numbers compared with numbers, texts in single quotes with texts", got)
     return holds
 
 
@@ -219,8 +205,7 @@ WORDS = COMPARING | JOINING | {"NOT", "NULL"}
 def _read_condition(text: str, columns: Collection[str]) -> pl.Expr:
     """Return a condition such as `who_5 < 13 AND (language IN ('en', 'zh') OR age IS NOT NULL)`; it is null where a value is.
 
-    Raises:
-        UsageError: it is too long, or has a word or sign of another language.
+    UsageError: it is too long, or has a word or sign of another language.
     """
     if len(text) > LONGEST or text.count("(") > MOST_BRACKETS:
         _fail(f"at most {LONGEST:,} characters and {MOST_BRACKETS} brackets", text[:80], 0)
@@ -240,13 +225,13 @@ def _read_condition(text: str, columns: Collection[str]) -> pl.Expr:
     try:
         return pl.sql_expr(f"({text})")  # in brackets, a word behind it is not taken for its new name
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        _fail("comparisons joined by AND and OR", str(error).splitlines()[0], 0)
+        _fail("comparisons joined by AND and OR", str(error).splitlines()[0])
 
 
-def _fail(expected: str, got: str, start: int) -> NoReturn:
+def _fail(expected: str, got: str, start: int | None = None) -> NoReturn:
     raise UsageError(
         "the condition cannot be read",
-        where=f"--where, character {start + 1}",
+        where="--where" if start is None else f"--where, character {start + 1}",
         expected=expected,
         got=got,
         next_step=EXAMPLE,

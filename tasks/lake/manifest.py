@@ -88,10 +88,8 @@ def write_manifest(lake: Folder, manifest: RunManifest) -> Folder:
 def describe_models(lake: Folder, run: str, about: Mapping[str, ModelDescription | None]) -> None:
     """Write the manifest of a run again with these descriptions of its models, by name, and seal the run again.
 
-    Others keep theirs; null takes one away. The manifest then names the hash of the one that it replaces.
-
-    Raises:
-        LakeError: if the run's folder is not as it was sealed: a new seal would hide that.
+    Others keep theirs; null takes one away. The manifest then names the hash of the one that it replaces. LakeError: the run's
+    folder is not as it was sealed, which a new seal would hide.
     """
     manifest, folder = read_manifest(lake, run), run_folder(lake, run)
     check = check_seal(folder)
@@ -105,7 +103,6 @@ def describe_models(lake: Folder, run: str, about: Mapping[str, ModelDescription
             got=f"changed or gone: {', '.join(broken)}",
             next_step=f"moodflow verify {run} says more",
         )
-
     said = {name: description and description.model_dump(mode="json") for name, description in about.items()}
     entries = manifest.plan.get("models", ())
     models = [entry | ({"about": said[entry["name"]]} if entry["name"] in said else {}) for entry in entries]

@@ -11,9 +11,8 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 from schemas.documents.lake import UnusedFile, UnusedFiles, UnusedPartition
 from schemas.folders import Folder
@@ -62,77 +61,35 @@ def _opened(lake: Folder) -> IO[bytes]:
         return path.open("rb")  # another user's: on a disk of this machine, it can be locked all the same
 
 
-class StoredFile(NamedTuple):
-    """A file of the lake; `path` is relative to it."""
-
-    path: str
-    size: int
-    modified_ns: int
-
-    @property
-    def layer(self) -> str:
-        """The folder right below the lake that it is in."""
-        return self.path.partition("/")[0]
-
-
-@dataclass(frozen=True)
-class Unused:
-    """What can go. `younger` counts files that no run lists and that stay: they are too young, or the lake is in use."""
-
-    partitions: tuple[StoredFile, ...] = ()
-    temporary: tuple[StoredFile, ...] = ()
-    folders: tuple[str, ...] = ()
-    younger: int = 0
-
-    @property
-    def files(self) -> tuple[StoredFile, ...]:
-        """All files that can go."""
-        return self.partitions + self.temporary
-
-    @property
-    def size(self) -> int:
-        """Their bytes."""
-        return sum(file.size for file in self.files)
-
-    def __bool__(self) -> bool:
-        return bool(self.files or self.folders)
-
-
-def find_unused(lake: Folder, manifests: Iterable[RunManifest], now_ns: int, older_than_hours: float) -> Unused:
+def find_unused(lake: Folder, manifests: Iterable[RunManifest], now_ns: int, older_than_hours: float) -> UnusedFiles:
     """Look through a lake for what can go; what was written later than so many hours ago stays. Nothing is changed.
 
     `manifests` are those of all its runs; `now_ns` is the time, in nanoseconds since 1970.
     """
     before_ns = now_ns - int(older_than_hours * NS_PER_HOUR)
-    used = {path for manifest in manifests for ref in manifest.partitions for path in (ref.path, rejected_path(ref))}
+    used, runs = set[str](), 0
+    for manifest in manifests:
+        runs += 1
+        used |= {path for ref in manifest.partitions for path in (ref.path, rejected_path(ref))}
     if isinstance(lake, Path):
         folders = _list_folders(lake)
         paths = [f"{folder}/{name}".lstrip("/") for folder, names in folders.items() for name in names]
     else:  # an object is written as a whole: there are no temporary ones
         folders, paths = {}, sorted(relative(path, lake) for path in lake.glob("**/*.parquet"))
     unlisted = [path for path in paths if path not in used and (_is_partition(path) or _is_temporary(path))]
-    files = [file for path in unlisted if (file := _stored(lake, path))]
-    old = [file for file in files if file.modified_ns < before_ns]
-    return Unused(
-        partitions=tuple(file for file in old if not _is_temporary(file.path)),
-        temporary=tuple(file for file in old if _is_temporary(file.path)),
-        folders=tuple(_emptied(lake, folders, {file.path for file in old}, before_ns)),
-        younger=len(files) - len(old),
-    )
-
-
-def describe_unused(unused: Unused, lake: Folder, runs: int, older_than_hours: float, *, is_free: bool) -> UnusedFiles:
-    """Return what was found in a lake with so many runs as a document; nothing of it is removed yet."""
+    files = {path: status for path in unlisted if (status := _status(lake / path))}
+    old = {path: size for path, (size, written_ns) in files.items() if written_ns < before_ns}
+    partitions = ((path, size) for path, size in old.items() if not _is_temporary(path))
     return UnusedFiles(
         lake=str(lake),
         runs=runs,
         older_than_hours=older_than_hours,
-        partitions=tuple(UnusedPartition(path=file.path, layer=file.layer, bytes=file.size) for file in unused.partitions),
-        temporary=tuple(UnusedFile(path=file.path, bytes=file.size) for file in unused.temporary),
-        folders=unused.folders,
-        bytes=unused.size,
-        younger=unused.younger,
-        in_use=not is_free,
+        partitions=tuple(UnusedPartition(path=path, layer=path.partition("/")[0], bytes=size) for path, size in partitions),
+        temporary=tuple(UnusedFile(path=path, bytes=size) for path, size in old.items() if _is_temporary(path)),
+        folders=tuple(_emptied(lake, folders, old.keys(), before_ns)),
+        bytes=sum(old.values()),
+        younger=len(files) - len(old),
+        in_use=False,
         removed=False,
     )
 
@@ -149,13 +106,12 @@ def _is_partition(path: str) -> bool:
     return bool(below) and layer not in NO_LAYERS and FILE_NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
-def _stored(lake: Folder, path: str) -> StoredFile | None:
-    """Return what is known of a file; null if it is a link, or gone."""
-    file = lake / path
+def _status(file: Folder) -> tuple[int, int] | None:
+    """Return the bytes of a file, and when it was written in nanoseconds since 1970; null if it is a link, or gone."""
     if file.is_symlink() or not file.is_file():
         return None
     status = file.stat()
-    return StoredFile(path, status.st_size, status.st_mtime_ns)
+    return status.st_size, status.st_mtime_ns
 
 
 def _list_folders(lake: Path) -> dict[str, list[str]]:

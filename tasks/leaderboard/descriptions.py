@@ -19,10 +19,8 @@ COLUMNS = {"model": pl.String, "setting": pl.String, **dict.fromkeys(NOTHING.cel
 def choose_described(data: LeaderboardData, where: str | None, group_by: str | None) -> LeaderboardData:
     """Return the leaderboard of the models that fulfil a condition over COLUMNS, ranked among themselves, in groups of a field.
 
-    A model of which it is not said what the condition needs is left out, and counted.
-
-    Raises:
-        UsageError: the condition cannot be read, or there is no such field.
+    A model of which it is not said what the condition needs is left out, and counted. That the condition cannot be read, or that
+    there is no such field, is a UsageError.
     """
     fields = ModelDescription.model_fields
     if group_by and group_by not in fields:

@@ -44,11 +44,10 @@ def difference(run: RunManifest, earlier: RunManifest, system: System) -> str | 
 def basis(run: RunManifest) -> dict[str, object]:
     """Return what the totals of a run rest on besides models and settings: only where it is equal are they ranked together.
 
-    Returns:
-        The plan's fields that say what is asked and how it is scored, the models in its roles with their parameters (a panel
-        moves no score, nor does a judge, or how often it is asked, where nothing is judged), the hash of the blueprint, and
-        those of the items of the user's own datasets, whose files may change. In dialogues with a simulated person, who plays
-        that person, named or not.
+    That is the plan's fields that say what is asked and how it is scored, the models in its roles with their parameters (a panel
+    moves no score, nor does a judge, or how often it is asked, where nothing is judged), the hash of the blueprint, and those of
+    the items of the user's own datasets, whose files may change. In dialogues with a simulated person, who plays that person,
+    named or not.
     """
     plan, datasets = _plan(run), run.blueprint.get("datasets", {})
     fields = plan.model_dump(mode="json") if plan else run.plan

@@ -86,12 +86,7 @@ class PastRun:
 
 
 def reopen(folder: Folder, run: str) -> PastRun:
-    """Open a run.
-
-    Raises:
-        UsageError: there is no such run.
-        LakeError: its manifest cannot be read.
-    """
+    """Open a run; UsageError: there is none of this name, LakeError: its manifest cannot be read."""
     return past_run(read_manifest(folder, run), Lake(folder, read_code_version()))
 
 

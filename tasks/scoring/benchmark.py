@@ -62,9 +62,7 @@ def score_benchmark(item_scores: pl.LazyFrame, blueprint: Blueprint, settings: S
 
     The result depends on nothing but the arguments: not on the order of rows, on chunks or on the number of threads. Datasets of
     the blueprint without rows count as missing. All (model, setting) pairs of `item_scores` are in it, scored or not.
-
-    Raises:
-        ScoringError: if a score belongs to no method of the blueprint or lies outside its bounds.
+    ScoringError: a score belongs to no method of the blueprint or lies outside its bounds.
     """
     tree = tree_tables(blueprint)
     raw = reduce_item_scores(item_scores)
@@ -73,7 +71,8 @@ def score_benchmark(item_scores: pl.LazyFrame, blueprint: Blueprint, settings: S
     main, below = pl.col("tier") == 1, pl.col("tier") > 1
     abilities = aggregates.nodes.filter(main).rename({"node": "ability"})
     totals = total_scores(abilities, blueprint)
-    intervals = _no_intervals(raw, totals)
+    no_totals = pl.DataFrame(schema={**totals.select(SYSTEM).schema, **LIMITS, **LIMITS_OF_GATE})
+    intervals = Intervals(pl.DataFrame(schema={**raw.select(KEY).schema, **LIMITS, **OF_CLUSTERS}), no_totals)
     if settings.bootstrap:
         contributions = scope_contributions(normalized, aggregates, tree)
         resampling = Resampling(settings.bootstrap, settings.seed)
@@ -89,11 +88,6 @@ def score_benchmark(item_scores: pl.LazyFrame, blueprint: Blueprint, settings: S
         ability=_table(tables.AbilityScores, abilities),
         totals=_table(tables.Totals, rank_models(decided, blueprint, rank_incomplete=settings.rank_incomplete)),
     )
-
-
-def _no_intervals(raw: pl.DataFrame, totals: pl.DataFrame) -> Intervals:
-    of_raw = pl.DataFrame(schema={**raw.select(KEY).schema, **LIMITS, **OF_CLUSTERS})
-    return Intervals(of_raw, pl.DataFrame(schema={**totals.select(SYSTEM).schema, **LIMITS, **LIMITS_OF_GATE}))
 
 
 def _table(schema: type[SchemaT], frame: pl.DataFrame) -> dy.DataFrame[SchemaT]:

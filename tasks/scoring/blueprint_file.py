@@ -48,8 +48,7 @@ class BlueprintFile:
 def read_blueprint_file(file: Path) -> BlueprintFile:
     """Parse a YAML file that holds one mapping.
 
-    Raises:
-        BlueprintError: if it cannot be read, is not YAML, names a key twice or holds something other than a mapping.
+    BlueprintError: it cannot be read, is not YAML, names a key twice or holds something other than a mapping.
     """
     try:
         root, values = parse_yaml(read_text(file))

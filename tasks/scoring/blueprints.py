@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ from pydantic import ValidationError
 from yaml import MappingNode
 
 from schemas.benchmark import files_by_name
-from schemas.blueprint import Blueprint, BlueprintDataset, PaperWording
-from schemas.errors import BlueprintError, suggest, unknown_name
+from schemas.blueprint import Blueprint, PaperWording
+from schemas.errors import BlueprintError, suggest, summarize, unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.metrics import METRICS, SHARE
@@ -33,17 +34,15 @@ WORDING, RUBRICS_BELOW = "wording", "rubrics/"
 def load_blueprint(name_or_path: str | Path) -> Blueprint:
     """Read and check a blueprint that ships with MoodFlow, by its name, or a YAML file, by its path.
 
-    A path of one of your own files is relative to the blueprint's file there, and to the current folder here.
-
-    Raises:
-        BlueprintError: if there is no such blueprint, or it breaks a rule.
+    A path of one of your own files is relative to the blueprint's file there, and to the current folder here. BlueprintError:
+    there is no such blueprint, or it breaks a rule.
     """
     file = find_blueprint(name_or_path)
     status = file.stat()
     blueprint = _read_once(file, (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
     if blueprint.rubrics:
-        blueprint = blueprint.model_copy(update={"own_rubrics": _read_folder(file.parent / blueprint.rubrics)})
-    return with_texts(blueprint, file.parent / blueprint.prompts) if blueprint.prompts else blueprint
+        blueprint = blueprint.model_copy(update={"own_rubrics": _read_folder(blueprint.rubrics)})
+    return with_texts(blueprint, blueprint.prompts) if blueprint.prompts else blueprint
 
 
 def with_texts(blueprint: Blueprint, folder: Path) -> Blueprint:
@@ -64,20 +63,23 @@ def with_texts(blueprint: Blueprint, folder: Path) -> Blueprint:
 
 def _read_folder(folder: Path, *, with_wording: bool = False) -> dict[str, Any]:
     """Return the YAML files of a folder by their paths in it, without suffix; raise BlueprintError if there are none."""
+    texts, place = dict[str, Any](), folder
     try:
         paths = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
-        texts = {path.relative_to(folder).with_suffix("").as_posix(): read_yaml(read_text(path)) for path in paths}
-        json.dumps(texts)  # a date of YAML is no text, and none of a manifest
+        for place in paths:
+            texts[place.relative_to(folder).with_suffix("").as_posix()] = text = read_yaml(read_text(place))
+            json.dumps(text)  # a date of YAML is no text, and none of a manifest
+        place = folder
         if with_wording and WORDING in texts:
             texts[WORDING] = _read_wording(texts)
         if texts and len(texts) == len(paths):
             return texts
-        reason = "two of its files have one name" if texts else "it has no YAML files"
+        reason = "two of its files have one name" if texts else "it has no YAML files" if folder.is_dir() else "no such folder"
     except (OSError, ValueError, TypeError) as error:
-        reason = str(error)
+        reason = summarize(error)
     raise BlueprintError(
         "a folder of prompts or rubrics cannot be read",
-        where=str(folder),
+        where=str(place),
         expected="YAML files",
         got=reason,
         next_step="correct the files, or the path, which in a blueprint is relative to its file",
@@ -96,7 +98,7 @@ def _read_wording(texts: Mapping[str, Any]) -> PaperWording:
 @lru_cache(maxsize=16)
 def _read_once(file: Path, stamp: tuple[int, ...]) -> Blueprint:  # noqa: ARG001  part of the cache's key
     """Read a file once until it changes: a command looks its blueprint up half a dozen times, at 30 to 70 ms each."""
-    document = read_blueprint_file(file)
+    document = _read_file(file)
     if "extends" in document.values:
         document = _extended(document)
     try:
@@ -104,8 +106,19 @@ def _read_once(file: Path, stamp: tuple[int, ...]) -> Blueprint:  # noqa: ARG001
     except ValidationError as error:
         raise blueprint_error(error, document) from error
     _check_bounds(blueprint, document)
-    datasets = {name: _beside(dataset, file.parent) for name, dataset in blueprint.datasets.items()}
-    return blueprint.model_copy(update={"datasets": datasets})
+    return blueprint
+
+
+def _read_file(file: Path) -> BlueprintFile:
+    """Parse a blueprint; folders and files that it names beside it are named from anywhere."""
+
+    def whole(value: Any, name: str = "") -> Any:
+        if isinstance(value, dict):
+            return {key: whole(inner, key) for key, inner in value.items()}
+        return str(file.parent / value) if name in ("rubrics", "prompts", "path") and isinstance(value, str) else value
+
+    document = read_blueprint_file(file)
+    return replace(document, values=whole(document.values))
 
 
 def _extended(document: BlueprintFile) -> BlueprintFile:
@@ -123,23 +136,13 @@ def _extended(document: BlueprintFile) -> BlueprintFile:
             next_step="name one of them, or copy what is to be extended",
         )
     own = {name: value for name, value in document.values.items() if name != "extends"}
-    return BlueprintFile(document.file, MappingNode("", []), _overlay(_with_whole_paths(_files()[base]), own))
+    return BlueprintFile(document.file, MappingNode("", []), overlay(_read_file(_files()[base]).values, own))
 
 
-def _with_whole_paths(file: Path) -> dict[str, Any]:
-    """Return the values of a blueprint; folders and files that it names beside it are named from anywhere."""
-    values: dict[str, Any] = read_blueprint_file(file).values
-    datasets = {name: dict(entry) for name, entry in values["datasets"].items()}
-    for entry in (entry for entry in datasets.values() if "source" in entry):
-        entry["source"] = {**entry["source"], "path": str(file.parent / entry["source"]["path"])}
-    folders: dict[str, Any] = {name: str(file.parent / values[name]) for name in ("rubrics", "prompts") if name in values}
-    return {**values, "datasets": datasets, **folders}
-
-
-def _overlay(below: Any, above: Any) -> Any:
+def overlay(below: Any, above: Any) -> Any:
     """Return values on top of others: mappings key by key, lists of parts with ids part by part; what is new comes last."""
     if isinstance(below, dict) and isinstance(above, dict):
-        return below | {name: _overlay(below[name], value) if name in below else value for name, value in above.items()}
+        return below | {name: overlay(below[name], value) if name in below else value for name, value in above.items()}
     lists = [
         part
         for part in (below, above)
@@ -147,7 +150,7 @@ def _overlay(below: Any, above: Any) -> Any:
     ]
     if len(lists) == len((below, above)):
         parts = ({entry["id"]: entry for entry in part} for part in lists)
-        return list(_overlay(next(parts), next(parts)).values())
+        return list(overlay(next(parts), next(parts)).values())
     return above
 
 
@@ -193,19 +196,10 @@ def find_blueprint(name_or_path: str | Path) -> Path:
     )
 
 
-def _beside(dataset: BlueprintDataset, folder: Path) -> BlueprintDataset:
-    if dataset.source is None:
-        return dataset
-    source = dataset.source.model_copy(update={"path": folder / dataset.source.path})
-    return dataset.model_copy(update={"source": source})
-
-
 def profiled_blueprint(benchmark: str, profile: Profile, prompts: str | Path | None = None) -> Blueprint:
     """Return a blueprint, by its name or path, with the methods of a profile and the texts of a plan's folder.
 
-    Raises:
-        BlueprintError: as load_blueprint and with_texts.
-        UsageError: there is no such profile; as with_texts.
+    UsageError: there is no such profile; it raises what load_blueprint and with_texts do, too.
     """
     if profile not in (CORRECTED, *PROFILES):
         raise unknown_name("profile", profile, (CORRECTED, *PROFILES), "--profile", "moodflow options says what each is")

@@ -49,11 +49,8 @@ def restate_answers(answers: pl.DataFrame, responses: pl.DataFrame, items: pl.Da
     """Return answers as they follow from the replies to the calls that they say they rest on.
 
     A text is the last of these replies, or what the benchmark of such items joins of all of them; what one says in a dialogue is
-    the reply to the call of that turn. Who speaks in a turn, and which calls the answer is made of, is taken as it is
-    stored.
-
-    Raises:
-        LakeError: if an answer names a call that is none of its item's.
+    the reply to the call of that turn. Who speaks in a turn, and which calls the answer is made of, is taken as it is stored.
+    LakeError: an answer names a call that is none of its item's.
     """
     joins = {name: join for solver in rows("context_solvers", ContextSolver) for name, join in solver.joins.items()}
     joined = items.filter(pl.col("question_type").is_in(list(joins))).select(*ITEM, "language", "question_type")

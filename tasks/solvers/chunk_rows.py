@@ -81,10 +81,7 @@ def segments_of(segments: Sequence[str]) -> tuple[Chunk, ...]:
 def mark_needle(chunks: Sequence[Chunk], item: Item, context: Context) -> tuple[bool | None, ...]:
     """Return which chunk holds the needle: the one with the largest part of it, the first of equals; null without needle.
 
-    The needle of a context in segments is the segment that differs.
-
-    Raises:
-        ScoringError: no chunk holds any of the needle.
+    The needle of a context in segments is the segment that differs. ScoringError: no chunk holds any of the needle.
     """
     if item.question_type in answered_by("index"):
         return tuple(chunk.number in (item.gold_indices or ()) for chunk in chunks)

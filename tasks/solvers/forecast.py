@@ -76,8 +76,7 @@ async def rehearse(
 ) -> AsyncIterator[tuple[Presentation, SolverOutput]]:
     """Let a solver ask about the items of a job one after the other, answered by a function in place of models.
 
-    Yields:
-        Each item as it was shown, and its output; ranked texts are not those of a run.
+    Yield each item as it was shown, and its output; ranked texts are not those of a run.
     """
     solver, items, contexts = SOLVERS[job.options.setting], lake.read(job.items, Items), read_contexts(lake, job.contexts)
 
@@ -137,10 +136,7 @@ async def plan_wave(job: InferJob, lake: Lake) -> list[OpenCall]:
 
     Two rehearsals are answered by the journal; of what it does not answer all calls fail in one, and have invented replies in the
     other. A call that is made in both, word for word, rests on no reply that is still to come. Of a solver that retrieves none is
-    known, since nothing is ranked here.
-
-    Raises:
-        LakeError: if the journal cannot be read, or a reply in it is damaged.
+    known, since nothing is ranked here. LakeError: the file is no journal, or a reply in it is damaged.
     """
     if SOLVERS[job.options.setting].retrieves:
         return []
@@ -183,10 +179,7 @@ async def place_replies(
 ) -> dict[tuple[str, str], tuple[ChatRequest, str]]:
     """Return the calls that texts answer, with the texts, by item and step; of repetitions the first.
 
-    Args:
-        job: whose solver asks.
-        lake: has its items.
-        replies: by id of the item and step of the call. A call that rests on a reply is found if that reply is among them.
+    `replies`: by id of the item and step of the call. A call that rests on a reply is found if that reply is among them.
     """
     placed: dict[tuple[str, str], tuple[ChatRequest, str]] = {}
     texts: dict[str, str] = {}
@@ -207,16 +200,9 @@ async def place_replies(
 
 
 def read_replies(lake: Folder, layer: str, pattern: str, columns: Sequence[str]) -> pl.DataFrame:
-    """Return columns of all partitions of a layer at a place, complete or not, every call once.
+    """Return columns, `call_key` among them, of all partitions of a layer whose files fit a pattern, complete or not.
 
-    Args:
-        lake: its folder.
-        layer: `responses` or `judgements`.
-        pattern: of the files below the layer.
-        columns: `call_key` and what else is wanted.
-
-    Raises:
-        LakeError: if a file cannot be read.
+    Every call is there once. LakeError: a file cannot be read.
     """
     frames = [pl.DataFrame(schema={name: pl.Int64 if name in TOKENS else pl.String for name in columns})]
     paths: list[Folder] = sorted((lake / layer).glob(pattern), key=str)
@@ -229,11 +215,7 @@ def read_replies(lake: Folder, layer: str, pattern: str, columns: Sequence[str])
 
 
 def learn_from_lake(lake: Folder, tested: Iterable[str], judges: Iterable[str]) -> Estimator:
-    """Return an estimator that knows every stored reply of these tested models and judges, whichever run asked for it.
-
-    Raises:
-        LakeError: if a partition cannot be read.
-    """
+    """Return an estimator that knows every stored reply of these models, whichever run asked for it; raises as read_replies."""
     estimator = Estimator()
     for model in dict.fromkeys(tested):
         pattern = f"*/model={quote(model, safe='')}/*/*.parquet"
@@ -258,11 +240,7 @@ def expect_calls(requests: Sequence[ChatRequest], estimator: Estimator, rate: Ra
 
 
 def choose_unsent(requests: Iterable[ChatRequest], journal: Path) -> list[ChatRequest]:
-    """Return the calls that would be sent: not in the journal, if there is one, and equal ones once.
-
-    Raises:
-        LakeError: if the file is no journal, or a reply in it is damaged.
-    """
+    """Return the calls that would be sent: not in the journal, if there is one, and equal ones once; raises as plan_wave."""
     distinct = {request.key: request for request in requests}
     with opened_replies(journal) as find:
         return [request for key, request in distinct.items() if find(key) is None]

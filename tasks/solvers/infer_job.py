@@ -43,16 +43,7 @@ class InferKeys(NamedTuple):
 
 @dataclass(frozen=True)
 class InferJob:
-    """One dataset, model and setting to ask.
-
-    Attributes:
-        models: the model under test and its helpers, by role.
-        options: the setting and its parameters.
-        plan: of its solver.
-        items: to ask.
-        contexts: what is known of contexts that were built for them; null = none were.
-        epochs: how often and in which orders of options items are asked.
-    """
+    """One dataset, model and setting to ask; `contexts`: what is known of those that were built for items, null = none were."""
 
     models: Mapping[Role, ModelEntry]
     options: SolverOptions[Any]

@@ -131,11 +131,8 @@ async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce)
     """Ask an item; under a policy that cuts, again with less of its context as long as the model finds it too long.
 
     Each try has a key of its own. What a helper found too long is not the item, nor is a call that does not show the context:
-    these are not asked again.
-
-    Returns:
-        The calls of the last try, which say how many characters they left out. They failed with `context_too_long` if the item
-        has no context, what is besides it is too long already, or MOST_TRIES cuts were not enough.
+    these are not asked again. The calls of the last try say how many characters they left out. They failed with
+    `context_too_long` if the item has no context, what is besides it is too long already, or MOST_TRIES cuts were not enough.
     """
     calls = await run_once(item)
     current = item
@@ -157,9 +154,7 @@ async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce)
 def choose_length(call: Call, length: int) -> int:
     """Return how many characters, the mark included, the context may have in the next try; 0 or less: the rest is too long.
 
-    Args:
-        call: failed with `context_too_long`.
-        length: of the context it held, in characters.
+    The call failed with `context_too_long`; its context had `length` characters.
     """
     error = call.reply.error or ""
     limit, used = read_max_context(error), read_prompt_tokens(error)
@@ -177,12 +172,8 @@ def choose_length(call: Call, length: int) -> int:
 def truncate(item: Item, length: int, too_long: TooLong) -> Truncated | None:
     """Return the item with a context of at most this length; null if that leaves no text.
 
-    Cuts are made between sentences, or words where no sentence ends nearby. A line of its own marks what is left out.
-
-    Args:
-        item: as the dataset has it.
-        length: of the truncated context in characters, its mark included.
-        too_long: `cut_middle` keeps as much of the beginning as of the end, `cut_start` the end only.
+    Cuts are made between sentences, or words where no sentence ends nearby. A line of its own marks what is left out, and counts
+    for the length. `cut_middle` keeps as much of the beginning as of the end, `cut_start` the end only.
     """
     context, mark = item.context or "", MARKS[item.language]
     kept = length - len(mark) - 2  # two line ends around the mark

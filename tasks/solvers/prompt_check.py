@@ -27,19 +27,11 @@ def check_prompt(
     response: Mapping[str, Any],
     settings: Mapping[str, Any],
     journal: Path | None,
-    own: OwnPrompts | None = None,
+    own: OwnPrompts,
 ) -> PromptProof:
-    """Check the messages of one row of `responses`.
+    """Check the messages of one row of `responses`; LakeError: the journal cannot be read.
 
-    Args:
-        item: the row of `items`.
-        response: the row of `responses`.
-        settings: of the partition's footer.
-        journal: its file; null = there is none to look into.
-        own: prompts of the run's blueprint.
-
-    Raises:
-        LakeError: if the journal cannot be read.
+    `settings` are those of the partition's footer, `own` the prompts of the run's blueprint; null = no journal is looked into.
     """
     expected = response["messages_sha256"]
     messages, obstacle = _rebuild(item, response, settings, Prompts.load(own))

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from schemas.base import Frozen
 from schemas.chat import ChatMessage, ModelEntry
 from schemas.dataset import DatasetSpec
-from schemas.errors import UsageError
+from schemas.errors import UsageError, summarize
 from schemas.folders import DATA_FOLDER
 from schemas.item import Item, option_letters
 from schemas.json_yaml import read_text, read_yaml
@@ -168,7 +168,7 @@ def _read(kind: type[PromptFolder], own: str) -> Any:
             "the prompt files cannot be used",
             where=", ".join(f"{file}.yaml" for file in names if file in texts) or str(kind.folder),
             expected=f"one file each of {', '.join(names.values())}",
-            got=str(error),
+            got=summarize(error),
             next_step="correct your own; restore data/prompts from the package where it was edited",
         ) from error
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from schemas.benchmark import Rows
 from schemas.chat import ModelEntry
-from schemas.errors import UsageError, unknown_name
+from schemas.errors import UsageError, summarize, unknown_name
 from schemas.plan import Plan
 from schemas.question_types import QuestionType
 from schemas.roles import JUDGES
@@ -98,7 +98,7 @@ class Solver(Generic[OptionsT]):
                 f"the options of setting {self.setting} do not fit" if fields else f"setting {self.setting} has no options",
                 where=f"solvers.{self.setting}",
                 expected=f"fields {fields}" if fields else "none",
-                got=str(error) if fields else ", ".join(given),
+                got=summarize(error) if fields else ", ".join(given),
                 next_step="moodflow options lists them",
             ) from error
 

@@ -74,16 +74,7 @@ async def run_solver(
 ) -> Iterable[ItemRows]:
     """Ask all presentations of a dataset's items; `run_jobs` and clients limit what is begun and what is in flight.
 
-    Args:
-        presentations: the items, each in the orders it is asked in.
-        built: their contexts and chunks.
-        options: the setting and its parameters.
-        resources: models by role, and what splits and ranks texts.
-        run_jobs: begins the items.
-        listeners: told of every reply.
-
-    Returns:
-        The rows of each, in order, which can be kept on disk until all are there.
+    Listeners are told of every reply. Returned are the rows of each, in order, which can be kept on disk until all are there.
     """
     system = (resources.roles[TESTED].entry.name, options.setting)
 
@@ -148,10 +139,8 @@ def read_item(row: Mapping[str, Any]) -> Item:
 def item_rows(presentation: Presentation, system: tuple[str, str], output: SolverOutput) -> ItemRows:
     """Return the rows of an item as it was shown; one of `responses` per call, a failed one with status `failed`.
 
-    Which retrieved chunk holds the needle is not known here. `system`: model and setting.
-
-    Raises:
-        UsageError: if the item has no answer, or two for one part; it would be lost without a word.
+    Which retrieved chunk holds the needle is not known here. `system`: model and setting. That the item has no answer, or two for
+    one part, is a UsageError: it would be lost without a word.
     """
     key = {
         "dataset": presentation.row["dataset"],

@@ -74,10 +74,6 @@ class RoleModel:
     chat: Chat
 
 
-ModelRoles = Mapping[Role, RoleModel]
-"""The models by role: `tested` is the one under test, the others are the helpers that a setting names."""
-
-
 class NoOptions(Frozen):
     """The parameters of a solver that has none of its own."""
 
@@ -245,9 +241,9 @@ def first_failed(calls: Sequence[Call]) -> Call | None:
 
 @dataclass(frozen=True)
 class SolverResources:
-    """What solvers work with: models by role, and what splits and ranks texts."""
+    """What solvers work with: models by role, `tested` and the helpers of the setting, and what splits and ranks texts."""
 
-    roles: ModelRoles
+    roles: Mapping[Role, RoleModel]
     retriever: Retriever | None = None
     """Null where no setting of the run retrieves."""
 
@@ -266,15 +262,10 @@ class SolverResources:
         repetition: int = 0,
         **more: Any,
     ) -> Call:
-        """Ask a model.
+        """Ask the model of a role; `step` says what for, and `more` are fields of the request that most calls leave out.
 
-        Args:
-            role: who is asked.
-            step: what for.
-            messages: the conversation.
-            limit: longest reply of the embedded model, which rambles on. Any other may reason first: its entry limits it.
-            repetition: number of the call among equal ones; of helpers 0, so that what they say is asked for once.
-            more: fields of the request that most calls leave out.
+        `limit` is the longest reply of the embedded model, which rambles on. Any other may reason first: its entry limits it.
+        `repetition` is the number of the call among equal ones; of helpers 0, so that what they say is asked for once.
         """
         entry, sampling = self.roles[role].entry, self.roles[role].entry.sampling
         if entry.base_url is None and limit is not None:

@@ -56,15 +56,8 @@ def chunks_of(job: InferJob, lake: Lake) -> dy.DataFrame[Chunks] | None:
 async def infer_partition(job: InferJob, lake: Lake, resources: SolverResources, run_jobs: RunJobs, listeners: Listeners) -> Any:
     """Ask every item; a failed call is a row too, and leaves the partitions incomplete.
 
-    Args:
-        job: what to ask.
-        lake: has items, contexts and chunks, and gets the rest.
-        resources: models and retriever.
-        run_jobs: begins the items.
-        listeners: told of every reply.
-
-    Returns:
-        PartitionRefs of the responses, of the answers, of retrievals and of chunks that were written, where there are any.
+    The lake has items, contexts and chunks. Return PartitionRefs of the responses, of the answers, of retrievals and of chunks
+    that were written, where there are any.
     """
     if stored := job.keys.find_all(lake):
         return up_to_date(stored)

@@ -43,7 +43,7 @@ LEAST_BYTES, WINDOW_S = 16 * 1024, 60.0
 
 MOST_REDIRECTS = 5
 LARGEST_BYTES = 2 * 1024**3
-"""Of a file, as the server announces it and as it comes."""
+"""Of a file, as the server announces it and as it comes, and of a member, as its archive states it."""
 
 Download = Callable[[str, Path], None]
 """Writes the whole content of a URL to a file, which may hold the first bytes of it from an earlier call.
@@ -129,10 +129,8 @@ class HttpsDownload:
         """Write the whole content to `target`, going on from the first bytes of it if an earlier call left them there.
 
         An ETag noted beside `target` tells whether the server still has that content. The caller verifies what came.
-
-        Raises:
-            DownloadError: refused, too large, not encrypted, or still failing after the last attempt.
-            OSError: `target` cannot be written.
+        DownloadError: refused, too large, not encrypted, or still failing after the last attempt; OSError: `target` cannot be
+        written.
         """
         part = PartialFile(target)
         attempt, waited_s = 0, 0.0

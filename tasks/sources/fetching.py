@@ -23,7 +23,7 @@ from filelock import FileLock
 
 from schemas.dataset import PinnedFile
 from schemas.errors import SourceError, SourceMissingError
-from tasks.sources.downloading import Download, DownloadError, PartialFile
+from tasks.sources.downloading import LARGEST_BYTES, Download, DownloadError, PartialFile
 from tasks.sources.files import hash_file, hash_names, missing_source, not_the_pinned, pinned_hashes, pointer_in_place, verify
 
 LONGEST = 1024
@@ -141,11 +141,8 @@ def revision_key(source: PinnedFile) -> str:
 def fetch(source: PinnedFile, cache: Cache, download: Download, addresses: Addresses) -> Path:
     """Return a file's path in the cache, where it is put if it is not there yet.
 
-    Calls for the same file at once, from other processes too, make one download.
-
-    Raises:
-        SourceMissingError: it cannot be downloaded.
-        ChecksumError: what came is not the pinned file; it has been removed.
+    Calls for the same file at once, from other processes too, make one download. SourceMissingError: it cannot be downloaded;
+    ChecksumError: what came is not the pinned file, and has been removed.
     """
     url = addresses.of(source)
     try:
@@ -187,9 +184,6 @@ def _download(source: PinnedFile, part: Path, download: Download, addresses: Add
     return part
 
 
-LARGEST_BYTES = 2 * 1024**3
-"""Of an unpacked member, as its archive states it."""
-
 LARGEST_TAR_BYTES = 16 * LARGEST_BYTES
 """Of an unpacked tar archive, which must be unpacked to its end to know what is in it."""
 
@@ -210,15 +204,10 @@ One that cannot be opened is no regular file, but a folder, a link or a device.
 
 
 def extract_member(archive: Path, member: str, target: Path) -> None:
-    """Write the content of one member to `target`; nothing else of the archive is written anywhere.
+    """Write the content of one member to `target`, which may hold a part after an error; nothing else is written anywhere.
 
-    Args:
-        archive: which kind it is shows in its first bytes, not in its name.
-        member: path inside it.
-        target: overwritten; after an error it may hold a part.
-
-    Raises:
-        SourceError: there is not exactly one such member, it is no regular file, it is too large, or the archive cannot be read.
+    Which kind the archive is shows in its first bytes, not in its name. SourceError: there is not exactly one such member, it is
+    no regular file, it is too large, or the archive cannot be read.
     """
     refused = partial(_refused, archive, member)
     try:

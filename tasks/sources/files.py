@@ -2,7 +2,8 @@
 
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import file_digest, sha256
 from pathlib import Path
 
@@ -26,12 +27,17 @@ def hash_file(path: Path, kind: str = "sha256") -> str:
     """Return the hexadecimal hash of a file, or of the names and hashes of a folder's records; SourceError: it cannot be read."""
     if path.is_dir():
         return hash_names(*(part for file in record_files(path) for part in (file.name, hash_file(file, kind))))
+    with _readable(path), path.open("rb") as stream:
+        return file_digest(stream, kind).hexdigest()
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
     try:
-        with path.open("rb") as stream:
-            return file_digest(stream, kind).hexdigest()
+        yield
     except OSError as error:
         raise SourceError(
-            f"{path.name} cannot be read", where=str(path), got=str(error), next_step="check the permissions of the file"
+            "the file cannot be read", where=str(path), got=str(error), next_step="check path and permissions"
         ) from error
 
 
@@ -51,9 +57,7 @@ def pinned_hashes(source: PinnedFile) -> dict[str, str | None]:
 def verify(path: Path, hashes: Mapping[str, str | None], where: str | None = None, next_step: str = FETCH_AGAIN) -> None:
     """Check the file against its hashes, by their kind, as far as it has any.
 
-    Raises:
-        ChecksumError: the file has another one; it names `where`, by default the path, as the file's place.
-        SourceError: it cannot be read.
+    ChecksumError: the file has another one; it names `where`, by default the path, as the file's place.
     """
     for kind, expected in hashes.items():
         if expected is not None and (got := hash_file(path, kind)) != expected:
@@ -113,12 +117,8 @@ CHINESE = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")
 
 def read_bytes(path: Path) -> bytes:
     """Return the content of a file; SourceError: it cannot be read."""
-    try:
+    with _readable(path):
         return path.read_bytes()
-    except OSError as error:
-        raise SourceError(
-            "the file cannot be read", where=str(path), got=str(error), next_step="check path and permissions"
-        ) from error
 
 
 def read_text(path: Path) -> str:

@@ -198,12 +198,11 @@ def _is_pointer(path: Path) -> bool:
         return False
 
 
-def sources(spec: DatasetSpec) -> Iterator[DatasetSpec]:
-    """Return the entry and its alternatives, in the order they are preferred."""
-    source: DatasetSpec | None = spec
-    while source is not None:
-        yield source
-        source = source.alternative
+def sources(spec: DatasetSpec | None) -> Iterator[DatasetSpec]:
+    """Yield the entry and its alternatives, in the order they are preferred; nothing without an entry."""
+    while spec is not None:
+        yield spec
+        spec = spec.alternative
 
 
 def choose_source(spec: DatasetSpec, locator: Locator) -> DatasetSpec:

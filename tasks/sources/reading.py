@@ -96,11 +96,9 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
             other records, to be joined: required fields are not asked of them.
         paths: where its files are, in the order of `spec.files`.
 
-    Returns: the records without a field `canary` that holds the entry's own canary: it marks the file and is no part of its
-        content, so that hashes, the draw and items are those of a file without it.
-
-    Raises:
-        SourceError: the number of records is not the one known for the pinned files, or what `read_records` raises.
+    A field `canary` that holds the entry's own canary is left out: it marks the file and is no part of its content, so that
+    hashes, the draw and items are those of a file without it. SourceError: the number of records is not the one known for the
+    pinned files, or what `read_records` raises.
     """
     records = []
     for source, path in zip(spec.files, paths, strict=True):

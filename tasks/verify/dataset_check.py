@@ -68,12 +68,13 @@ def describe_entry(entry: DatasetSpec, locator: Locator) -> DatasetEntry:
     """Return what the catalogue says of a dataset."""
     spec, example = choose_source(entry, locator), EXAMPLES / f"{entry.id}.json"
     others = [file for other in sources(entry) if other is not spec for file in other.files]
+    is_public = any(isinstance(file, PinnedFile) for file in (*spec.files, *others))
     return DatasetEntry(
         used_here=name_repositories(spec) or "bundled",
         files=tuple(map(_describe_file, spec.files)),
         other_sources=tuple(map(_describe_file, others)),
         example=read_json(example.read_bytes()) if example.is_file() else {},
-        own_folder=f"moodflow run BENCHMARK --datasets {spec.id} --set folders.{spec.id}=DIR",
+        own_folder=f"moodflow run BENCHMARK --datasets {spec.id} --set folders.{spec.id}=DIR" if is_public else None,
         **{name: getattr(spec, name) for name in DatasetEntry.model_fields if hasattr(spec, name) and name != "files"},
     )
 
@@ -203,15 +204,11 @@ def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locat
 def _checked(spec: DatasetSpec, faults: tuple[str, ...]) -> DatasetCheck:
     files = [file for file in spec.files if isinstance(file, PinnedFile)]
     return DatasetCheck(
-        id=spec.id,
-        title=spec.title,
+        **{name: getattr(spec, name) for name in ("id", "title", "licence", "redistributable", "ambiguous")},
         ready=not faults,
         needs=faults,
         sources=tuple(dict.fromkeys(f"{file.repository} at {file.revision}" for file in files)) or ("data/bundled",),
         pinned=all(file.sha256 or file.md5 for file in files),
-        licence=spec.licence,
-        redistributable=spec.redistributable,
-        ambiguous=spec.ambiguous,
     )
 
 

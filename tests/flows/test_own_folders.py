@@ -203,6 +203,14 @@ def test_show_tells_files_fields_and_command(name: str) -> None:
     assert shown["expected_rows"] == CATALOGUE[name].expected_rows
 
 
+def test_files_of_ours_are_read_from_no_folder(tmp_path: Path, server: ModelServer) -> None:
+    assert ended("datasets", "show", "mini_bias_detection", "--json").document["own_folder"] is None
+    folder = tmp_path / "none"
+    assert_one_message(
+        run(server, tmp_path / "lake", "stereoset", folder), f"expected: data/dev.json\n  got: {folder}, which is no folder"
+    )
+
+
 @needs_mirror
 def test_the_pinned_file_gives_the_same_partition(tmp_path: Path) -> None:
     (file,) = find_dataset("copa").files

@@ -111,7 +111,7 @@ def test_own_texts_may_end_in_yml(own: Path, server: ModelServer) -> None:
         ({"rubrics__warmth": {**RUBRIC, "scale": {"lowest": 3, "highest": 1}}}, ("a rubric file breaks a rule",)),
         (
             {"days": {**BLUEPRINT, "rubrics": "rubric"}},
-            ("a folder of prompts or rubrics cannot be read", "rubric\n  expected: YAML files\n  got: it has no YAML files"),
+            ("a folder of prompts or rubrics cannot be read", "rubric\n  expected: YAML files\n  got: no such folder"),
         ),
         (
             {"prompts__open_ended": {**PROMPT, "version": date(2026, 1, 1)}},

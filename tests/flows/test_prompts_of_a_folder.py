@@ -159,8 +159,16 @@ def test_a_faulty_folder_is_one_message(
     tmp_path: Path, server: ModelServer, files: dict[str, Any], parts: tuple[str, ...]
 ) -> None:
     folder = write(tmp_path / "theirs", **files)
+    folder.mkdir(exist_ok=True)
     assert_one_message(run(server, tmp_path / "lake", *CHOICE, "--set", f"prompts={folder}"), *parts)
     assert server.calls == 0
+
+
+def test_a_file_that_is_no_yaml_is_named(tmp_path: Path, server: ModelServer) -> None:
+    file = write(tmp_path / "theirs", single_choice={}, open_ended={}) / "single_choice.yaml"
+    file.write_text("en: [", encoding="utf-8")
+    done = run(server, tmp_path / "lake", *CHOICE, "--set", f"prompts={file.parent}")
+    assert_one_message(done, "a folder of prompts or rubrics cannot be read", f"where: {file}\n")
 
 
 def test_prompts_can_be_varied(tmp_path: Path, server: ModelServer) -> None:

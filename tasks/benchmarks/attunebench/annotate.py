@@ -215,10 +215,7 @@ async def annotate(
     """Send all calls about one conversation at the same time; only a judge waits for the draft that it judges.
 
     A call that fails costs its own part of the answers, that of a draft also its judge's; the others go on. A judge's calls
-    count no repetition: equal drafts are judged once.
-
-    Raises:
-        UsageError: the item is no annotated conversation.
+    count no repetition: equal drafts are judged once. UsageError: the item is no annotated conversation.
     """
     context = item.require_context(SETTING, QUESTION_TYPE, "conversation")
     threads = Threads(VisibleConversation.model_validate_json(context), options.own, AnnotatePrompts.load(options.prompts).calls)

@@ -62,9 +62,8 @@ def conversation_rows(scored: Sequence[Mapping[str, object]]) -> pl.DataFrame:
 def aggregate_conversations(rows: pl.DataFrame, resampling: Resampling) -> pl.DataFrame:
     """Return statistics of each metric; the intervals of one mode share the draws of its conversations.
 
-    Returns:
-        ROW, metric, n, mean, sd (with n - 1), se (sd by root n; both null below two conversations), median, min, max, LIMITS and,
-        of the composite, `z_score` over all rows and `z_in_mode` (null where all are equal); sorted.
+    They are n, mean, sd (with n - 1), se (sd by root n; both null below two conversations), median, min, max, LIMITS and, of the
+    composite, `z_score` over all rows and `z_in_mode` (null where all are equal).
     """
     valued = rows.filter(_VALUE.is_not_null())
     mean, deviation = exact_sum(_VALUE) / pl.len(), _VALUE.std(ddof=1)
@@ -128,9 +127,7 @@ SCORES, SKIPPED = "scores-", "_skipped_"
 def read_replies(folder: Path) -> Iterator[ForeignReplies]:
     """Yield the replies in the result files of a folder, all its JSON but SCORES and SKIPPED; a call that failed has none.
 
-    Raises:
-        UsageError: the folder has no such file.
-        RecordError: a file is no result file.
+    UsageError: the folder has no such file; RecordError: a file is no result file.
     """
     paths = [path for path in sorted(folder.glob("*.json")) if not path.name.startswith((SCORES, SKIPPED))]
     if not paths:
@@ -157,10 +154,8 @@ def _is_asked(result: ResultFile, job: InferJob) -> bool:
 def export_results(run: PastRun, folder: Path) -> list[Path]:
     """Write a result file per model and conversation of a run, and a score file per profile; return their paths.
 
-    Conversations that lack a call of NEEDED are listed per model.
-
-    Raises:
-        UsageError: the run has no annotated conversations, asked each several times, or a file is there already.
+    Conversations that lack a call of NEEDED are listed per model. UsageError: the run has no annotated conversations, asked each
+    several times, or a file is there already.
     """
     partitions = run.partitions("answers", setting=SETTING)
     if not partitions:

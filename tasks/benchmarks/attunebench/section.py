@@ -62,12 +62,11 @@ class ReadTurn(NamedTuple):
 def read_annotations(run: PastRun) -> tuple[Row, ...]:
     """Describe how each model reads the conversations that people annotated, by dataset and setting; nothing without such.
 
-    Returns:
-        Dataset, method, model, setting; `judgements`: what a reply did and what was wanted, each with `n` of yes or no, mean
-        `accuracy` and pooled ratios, asked as an `observer` and as the `participant`, and the `shift` between these; `emotions`:
-        per emotion tagged in `n` turns `recall`, and how many of the others name each that was not tagged `instead`;
-        `intensities`: per intensity that a person gave, the `mean` named for the same emotion, 1 to 7; `turns`: per number, over
-        `n` turns, of each of OF_TURN `score` on 0-100 and `n` with one. A failed call is left out; null = nothing is known.
+    Rows have dataset, method, model, setting; `judgements`: what a reply did and what was wanted, each with `n` of yes or no, the
+    mean `accuracy` and pooled ratios, asked as an `observer` and as the `participant`, and the `shift` between these; `emotions`:
+    per emotion tagged in `n` turns `recall`, and how many of the others name each that was not tagged `instead`; `intensities`:
+    per intensity that a person gave, the `mean` named for the same emotion, 1 to 7; `turns`: per number, over `n` turns, of each
+    of OF_TURN `score` on 0-100 and `n` with one. A failed call is left out; null = nothing is known.
     """
     methods = ((name, method) for name, dataset in run.blueprint.datasets.items() for method in dataset.methods)
     return tuple(row for name, method in methods if MEASURE in wholes_of([method]) for row in _describe(run, name, method))

@@ -57,6 +57,12 @@ class ImportedReplies:
     refused: int = 0
     rules: Counter[str] = field(default_factory=Counter)
 
+    def refuse(self, rule: str, rows: int = 1) -> None:
+        """Count rows that break a rule."""
+        self.read += rows
+        self.refused += rows
+        self.rules[rule] += rows
+
     def document(self, source: Path, journal: Path) -> JournalImport:
         """Return the counts as a document."""
         good = self.added + self.same + self.kept_ours
@@ -140,9 +146,7 @@ def _frames(batches: Iterable[list[JournalRow]], journal: Path, taken: ImportedR
             except LakeError:
                 if taken is None:
                     raise
-                taken.rules["row_is_an_answer"] += 1
-                taken.read += 1
-                taken.refused += 1
+                taken.refuse("row_is_an_answer")
         yield pl.DataFrame(records, schema=SCHEMA, orient="row")
 
 

@@ -181,9 +181,7 @@ def import_answers(file: Path, requests: Path, journal: Path) -> ImportedReplies
         if isinstance(outcome, JournalRow):
             rows.append(outcome._replace(created=created))
         else:
-            taken.read += 1
-            taken.refused += 1
-            taken.rules[outcome] += 1
+            taken.refuse(outcome)
     add_replies(rows, file, journal, taken)
     return taken
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from schemas.chat import ChatReply, ChatRequest
-from schemas.errors import LakeError
+from schemas.errors import LakeError, summarize
 from schemas.json_yaml import LARGEST_INTEGER
 from tasks.models.http.parse_reply import set_thoughts_apart
 
@@ -103,8 +103,7 @@ def read_reply(text: str) -> ChatReply:
     try:
         reply = _REPLY.validate_json(text, strict=True, extra="forbid")
     except ValidationError as error:
-        first = error.errors()[0]
-        raise ValueError(": ".join([*(str(part) for part in first["loc"]), first["msg"]])) from error
+        raise ValueError(summarize(error)) from error
     if reply.failure is not None or reply.error is not None or reply.text is None:
         raise ValueError(f"not an answer: failure {reply.failure}")
     if any(isinstance(value, int) and abs(value) >= LARGEST_INTEGER for value in vars(reply).values()):

@@ -80,7 +80,7 @@ def test_help_imports_no_large_library() -> None:
         ("profiles.toml", bytes(range(128, 256)), "'utf-8' codec can't decode byte"),
         ("profiles.toml", b"profiles = 7\n", "'int' object has no attribute"),
         ("profiles.toml", b'active = "gone"\n[profiles.mine]\n', "the profile gone, none of "),
-        ("prefect.toml", b"[server.api]\nport = 'x'\n", "1 validation error for ServerAPISettings port"),
+        ("prefect.toml", b"[server.api]\nport = 'x'\n", "port: Input should be a valid integer"),
         ("PREFECT_API_URL", b"http://localhost:y/api", "Invalid port: 'y'"),
     ],
 )

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from schemas.documents.lake import UnusedFiles
 from schemas.lineage import RunManifest
 from tasks.lake.partitions import located
-from tasks.lake.unused import IN_USE, Unused, find_unused, hold, hold_alone
+from tasks.lake.unused import IN_USE, find_unused, hold, hold_alone
 from tests.tasks.lake.test_manifest import bare_manifest
 
 HOUR_NS = 3_600_000_000_000
@@ -34,12 +35,12 @@ def manifest(*paths: str) -> RunManifest:
     return bare_manifest(partitions=tuple(map(located, paths)))
 
 
-def look(lake: Path, *manifests: RunManifest, hours: float = 24) -> Unused:
+def look(lake: Path, *manifests: RunManifest, hours: float = 24) -> UnusedFiles:
     return find_unused(lake, manifests, NOW_NS, hours)
 
 
-def names(unused: Unused) -> list[str]:
-    return [file.path for file in unused.files]
+def names(unused: UnusedFiles) -> list[str]:
+    return [file.path for file in (*unused.partitions, *unused.temporary)]
 
 
 def test_listed_partitions_stay_with_rejected_rows(tmp_path: Path) -> None:
@@ -50,7 +51,7 @@ def test_listed_partitions_stay_with_rejected_rows(tmp_path: Path) -> None:
     gone.append(put(tmp_path, f"responses/dataset=d/{OTHER}.incomplete.12.{'1' * 16}.parquet"))
     found = look(tmp_path, manifest(f"{PLACE}/{KEPT}.parquet"), manifest(incomplete))
     assert names(found) == [path.relative_to(tmp_path).as_posix() for path in gone]
-    assert (found.size, found.younger, found.folders) == (15, 0, ())
+    assert (found.bytes, found.younger, found.folders) == (15, 0, ())
     assert [file.layer for file in found.partitions] == ["items", "items_rejected", "responses"]
 
 
@@ -62,7 +63,7 @@ def test_only_files_named_as_ours_are_looked_at(tmp_path: Path) -> None:
         *("items/.hidden-file.tmp", "items/.DS_Store"),
     ):
         put(tmp_path, name)
-    assert not look(tmp_path)
+    assert (names(look(tmp_path)), look(tmp_path).folders) == ([], ())
 
 
 def test_killed_writers_temporary_files_go(tmp_path: Path) -> None:

@@ -22,6 +22,6 @@ ABOUT_CONTEXTS = "prompts about long contexts hold what was retrieved or said be
 )
 def test_only_context_prompts_hold_retrieved_text(setting: str, question_type: str, why: str) -> None:
     sent = {"messages": "[]", "messages_sha256": sha256(b"[]").hexdigest(), "call_key": "k", "setting": setting, "turn": 0}
-    found = check_prompt({"question_type": question_type}, sent, {}, None)
+    found = check_prompt({"question_type": question_type}, sent, {}, None, {})
     assert (found.hash_holds, found.rebuilt, found.journal) == (True, "not rebuilt", "no journal")
     assert (found.why or "").startswith(why)

@@ -27,12 +27,8 @@ OPTIONS = ("q1_options", "q2_options", "q3_options")
 def join_conversations(records: Sequence[Record], *, own_options: bool = False) -> list[Record]:
     """Return a record per conversation: its fields are what an item shows, the gold is hidden.
 
-    Args:
-        records: as released. Wordings of the official codebook replace ours, and codebook.json replaces both in what it holds.
-        own_options: whether Q1 to Q3 have the options of our codebook; else they have those of codebook.json, or of the set.
-
-    Raises:
-        ValueError: a given codebook is none.
+    Wordings of the official codebook replace ours, and codebook.json replaces both in what it holds; ValueError: a codebook is
+    none. With `own_options` Q1 to Q3 have the options of our codebook, else those of codebook.json, or of the set.
     """
     given, official = (_fields_of(records, name) for name in (CODEBOOK_FILE, OFFICIAL_CODEBOOK))
     ours, questions = load_codebook().model_dump(), list(read_official(official))
@@ -154,7 +150,6 @@ ATTUNEBENCH = DatasetSpec(
     question_types=("annotation",),
     licence="CC BY 4.0",
     paper="AttuneBench, arXiv:2605.21739",
-    required=(),
     evaluation_version="1.2",
     differences=(
         "The files could not be had for this entry: no hash pins them, and what their records hold is taken from the README.",

@@ -168,13 +168,9 @@ def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
     """Return what a model wrote in the steps of one emotion expression, without its searches and what they found.
 
     A step may take several turns: after a search the model goes on writing. Its conversation then ends with its search and what
-    it was told. Any other turn begins a step; whether it is shown the earlier ones is the setting's choice.
-
-    Args:
-        turns: rows of the responses layer, with the item's `language`, in order.
-
-    Returns:
-        The text, empty if no step says anything; null if a turn did not come or a step is missing.
+    it was told. Any other turn begins a step; whether it is shown the earlier ones is the setting's choice. Turns are rows of the
+    responses layer, with the item's `language`, in order. The text is empty if no step says anything, and null if a turn did not
+    come or a step is missing.
     """
     texts: list[str] = []
     for turn in turns:

@@ -97,10 +97,8 @@ def choose_parameters(options: RetrievalOptions, task: ContextTask, setting: str
     Where they give one of `top_k` and `initial_k`, CoEM's other one is moved no further than it takes for CoEM to enrich at least
     as many chunks as it shows.
 
-    Stages 1 to 3 of a conversation never retrieve, as published; under `retrieve_only`, which is ours, all four do.
-
-    Raises:
-        UsageError: if neighbouring chunks would overlap as a whole, or CoEM would keep more chunks than it enriches.
+    Stages 1 to 3 of a conversation never retrieve, as published; under `retrieve_only`, which is ours, all four do. UsageError:
+    neighbouring chunks would overlap as a whole, or CoEM would keep more chunks than it enriches.
 
     Source: LongEmotion, Table 8 (`paper`); its released code (`code_2026_01`); both: the spread over the steps of EE.
     """
@@ -116,9 +114,8 @@ def choose_parameters(options: RetrievalOptions, task: ContextTask, setting: str
             got=str(options.overlap_tokens),
             next_step="lower overlap_tokens or raise chunk_tokens",
         )
-    counts = _override(
-        ChunkCounts(_top_k(family, setting, qa), _initial_k(family, setting, qa, options.preset)), options, setting
-    )
+    usual = SEARCH_HITS[family] if setting == "search_o1" else qa.final_k if qa else RETRIEVED[family]
+    counts = _override(ChunkCounts(usual, _initial_k(family, setting, qa, options.preset)), options, setting)
     first = ChunkCounts(max(counts.top_k // 2, 1), None if counts.initial_k is None else max(counts.initial_k // 2, 1))
     return Parameters(
         retrieves=retrieves,
@@ -138,12 +135,6 @@ def _qa_row(preset: Preset, setting: str, model: str) -> QaRow:
         return CODE_QA_COEM if setting == "coem" else CODE_QA_RAG
     name = re.sub(r"[\s_:]", "-", model.lower().split("/")[-1])
     return next((row for pattern, row in QA_ROWS if re.match(rf"{pattern}(?![a-z0-9.])", name)), OTHER_QA_ROW)
-
-
-def _top_k(family: Family, setting: str, qa: QaRow | None) -> int:
-    if setting == "search_o1":
-        return SEARCH_HITS[family]
-    return qa.final_k if qa else RETRIEVED[family]
 
 
 def _initial_k(family: Family, setting: str, qa: QaRow | None, preset: Preset) -> int | None:

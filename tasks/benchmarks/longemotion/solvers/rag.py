@@ -18,8 +18,6 @@ from tasks.solvers.state import Pool, RetrievedChunk, first_failed
 MOST_RECORDED = 100
 """Ranks that are recorded of a ranking of chunks, unless more are kept."""
 
-NO_NOTES: Mapping[int, HelperNote] = {}
-
 MARK = re.compile(
     r"\[\s*(?:(?P<unfit>irrelevant)|(?P<fit>relevant)"
     r"|(?P<no>(?:no support|not supported|unsupported)(?:\s*/\s*contradictory)?)|(?P<yes>(?:fully|partially) supported))\s*\]",
@@ -60,23 +58,17 @@ def record(
     query: Query,
     ranking: Sequence[Ranked],
     kept: Collection[Chunk],
-    notes: Mapping[int, HelperNote] = NO_NOTES,
+    notes: Mapping[int, HelperNote] | None = None,
 ) -> tuple[RetrievedChunk, ...]:
-    """Record a ranking as rows.
+    """Record a ranking of a pool as rows; `notes`: what helpers wrote, by number of the chunk.
 
-    Args:
-        stage: `reranked` is recorded whole, the others up to rank MOST_RECORDED or the last that is wanted.
-        pool: what was ranked.
-        query: what ranked it.
-        ranking: best first.
-        kept: chunks that went on.
-        notes: what helpers wrote, by number of the chunk.
+    `reranked` is recorded whole, the other stages up to rank MOST_RECORDED or the last that is wanted.
     """
     wanted = max(query.counts.initial_k or query.counts.top_k, MOST_RECORDED)
     numbers, rows = {chunk.number for chunk in kept}, []
     for rank, ranked in enumerate(ranking if stage == "reranked" else ranking[:wanted]):
         number = pool.chunks[ranked.place].number
-        note = notes.get(number)
+        note = (notes or {}).get(number)
         rows.append(
             RetrievedChunk(
                 query_number=query.number,
@@ -164,8 +156,7 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
         return Retrieved(heading=query.aspect)
     sage, together = state.prompts.sage, state.family == "mc"
     template = sage.template(state.language)
-    texts_to_enrich = [_describe_together(state, chosen)] if together else [_describe(state, chunk, query) for chunk in chosen]
-    prompts = (say(template.system, text) for text in texts_to_enrich)
+    prompts = (say(template.system, text) for text in _describe(state, chosen, query))
     calls = await asyncio.gather(*(state.resources.ask("sage", "enrich", prompt, sage.max_tokens) for prompt in prompts))
     if first_failed(calls):
         return Retrieved(rows=rows, calls=tuple(calls))
@@ -189,16 +180,15 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
     )
 
 
-def _describe(state: SolverState, chunk: Chunk, query: Query) -> str:
-    context = state.asked_item.built_context
-    text: str = getattr(state.prompts.sage.template(state.language), context.task)
-    subject = context.query or state.item.question
-    return text.format(piece=chunk.text, question=query.text or "", aspect=query.aspect, subject=subject)
-
-
-def _describe_together(state: SolverState, chunks: Sequence[Chunk]) -> str:
-    pieces = number_texts([chunk.text for chunk in sorted(chunks, key=lambda chunk: chunk.number)])
-    return state.prompts.sage.template(state.language).mc.format(pieces=pieces, messages=state.item.question)
+def _describe(state: SolverState, chunks: Sequence[Chunk], query: Query) -> list[str]:
+    """Return what the Sage is asked about chunks: of a conversation about all of them together."""
+    template, context = state.prompts.sage.template(state.language), state.asked_item.built_context
+    if state.family == "mc":
+        pieces = number_texts([chunk.text for chunk in sorted(chunks, key=lambda chunk: chunk.number)])
+        return [template.mc.format(pieces=pieces, messages=state.item.question)]
+    text, subject = getattr(template, context.task), context.query or state.item.question
+    fields = {"question": query.text or "", "aspect": query.aspect, "subject": subject}
+    return [text.format(piece=chunk.text, **fields) for chunk in chunks]
 
 
 def context_pool(state: SolverState) -> Pool:
@@ -221,11 +211,9 @@ def context_queries(state: SolverState) -> tuple[Query, ...]:
     Source: LongEmotion; emotion classification is ranked by the bare subject, a conversation by its last three messages.
     """
     counts, question = state.parameters.counts, state.item.question
-    if state.family == "ed":
-        return (Query(0, None, counts),)
     if state.family == "es":
         aspects = state.prompts.es.template(state.language).aspects.values()
         return tuple(Query(number, aspect.query, counts, aspect.heading) for number, aspect in enumerate(aspects))
-    if state.family == "mc" or (state.family == "ec" and state.options.retrieval.question_as_query):
-        return (Query(0, question, counts),)
-    return (Query(0, state.asked_item.built_context.query or question, counts),)
+    is_asked_by_question = state.family == "mc" or (state.family == "ec" and state.options.retrieval.question_as_query)
+    text = question if is_asked_by_question else state.asked_item.built_context.query or question
+    return (Query(0, None if state.family == "ed" else text, counts),)

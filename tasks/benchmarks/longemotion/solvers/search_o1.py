@@ -40,6 +40,7 @@ Hits = tuple[str, tuple[RetrievedChunk, ...]]
 """What a search brought: as it is shown, and its rows."""
 
 Seek = Callable[[SearchQuery, Sequence[Turn]], Awaitable[Hits]]
+"""Answers a query, given the turns before it."""
 
 
 async def converse(
@@ -47,13 +48,7 @@ async def converse(
 ) -> tuple[Turn, ...]:
     """Let the model work until it answers, fails, or has no searches left; then it is asked for the answer once.
 
-    Args:
-        state: the item and its setting.
-        opening: what it begins with; queries in it are examples.
-        results: what it is told after a search, with {left}.
-        last_results: what it is told after the last one.
-        seek: answers a query, given the turns before it.
-        step: what the model is asked for.
+    Queries in what it begins with are examples. After a search it is told `results`, with {left}, after the last `last_results`.
     """
     examples = {_fold(match[1]) for message in opening for match in QUERY.finditer(message.content)}
     messages, turns = tuple(opening), tuple[Turn, ...]()

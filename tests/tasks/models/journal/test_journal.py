@@ -109,7 +109,7 @@ async def test_simultaneous_replies_share_commits(tmp_path: Path) -> None:
         ('{"text": "B", "words": "B"}', "words: Unexpected keyword argument"),
         ('{"text": 5}', "text: Input should be a valid string"),
         ('{"text": "B", "remark": "odd"}', "remark: Input should be 'refusal', 'length', 'other_model'"),
-        ('{"text": "B", "top_logprobs": [["B"]]}', "top_logprobs: 0: 1: Field required"),
+        ('{"text": "B", "top_logprobs": [["B"]]}', "top_logprobs.0.1: Field required"),
         ('{"text": "B", "failure": "auth"}', "not an answer: failure auth"),
     ],
 )

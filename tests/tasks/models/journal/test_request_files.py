@@ -158,7 +158,7 @@ def test_a_folder_without_calls_is_told(tmp_path: Path) -> None:
     (tmp_path / "talks.about.json").write_text("{}", encoding="utf-8")
     with pytest.raises(UsageError, match="cannot be read") as caught:
         read_requests(tmp_path)
-    assert "file Field required" in str(caught.value.got)
+    assert "file: Field required" in str(caught.value.got)
 
 
 @pytest.mark.parametrize(
