@@ -3,10 +3,10 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import polars as pl
 import pyarrow as pa
@@ -86,6 +86,32 @@ def require_columns(
     if missing := [name for name in columns if name not in given and name not in may_lack]:
         expected, got = ", ".join(missing), ", ".join(given)
         raise UsageError("columns are missing", where=str(path), expected=expected, got=got, next_step=contract)
+
+
+class FilledRow(NamedTuple):
+    """A row that somebody filled in: its line in the table, the header being 1, and its fields, all empty where `is_ragged`."""
+
+    path: Path
+    line: int
+    fields: dict[str, str]
+    is_ragged: bool
+
+    def require(self, what: str, rules: Mapping[str, bool], contract: str) -> None:
+        """Raise RecordError by the first rule that does not hold."""
+        for rule, holds in {"as many fields as the header": not self.is_ragged, **rules}.items():
+            if not holds:
+                where, got = f"{self.path}, line {self.line}", ", ".join(self.fields.values())
+                raise RecordError(what, where=where, expected=rule, got=got, next_step=f"correct the row; {contract}")
+
+
+def read_filled(path: Path, columns: Sequence[str], contract: str, may_lack: Sequence[str] = ()) -> list[FilledRow]:
+    """Return the rows of a user's CSV, values without spaces around them; raise what `read_records` and `require_columns` do."""
+    records = read_records(path, "csv", own=True)
+    require_columns(path, records, columns, may_lack, contract)
+    return [
+        FilledRow(path, record.row + 2, {name: record.fields.get(name, "").strip() for name in columns}, bool(record.faults))
+        for record in records
+    ]
 
 
 def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
