@@ -114,7 +114,7 @@ def votes_of_people(path: Path) -> Iterator[Vote]:
             f"two names, first and second, and one of them as winner, or {TIE}": len(points) == len(POINTS) and winner in points,
             "one vote of a rater on a card, first and second": (card, first, second, rater) not in given,
         }
-        row.require("a row is no vote on two persons", rules, CONTRACT)
+        row.require("a row is no vote on two persons", rules, f"correct the row; {CONTRACT}")
         given.add((card, first, second, rater))
         yield Vote(card, first, second, points[winner], rater)
 

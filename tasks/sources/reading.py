@@ -96,12 +96,12 @@ class FilledRow(NamedTuple):
     fields: dict[str, str]
     is_ragged: bool
 
-    def require(self, what: str, rules: Mapping[str, bool], contract: str) -> None:
+    def require(self, what: str, rules: Mapping[str, bool], next_step: str) -> None:
         """Raise RecordError by the first rule that does not hold."""
         for rule, holds in {"as many fields as the header": not self.is_ragged, **rules}.items():
             if not holds:
                 where, got = f"{self.path}, line {self.line}", ", ".join(self.fields.values())
-                raise RecordError(what, where=where, expected=rule, got=got, next_step=f"correct the row; {contract}")
+                raise RecordError(what, where=where, expected=rule, got=got, next_step=next_step)
 
 
 def read_filled(path: Path, columns: Sequence[str], contract: str, may_lack: Sequence[str] = ()) -> list[FilledRow]:
