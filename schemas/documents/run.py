@@ -15,7 +15,6 @@ from schemas.metrics import Metric
 from schemas.model_description import ModelDescription
 from schemas.tables.columns import row_model
 from schemas.tables.comparisons import Agreements
-from schemas.tables.scores import RawScores
 from schemas.usage import Amounts, ModelUsage, Usage
 
 MOST_FAULTY = 0.2
@@ -130,10 +129,28 @@ class DatasetHeadlines(Frozen):
     )
 
 
+class RawScore(Frozen):
+    """A score of a metric in its own unit."""
+
+    model: str
+    dataset: str
+    method: str
+    metric: Metric
+    setting: str
+    value: float | None = Field(description="null = nothing was scored")
+    ci_low: float | None = Field(description="95 % interval")
+    ci_high: float | None
+    n_scored: int
+    n_unparsed: int = Field(description="of the scored, replies that cannot be read and count as wrong")
+    n_total: int
+    n_clusters: int | None = Field(description="that were drawn from; null = no interval")
+    design_effect: float | None = Field(description="of a mean; null = single items, no interval")
+
+
 if TYPE_CHECKING:
-    Agreement = RawScore = Frozen
+    Agreement = Frozen
 else:
-    Agreement, RawScore = row_model(Agreements), row_model(RawScores)
+    Agreement = row_model(Agreements)
 
 
 class PeopleCount(Frozen):

@@ -41,11 +41,11 @@ class ItemScores(_Measured):
 class RawScores(_Measured):
     """One row per (model, dataset, method, metric, setting): E_raw, in the metric's own unit."""
 
-    value = dy.Float64(nullable=True, description="null = nothing was scored")
-    ci_low = dy.Float64(nullable=True, description="95 % interval")
+    value = dy.Float64(nullable=True)
+    ci_low = dy.Float64(nullable=True)
     ci_high = dy.Float64(nullable=True)
     n_scored = dy.Int64(min=0)
-    n_unparsed = dy.Int64(min=0, description="of the scored, replies that cannot be read and count as wrong")
+    n_unparsed = dy.Int64(min=0)
     n_total = dy.Int64(min=0)
     n_clusters = dy.Int64(nullable=True, min=0, description="that were drawn from; null = no interval")
     design_effect = dy.Float64(nullable=True, min=0, description="of a mean; null = single items, no interval")

@@ -22,7 +22,7 @@ from tasks.runs.past_run import PastRun
 from tasks.scoring.resampling import Floats, draw_weights, shares
 from tasks.scoring.uncertainty import limits_of
 from tasks.solvers.answers import ITEM, SAID
-from tasks.sources.reading import read_filled
+from tasks.sources.filled import read_filled
 
 POINTS = (1.0, 0.0, 0.5)
 """Of the first person, by the option that is chosen: the first, the second, neither."""
@@ -31,7 +31,7 @@ VOTE = ("card_id", "first", "second", "winner", "rater")
 TIE = "tie"
 """Columns of a file with votes of people, and what stands there instead of a winner."""
 
-CONTRACT = "docs/esc-eval.md describes the columns"
+CONTRACT = "moodflow judges votes --help names the columns"
 
 STEPS, CLOSE = 10_000, 1e-12
 """Most steps of the iteration, and the greatest change after which it ends."""

@@ -19,7 +19,7 @@ from schemas.usage import Role
 from tasks.judging.agreement import krippendorff_alpha
 from tasks.lake.partitions import hash_settings, partition_key
 from tasks.solvers.state import SolverResources
-from tasks.sources.reading import read_filled
+from tasks.sources.filled import read_filled
 
 Card = dict[str, Any]
 """A row of the layer `role_cards`."""

@@ -23,7 +23,8 @@ from tasks.judging.rubrics import RUBRICS, Rubric, load_rubric, ratings_of, word
 from tasks.lake.partitions import hash_settings
 from tasks.runs.past_run import PastRun
 from tasks.solvers.answers import ANSWER
-from tasks.sources.reading import RAGGED, read_filled
+from tasks.sources.filled import read_filled
+from tasks.sources.reading import RAGGED
 
 GIVEN = ("run", "rubric_sha256", "answer", "rater", "dimension", "rating")
 """Columns of a sheet that come back. Run and answer are hashes: the names of both would tell the model's."""
