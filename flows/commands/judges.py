@@ -24,9 +24,8 @@ from tasks.runs.past_run import reopen
 
 FEW_CLUSTERS = 10
 COLUMNS = (
-    *(Column(title) for title in ("Judge", "Dimension", "Statistic", "Level")),
-    *(Column("Units", "count"), Column("Value", "number"), Column("95 %", "interval")),
-    *(Column(title, "number") for title in ("People", "Same targets", "Constant")),
+    *(*columns("text", "Judge", "Dimension", "Statistic", "Level"), Column("Units", "count"), Column("Value", "number")),
+    *(Column("95 %", "interval"), *columns("number", "People", "Same targets", "Constant")),
 )
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)

@@ -1,6 +1,7 @@
 """How far judges agree with people, beside how far people agree with each other and what the best constant would reach."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import combinations, product
 from pathlib import Path
 from typing import NamedTuple
@@ -204,6 +205,7 @@ def _on_units(own: pl.DataFrame, n_units: int) -> Floats:
 
 def _compare(own: pl.DataFrame, ratings: Ratings, judge: Floats) -> Floats:
     """Return SIDES, [sides, statistics, resamples]."""
+    values = partial(_average, ratings=ratings, compare=rater_agreement.compare_values)
     people = np.where(np.isnan(judge)[:, None], np.nan, ratings.people)
     target, each = _row_means(people), [(judge, person) for person in people.T]
     others = [(person, _row_means(np.delete(people, at, axis=1))) for at, person in enumerate(people.T) if ratings.identified]
@@ -211,14 +213,10 @@ def _compare(own: pl.DataFrame, ratings: Ratings, judge: Floats) -> Floats:
     pairs = list(combinations(people.T, 2)) if ratings.identified else []
     sides = np.array([_average(whole, ratings, rater_agreement.agreement) for whole in ([(judge, target)], others, masked, [])])
     for side, paired in zip(sides, (each, pairs, each if pairs else []), strict=False):
-        side[PAIRED] = _average(paired, ratings, rater_agreement.compare_values)[PAIRED]
+        side[PAIRED] = values(paired)[PAIRED]
     flat = [np.where(np.isnan(judge), np.nan, value) for value in ratings.scale]
-    constants = np.array([_average([(constant, target)], ratings, rater_agreement.compare_values) for constant in flat])[
-        :, OF_VALUES
-    ]
-    of_each = np.array(
-        [_average([(constant, person) for person in people.T], ratings, rater_agreement.compare_values) for constant in flat]
-    )
+    constants = np.array([values([(constant, target)])[OF_VALUES] for constant in flat])
+    of_each = np.array([values([(constant, person) for person in people.T]) for constant in flat])
     sides[-1, PAIRED] = of_each[:, PAIRED].max(axis=0)
     sides[-1, DISTANCES] = np.take_along_axis(constants, np.abs(constants).argmin(axis=0)[None], axis=0)[0, DISTANCES]
     if (own["lowest"][0], own["highest"][0]) != (ratings.scale[0], ratings.scale[-1]):

@@ -48,13 +48,7 @@ def agreements(
     with several, both kinds of disagreement count. Of `people` each person is a repetition, and all are asked in the same order.
     Ratings that failed are missing, and nothing takes their place.
 
-    Returns:
-        One row per dataset, model, setting, rubric and dimension, sorted by key; also where nothing can be compared.
-        `n_ratings` counts all ratings that came, also those that stand alone; all of them are in `length_correlation`, the rank
-        correlation of rating and length of the answer in characters; null below three ratings or without variance.
-        `place_effect`: the mean, over answers and judges, of the rating at the first of the places at which the dimension was
-        asked, less that at the last, where a judge gave both; in points of the scale. What the example in the instruction says
-        at a place is part of the effect.
+    There is a row also where nothing can be compared. Ratings that stand alone are in `n_ratings` and `length_correlation`.
 
     Raises:
         ScoringError: if a rubric or dimension is not among those given, or no answer belongs to a rating.
@@ -112,7 +106,10 @@ def rank_correlation(left: Sequence[float | None] | pl.Series, right: Sequence[f
 
 
 def _place_effect(given: pl.DataFrame) -> float | None:
-    """Return the place effect (see `agreements`); null if it was asked at one place only or no judge rated an answer at both."""
+    """Return the mean, over answers and judges who gave both, of the rating at the first place less that at the last.
+
+    What the example in the instruction says at a place is part of the effect. Null if no judge rated an answer at two places.
+    """
     whole = [*ANSWER, "judge"]
     first, last = (given.filter(pl.col("place") == end) for end in (pl.col("place").min(), pl.col("place").max()))
     means = [ends.group_by(whole).agg(pl.col("rating").mean()) for ends in (first, last)]
