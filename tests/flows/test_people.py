@@ -9,6 +9,7 @@ import pytest
 
 from schemas.folders import parse_folder
 from schemas.tables.layers import LAYERS
+from tasks.judging.rubrics import load_rubric
 from tasks.runs.past_run import reopen
 from tasks.runs.rating_sheets import draw_answers
 from tests.flows.command import Ended, assert_one_message, ended
@@ -132,6 +133,12 @@ def test_any_free_text_is_rated_by_a_named_rubric(lake: Path, tmp_path: Path) ->
         lake,
     )
     assert {(row["rubric"], row["mean"]) for row in scored["dimension_scores"]} == {("summary", 5.0)}
+    # A rubric by which these items cannot be shown is no reason to end.
+    other = written(
+        tmp_path / "o.csv", [{**rows[0], "rater": "ann", "rating": "5", "rubric_sha256": load_rubric("es_aspects").sha256}]
+    )
+    refused = ended("runs", "rate", name, "--import", other, "--lake", lake, "--json")
+    assert [row["rule"] for row in refused.document["refused"]] == ["answer_is_of_the_run"]
     # They count in no method: of kindness nothing was rated.
     assert scored["raw_scores"][0]["n_scored"] == 0
 
