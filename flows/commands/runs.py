@@ -153,6 +153,8 @@ def rate_command(
     redacted = replace(past, manifest=past.manifest.model_copy(update={"redacted": redact or past.manifest.redacted}))
     answers = draw_answers(redacted, method, rubric, sample, seed)
     texts = {to / "sheet.csv": to_csv(sheet_table(past, answers)), to / "sheet.html": render_sheet(run_hash(past), answers)}
+    if there := [str(path) for path in texts if path.exists()]:
+        raise UsageError("there is a sheet, which may be filled in", where=", ".join(there), next_step="name another folder")
     for path, text in texts.items():
         write_text(path, text)
     document = RatingSheet(run=run, answers=len(answers), files=tuple(map(str, texts)))

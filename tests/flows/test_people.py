@@ -26,8 +26,10 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def sheet(name: str, lake: Path, *more: str) -> tuple[Ended, Path]:
-    done = ended("runs", "rate", name, "--to", "sheet", "--lake", lake, "--json", *more)
-    return done, Path("sheet") / "sheet.csv"
+    """Each in a folder of its own: none is written over another, which may be filled in."""
+    folder = Path(f"sheet-{len(list(Path.cwd().glob('sheet-*')))}")
+    done = ended("runs", "rate", name, "--to", folder, "--lake", lake, "--json", *more)
+    return done, folder / "sheet.csv"
 
 
 def imported(name: str, lake: Path, *files: Path) -> dict[str, Any]:
@@ -112,6 +114,7 @@ def test_a_draw_is_the_same_for_all_raters(lake: Path, tmp_path: Path) -> None:
     done, file = sheet(name, lake, "--sample", "5")
     drawn = [row["answer"] for row in rows_of(file.read_text(encoding="utf-8"))][::2]
     assert (done.document["answers"], len(set(drawn))) == (5, 5)
+    assert_one_message(ended("runs", "rate", name, "--to", file.parent, "--lake", lake), "there is a sheet", str(file))
     again = [row["answer"] for row in rows_of(sheet(name, lake, "--sample", "5")[1].read_text(encoding="utf-8"))][::2]
     other = [row["answer"] for row in rows_of(sheet(name, lake, "--sample", "5", "--seed", "1")[1].read_text(encoding="utf-8"))]
     assert (again, set(other) == set(drawn)) == (drawn, False)
