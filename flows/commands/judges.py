@@ -72,10 +72,7 @@ def pairs_command(
 @app.command("votes")
 def votes_command(
     source: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN|FILE", help="a judge's run of pairs, or a .csv of people's: card_id, first, second, winner, rater"
-        ),
+        str, typer.Argument(metavar="RUN|FILE", help="run of pairs, or .csv: card_id, first, second, winner, rater")
     ],
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
