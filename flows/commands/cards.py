@@ -21,15 +21,12 @@ from schemas.plan import Plan
 from schemas.roles import JUDGES
 from schemas.table import Column, Table
 from schemas.tables.role_cards import QUALITIES, CardStep, RoleCards
-from tasks.judging.cards import CardPipeline, card_agreement, compare_funnel, find_pipeline, funnel
+from tasks.judging.cards import ANNOTATORS, CardPipeline, card_agreement, compare_funnel, find_pipeline, funnel
 from tasks.lake.files import replace_file
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
 from tasks.models.cost import load_prices, price_usage
 from tasks.reporting.run_document import describe_cost
-
-MOST_ANNOTATORS = 3
-"""Two, and who settles what they do not agree on."""
 
 USED = {"benchmark", "models", "roles", "sample", "seed", "budget", "budget_tokens", "prices", "mirror", "folders", "lake"}
 """Fields of a plan that mean something here."""
@@ -98,11 +95,11 @@ def card_plan(source: str, options: PlanOptions, of_people: CardStep | None = No
             next_step="moodflow cards annotate SOURCE --people FILE, without a model",
         )
     unused = [*(plan.roles.keys() - JUDGES.keys()), *sorted(plan.model_fields_set - USED)]
-    if unused or len(plan.models) > 1 or len(plan.named(*JUDGES)) > MOST_ANNOTATORS:
+    if unused or len(plan.models) > 1 or len(plan.named(*JUDGES)) > len(ANNOTATORS):
         raise UsageError(
             f"moodflow cards does not use {', '.join(unused)}" if unused else "there are too many models",
             where="--set, --config" if unused else "--model, --role",
-            expected=f"one model, at most {MOST_ANNOTATORS} of judge and panel; of a plan, {', '.join(sorted(USED))}",
+            expected=f"one model, at most {len(ANNOTATORS)} of judge and panel; of a plan, {', '.join(sorted(USED))}",
             next_step="leave it out",
         )
     return plan.model_copy(update={"settings": ("cards",)})

@@ -24,24 +24,15 @@ from tasks.runs.past_run import reopen
 
 FEW_CLUSTERS = 10
 COLUMNS = (
-    *(Column(title) for title in ("Judge", "Dimension", "Statistic", "Level")),
-    *(Column("Units", "count"), Column("Value", "number"), Column("95 %", "interval")),
-    *(Column(title, "number") for title in ("People", "Same targets", "Constant")),
+    *(*columns("text", "Judge", "Dimension", "Statistic", "Level"), Column("Units", "count"), Column("Value", "number")),
+    *(Column("95 %", "interval"), *columns("number", "People", "Same targets", "Constant")),
 )
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 Human = Annotated[Path, typer.Option("--human", metavar="FILE", help="ratings by people: .parquet, .csv or .jsonl")]
 
-
-Across = Annotated[
-    bool, typer.Option("--across", help="also each judged dimension with each criterion of people, whatever their names")
-]
-
-
-@app.callback()
-def _group() -> None:
-    """Judges, how far they agree with people, and votes on simulated persons."""
+Across = Annotated[bool, typer.Option("--across", help="also each judged dimension with each criterion of people")]
 
 
 @app.command("check")
@@ -80,7 +71,9 @@ def pairs_command(
 
 @app.command("votes")
 def votes_command(
-    source: Annotated[str, typer.Argument(metavar="RUN|FILE", help="a judge's run of pairs, or votes of people in a .csv file")],
+    source: Annotated[
+        str, typer.Argument(metavar="RUN|FILE", help="run of pairs, or .csv: card_id, first, second, winner, rater")
+    ],
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:

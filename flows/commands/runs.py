@@ -10,10 +10,8 @@ import typer
 from flows.commands import options as opt
 from flows.commands.config_files import read_descriptions
 from flows.commands.console import CommandResult, detail_lines, terminal_table
-from flows.commands.process import require_prefect_settings
 from flows.commands.run_view import run_view
-from flows.commands.stages import resolve_all
-from flows.runtime.local_server import temporary_server
+from flows.commands.stages import carry_out
 from schemas.documents.models import RatingSheet
 from schemas.documents.run import ExportedRun, RewrittenReport
 from schemas.errors import UsageError
@@ -148,6 +146,8 @@ def rate_command(
     redacted = replace(past, manifest=past.manifest.model_copy(update={"redacted": redact or past.manifest.redacted}))
     answers = draw_answers(redacted, method, rubric, sample, seed)
     texts = {to / "sheet.csv": to_csv(sheet_table(past, answers)), to / "sheet.html": render_sheet(run_hash(past), answers)}
+    if there := [str(path) for path in texts if path.exists()]:
+        raise UsageError("there is a sheet, which may be filled in", where=", ".join(there), next_step="name another folder")
     for path, text in texts.items():
         write_text(path, text)
     document = RatingSheet(run=run, answers=len(answers), files=tuple(map(str, texts)))
@@ -160,12 +160,8 @@ def _import(past: PastRun, files: Sequence[Path]) -> CommandResult:
     manifests, paths = read_manifests(past.lake.root) if refs else (), {ref.path for ref in refs}
     scored = next((m.run for m in manifests if paths <= {ref.path for ref in m.partitions}), None)
     if refs and scored is None:
-        require_prefect_settings()
-        resolved = resolve_all([Plan.model_validate({**past.manifest.plan, "lake": past.lake.root})])
-        temporary_server()
-        from flows.commands.run import run_command  # noqa: PLC0415  takes seconds
-
-        scored = getattr(run_command("rate", *resolved).document, "run", None)
+        plan = Plan.model_validate({**past.manifest.plan, "lake": past.lake.root})
+        scored = getattr(carry_out("rate", [plan]).document, "run", None)
     document = document.model_copy(update={"scored_run": scored})
     return CommandResult(int(bool(document.refused)), document)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import dataframely as dy
 
 from flows.planning.capabilities import unprobed
-from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan, make_judge_job
+from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan
 from flows.planning.usage import ONE_CALL, learn_from_lake, usage_of
 from schemas.chat import ChatRequest, ModelEntry
 from schemas.documents.plan import DatasetForecast, ModelForecast, RunForecast
@@ -128,7 +128,7 @@ async def _expect_judge(
     if not isinstance(answers, PartitionRef):
         requests = await _plan_known(rows, answers, judge, rubric, repeat)
         return expect_calls(requests, basis.estimator, basis.rate(judge)).model_copy(update={"upper_bound": True})
-    if stored := lake.find(make_judge_job(rubric, repeat, judge, items, answers).key):
+    if stored := lake.find(job.resolved.judge_job(rubric, judge, items, answers).key):
         return Expectation(stored=lake.read(stored, Judgements).n_unique(ONE_CALL))
     return _expect(lake, await _plan_known(rows, lake.read(answers, Answers), judge, rubric, repeat), basis, judge)
 

@@ -13,11 +13,12 @@ from schemas.dataset import DatasetSpec
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
 from schemas.plan import Plan
+from schemas.roles import PEOPLE
 from schemas.usage import Role
 from tasks.datasets.catalogue import ItemsKeys, items_keys
 from tasks.judging.answers import rates_gold
 from tasks.judging.executor import judgements_key
-from tasks.judging.people import asks_people, find_people
+from tasks.judging.people import find_people
 from tasks.judging.rubrics import Rubric, load_rubric
 from tasks.judging.steps import GoldJob, JudgeJob
 from tasks.lake.lake import Lake
@@ -44,7 +45,7 @@ class SelectedDataset:
     @property
     def rubric(self) -> str | None:
         """Return the rubric by which a judge rates, if one does."""
-        return next((method.rubric for method in self.methods if method.rubric and method.raters != "people"), None)
+        return next((method.rubric for method in self.methods if method.rubric and method.raters != PEOPLE), None)
 
 
 class ResolvedPlan(BaseModel):
@@ -75,6 +76,11 @@ class ResolvedPlan(BaseModel):
     def rubric(self, name: str) -> Rubric:
         """Return a rubric, of the blueprint's own before others; raise UsageError as load_rubric."""
         return load_rubric(name, self.blueprint.own_rubrics)
+
+    def judge_job(self, rubric: Rubric, judge: ModelEntry, items: PartitionRef, answers: PartitionRef) -> JudgeJob:
+        """Return what a judge rates by a rubric, as often as the plan has it."""
+        repeat = self.plan.judge_repeat
+        return JudgeJob(rubric, judge, items, answers, judgements_key(answers, judge, rubric.id, rubric.sha256, repeat), repeat)
 
     @cached_property
     def jobs(self) -> tuple["EvalJob", ...]:
@@ -187,8 +193,7 @@ class EvalJob:
 
     def judge_jobs(self, items: PartitionRef, answers: PartitionRef) -> list[JudgeJob]:
         """Return what each of the raters rates."""
-        repeat = self.resolved.plan.judge_repeat
-        return [make_judge_job(rubric, repeat, judge, items, answers) for judge, rubric in self.raters]
+        return [self.resolved.judge_job(rubric, judge, items, answers) for judge, rubric in self.raters]
 
     def find(self, find: Find) -> "JobPartitions | None":
         """Find what the infer stage wrote of this job; None without replies and answers."""
@@ -250,18 +255,13 @@ class JobPartitions:
         job, methods = self.job, self.job.selected.methods
         if job.judges and self.judgements is None:
             return None
-        rated = (*filter(None, (self.judgements,)), *(ref for ref in self.people if asks_people(methods, ref.key("rubric"))))
+        by_people = {method.rubric for method in methods if method.raters == PEOPLE}
+        rated = (*filter(None, (self.judgements,)), *(ref for ref in self.people if ref.key("rubric") in by_people))
         if (profile := job.resolved.plan.profile) in PROFILES:
             key = PROFILES[profile].key(self.answers, methods)
         else:
             key = item_scores_key(self.answers, [*rated, *self.gold], methods)
         return ItemScoreJob(methods, self.items, self.answers, rated, key, self.gold)
-
-
-def make_judge_job(rubric: Rubric, repeat: int, judge: ModelEntry, items: PartitionRef, answers: PartitionRef) -> JudgeJob:
-    """Return what a judge rates by a rubric; `repeat`: times it rates each answer."""
-    key = judgements_key(answers, judge, rubric.id, rubric.sha256, repeat)
-    return JudgeJob(rubric, judge, items, answers, key, repeat)
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,8 +284,7 @@ class GoldBaseline:
 
     def judge_job(self, answers: PartitionRef) -> JudgeJob:
         """Return what the judge rates."""
-        repeat = self.resolved.plan.judge_repeat
-        return make_judge_job(self.rubric, repeat, self.judge, self.job.items, answers)
+        return self.resolved.judge_job(self.rubric, self.judge, self.job.items, answers)
 
     def find(self, find: Find) -> tuple[PartitionRef, PartitionRef] | None:
         """Find the replies and their ratings; None if one of them is not there."""

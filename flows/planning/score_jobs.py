@@ -88,10 +88,10 @@ def comparison_jobs(
     yield LayerJob("dimension_scores", benchmark, (items, (*firsts, *golds, *people)), settings)
     panel = tuple(rating for of_job in judged for rating in of_job.ratings[1:] if rating)
     sides = [(*firsts, *panel)] if plan.judge_repeat > 1 or any(len(of_job.ratings) > 1 for of_job in judged) else []
-    by_judge = {ref.place[:3]: ref for ref in firsts}
     # People among themselves; and the judge as one more beside them, where both rated by one rubric.
-    both = [(by_judge[ref.place[:3]], ref) for ref in people if ref.place[:3] in by_judge]
-    beside = tuple(ref for pair in both if pair[0].key("rubric") == pair[1].key("rubric") for ref in pair)
+    by_judge = {(*ref.place[:3], ref.key("rubric")): ref for ref in firsts}
+    pairs = [(by_judge.get((*ref.place[:3], ref.key("rubric"))), ref) for ref in people]
+    beside = tuple(ref for judge, by_people in pairs if judge for ref in (judge, by_people))
     for ratings in filter(None, (*sides, people, beside)):
         rated = [of_job for of_job in judged if {of_job.judgements, *of_job.people} & {*ratings}]
         inputs = tuple(dict.fromkeys(of_job.items for of_job in rated)), tuple(of_job.answers for of_job in rated)

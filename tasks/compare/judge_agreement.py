@@ -1,6 +1,7 @@
 """How far judges agree with people, beside how far people agree with each other and what the best constant would reach."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import combinations, product
 from pathlib import Path
 from typing import NamedTuple
@@ -79,12 +80,9 @@ def certificates(joined: JoinedRatings, resampling: Resampling) -> pl.DataFrame:
     Raters that share fewer than three units are not compared. What is undefined is null, with a reason.
     """
     tables = list[pl.DataFrame]()
-    for (source,), people in joined.people.sort("source").group_by("source", maintain_order=True):
-        units, drawn = _draw(people, resampling)
-        tail = tails(units.select("place", system=0, item_id="row"))["tail"][0]
-        ratings = {name: _ratings(own, drawn) for name, own in _by_dimension(people.join(units, on=UNIT))}
+    of_people = joined.judges.join(joined.people, on=[*UNIT, "dimension"], how="semi")
+    for source, drawn, tail, ratings, judges in _sources(joined.people, of_people, resampling):
         rows = [(PEOPLE, "", name, _among_people(own)) for name, own in ratings.items()]
-        judges = joined.judges.join(people, on=[*UNIT, "dimension"], how="semi").join(units, on=UNIT).sort("judge", "rubric")
         for (judge, rubric), own in judges.group_by("judge", "rubric", maintain_order=True):
             rated = {name: (given, ratings[name], _on_units(given, len(drawn.items))) for name, given in _by_dimension(own)}
             sides = {name: _compare(*of_dimension) for name, of_dimension in rated.items()}
@@ -106,15 +104,11 @@ def compare_across(joined: JoinedRatings, resampling: Resampling) -> Iterator[Cr
     The means of both sides' dimensions, and each text metric, are compared like a dimension. A unit counts where both sides have
     a value, and in a mean where all of its dimensions have one. Clusters are drawn as in `certificates`.
     """
-    for (source,), people in joined.people.sort("source").group_by("source", maintain_order=True):
-        units, drawn = _draw(people, resampling)
-        tail = tails(units.select("place", system=0, item_id="row"))["tail"][0]
-        ratings = {name: _ratings(own, drawn) for name, own in _by_dimension(people.join(units, on=UNIT))}
+    for source, drawn, tail, ratings, judges in _sources(joined.people, joined.judges, resampling):
         alike = len({(*of_name.scale, of_name.rises) for of_name in ratings.values()}) == 1
         criteria = _with_mean(
             {name: _row_means(of_name.people) for name, of_name in ratings.items()}, MEAN_OF_CRITERIA, alike=alike
         )
-        judges = joined.judges.join(units, on=UNIT).sort("judge", "rubric")
         for (judge, rubric), own in judges.group_by("judge", "rubric", maintain_order=True):
             # A text metric has no dimension: its values stand once for each criterion.
             values = own if rubric else own.unique("row", maintain_order=True).with_columns(dimension=pl.lit(""))
@@ -155,15 +149,29 @@ def _by_dimension(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
         yield str(name), own
 
 
-def _draw(people: pl.DataFrame, resampling: Resampling) -> tuple[pl.DataFrame, Units]:
-    """Return the units, each with its `row` and the `place` of its cluster; and how often each is drawn: once, then at random."""
-    clusters = place_clusters(people.select(item_id="unit_id", cluster=pl.coalesce("cluster_id", "unit_id")).unique())
-    places = clusters.select("place", unit_id="item_id").unique()
-    units = people.select(UNIT).unique().sort(UNIT).join(places, on="unit_id", maintain_order="left").with_row_index("row")
-    draws = draw_weights(people["source"][0], places["place"].n_unique(), resampling.resamples, resampling.seed)
-    items, systems = (np.unique(units[name].to_numpy(), return_inverse=True)[1] for name in ("unit_id", "system"))
-    rows = units["place"].to_numpy().astype(np.int64)
-    return units, Units(items, systems, rows, np.hstack((np.ones((units.height, 1)), draws[rows])))
+class _Source(NamedTuple):
+    """Units of a source, what is cut off an interval over their clusters, ratings by people by dimension, and what else rates."""
+
+    name: str
+    units: Units
+    tail: float
+    people: dict[str, Ratings]
+    judges: pl.DataFrame
+
+
+def _sources(people: pl.DataFrame, judges: pl.DataFrame, resampling: Resampling) -> Iterator[_Source]:
+    """Yield the sources; each unit has a `row`, and is drawn once, then at random with the others of its cluster."""
+    for (source,), own in people.sort("source").group_by("source", maintain_order=True):
+        clusters = place_clusters(own.select(item_id="unit_id", cluster=pl.coalesce("cluster_id", "unit_id")).unique())
+        places = clusters.select("place", unit_id="item_id").unique()
+        units = own.select(UNIT).unique().sort(UNIT).join(places, on="unit_id", maintain_order="left").with_row_index("row")
+        draws = draw_weights(str(source), places["place"].n_unique(), resampling.resamples, resampling.seed)
+        items, systems = (np.unique(units[name].to_numpy(), return_inverse=True)[1] for name in ("unit_id", "system"))
+        rows = units["place"].to_numpy().astype(np.int64)
+        drawn = Units(items, systems, rows, np.hstack((np.ones((units.height, 1)), draws[rows])))
+        tail = tails(units.select("place", system=0, item_id="row"))["tail"][0]
+        ratings = {name: _ratings(of_name, drawn) for name, of_name in _by_dimension(own.join(units, on=UNIT))}
+        yield _Source(str(source), drawn, tail, ratings, judges.join(units, on=UNIT).sort("judge", "rubric"))
 
 
 def _ratings(own: pl.DataFrame, drawn: Units) -> Ratings:
@@ -197,6 +205,7 @@ def _on_units(own: pl.DataFrame, n_units: int) -> Floats:
 
 def _compare(own: pl.DataFrame, ratings: Ratings, judge: Floats) -> Floats:
     """Return SIDES, [sides, statistics, resamples]."""
+    values = partial(_average, ratings=ratings, compare=rater_agreement.compare_values)
     people = np.where(np.isnan(judge)[:, None], np.nan, ratings.people)
     target, each = _row_means(people), [(judge, person) for person in people.T]
     others = [(person, _row_means(np.delete(people, at, axis=1))) for at, person in enumerate(people.T) if ratings.identified]
@@ -204,14 +213,10 @@ def _compare(own: pl.DataFrame, ratings: Ratings, judge: Floats) -> Floats:
     pairs = list(combinations(people.T, 2)) if ratings.identified else []
     sides = np.array([_average(whole, ratings, rater_agreement.agreement) for whole in ([(judge, target)], others, masked, [])])
     for side, paired in zip(sides, (each, pairs, each if pairs else []), strict=False):
-        side[PAIRED] = _average(paired, ratings, rater_agreement.compare_values)[PAIRED]
+        side[PAIRED] = values(paired)[PAIRED]
     flat = [np.where(np.isnan(judge), np.nan, value) for value in ratings.scale]
-    constants = np.array([_average([(constant, target)], ratings, rater_agreement.compare_values) for constant in flat])[
-        :, OF_VALUES
-    ]
-    of_each = np.array(
-        [_average([(constant, person) for person in people.T], ratings, rater_agreement.compare_values) for constant in flat]
-    )
+    constants = np.array([values([(constant, target)])[OF_VALUES] for constant in flat])
+    of_each = np.array([values([(constant, person) for person in people.T]) for constant in flat])
     sides[-1, PAIRED] = of_each[:, PAIRED].max(axis=0)
     sides[-1, DISTANCES] = np.take_along_axis(constants, np.abs(constants).argmin(axis=0)[None], axis=0)[0, DISTANCES]
     if (own["lowest"][0], own["highest"][0]) != (ratings.scale[0], ratings.scale[-1]):

@@ -19,7 +19,8 @@ from tasks.metrics.texts import best_of, bleu, distinct, rouge_l
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
 from tasks.solvers.answers import ANSWER, ITEM, SAID
-from tasks.sources.reading import read_records, require_columns
+from tasks.sources.filled import require_columns
+from tasks.sources.reading import read_records
 
 FORMATS: Mapping[str, RecordFormat] = {".parquet": "parquet", ".csv": "csv", ".jsonl": "jsonl"}
 COLUMNS = HumanRatings.column_names()

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from schemas.documents.comparison import PersonStrength, PersonVotes
-from schemas.errors import RecordError, UsageError
+from schemas.errors import UsageError
 from schemas.usage import TESTED
 from tasks.compare.runs import RESAMPLES
 from tasks.judging.answers import SIMULATED
@@ -22,10 +22,16 @@ from tasks.runs.past_run import PastRun
 from tasks.scoring.resampling import Floats, draw_weights, shares
 from tasks.scoring.uncertainty import limits_of
 from tasks.solvers.answers import ITEM, SAID
-from tasks.sources.reading import read_records
+from tasks.sources.filled import read_filled
 
 POINTS = (1.0, 0.0, 0.5)
 """Of the first person, by the option that is chosen: the first, the second, neither."""
+
+VOTE = ("card_id", "first", "second", "winner", "rater")
+TIE = "tie"
+"""Columns of a file with votes of people, and what stands there instead of a winner."""
+
+CONTRACT = "moodflow judges votes --help names the columns"
 
 STEPS, CLOSE = 10_000, 1e-12
 """Most steps of the iteration, and the greatest change after which it ends."""
@@ -44,14 +50,23 @@ class Vote(NamedTuple):
 def pair_items(runs: Iterable[PastRun], setup: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield an own item for each card, two persons who play it with the same model, and order of the two.
 
-    Of runs with the same person and model the last counts.
+    Raise UsageError if two runs have the same person and model on a card.
     """
     talks = defaultdict[tuple[str, str], dict[str, tuple[str, str]]](dict)
     for run in runs:
         languages = run.read("items").select(*ITEM, "language")
         rows = run.read("answers").filter(SIMULATED, repetition=0).join(languages, on=ITEM).with_columns(said=SAID)
         for row in rows.sort("item_id", "model").to_dicts():
-            talks[row["item_id"], row["model"]][person_of(run, row)] = (row["language"], row["said"])
+            person, by_person = person_of(run, row), talks[row["item_id"], row["model"]]
+            if person in by_person:
+                raise UsageError(
+                    "two of the runs have the same person and model",
+                    where=f"run {run.name}, {row['item_id']}",
+                    expected="runs that differ in who plays the person, or in the model under test",
+                    got=f"{person} with {row['model']} once more",
+                    next_step="name one of the runs only",
+                )
+            by_person[person] = (row["language"], row["said"])
     for (card, model), by_person in talks.items():
         for first, second in permutations(sorted(by_person), 2):
             (language, said), (_, other) = by_person[first], by_person[second]
@@ -89,19 +104,19 @@ def votes_of_run(run: PastRun) -> Iterator[Vote]:
 
 
 def votes_of_people(path: Path) -> Iterator[Vote]:
-    """Yield the votes of a CSV with card_id, first, second, winner (empty = a tie) and rater; RecordError: a row is none."""
-    for record in read_records(path, "csv", required=("card_id", "first", "second", "winner", "rater")):
-        fields = record.fields
-        points = {fields["first"]: 1.0, fields["second"]: 0.0, "": 0.5}
-        if len(points) < len(POINTS) or fields["winner"] not in points:
-            raise RecordError(
-                "a row is no vote on two persons",
-                where=f"{path}, row {record.row} (0-based)",
-                expected="two names, first and second, and one of them as winner, or none",
-                got=", ".join(fields.values()),
-                next_step="correct the row",
-            )
-        yield Vote(fields["card_id"], fields["first"], fields["second"], points[fields["winner"]], fields["rater"])
+    """Yield the votes of a CSV with the columns VOTE; raise RecordError if a row is no vote, or repeats one."""
+    given = set[tuple[str, ...]]()
+    for row in read_filled(path, VOTE, CONTRACT):
+        card, first, second, winner, rater = row.fields.values()
+        points = {first: 1.0, second: 0.0, TIE: 0.5}
+        rules = {
+            "no empty field": "" not in row.fields.values(),
+            f"two names, first and second, and one of them as winner, or {TIE}": len(points) == len(POINTS) and winner in points,
+            "one vote of a rater on a card, first and second": (card, first, second, rater) not in given,
+        }
+        row.require("a row is no vote on two persons", rules, f"correct the row; {CONTRACT}")
+        given.add((card, first, second, rater))
+        yield Vote(card, first, second, points[winner], rater)
 
 
 def compare_persons(votes: Iterable[Vote]) -> PersonVotes:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import fsum
 from statistics import fmean
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import dataframely as dy
 import numpy as np
@@ -48,13 +48,7 @@ def agreements(
     with several, both kinds of disagreement count. Of `people` each person is a repetition, and all are asked in the same order.
     Ratings that failed are missing, and nothing takes their place.
 
-    Returns:
-        One row per dataset, model, setting, rubric and dimension, sorted by key; also where nothing can be compared.
-        `n_ratings` counts all ratings that came, also those that stand alone; all of them are in `length_correlation`, the rank
-        correlation of rating and length of the answer in characters; null below three ratings or without variance.
-        `place_effect`: the mean, over answers and judges, of the rating at the first of the places at which the dimension was
-        asked, less that at the last, where a judge gave both; in points of the scale. What the example in the instruction says
-        at a place is part of the effect.
+    There is a row also where nothing can be compared. Ratings that stand alone are in `n_ratings` and `length_correlation`.
 
     Raises:
         ScoringError: if a rubric or dimension is not among those given, or no answer belongs to a rating.
@@ -62,8 +56,8 @@ def agreements(
     lengths = judged_answers(answers, items).select(*ANSWER, characters=pl.col("answer").str.len_chars())
     require_counterparts(judgements, lengths, ANSWER, "ratings belong to no answer", "ratings of the answers given")
     rated = judgements.join(lengths, on=ANSWER).join(_places(judgements, rubrics), on=ASKED)
-    rows = [(*scope, *_compare(group)) for scope, group in rated.group_by(SCOPE)]
-    frame = pl.DataFrame(rows, schema=Agreements.create_empty().schema, orient="row")
+    rows = [dict(zip(SCOPE, scope, strict=True)) | _compare(group) for scope, group in rated.group_by(SCOPE)]
+    frame = pl.DataFrame(rows, schema=Agreements.create_empty().schema)
     return Agreements.validate(frame.sort(Agreements.primary_key()))
 
 
@@ -85,44 +79,37 @@ def _places(judgements: pl.DataFrame, rubrics: Mapping[str, Rubric]) -> pl.DataF
     return pl.DataFrame(rows, schema={**calls.schema, "place": pl.Int64})
 
 
-class _Agreement(NamedTuple):
-    """Columns of Agreements besides SCOPE, in order."""
-
-    judges: list[str]
-    n_answers: int
-    n_ratings: int
-    alpha: float | None
-    length_correlation: float | None
-    place_effect: float | None
-
-
-def _compare(group: pl.DataFrame) -> _Agreement:
+def _compare(group: pl.DataFrame) -> dict[str, object]:
+    """Return columns of Agreements besides SCOPE."""
     given = group.filter(pl.col("rating").is_not_null())
     of_answers = given.group_by(ANSWER).agg("rating")["rating"].to_list()
-    return _Agreement(
-        judges=sorted(group["judge"].unique()),
-        n_answers=sum(len(ratings) >= FEWEST_RATINGS for ratings in of_answers),
-        n_ratings=given.height,
-        alpha=krippendorff_alpha(of_answers),
-        length_correlation=rank_correlation(given["rating"], given["characters"]),
-        place_effect=_place_effect(given),
-    )
+    return {
+        "judges": sorted(group["judge"].unique()),
+        "n_answers": sum(len(ratings) >= FEWEST_RATINGS for ratings in of_answers),
+        "n_ratings": given.height,
+        "alpha": krippendorff_alpha(of_answers),
+        "length_correlation": rank_correlation(given["rating"], given["characters"]),
+        "place_effect": _place_effect(given),
+    }
 
 
-def rank_correlation(left: pl.Series, right: pl.Series) -> float | None:
-    """Return Spearman's correlation of two columns without nulls, ties in the middle of their ranks.
+def rank_correlation(left: Sequence[float | None] | pl.Series, right: Sequence[float | None] | pl.Series) -> float | None:
+    """Return Spearman's correlation over the places where both have a value, ties in the middle of their ranks.
 
-    It is null below three pairs, or if one of the columns is constant. The order of the pairs does not matter.
+    It is null below three pairs, or if one of the two is constant. The order of the pairs does not matter.
     """
-    if len(left) < FEWEST_PAIRS or min(left.n_unique(), right.n_unique()) == 1:
+    pairs = pl.DataFrame({"left": left, "right": right}, strict=False).drop_nulls().sort("left", "right")
+    if pairs.height < FEWEST_PAIRS or 1 in (pairs["left"].n_unique(), pairs["right"].n_unique()):
         return None
-    pairs = pl.select(left=left, right=right).sort("left", "right")
     correlation = pairs.select(pl.corr("left", "right", method="spearman")).item()
     return round(float(correlation), 12)  # arithmetic may go past 1 by its last digit
 
 
 def _place_effect(given: pl.DataFrame) -> float | None:
-    """Return the place effect (see `agreements`); null if it was asked at one place only or no judge rated an answer at both."""
+    """Return the mean, over answers and judges who gave both, of the rating at the first place less that at the last.
+
+    What the example in the instruction says at a place is part of the effect. Null if no judge rated an answer at two places.
+    """
     whole = [*ANSWER, "judge"]
     first, last = (given.filter(pl.col("place") == end) for end in (pl.col("place").min(), pl.col("place").max()))
     means = [ends.group_by(whole).agg(pl.col("rating").mean()) for ends in (first, last)]

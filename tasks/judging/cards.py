@@ -11,7 +11,7 @@ import polars as pl
 from schemas.benchmark import Rows
 from schemas.chat import ModelEntry
 from schemas.documents.datasets import CardAgreement, FunnelStep, PrintedFunnelStep
-from schemas.errors import RecordError, unknown_name
+from schemas.errors import unknown_name
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.plan import Plan
 from schemas.tables.role_cards import CardStep
@@ -19,7 +19,7 @@ from schemas.usage import Role
 from tasks.judging.agreement import krippendorff_alpha
 from tasks.lake.partitions import hash_settings, partition_key
 from tasks.solvers.state import SolverResources
-from tasks.sources.reading import read_records, require_columns
+from tasks.sources.filled import read_filled
 
 Card = dict[str, Any]
 """A row of the layer `role_cards`."""
@@ -98,26 +98,21 @@ def read_annotations(path: Path, cards: list[Card], categories: Sequence[str], g
     A row without category and grade says nothing. Raise UsageError if the file has other columns, RecordError if a row is of no
     card, names none of the categories or grades, or is one too many of a card or of a person.
     """
-    records = read_records(path, "csv", own=True)
-    require_columns(path, records, ANNOTATION, (), "docs/how-to/build-cards.md describes the columns")
+    contract = "docs/how-to/build-cards.md describes the columns"
     annotated = {card["card_id"]: {**card, "annotations": []} for card in cards}
-    for record in records:
-        row = {name: (record.fields.get(name) or "").strip() for name in ANNOTATION}
+    for filled in read_filled(path, ANNOTATION, contract):
+        row = filled.fields
         said = annotated.get(row["card_id"], {"annotations": []})["annotations"]
-        if not record.faults and not (row["category"] or row["grade"]):
+        if not (filled.is_ragged or row["category"] or row["grade"]):
             continue
         rules = {
-            "as many fields as the header": not record.faults,
             "a card_id of the cards": row["card_id"] in annotated,
             "an annotator with a name, once per card": row["annotator"] not in ["", *(each["annotator"] for each in said)],
             f"{len(ANNOTATORS)} annotators of a card at most": len(said) < len(ANNOTATORS),
             f"a category: {', '.join(categories)}": row["category"] in categories,
             f"a grade: {', '.join(grades)}": row["grade"] in grades,
         }
-        if broken := [rule for rule, holds in rules.items() if not holds]:
-            where, got = f"{path}, line {record.row + 2}", ", ".join(row.values())
-            step = "correct the row; docs/how-to/build-cards.md describes the columns"
-            raise RecordError("a row is no annotation of a card", where=where, expected=broken[0], got=got, next_step=step)
+        filled.require("a row is no annotation of a card", rules, f"correct the row; {contract}")
         said.append({name: row[name] for name in ("annotator", "category", "grade")})
     return list(annotated.values())
 

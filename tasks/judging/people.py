@@ -1,12 +1,10 @@
 """Ratings by people, kept as judgements: of the judge `people`, whose repetitions are the persons, sorted by name."""
 
-from collections.abc import Iterable
 from contextlib import suppress
 
 import dataframely as dy
 import polars as pl
 
-from schemas.blueprint import MethodSpec
 from schemas.documents.run import PeopleCount
 from schemas.errors import UsageError
 from schemas.lineage import PartitionKey, PartitionRef
@@ -29,11 +27,6 @@ def people_key(answers: PartitionRef, rubric: Rubric) -> PartitionKey:
     keys = {**dict(answers.place), "judge": PEOPLE, "rubric": rubric.id}
     settings = {"rater_kind": "human", "rubric_sha256": rubric.sha256}
     return partition_key("judgements", keys, settings, [answers.identity], PEOPLE_VERSION)
-
-
-def asks_people(methods: Iterable[MethodSpec], rubric: str) -> bool:
-    """Return whether ratings by people, by this rubric, are the score of one of the methods."""
-    return any(method.rubric == rubric and method.raters == PEOPLE for method in methods)
 
 
 def find_people(lake: Lake, answers: PartitionRef, own: OwnRubrics) -> tuple[PartitionRef, ...]:

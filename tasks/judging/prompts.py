@@ -73,7 +73,9 @@ def judge_messages(
 
 def shown_texts(item: Mapping[str, Any], answer: Rated, rubric: Rubric) -> tuple[dict[str, str], str | list[tuple[str, str]]]:
     """Return the texts of an item that a rubric shows, by name, and its answer: a text, or who says what in turn."""
-    content = _laid_out(answer, item) if rubric.layout == "aspects" and isinstance(answer, str) else answer
+    if rubric.layout == "aspects" and isinstance(answer, str):
+        aspects = read_aspects(answer, _aspects_of(item))
+        answer = format_aspects(aspects) if aspects else answer  # one that cannot be read as such is shown as it is
     texts: dict[ShownText, str | None] = {
         "SOURCE": item["context"],
         "TASK": item["question"],
@@ -81,7 +83,7 @@ def shown_texts(item: Mapping[str, Any], answer: Rated, rubric: Rubric) -> tuple
         "STATEMENTS": "\n".join(item.get("options") or []) or None,
     }
     given: dict[str, str] = {name: text for name in rubric.texts if (text := texts[name]) is not None}
-    return given, content if isinstance(content, str) else _named_turns(content, rubric, item["language"])
+    return given, answer if isinstance(answer, str) else _named_turns(answer, rubric, item["language"])
 
 
 def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
@@ -115,12 +117,6 @@ def _named_turns(turns: Sequence[Mapping[str, Any]], rubric: Rubric, of_item: La
 def _defuse(text: str) -> str:
     """Break up what a server might take for the end of a turn: some read such marks wherever they stand."""
     return _CONTROL.sub(r"\g<0> ", text)
-
-
-def _laid_out(answer: str, item: Mapping[str, Any]) -> str:
-    """Return the aspects of an answer as lines; one that cannot be read as such is shown as it is."""
-    aspects = read_aspects(answer, _aspects_of(item))
-    return format_aspects(aspects) if aspects else answer
 
 
 def read_aspects(reply: str, aspects: Sequence[str]) -> dict[str, str] | None:

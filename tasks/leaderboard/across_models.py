@@ -28,7 +28,7 @@ from schemas.documents.leaderboard import (
 )
 from schemas.folders import Folder
 from schemas.tables.layers import LAYERS
-from tasks.judging.agreement import FEWEST_PAIRS
+from tasks.judging.agreement import FEWEST_PAIRS, rank_correlation
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
@@ -37,7 +37,7 @@ from tasks.runs.differences import fields_apart
 from tasks.runs.past_run import past_run
 from tasks.runs.run_tables import System, from_row, ordered
 from tasks.scoring.aggregation import SYSTEM
-from tasks.scoring.benchmark import list_variations, rank_correlation, rank_varied
+from tasks.scoring.benchmark import list_variations, rank_varied
 from tasks.scoring.gains import (
     Pairing,
     Spec,

@@ -1,11 +1,10 @@
 """Make the document of a run from its manifest and layers."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 
 from schemas.changes import RunChanges
 from schemas.documents.leaderboard import DimensionScore
-from schemas.documents.run import Agreement, Cost, DatasetHeadlines, RawScore, RunDocument, SystemRegression
+from schemas.documents.run import Agreement, Cost, RawScore, RunDocument, SystemRegression
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.roles import PEOPLE
 from schemas.usage import Usage, by_model, total
@@ -33,7 +32,7 @@ def describe_run(manifest: RunManifest, lake: Lake) -> RunDocument:
         instruments=run.instruments,
         lengths=tuple(read_lengths(run)),
         simulation=check_simulation(run),
-        headlines=tuple(DatasetHeadlines(**asdict(each)) for each in describe_headlines(run.blueprint, run.layers)),
+        headlines=tuple(describe_headlines(run.blueprint, run.layers)),
         raw_scores=tuple(RawScore(**row) for row in run.layers["raw_scores"].iter_rows(named=True)),
         dimension_scores=tuple(DimensionScore(**row) for row in run.dimension_scores.iter_rows(named=True)),
         agreements=tuple(Agreement(**row) for row in run.read("agreements").iter_rows(named=True)),

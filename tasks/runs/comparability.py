@@ -154,9 +154,10 @@ def _of_datasets(
             own.append(_close("sample", f"{counted(n_items, 'item')}, in the paper up to {paper.items(name)}"))
         if lost := max((row["n_total"] - row["n_scored"] for row in rows), default=0):
             own.append(_close("lost", f"{counted(lost, 'item')} without a score"))
-        rubrics = {f"{RUBRICS_BELOW}{method.rubric}" for method in entry.methods if method.judged}
-        judges = [judge["name"] for judge in manifest.role_models(JUDGE, name)] if rubrics else []
-        judges = [PEOPLE] if any(method.raters == PEOPLE for method in entry.methods) else judges
+        judged = [method for method in entry.methods if method.judged]
+        rubrics, people = {f"{RUBRICS_BELOW}{method.rubric}" for method in judged}, [method.raters == PEOPLE for method in judged]
+        judges = [] if all(people) else [judge["name"] for judge in manifest.role_models(JUDGE, name)]
+        judges += [PEOPLE] if any(people) else []
         if judges and (paper.judge is None or any(paper.judge not in judge.lower() for judge in judges)):
             own.append(_not("judge", f"rated by {listed(judges)}, in the paper by {paper.judge or 'one that is not known'}"))
         own += [_close("rubric", "rated by our own rubric")] if rubrics - _files_of(paper, run.blueprint) else ()

@@ -1,6 +1,6 @@
 """Sheets on which people rate answers of a run without knowing whose they are, and what comes back of them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +23,8 @@ from tasks.judging.rubrics import RUBRICS, Rubric, load_rubric, ratings_of, word
 from tasks.lake.partitions import hash_settings
 from tasks.runs.past_run import PastRun
 from tasks.solvers.answers import ANSWER
-from tasks.sources.reading import RAGGED, read_records, require_columns
+from tasks.sources.filled import read_filled
+from tasks.sources.reading import RAGGED
 
 GIVEN = ("run", "rubric_sha256", "answer", "rater", "dimension", "rating")
 """Columns of a sheet that come back. Run and answer are hashes: the names of both would tell the model's."""
@@ -33,15 +34,24 @@ CONTRACT = "docs/how-to/people.md says what a sheet holds"
 
 
 class SheetAnswer(NamedTuple):
-    """An answer to rate: its id on the sheet, its partition and values of ANSWER, by which rubric, and what is shown."""
+    """An answer to rate: its id on the sheet, its partition, its row of `judged_answers`, its item, and by which rubric."""
 
     id: str
     ref: PartitionRef
-    key: tuple[Any, ...]
+    row: Mapping[str, Any]
+    item: Mapping[str, Any]
     rubric: Rubric
-    language: Language
-    asked: dict[str, str]
-    said: str | list[tuple[str, str]]
+
+    @property
+    def language(self) -> Language:
+        """In which people are asked."""
+        language: Language = self.rubric.language or self.item["language"]
+        return language
+
+    @property
+    def shown(self) -> tuple[dict[str, str], str | list[tuple[str, str]]]:
+        """What was asked, and what is said."""
+        return shown_texts(self.item, rated_content(self.row), self.rubric)
 
 
 def run_hash(run: PastRun) -> str:
@@ -79,21 +89,20 @@ def _answers(run: PastRun, rated: Iterable[tuple[str, Rubric]]) -> Iterator[Shee
         for ref in (ref for ref in run.partitions("answers", dataset=dataset) if ref.key("setting") != GOLD):
             for row in judged_answers(run.lake.read(ref, Answers), items, rubric).iter_rows(named=True):
                 if item := free.get(row["item_id"]):
-                    key = tuple(row[name] for name in ANSWER)
-                    name = hash_settings([run.name, rubric.sha256, *key])[:16]
-                    shown = shown_texts(item, rated_content(row), rubric)
-                    yield SheetAnswer(name, ref, key, rubric, rubric.language or item["language"], *shown)
+                    name = hash_settings([run.name, rubric.sha256, *(row[column] for column in ANSWER)])[:16]
+                    yield SheetAnswer(name, ref, row, item, rubric)
 
 
 def sheet_table(run: PastRun, answers: Sequence[SheetAnswer]) -> Table:
     """Return the sheet as a table to fill in: a row for each answer and dimension."""
     rows = []
     for answer in answers:
-        said = answer.said if isinstance(answer.said, str) else "\n".join(f"{who}: {text}" for who, text in answer.said)
+        asked, content = answer.shown
+        said = content if isinstance(content, str) else "\n".join(f"{who}: {text}" for who, text in content)
         for dimension in answer.rubric.dimensions:
             meaning = describe_dimension(answer.rubric, dimension, answer.language)
             named = (run_hash(run), answer.rubric.sha256, answer.id, "", dimension.name, "")
-            rows.append((*named, meaning, "\n\n".join(answer.asked.values()), said))
+            rows.append((*named, meaning, "\n\n".join(asked.values()), said))
     return Table(columns("text", *GIVEN, *SHOWN), rows)
 
 
@@ -101,7 +110,7 @@ def import_sheets(run: PastRun, files: Sequence[Path]) -> tuple[ImportedRatings,
     """Keep the ratings of filled sheets beside those that the lake has; the newer one of a person takes the older one's place.
 
     Return what became of the rows, and the partitions that hold the ratings now. Raise UsageError if a sheet has other columns,
-    or is of another run or rubric; SourceError if a file cannot be read.
+    SourceError if it cannot be read, RecordError if it is of another run or rubric.
     """
     own = run.blueprint.own_rubrics
     rubrics = {(rubric := load_rubric(name, own)).sha256: rubric for name in {**files_by_name("rubrics", RUBRICS), **own}}
@@ -133,27 +142,28 @@ def import_sheets(run: PastRun, files: Sequence[Path]) -> tuple[ImportedRatings,
     return document, [_store(run, refs[path], rubrics[sha256], given) for (path, sha256), given in by_rubric.items()]
 
 
-def _read_sheet(run: PastRun, path: Path, rubrics: Mapping[str, Rubric]) -> Iterator[dict[str, Any]]:
+def _read_sheet(run: PastRun, path: Path, rubrics: Collection[str]) -> Iterator[dict[str, Any]]:
     """Yield file, line and GIVEN of each row, the rating as it is `written`; of one with too many fields or few all are empty."""
-    records = read_records(path, "csv", own=True)
-    require_columns(path, records, (*GIVEN, *SHOWN), SHOWN, CONTRACT)
-    for record in records:
-        fields = {name: str(record.fields.get(name) or "").strip() for name in GIVEN}
-        if not record.faults and (fields["run"] != run_hash(run) or fields["rubric_sha256"] not in rubrics):
-            raise UsageError(
-                "a sheet is of another run, or of a rubric that is not known as it was",
-                where=f"{path}, line {record.row + 2}",
-                expected=f"run {run_hash(run)} and the hash of a rubric",
-                got=f"run {fields['run']}, rubric_sha256 {fields['rubric_sha256']}",
-                next_step="import it to the run that it was written of, with the rubric as it was then",
-            )
-        yield {"file": str(path), "line": record.row + 2, "written": fields.pop("rating"), **fields}
+    step = "import it to the run that it was written of, with the rubric as it was then"
+    for row in read_filled(path, (*GIVEN, *SHOWN), CONTRACT, SHOWN):
+        rules = {
+            f"run {run_hash(run)}, of which the sheet was written": row.fields["run"] == run_hash(run),
+            "the hash of a rubric as it is now": row.fields["rubric_sha256"] in rubrics,
+        }
+        if not row.is_ragged:
+            row.require("a sheet is of another run, or of a rubric that is not known as it was", rules, step)
+        yield {
+            "file": str(path),
+            "line": row.line,
+            "written": row.fields["rating"],
+            **{name: row.fields[name] for name in GIVEN[:-1]},
+        }
 
 
 def _scales(answers: Iterable[SheetAnswer]) -> pl.DataFrame:
     """Return a row for each rating that can be given: how it is written, `rating` itself, of which answer of which partition."""
     rows = [
-        (answer.id, dimension.name, str(word), rating, answer.ref.path, *answer.key)
+        (answer.id, dimension.name, str(word), rating, answer.ref.path, *(answer.row[name] for name in ANSWER))
         for answer in answers
         for dimension in answer.rubric.dimensions
         for scale in [answer.rubric.scale_of(dimension)]

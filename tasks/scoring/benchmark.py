@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
 from typing import TypeVar, cast
 
 import dataframely as dy
@@ -13,6 +12,7 @@ from schemas.base import Frozen
 from schemas.blueprint import Blueprint
 from schemas.metrics import sort_keys
 from schemas.tables import scores as tables
+from tasks.judging.agreement import rank_correlation
 from tasks.scoring.aggregation import SYSTEM, aggregate_scores, apply_veto, rank_models, scope_contributions, total_scores
 from tasks.scoring.published import papers
 from tasks.scoring.reduction import KEY, normalise_scores, reduce_item_scores
@@ -97,9 +97,6 @@ def _table(schema: type[SchemaT], frame: pl.DataFrame) -> dy.DataFrame[SchemaT]:
 _STEPS = (-10, -5, 5, 10)
 """Points that the threshold of the veto is moved by."""
 
-_FEWEST = 3
-"""Models that a rank correlation needs: of two it is 1 or -1."""
-
 
 @dataclass(frozen=True)
 class Variation:
@@ -153,16 +150,6 @@ def rank_varied(totals: pl.DataFrame, normalized: pl.DataFrame | None, variation
         totals = totals.drop("total_before_veto", "gate_score").join(other, on=SYSTEM, how="left")
     decided = apply_veto(totals.drop("total", "vetoed", "veto_reason"), variation.blueprint)
     return rank_models(decided, variation.blueprint)
-
-
-def rank_correlation(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
-    """Return Spearman's rho over the places where both have a value, ties at their mean rank.
-
-    It is null with fewer than three of them, or where one never varies.
-    """
-    both = pl.DataFrame({"first": first, "second": second}, schema={"first": pl.Float64, "second": pl.Float64}).drop_nulls()
-    rho: float | None = both.select(pl.corr("first", "second", method="spearman")).item() if both.height >= _FEWEST else None
-    return rho if rho is not None and isfinite(rho) else None
 
 
 def rank_correlations(scores: Mapping[str, Sequence[float | None]]) -> dict[str, dict[str, float | None]]:

@@ -130,29 +130,24 @@ def needle_grid(item_scores: pl.LazyFrame, contexts: pl.DataFrame) -> dy.DataFra
 def place_needles(contexts: pl.DataFrame) -> pl.DataFrame:
     """Return the cell of every item that has a needle at a known depth: dataset, item_id, CELL."""
     placed = contexts.filter(pl.col("depth_percent").is_not_null())
-    by_length, by_depth = (_is_grid(name).over("dataset") for name in ("target_tokens", "target_depth_percent"))
+    target, target_depth = pl.col("target_tokens"), pl.col("target_depth_percent")
+    are_grids = (each.is_not_null().all() & (2 * each.n_unique() <= pl.len()) for each in (target, target_depth))
+    by_length, by_depth = (is_grid.over("dataset") for is_grid in are_grids)
     low = _lower("tokens", LENGTHS).cast(pl.Int64)
     high = low.replace_strict(dict(zip(LENGTHS, [*LENGTHS[1:], None], strict=True)), return_dtype=pl.Int64)
     open_ended = pl.format("{} and more", low)
     lengths = pl.when(high.is_null()).then(open_ended).otherwise(pl.format("{} to {}", low, high))
     fifth = _lower("depth_percent", DEPTHS)
-    target, depth = pl.col("target_tokens"), pl.col("target_depth_percent")
     return placed.select(
         "dataset",
         "item_id",
         length_bin=pl.when(by_length).then(target.cast(pl.String)).otherwise(lengths),
         length_tokens=pl.when(by_length).then(target).otherwise(low),
         depth_bin=pl.when(by_depth)
-        .then(pl.format("{} %", plain_number(depth)))
+        .then(pl.format("{} %", plain_number(target_depth)))
         .otherwise(pl.format("{} to {} %", fifth.cast(pl.Int64), fifth.cast(pl.Int64) + 20)),
-        depth_percent=pl.when(by_depth).then(depth).otherwise(fifth),
+        depth_percent=pl.when(by_depth).then(target_depth).otherwise(fifth),
     )
-
-
-def _is_grid(column: str) -> pl.Expr:
-    """Return whether a column of targets is a grid's."""
-    target = pl.col(column)
-    return target.is_not_null().all() & (2 * target.n_unique() <= pl.len())
 
 
 def _lower(column: str, limits: tuple[float, ...]) -> pl.Expr:

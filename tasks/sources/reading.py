@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schemas.dataset import DatasetSpec, LocalFile, OwnCopy, PinnedFile, RecordFormat
-from schemas.errors import RecordError, SourceError, UsageError, unknown_name
+from schemas.errors import RecordError, SourceError
 from schemas.item import Record
 from schemas.json_yaml import read_json, require_short
 from tasks.sources.files import CODEBOOK_FILE, name_source, read_bytes, read_text, record_files
@@ -73,19 +73,6 @@ def read_records(
                 path, record.row, "the record lacks required fields", f"fields {', '.join(required)}", f"no {', '.join(missing)}"
             )
     return records
-
-
-def require_columns(
-    path: Path, records: Sequence[Record], columns: Sequence[str], may_lack: Sequence[str], contract: str
-) -> None:
-    """Raise UsageError if a user's file has another column, or lacks one that it may not; `contract`: which page says what."""
-    given = dict.fromkeys(name for record in records for name in record.fields)
-    for name in given:
-        if name not in columns:
-            raise unknown_name("column", name, columns, str(path), contract)
-    if missing := [name for name in columns if name not in given and name not in may_lack]:
-        expected, got = ", ".join(missing), ", ".join(given)
-        raise UsageError("columns are missing", where=str(path), expected=expected, got=got, next_step=contract)
 
 
 def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:

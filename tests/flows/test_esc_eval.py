@@ -217,6 +217,8 @@ def test_judge_votes_on_two_seekers_in_both_orders(tmp_path: Path) -> None:
     assert "seeker, turns 2" in ended("judges", "votes", judged.document["run"], "--lake", lake).out
     alone = ended("judges", "pairs", names[0], "--to", tmp_path, "--lake", lake)
     assert_one_message(alone, "no card that two simulated persons play")
+    twice = ended("judges", "pairs", *names, names[0], "--to", tmp_path, "--lake", lake)
+    assert_one_message(twice, "two of the runs have the same person and model", "seeker, turns 1")
 
 
 @pytest.mark.long

@@ -9,6 +9,7 @@ import pytest
 
 from schemas.folders import parse_folder
 from schemas.tables.layers import LAYERS
+from tasks.judging.rubrics import load_rubric
 from tasks.runs.past_run import reopen
 from tasks.runs.rating_sheets import draw_answers
 from tests.flows.command import Ended, assert_one_message, ended
@@ -25,8 +26,10 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def sheet(name: str, lake: Path, *more: str) -> tuple[Ended, Path]:
-    done = ended("runs", "rate", name, "--to", "sheet", "--lake", lake, "--json", *more)
-    return done, Path("sheet") / "sheet.csv"
+    """Each in a folder of its own: none is written over another, which may be filled in."""
+    folder = Path(f"sheet-{len(list(Path.cwd().glob('sheet-*')))}")
+    done = ended("runs", "rate", name, "--to", folder, "--lake", lake, "--json", *more)
+    return done, folder / "sheet.csv"
 
 
 def imported(name: str, lake: Path, *files: Path) -> dict[str, Any]:
@@ -111,6 +114,7 @@ def test_a_draw_is_the_same_for_all_raters(lake: Path, tmp_path: Path) -> None:
     done, file = sheet(name, lake, "--sample", "5")
     drawn = [row["answer"] for row in rows_of(file.read_text(encoding="utf-8"))][::2]
     assert (done.document["answers"], len(set(drawn))) == (5, 5)
+    assert_one_message(ended("runs", "rate", name, "--to", file.parent, "--lake", lake), "there is a sheet", str(file))
     again = [row["answer"] for row in rows_of(sheet(name, lake, "--sample", "5")[1].read_text(encoding="utf-8"))][::2]
     other = [row["answer"] for row in rows_of(sheet(name, lake, "--sample", "5", "--seed", "1")[1].read_text(encoding="utf-8"))]
     assert (again, set(other) == set(drawn)) == (drawn, False)
@@ -132,6 +136,12 @@ def test_any_free_text_is_rated_by_a_named_rubric(lake: Path, tmp_path: Path) ->
         lake,
     )
     assert {(row["rubric"], row["mean"]) for row in scored["dimension_scores"]} == {("summary", 5.0)}
+    # A rubric by which these items cannot be shown is no reason to end.
+    other = written(
+        tmp_path / "o.csv", [{**rows[0], "rater": "ann", "rating": "5", "rubric_sha256": load_rubric("es_aspects").sha256}]
+    )
+    refused = ended("runs", "rate", name, "--import", other, "--lake", lake, "--json")
+    assert [row["rule"] for row in refused.document["refused"]] == ["answer_is_of_the_run"]
     # They count in no method: of kindness nothing was rated.
     assert scored["raw_scores"][0]["n_scored"] == 0
 

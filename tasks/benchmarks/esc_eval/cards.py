@@ -35,12 +35,14 @@ from tasks.sources.locating import Locator, choose_source
 
 def read_entering(first: CardStep, plan: Plan) -> list[Card]:
     """Return what enters the first step, as many as the plan's sample; raise what the readers of posts and cards do."""
+    name, sample = plan.benchmark, plan.sample
     if first != "extract":
-        return draw(read_cards(plan.benchmark, plan.mirror), plan.sample, plan.seed)
-    if corpus := CORPORA.get(plan.benchmark):
-        posts = read_corpus(plan.benchmark, corpus, plan.folders.get(plan.benchmark))
-        return draw(posts, plan.sample or corpus.sample, plan.seed)
-    return draw(read_posts(Path(plan.benchmark)), plan.sample, plan.seed)
+        rows = read_cards(name, plan.mirror)
+    elif corpus := CORPORA.get(name):
+        rows, sample = read_corpus(name, corpus, plan.folders.get(name)), sample or corpus.sample
+    else:
+        rows = read_posts(Path(name))
+    return draw(rows, sample, plan.seed)
 
 
 def read_cards(name: str, mirror: Path | None) -> list[Card]:

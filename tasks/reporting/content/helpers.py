@@ -42,7 +42,7 @@ def describe_judges(data: ReportData) -> JudgeReport | None:
         for row in count_people(data.judgements.filter(judge=PEOPLE))
     )
     dimensions = _dimensions_table(_named(data, data.dimension_scores))
-    return JudgeReport(dimensions, people, _agreement_table(agreements), _warnings(agreements))
+    return JudgeReport(dimensions, people, _agreement_table(agreements), tuple(_warnings(agreements)))
 
 
 def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[Row]:
@@ -98,20 +98,17 @@ def _doubts(alpha: float | None, correlation: float | None) -> tuple[str, ...]:
     return tuple(doubts)
 
 
-def _warnings(rows: list[Row]) -> tuple[str, ...]:
+def _warnings(rows: list[Row]) -> Iterator[str]:
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         by = f" rated by {listed(sorted(row['judges']))}" if PEOPLE in row["judges"] else ""
         groups.setdefault((row["title"], row["system"] + by), []).append(row)
-    return tuple(_warn(key, group) for key, group in groups.items() if any(row["doubts"] for row in group))
-
-
-def _warn(key: tuple[str, str], group: list[Row]) -> str:
-    doubtful = [row for row in group if row["doubts"]]
-    dimensions = [f"{row['dimension']} ({', '.join(row['doubts'])})" for row in doubtful[:MAX_NAMED]]
-    dimensions += [f"{len(doubtful) - MAX_NAMED} more"] if len(doubtful) > MAX_NAMED else []
-    title, system = key
-    return f"{title}, {system}: read the ratings with doubt, {len(doubtful)} of {len(group)} dimensions: {listed(dimensions)}."
+    for (title, system), group in groups.items():
+        doubtful = [f"{row['dimension']} ({', '.join(row['doubts'])})" for row in group if row["doubts"]]
+        if doubtful:
+            more = [f"{len(doubtful) - MAX_NAMED} more"] if len(doubtful) > MAX_NAMED else []
+            which = f"{len(doubtful)} of {len(group)} dimensions: {listed([*doubtful[:MAX_NAMED], *more])}"
+            yield f"{title}, {system}: read the ratings with doubt, {which}."
 
 
 def faults_table(checks: tuple[SimulationCheck, ...]) -> Table:

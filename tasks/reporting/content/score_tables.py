@@ -10,7 +10,7 @@ from typing import Literal
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.metrics import Metric
+from schemas.documents.run import DatasetHeadlines, HeadlineScore
 from schemas.table import Cell, Column, Interval, Table, Value, columns
 from schemas.tables.comparisons import OF_ALL
 from tasks.explain.groups import metric_scores, score_groups
@@ -101,22 +101,12 @@ def _group_table(data: ReportData, rows: list[Row]) -> Table:
     )
 
 
-@dataclass(frozen=True)
-class Headlines:
-    """What a dataset has. `metrics`: by headline, in the order of the blueprint.
-
-    `scores`: headline, model, setting, `score` on 0-100, 95 % interval `ci_low` to `ci_high`, `n` of `n_total` items scored.
-    `correlations`: by setting and two headlines Spearman's rho; null where fewer than three models have both or one never varies.
-    """
-
-    dataset: str
-    metrics: Mapping[str, Metric]
-    scores: list[Row]
-    correlations: Mapping[str, Mapping[str, Mapping[str, float | None]]]
+class Headlines(DatasetHeadlines):
+    """What a dataset has, with its tables."""
 
     def table(self, systems: Iterable[System]) -> Table:
         """Return the scores, a row per system."""
-        scores = {(System(row["model"], row["setting"]), row["headline"]): score_cell(row) for row in self.scores}
+        scores = {(System(row.model, row.setting), row.headline): score_cell(dict(row)) for row in self.scores}
         rows = [(system.label, *(scores.get((system, name)) for name in self.metrics)) for system in systems]
         return Table((Column("Model", "name"), *columns("score", *self.metrics)), rows, f"Scores: {self.dataset}")
 
@@ -148,7 +138,8 @@ def describe_headlines(blueprint: Blueprint, layers: Mapping[str, pl.DataFrame])
         ]
         if specs:
             metrics = {headline: metric for headline, (_, metric) in specs.items()}
-            yield Headlines(dataset.title, metrics, rows, dict(_correlate(rows, metrics)))
+            scores = tuple(HeadlineScore(**row) for row in rows)
+            yield Headlines(dataset=dataset.title, metrics=metrics, scores=scores, correlations=dict(_correlate(rows, metrics)))
 
 
 def _correlate(rows: Sequence[Row], headlines: Iterable[str]) -> Iterator[tuple[str, dict[str, dict[str, float | None]]]]:

@@ -60,10 +60,10 @@ def test_persons_that_no_votes_link_are_refused() -> None:
 
 def test_votes_of_people_are_read_from_a_file(tmp_path: Path) -> None:
     file, head = tmp_path / "votes.csv", "card_id,first,second,winner,rater\n"
-    file.write_text(f"{head}c1,a,b,b,ann\nc1,b,a,,bob\n", encoding="utf-8")
+    file.write_text(f"{head}c1,a,b, b,ann\nc1,b,a,tie,bob\n", encoding="utf-8-sig")
     assert [*votes_of_people(file)] == [Vote("c1", "a", "b", 0, "ann"), Vote("c1", "b", "a", 0.5, "bob")]
-    for row in ("c2,a,b,c,ann", "c2,a,a,a,ann"):
+    for row in ("c2,a,b,c,ann", "c2,a,a,a,ann", "c2,a,b,,ann", "c2,a,b,b,", ",a,b,b,ann", "c1,a,b,a,ann", "c2,a,b,b"):
         file.write_text(f"{head}c1,a,b,b,ann\n{row}\n", encoding="utf-8")
         with pytest.raises(RecordError, match="no vote on two persons") as caught:
             [*votes_of_people(file)]
-        assert "row 1" in str(caught.value)
+        assert "line 3" in str(caught.value)

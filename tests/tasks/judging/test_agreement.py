@@ -147,6 +147,16 @@ def test_rank_correlation_is_scipys() -> None:
         assert rank_correlation(pl.Series(left), pl.Series(right)) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "n"),
+    [([1, 2, 2, 5], [3, 1, 1, 9], 4), ([1, None, 2, 3, 4], [4, 1, 3, 2, 1], 4)],
+)
+def test_rank_correlation_leaves_gaps_out(first: list[float | None], second: list[float | None], n: int) -> None:
+    both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+    assert len(both) == n
+    assert rank_correlation(first, second) == pytest.approx(spearmanr(*zip(*both, strict=True)).statistic)
+
+
 @pytest.mark.parametrize(("left", "right"), [([], []), ([1, 2], [3, 4]), ([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [7, 7, 7])])
 def test_rank_correlation_of_too_little_is_null(left: list[int], right: list[int]) -> None:
     assert rank_correlation(pl.Series(left, dtype=pl.Int64), pl.Series(right, dtype=pl.Int64)) is None

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from schemas.blueprint import PaperWording
+from schemas.blueprint import Blueprint, PaperWording
 from schemas.lineage import DatasetNotice
 from schemas.metrics import METRICS
 from schemas.paper import Comparability
@@ -28,7 +28,7 @@ PLAN: dict[str, Any] = {"models": [{"name": "always-b"}], "settings": ["base"], 
 
 
 def record(
-    benchmark: str,
+    benchmark: str | Blueprint,
     asked: set[str] | None = None,
     total: dict[str, Any] | None = None,
     wording: PaperWording | None = None,
@@ -37,7 +37,8 @@ def record(
     **plan: Any,
 ) -> Comparability:
     """Of a run in which each of these datasets (default: all) gave 12 items, all scored; SafetyBench's are the Chinese."""
-    blueprint = load_blueprint(benchmark).model_copy(update={"wording": wording})
+    blueprint = load_blueprint(benchmark) if isinstance(benchmark, str) else benchmark
+    blueprint = blueprint.model_copy(update={"wording": wording})
     names = asked or set(blueprint.datasets)
     specs = [find_dataset(name) for name in blueprint.datasets if name in names]
     chosen = notices((spec.alternative if spec.id.startswith("safetybench") else None) or spec for spec in specs)
@@ -144,6 +145,28 @@ def test_options_of_a_setting_are_a_papers_or_departures() -> None:
     assert reasons(record("esc-eval", system=playing))["setting"] == "Role play with variant cot, in the paper zero_shot"
     goodbyes = [each.text for each in record("esc-eval", system=playing).datasets[0].differences if "goodbye" in each.text]
     assert len(goodbyes) == 1
+
+
+def test_people_are_the_judge_of_a_paper_they_rated_for() -> None:
+    released = load_blueprint("esc-eval")
+    (dataset, *_), (method, *_) = released.datasets, next(iter(released.datasets.values())).methods
+    by_people = method.model_copy(update={"raters": "people"})
+    judges = {}
+    for name, methods in {
+        "people": [by_people],
+        "a model": [method],
+        "each": [by_people, method.model_copy(update={"id": "other"})],
+    }.items():
+        entry = released.datasets[dataset].model_copy(update={"methods": tuple(methods)})
+        blueprint = released.model_copy(update={"datasets": {**released.datasets, dataset: entry}})
+        found = record(blueprint, {dataset}, system=System("always-b", "role_play"))
+        (differences,) = (each.differences for each in found.datasets if each.dataset == dataset)
+        judges[name] = [each.text for each in differences if each.respect == "judge"]
+    assert judges == {
+        "people": [],
+        "a model": ["rated by referee, in the paper by people"],
+        "each": ["rated by referee and people, in the paper by people"],
+    }
 
 
 def test_items_built_anew_are_not_the_papers() -> None:

@@ -2,7 +2,7 @@
 
 import re
 
-from tasks.judging.prompts import describe_dimension, shown_texts
+from tasks.judging.prompts import describe_dimension
 from tasks.judging.rubrics import load_rubric
 from tasks.reporting.page import render_sheet
 from tasks.runs.rating_sheets import SheetAnswer
@@ -16,9 +16,9 @@ TURNS = [
 
 def page(rubric: str, said: str | list[dict[str, str]], **item: str | None) -> str:
     chosen = load_rubric(rubric)
-    shown = shown_texts({"context": None, "question": "怎么办？", "language": "zh", **item}, said, chosen)
-    language = "en" if item.get("language") == "en" else "zh"
-    return render_sheet("0" * 16, [SheetAnswer("1" * 16, partition("answers"), (), chosen, language, *shown)])
+    row = {"turns": None, "answer": said} if isinstance(said, str) else {"turns": said, "answer": None}
+    asked = {"context": None, "question": "怎么办？", "language": "zh", **item}
+    return render_sheet("0" * 16, [SheetAnswer("1" * 16, partition("answers"), row, asked, chosen)])
 
 
 def test_a_dialogue_is_shown_by_turns_in_chinese() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 from schemas.blueprint import Blueprint, Gate
 from schemas.metrics import sort_keys
@@ -21,7 +20,6 @@ from tasks.scoring.benchmark import (
     ScoreTables,
     Variation,
     list_variations,
-    rank_correlation,
     rank_varied,
     score_benchmark,
 )
@@ -29,7 +27,6 @@ from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import FOLDER, published_of, score_published
 from tasks.scoring.reduction import SPEC
 from tasks.scoring.tree import tree_tables
-from tests.rows import each_row
 from tests.tasks.scoring.samples import ability, blueprint, gated, items, labelled, share, task
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -270,18 +267,3 @@ def test_the_papers_models_by_other_thresholds() -> None:
     }
     assert ranked == {"Veto below 50": 29, "Veto below 55": 28, "Veto below 65": 28, "Veto below 70": 28}
     assert not variations(load_blueprint("longemotion"))
-
-
-@each_row(
-    ("first", "second", "n"),
-    [([1, 2, 3, 4], [1, 3, 2, 4], 4), ([1, 2, 2, 5], [3, 1, 1, 9], 4), ([1, None, 2, 3, 4], [4, 1, 3, 2, 1], 4)],
-)
-def test_rank_correlation_is_that_of_scipy(first: list[float | None], second: list[float | None], n: int) -> None:
-    both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
-    assert len(both) == n
-    assert rank_correlation(first, second) == pytest.approx(stats.spearmanr(*zip(*both, strict=True)).statistic)
-
-
-def test_two_models_have_no_rank_correlation() -> None:
-    assert rank_correlation([1, 2], [1, 2]) is None
-    assert rank_correlation([1, 1, 1], [1, 2, 3]) is None

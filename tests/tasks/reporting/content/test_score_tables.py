@@ -26,13 +26,15 @@ def described(right: dict[str, list[float | None]], skill: dict[str, list[float 
 
 def test_headline_scores_stand_in_the_blueprints_order() -> None:
     found = described({"b": [1.0, 0, 0, 1], "a": [1.0, None]}, {"a": [None, None], "b": [0.5, 0.5]}, bootstrap=200).scores
-    shown = [tuple(row[name] for name in ("headline", "model", "score", "n", "n_total")) for row in found]
+    shown = [(row.headline, row.model, row.score, row.n, row.n_total) for row in found]
     # A skill of 0.5 on -1 to 1 is 75 of 100.
     assert shown == [("Skill", "a", None, 0, 2), ("Skill", "b", 75, 2, 2), ("Right", "a", 100, 1, 2), ("Right", "b", 50, 4, 4)]
-    limits = {(row["headline"], row["model"]): (row["ci_low"], row["ci_high"]) for row in found}
+    limits = {(row.headline, row.model): (row.ci_low, row.ci_high) for row in found}
     assert limits["Skill", "b"] == (75, 75)
     assert limits["Skill", "a"] == limits["Right", "a"] == (None, None)
-    assert limits["Right", "b"][0] < 50 < limits["Right", "b"][1]
+    low, high = limits["Right", "b"]
+    assert low is not None and high is not None  # noqa: PT018  for the type checker
+    assert low < 50 < high
 
 
 def test_a_rank_correlation_needs_three_models() -> None:
