@@ -10,7 +10,7 @@ from pydantic_core import to_json
 from schemas.api_capabilities import Sampling
 from schemas.chat import ModelEntry
 from schemas.documents.leaderboard import Group
-from schemas.lineage import RunManifest
+from schemas.lineage import OWN_AS_PINNED, RunManifest
 from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL, RoleModels
 from tasks.lake.partitions import canonical_json
@@ -47,14 +47,15 @@ def basis(run: RunManifest) -> dict[str, object]:
     Returns:
         The plan's fields that say what is asked and how it is scored, the models in its roles with their parameters (a panel
         moves no score, nor does a judge, or how often it is asked, where nothing is judged), the hash of the blueprint, and
-        those of the items of the user's own datasets, whose files may change. In dialogues with a simulated person, who plays
-        that person, named or not.
+        those of the items of the user's own datasets and folders, whose files may change, unless they are as pinned. In dialogues
+        with a simulated person, who plays that person, named or not.
     """
     plan, datasets = _plan(run), run.blueprint.get("datasets", {})
     fields = plan.model_dump(mode="json") if plan else run.plan
     chosen = [dataset for name, dataset in datasets.items() if name in (fields.get("datasets") or datasets)]
     judged = any(method["judged"] for dataset in chosen for method in dataset["methods"])
-    own = {name for name, dataset in datasets.items() if dataset.get("source")}
+    own = {name for name, dataset in datasets.items() if dataset.get("source")} | fields.get("folders", {}).keys()
+    own -= {notice.id for notice in run.datasets if all(source.startswith(OWN_AS_PINNED) for source in notice.sources)}
     left_out = NOT_COMPARED if judged else NOT_COMPARED | {"judge_repeat"}
     record = {name: value for name, value in fields.items() if name not in left_out}
     for role in plan.roles if plan else run.plan.get("roles", {}):
