@@ -46,7 +46,12 @@ class SheetAnswer(NamedTuple):
 
 def run_hash(run: PastRun) -> str:
     """Return what a sheet calls the run."""
-    return hash_settings(run.name)[:16]
+    return _sheet_id(run.name)
+
+
+def _sheet_id(content: object) -> str:
+    """Return a hash that begins with a letter: spreadsheets rewrite what may be a number, such as 12e4."""
+    return f"id{hash_settings(content)[:16]}"
 
 
 def draw_answers(run: PastRun, method: str | None, rubric: str | None, sample: int | None, seed: int) -> list[SheetAnswer]:
@@ -80,7 +85,7 @@ def _answers(run: PastRun, rated: Iterable[tuple[str, Rubric]]) -> Iterator[Shee
             for row in judged_answers(run.lake.read(ref, Answers), items, rubric).iter_rows(named=True):
                 if item := free.get(row["item_id"]):
                     key = tuple(row[name] for name in ANSWER)
-                    name = hash_settings([run.name, rubric.sha256, *key])[:16]
+                    name = _sheet_id([run.name, rubric.sha256, *key])
                     shown = shown_texts(item, rated_content(row), rubric)
                     yield SheetAnswer(name, ref, key, rubric, rubric.language or item["language"], *shown)
 
