@@ -13,6 +13,7 @@ from schemas.documents.leaderboard import Group
 from schemas.lineage import OWN_AS_PINNED, RunManifest
 from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL, RoleModels
+from schemas.tables.layers import LAYERS
 from tasks.lake.partitions import canonical_json
 from tasks.runs.differences import TreeChange, fields_apart, tree_changes
 from tasks.runs.past_run import PastRun
@@ -64,11 +65,14 @@ def basis(run: RunManifest) -> dict[str, object]:
     if plan and any(ref.layer == "simulation_faults" for ref in run.partitions):
         unnamed = [role for role in helper_roles(plan.settings) if role not in plan.roles and not is_optional(role)]
         record |= {role: {"": _asked(plan.models)} for role in unnamed}
-    items = (ref for ref in run.partitions if ref.layer == "items" and ref.key("dataset") in own)
+    items: dict[str, list[str]] = {}  # and gold, which may stand beside them
+    for ref in sorted(run.partitions, key=lambda ref: ref.layer):
+        if ref.layer in LAYERS and LAYERS[ref.layer].written_by == "build" and ref.key("dataset") in own:
+            items.setdefault(ref.key("dataset"), []).append(ref.content_sha256[:8])
     return {
         **record,
         "blueprint": run.blueprint_sha256[:12],
-        "items": {ref.key("dataset"): ref.content_sha256[:8] for ref in items},
+        "items": {name: " ".join(hashes) for name, hashes in items.items()},
     }
 
 

@@ -105,6 +105,10 @@ def test_what_totals_rest_on() -> None:
     own: dict[str, Any] = {"blueprint": {"datasets": {"d": {"source": {"path": "d.jsonl"}, "methods": []}}}}
     files = [scored().model_copy(update={"layer": "items", "content_sha256": digit * 64}) for digit in "ab"]
     assert basis(manifest(**own, partitions=(files[0],))) != basis(manifest(**own, partitions=(files[1],)))
+    # Gold may stand beside the items.
+    gold = [file.model_copy(update={"layer": "conversation_annotations"}) for file in files]
+    beside = [basis(manifest(**own, partitions=(files[0], each)))["items"] for each in gold]
+    assert beside == [{"d": "aaaaaaaa aaaaaaaa"}, {"d": "bbbbbbbb aaaaaaaa"}]
     public: dict[str, Any] = {"blueprint": {"datasets": {"d": {"methods": []}}}, "partitions": (files[0],)}
     pinned, unpinned = (
         basis(
