@@ -54,6 +54,7 @@ class OwnCopy(LocalFile):
 
     of: PinnedFile
     as_pinned: bool | None = Field(description="whether it has the entry's hash; null = no hash is pinned")
+    rows: str | None = Field(default=None, description="how many records its folder has in place of the entry's, if they differ")
 
 
 SourceFile = PinnedFile | BundledFile | LocalFile

@@ -1,5 +1,6 @@
 """`moodflow lineage`: show what a run or a file of the lake was computed from, up to source files with their hashes."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -29,6 +30,12 @@ from tasks.text.number_format import counted
 
 SHOWN_DIGITS = 12
 """Of a hash or a revision: enough to look it up."""
+
+OWN = "own file "
+"""Begins what a manifest calls a user's own file."""
+
+OWN_COPY = re.compile(r"(?P<kind>own files, [^:]+): (?P<path>.+?), sha256 (?P<sha256>[0-9a-f]{64})")
+"""What a manifest says of a file of the user's folder that no hash shows to be the dataset's own."""
 
 Target = Annotated[
     str,
@@ -180,21 +187,32 @@ def _file(node: LineageNode) -> str:
 
 def name_sources(manifests: Iterable[RunManifest]) -> NameSources:
     """Return what names source files by the hashes that a partition holds: the catalogue, else what these manifests say."""
-    notices = {notice.id: notice for manifest in manifests for notice in manifest.datasets}
+    notices, copies = dict[str, DatasetNotice](), dict[tuple[str, str], SourceName]()
+    for notice in (notice for manifest in manifests for notice in manifest.datasets):
+        notices[notice.id] = notice
+        own = (OWN_COPY.match(source) for source in notice.sources)
+        copies |= {(notice.id, copy["sha256"]): SourceName(path=copy["path"], note=copy["kind"]) for copy in own if copy}
 
     def name(dataset: str, hashes: Sequence[str]) -> list[SourceName]:
-        for spec in sources(CATALOGUE.get(dataset)):
-            if len(spec.files) == len(hashes) and all(map(_may_be, spec.files, hashes)):
-                return [_name_file(file) for file in spec.files]
-        return [_name_noticed(notices.get(dataset), len(hashes))] * len(hashes)
+        noticed = notices.get(dataset)
+        is_own = noticed is not None and any(source.startswith(OWN.strip()) for source in noticed.sources)
+        for spec in (spec for spec in sources(CATALOGUE.get(dataset)) if len(spec.files) == len(hashes)):
+            pairs = zip(spec.files, hashes, strict=True)
+            names = [
+                copies.get((dataset, digest)) or (_name_file(file) if _may_be(file, digest, unpinned=not is_own) else None)
+                for file, digest in pairs
+            ]
+            if len(sure := [name for name in names if name]) == len(hashes):
+                return sure
+        return [_name_noticed(noticed, len(hashes))] * len(hashes)
 
     return name
 
 
-def _may_be(file: SourceFile, digest: str) -> bool:
-    """Return whether a file has this content; one that no hash pins may have any."""
+def _may_be(file: SourceFile, digest: str, *, unpinned: bool) -> bool:
+    """Return whether a file has this content; `unpinned`: whether one that no hash pins may have any."""
     if isinstance(file, PinnedFile) and file.sha256 is None:
-        return True
+        return unpinned
     try:
         return source_sha256([file], Locator()) == (digest,)
     except SourceError:

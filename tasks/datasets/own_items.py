@@ -20,6 +20,8 @@ from schemas.vocabulary import LANGUAGES
 from tasks.sources.fetching import read_pointer
 from tasks.sources.files import hash_file, pinned_hashes, pointer_in_place
 from tasks.sources.locating import shortened, sources
+from tasks.sources.reading import read_dataset
+from tasks.text.number_format import counted
 
 REQUIRED = ("language", "question_type", "question")
 """Fields each record has."""
@@ -151,9 +153,7 @@ def in_folder(spec: DatasetSpec, folder: Path) -> DatasetSpec:
         paths = [folder / (last if last in short else name) for name, last in zip(names, alone, strict=True)]
         lacking = [name for name, path in zip(names, paths, strict=True) if not path.is_file()]
         if pinned and not lacking:
-            copies = tuple(map(_own_copy, pinned, paths))
-            known = source if all(copy.as_pinned for copy in copies) else replace(source, expected_rows=None, broken_rows=0)
-            return replace(known, files=copies, alternative=None)
+            return _of_copies(source, tuple(map(_own_copy, pinned, paths)))
         absent = min(absent or lacking, lacking, key=len)
     lack = f"which lacks {'them' if absent[1:] else 'it'}" if folder.is_dir() else "which is no folder"
     raise SourceMissingError(
@@ -163,6 +163,21 @@ def in_folder(spec: DatasetSpec, folder: Path) -> DatasetSpec:
         got=f"{folder}, {lack}" if absent else f"{spec.id}, whose files are here",
         next_step=f"moodflow datasets show {spec.id} lists the files; correct the path, or leave it out",
     )
+
+
+def _of_copies(spec: DatasetSpec, copies: tuple[OwnCopy, ...]) -> DatasetSpec:
+    """Return the entry with these files; where no hash tells whether they are its own, the number of their records may."""
+    own = replace(spec, files=copies, alternative=None)
+    if all(copy.as_pinned for copy in copies):
+        return own
+    own = replace(own, expected_rows=None, broken_rows=0)
+    if spec.expected_rows is None or any(copy.as_pinned is False for copy in copies):
+        return own
+    rows = len(read_dataset(own, [copy.path for copy in copies]))
+    if rows == spec.expected_rows:
+        return replace(own, expected_rows=rows)
+    told = f"{counted(rows, 'record')} in place of {spec.expected_rows}"
+    return replace(own, files=tuple(copy.model_copy(update={"rows": told}) for copy in copies))
 
 
 def _own_copy(file: PinnedFile, path: Path) -> OwnCopy:

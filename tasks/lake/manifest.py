@@ -289,8 +289,11 @@ def _source(file: SourceFile) -> str:
         case OwnCopy(as_pinned=False):
             pinned = f"sha256 {file.of.sha256}" if file.of.sha256 else f"md5 {file.of.md5}"
             return f"own files, hash differs from the pinned one: {file.of.path}, sha256 {file.sha256} in place of {pinned}"
+        case OwnCopy(as_pinned=True):
+            return f"{OWN_AS_PINNED}: {file.of.repository} at {file.of.revision}"
         case OwnCopy():
-            return f"{OWN_AS_PINNED if file.as_pinned else OWN_UNPINNED}: {file.of.repository} at {file.of.revision}"
+            kind = f"own files, {file.rows}" if file.rows else OWN_UNPINNED
+            return f"{kind}: {file.of.member or file.of.path}, sha256 {file.sha256}"
         case LocalFile():
             # Its name only: a manifest is passed on, the folders of a machine are not.
             return f"own file {file.path.name}"

@@ -149,9 +149,14 @@ def _of_datasets(
         own = [_not("items", "built anew from the sources that the paper names")] if name in paper.rebuilt else []
         own += [_not("instrument", count.words) for count in failed if name in count.datasets]
         own += _of_the_source(notices[name]) if name in notices else ()
-        # Fewer than the plan's sample are all there are.
-        if most is not None and most <= (n_items := items.get(name, most)) < paper.items(name):
-            own.append(_close("sample", f"{counted(n_items, 'item')}, in the paper up to {paper.items(name)}"))
+        n_items, theirs = items.get(name, most), paper.items(name)
+        if most is not None and n_items is not None and n_items < theirs:
+            words = f"{counted(n_items, 'item')}, in the paper up to {theirs}"
+            # Fewer than the plan's sample are all there are, unless nothing says that the files are whole.
+            if most <= n_items:
+                own.append(_close("sample", words))
+            elif name in notices and all(source.startswith(OWN_UNPINNED) for source in notices[name].sources):
+                own.append(_not("items", f"{words}; no hash says that the files are theirs"))
         if lost := max((row["n_total"] - row["n_scored"] for row in rows), default=0):
             own.append(_close("lost", f"{counted(lost, 'item')} without a score"))
         judged = [method for method in entry.methods if method.judged]
@@ -168,9 +173,11 @@ def _of_datasets(
 
 
 def _of_the_source(notice: DatasetNotice) -> Iterator[Departure]:
-    copies = [source for source in notice.sources if source.startswith((OWN_AS_PINNED, OWN_UNPINNED))]
-    for source in copies:
-        yield Departure(respect="source", likeness="same" if source.startswith(OWN_AS_PINNED) else "close", text=source)
+    copies = list[str]()
+    for kind, likeness in (OWN_AS_PINNED, LIKENESS[0]), (OWN_UNPINNED, "close"):
+        if of_kind := [source for source in notice.sources if source.startswith(kind)]:
+            yield Departure(respect="source", likeness=likeness, text="; ".join(shortened(of_kind)))
+            copies += of_kind
     if own := [source for source in notice.sources if source.startswith(("bundled", "own file")) and source not in copies]:
         yield _not("items", f"not the paper's: {'; '.join(shortened(own))}")
     if notice.replaces is not None:

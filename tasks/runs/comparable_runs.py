@@ -10,9 +10,10 @@ from pydantic_core import to_json
 from schemas.api_capabilities import Sampling
 from schemas.chat import ModelEntry
 from schemas.documents.leaderboard import Group
-from schemas.lineage import RunManifest
+from schemas.lineage import OWN_AS_PINNED, RunManifest
 from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL, RoleModels
+from schemas.tables.layers import LAYERS
 from tasks.lake.partitions import canonical_json
 from tasks.runs.differences import TreeChange, fields_apart, tree_changes
 from tasks.runs.past_run import PastRun
@@ -46,14 +47,15 @@ def basis(run: RunManifest) -> dict[str, object]:
 
     That is the plan's fields that say what is asked and how it is scored, the models in its roles with their parameters (a panel
     moves no score, nor does a judge, or how often it is asked, where nothing is judged), the hash of the blueprint, and those of
-    the items of the user's own datasets, whose files may change. In dialogues with a simulated person, who plays that person,
-    named or not.
+    the items of the user's own datasets and folders, whose files may change, unless they are as pinned. In dialogues with a
+    simulated person, who plays that person, named or not.
     """
     plan, datasets = _plan(run), run.blueprint.get("datasets", {})
     fields = plan.model_dump(mode="json") if plan else run.plan
     chosen = [dataset for name, dataset in datasets.items() if name in (fields.get("datasets") or datasets)]
     judged = any(method["judged"] for dataset in chosen for method in dataset["methods"])
-    own = {name for name, dataset in datasets.items() if dataset.get("source")}
+    own = {name for name, dataset in datasets.items() if dataset.get("source")} | fields.get("folders", {}).keys()
+    own -= {notice.id for notice in run.datasets if all(source.startswith(OWN_AS_PINNED) for source in notice.sources)}
     left_out = NOT_COMPARED if judged else NOT_COMPARED | {"judge_repeat"}
     record = {name: value for name, value in fields.items() if name not in left_out}
     for role in plan.roles if plan else run.plan.get("roles", {}):
@@ -62,11 +64,14 @@ def basis(run: RunManifest) -> dict[str, object]:
     if plan and any(ref.layer == "simulation_faults" for ref in run.partitions):
         unnamed = [role for role in helper_roles(plan.settings) if role not in plan.roles and not is_optional(role)]
         record |= {role: {"": _asked(plan.models)} for role in unnamed}
-    items = (ref for ref in run.partitions if ref.layer == "items" and ref.key("dataset") in own)
+    items: dict[str, list[str]] = {}  # and gold, which may stand beside them
+    for ref in sorted(run.partitions, key=lambda ref: ref.layer):
+        if ref.layer in LAYERS and LAYERS[ref.layer].written_by == "build" and ref.key("dataset") in own:
+            items.setdefault(ref.key("dataset"), []).append(ref.content_sha256[:8])
     return {
         **record,
         "blueprint": run.blueprint_sha256[:12],
-        "items": {ref.key("dataset"): ref.content_sha256[:8] for ref in items},
+        "items": {name: " ".join(hashes) for name, hashes in items.items()},
     }
 
 

@@ -17,11 +17,12 @@ from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.metrics import METRICS, SHARE
 from schemas.vocabulary import CORRECTED, Profile
-from tasks.judging.rubrics import load_rubric
+from tasks.judging.rubrics import RUBRICS, load_rubric
 from tasks.metrics.metric import PROFILES
 from tasks.scoring.blueprint_file import BlueprintFile, blueprint_error, read_blueprint_file
 from tasks.scoring.published import papers
 from tasks.scoring.tree import metric_rows
+from tasks.solvers.prompts import PROMPTS
 
 BLUEPRINTS = DATA_FOLDER / "blueprints"
 """Folder of the blueprints that ship with MoodFlow."""
@@ -92,7 +93,21 @@ def _read_wording(texts: Mapping[str, Any]) -> PaperWording:
         raise ValueError(f"{WORDING}.yaml: paper is one of {', '.join(titles)}, not {wording.paper}")
     if absent := sorted(set(wording.files) - texts.keys()):
         raise ValueError(f"{WORDING}.yaml: the folder has no {absent[0]}.yaml, of which it states whose words it has")
+    shipped = {f"{RUBRICS_BELOW}{name}": file for name, file in files_by_name("rubrics", RUBRICS).items()}
+    for name in wording.files:
+        file = shipped.get(name, PROMPTS / f"{name}.yaml")
+        if file.is_file() and _words(read_yaml(read_text(file))) == _words(texts[name]):
+            raise ValueError(f"{WORDING}.yaml: {name}.yaml has the words that ship with MoodFlow, not the paper's")
     return wording
+
+
+def _words(content: Any) -> Any:
+    """Return the texts of a file at their places, whatever its version, its numbers and the space between words."""
+    if isinstance(content, dict):
+        return {name: words for name, value in content.items() if name != "version" and (words := _words(value))}
+    if isinstance(content, list):
+        return [_words(value) for value in content]
+    return " ".join(content.split()) if isinstance(content, str) else ""
 
 
 @lru_cache(maxsize=16)

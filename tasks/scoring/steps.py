@@ -13,14 +13,15 @@ from schemas.tables.layers import AGGREGATED, LAYERS
 from tasks.lake.lake import Lake
 from tasks.lake.partitions import hash_settings, partition_key
 from tasks.scoring.benchmark import SCORING_VERSION, ScoreSettings, ScoreTables, score_benchmark
+from tasks.scoring.blueprints import WORDING
 from tasks.scoring.gains import setting_gains
 from tasks.scoring.uncertainty import Resampling
 from tasks.steps import step, up_to_date
 
 
 def blueprint_sha256(blueprint: Blueprint) -> str:
-    """Hash of the resolved blueprint, independent of comments and layout of its file."""
-    return hash_settings(blueprint.model_dump(mode="json"))
+    """Hash of the resolved blueprint, independent of comments and layout of its file, and of whose words are said to be in it."""
+    return hash_settings(blueprint.model_dump(mode="json", exclude={WORDING}))
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_
 from tasks.lake.partitions import content_sha256, fingerprint_of, hash_settings
 from tasks.lake.seal import SEAL, check_seal
 from tasks.runs.differences import first_difference, has_rows
+from tasks.scoring.blueprints import WORDING
 from tasks.verify.drift import LONGEST_VALUE, blueprint_differences, check_catalogue, code_differences, find_present, rescore
 from tasks.verify.recompute import DamagedInputError, StoredRun
 
@@ -132,7 +133,7 @@ def verify_run(folder: Folder, run: str) -> Verification:
 
 def _read_blueprint(findings: Findings, manifest: RunManifest) -> Blueprint | None:
     """Read the blueprint in the manifest; null, with a difference, if this version cannot read it."""
-    got = hash_settings(manifest.blueprint)
+    got = hash_settings({name: value for name, value in manifest.blueprint.items() if name != WORDING})
     if got != manifest.blueprint_sha256:
         message = "the blueprint in the manifest is not the one whose hash the manifest names"
         findings.differ("blueprint", "manifest", manifest.blueprint_sha256, got, message)

@@ -13,6 +13,7 @@ import pytest
 
 from schemas.dataset import PinnedFile
 from schemas.folders import DATA_FOLDER
+from schemas.lineage import DatasetNotice
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
 from tasks.datasets.own_items import in_folder
 from tasks.lake.manifest import notices
@@ -121,7 +122,19 @@ def test_absent_dataset_is_asked_from_folder(tmp_path: Path, server: ModelServer
     elif name == "stereoset":
         assert first.startswith("own files, hash differs from the pinned one: data/dev.json, ")
     else:
-        assert [source.partition(":")[0] for source in notice["sources"]] == ["own files, no hash is pinned"]
+        known = {"longmemeval": "1 record in place of 500", "ceval": "52 records in place of 1346"}
+        assert {source.partition(":")[0] for source in notice["sources"]} == {
+            f"own files, {known.get(name, 'no hash is pinned')}"
+        }
+        files = [path for path in (tmp_path / "mine").rglob("*") if path.is_file()]
+        hashes = sorted(sha256(path.read_bytes()).hexdigest() for path in files)
+        assert sorted(source.rpartition(", sha256 ")[2] for source in notice["sources"]) == hashes
+    nodes = ended("lineage", done.document["run"], "--lake", tmp_path / "lake", "--json").document["nodes"]
+    origins = [node["source"] for node in nodes if node["kind"] == "source"]
+    assert {(origin["repository"], origin["note"]) for origin in origins} == {(None, first.partition(":")[0])}
+    # Files of one content are one node.
+    told = {source.partition(": ")[2].partition(", ")[0] for source in notice["sources"]}
+    assert {origin["path"] for origin in origins} <= told
     report = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "lake" / "runs").rglob("*.html"))
     assert first.partition(":")[0] in report
 
@@ -220,3 +233,38 @@ def test_the_pinned_file_gives_the_same_partition(tmp_path: Path) -> None:
         built = ended("build", "moodbench", "--datasets", "copa", "--lake", tmp_path, *more)
         assert built.status == 0, built.err
     assert len([*tmp_path.glob("items/**/*.parquet")]) == 1
+
+
+def test_other_rows_of_own_are_another_group(tmp_path: Path, server: ModelServer) -> None:
+    lake, text = tmp_path / "lake", json.dumps(EXAMPLES["longmemeval"]["longmemeval_oracle"])
+    runs = {}
+    for name, content in {"one": text, "spaced": f"{text}\r\n", "two": text.replace("adopted a cat", "adopted a dog")}.items():
+        put(tmp_path / name / "longmemeval_oracle.json", content)
+        runs[name] = run(server, lake, "longmemeval", tmp_path / name, "--set", "rank_incomplete=true").document["run"]
+    named = [option for run in runs.values() for option in ("--run", run)]
+    board = ended("leaderboard", "moodbench", "--lake", lake, *named, "--json").document
+    groups = {frozenset(group["runs"]): group["basis"] for group in board["groups"]}
+    assert set(groups) == {frozenset({runs["one"], runs["spaced"]}), frozenset({runs["two"]})}
+    assert {*groups[frozenset({runs["two"]})]} == {"items"}
+
+
+def test_unpinned_files_are_the_papers_if_whole() -> None:
+    """The paper asks 300 of each; the run that is compared has 12 of each."""
+    (persona,) = notices([find_dataset("personafeedback")])
+    unpinned = persona.model_copy(
+        update={
+            "sources": tuple(f"own files, no hash is pinned: {name}.jsonl, sha256 {number}" for number, name in enumerate("ab"))
+        }
+    )
+    few = persona.model_copy(update={"sources": ("own files, 1 record in place of 500: a.json, sha256 0",)})
+
+    def differences(notice: DatasetNotice, sample: int) -> dict[str, tuple[str, str]]:
+        datasets = record("moodbench", {notice.id}, noticed=(notice,), sample=sample).datasets
+        found = next(entry for entry in datasets if entry.dataset == notice.id)
+        return {each.respect: (each.likeness, each.text) for each in found.differences if each.respect != "differences"}
+
+    ours = ("close", "own files, no hash is pinned: a.jsonl, sha256 0; own files, no hash is pinned: b.jsonl, sha256 1")
+    assert differences(unpinned, 12) == {"source": ours, "sample": ("close", "12 items, in the paper up to 300")}
+    lacking = "12 items, in the paper up to 300; no hash says that the files are theirs"
+    assert differences(unpinned, 13) == {"source": ours, "items": ("not comparable", lacking)}
+    assert differences(few, 12)["items"] == ("not comparable", f"not the paper's: {few.sources[0]}")

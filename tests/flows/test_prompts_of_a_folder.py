@@ -117,6 +117,22 @@ def test_a_past_run_needs_no_folder(tmp_path: Path, server: ModelServer) -> None
     )
 
 
+def test_statement_of_source_sets_no_run_apart(tmp_path: Path, server: ModelServer) -> None:
+    folder, runs = tmp_path / "theirs", []
+    write(folder, single_choice=marked("single_choice", "LANGUAGE", "instruction"))
+    for statement in ({}, {"wording": WORDING}, {"wording": {**WORDING, "source": "the same at 4d5e6f7"}}):
+        done = run(server, tmp_path / "lake", *CHOICE, "--set", f"prompts={write(folder, **statement)}")
+        runs.append(done.document["run"])
+    assert server.calls == 1
+    named = [option for run in runs for option in ("--run", run)]
+    board = ended("leaderboard", CHOICE[0], "--lake", tmp_path / "lake", *named, "--json").document
+    assert [(sorted(group["runs"]), group["basis"]) for group in board["groups"]] == [(sorted(runs), {})]
+    compared = ended("compare", *runs[1:], "--lake", tmp_path / "lake", "--json").document
+    assert compared["warnings"] == []
+    assert [change["what"] for change in compared["differences"]] == ["blueprint.wording.source"]
+    assert ended("verify", runs[2], "--lake", tmp_path / "lake", "--json").document["differences"] == []
+
+
 def test_folder_of_plan_counts_before_blueprints(tmp_path: Path, server: ModelServer) -> None:
     text = ("single_choice", "LANGUAGE", "instruction")
     write(
@@ -150,6 +166,20 @@ def test_folder_of_plan_counts_before_blueprints(tmp_path: Path, server: ModelSe
             ("the prompt files cannot be used", "single_choice.yaml", "single_choice.en.question", "{question.__class__}"),
         ),
         ({"wording": WORDING}, ("wording.yaml: the folder has no single_choice.yaml",)),
+        (
+            {
+                "wording": WORDING,
+                "single_choice": marked("single_choice", "LANGUAGE", "instruction", mark="  ") | {"version": "9"},
+            },
+            ("wording.yaml: single_choice.yaml has the words that ship with MoodFlow, not the paper's",),
+        ),
+        (
+            {
+                "wording": {**WORDING, "paper": "ESC-Eval", "files": ["rubrics/esc_eval"]},
+                "rubrics__esc_eval": read_yaml((PROMPTS / "rubrics" / "esc_eval.yaml").read_text(encoding="utf-8")),
+            },
+            ("wording.yaml: rubrics/esc_eval.yaml has the words that ship with MoodFlow",),
+        ),
         ({"wording": {**WORDING, "paper": "Moodbench"}}, ("wording.yaml: paper is one of MoodBench", "not Moodbench")),
         ({"wording": {"paper": "MoodBench", "files": ["a"]}}, ("a folder of prompts or rubrics cannot be read", "source")),
         ({}, ("a folder of prompts or rubrics cannot be read", "it has no YAML files")),

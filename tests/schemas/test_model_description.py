@@ -43,7 +43,10 @@ def test_sizes_keep_their_text(written: Any, text: str, low: float, high: float,
     assert ModelSize.model_validate_json(size.model_dump_json()) == size
 
 
-def test_openness_and_dates_have_one_form() -> None:
+def test_names_openness_and_dates_have_one_form() -> None:
+    assert ModelDescription(institution=" Qwen Team\n", series="Qwen ") == ModelDescription(
+        institution="Qwen Team", series="Qwen"
+    )
     spellings = ["open", "Open-source", "Closed-source", "domain-specific", "Domain"]
     read = [ModelDescription.model_validate({"openness": text}).openness for text in spellings]
     assert read == ["open", "open", "closed", "domain", "domain"]
@@ -54,6 +57,8 @@ def test_openness_and_dates_have_one_form() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
+        ({"institution": " "}, "at least 1 character"),
+        ({"series": "\t"}, "at least 1 character"),
         ({"parameters": "many"}, "a size is a number with M, B or T"),
         ({"parameters": 7e9}, "a size is a number with M, B or T"),
         ({"parameters": "60-50B"}, "the range ends below its beginning: 60 to 50 billions"),

@@ -21,6 +21,7 @@ from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, Row
 from tasks.scoring.published import BASE_SETTING, paper_of
 from tasks.solvers.registry import SOLVERS, ContextSolver, helper_roles, is_optional, setting_order, setting_title
+from tasks.sources.locating import shortened
 from tasks.text.number_format import counted, listed
 
 AUTO_EMBEDDER = "auto: BAAI/bge-m3 where it is there, else minilm"
@@ -184,7 +185,7 @@ def describe_provenance(data: ReportData) -> Provenance:
 def _notices_table(notices: Iterable[DatasetNotice]) -> Table:
     rows = [
         (
-            *(Cell(notice.title, notice.id), notice.licence, notice.redistributable, "\n".join(notice.sources)),
+            *(Cell(notice.title, notice.id), notice.licence, notice.redistributable, "\n".join(shortened(notice.sources))),
             Cell(notice.evaluation_version, "; ".join(notice.ambiguous)),
         )
         for notice in notices

@@ -2,12 +2,13 @@
 
 from typing import Any, get_args
 
-from schemas.lineage import PartitionRef, RunManifest
+from schemas.lineage import OWN_AS_PINNED, OWN_UNPINNED, PartitionRef, RunManifest
 from schemas.plan import Kind, Plan, fields_of
 from tasks.runs.comparable_runs import NOT_COMPARED, WHY, basis, difference, group_runs, in_words
 from tasks.runs.run_tables import System
 from tests.rows import each_row
 from tests.tasks.reporting import example_run
+from tests.tasks.runs.test_evidence import notice
 
 CORE = System("core", "base")
 ENTRY = {"name": "core", "base_url": "http://one/v1"}
@@ -104,6 +105,18 @@ def test_what_totals_rest_on() -> None:
     own: dict[str, Any] = {"blueprint": {"datasets": {"d": {"source": {"path": "d.jsonl"}, "methods": []}}}}
     files = [scored().model_copy(update={"layer": "items", "content_sha256": digit * 64}) for digit in "ab"]
     assert basis(manifest(**own, partitions=(files[0],))) != basis(manifest(**own, partitions=(files[1],)))
+    # Gold may stand beside the items.
+    gold = [file.model_copy(update={"layer": "conversation_annotations"}) for file in files]
+    beside = [basis(manifest(**own, partitions=(files[0], each)))["items"] for each in gold]
+    assert beside == [{"d": "aaaaaaaa aaaaaaaa"}, {"d": "bbbbbbbb aaaaaaaa"}]
+    public: dict[str, Any] = {"blueprint": {"datasets": {"d": {"methods": []}}}, "partitions": (files[0],)}
+    pinned, unpinned = (
+        basis(
+            manifest(**public, plan={"folders": {"d": "mine"}}, datasets=(notice("d").model_copy(update={"sources": (source,)}),))
+        )
+        for source in (f"{OWN_AS_PINNED}: r at 1234567", f"{OWN_UNPINNED}: d.jsonl, sha256 0")
+    )
+    assert (pinned, unpinned["items"]) == (basis(manifest(**public)), {"d": "aaaaaaaa"})
     for changed in ({"seed": 1}, {"sample": 7}, {"profile": "reference"}, {"datasets": ["d"]}):
         assert basis(manifest(plan=changed)) != basis(manifest())
     assert in_words({"a": [1, 2], "b": None, "": ("x",)}) == "a 1, 2, x"
