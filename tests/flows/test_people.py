@@ -105,6 +105,32 @@ def test_a_changed_rating_changes_the_scores_below(lake: Path, tmp_path: Path) -
     assert not paths[0] & paths[1]
 
 
+def test_ratings_count_as_the_run_was_made(lake: Path, tmp_path: Path) -> None:
+    write_benchmark(tmp_path, "people")
+    first = run(lake)["run"]
+    ann = filled(tmp_path / "ann.csv", sheet(first, lake)[1], "ann")
+    # Another rubric and another metric by now: what was asked and is scored stays as it was.
+    text = (tmp_path / "own.yaml").read_text(encoding="utf-8")
+    later = text.replace("Rate the reply.", "Judge the reply.").replace("metric: judged_rating", "metric: rouge_l")
+    (tmp_path / "own.yaml").write_text(later, encoding="utf-8")
+    name = imported(first, lake, ann)["scored_run"]
+    before, after = (reopen(parse_folder(str(lake)), each).manifest.blueprint_sha256 for each in (first, name))
+    assert (after, shown(name, lake)["raw_scores"][0]["n_scored"]) == (before, 20)
+
+
+def test_ratings_of_changed_items_are_refused(lake: Path, tmp_path: Path) -> None:
+    write_benchmark(tmp_path, "people")
+    first = run(lake)["run"]
+    ann, items = filled(tmp_path / "ann.csv", sheet(first, lake)[1], "ann"), tmp_path / "days.jsonl"
+    kept = items.read_text(encoding="utf-8")
+    items.write_text(kept.replace("a1 was bad.", "a1 was good."), encoding="utf-8")
+    done = ended("runs", "rate", first, "--import", ann, "--lake", lake, "--json")
+    assert_one_message(done, "the answers of the run would not be scored", "got: other files or newer answers of days")
+    assert not list(lake.rglob("judge=people"))
+    items.write_text(kept, encoding="utf-8")
+    assert shown(imported(first, lake, ann)["scored_run"], lake)["raw_scores"][0]["n_scored"] == 20
+
+
 def test_a_draw_is_the_same_for_all_raters(lake: Path, tmp_path: Path) -> None:
     write_benchmark(tmp_path, "people")
     name = run(lake)["run"]
