@@ -5,7 +5,7 @@ import re
 from tasks.judging.prompts import describe_dimension
 from tasks.judging.rubrics import load_rubric
 from tasks.reporting.page import render_sheet
-from tasks.runs.rating_sheets import SheetAnswer
+from tasks.runs.rating_sheets import SheetAnswer, sheet_id
 from tests.tasks.rows import partition
 
 TURNS = [
@@ -39,3 +39,9 @@ def test_a_text_stands_below_what_the_rubric_shows() -> None:
         ("Task", "Sum it up."),
         ("Answer to rate", "The dog ran."),
     ]
+
+
+def test_no_spreadsheet_rewrites_an_id() -> None:
+    # The hash of 2035 begins with sixteen digits and that of 5 with a digit, which alone would be read as numbers.
+    ids = [sheet_id(number) for number in range(3000)]
+    assert not [name for name in ids if not re.fullmatch(r"a[0-9a-f]{16}", name)]
