@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from schemas.base import Frozen
 
@@ -53,11 +53,14 @@ class ModelSize(Frozen):
         return written | read
 
 
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
 class ModelDescription(Frozen):
     """What a user says of a model; null = not said."""
 
-    institution: str | None = Field(default=None, min_length=1, description="who made it")
-    series: str | None = Field(default=None, min_length=1, description="family, such as Qwen")
+    institution: Words | None = Field(default=None, description="who made it")
+    series: Words | None = Field(default=None, description="family, such as Qwen")
     openness: Literal["open", "closed", "domain"] | None = Field(default=None, description="domain = of the benchmark's field")
     parameters: ModelSize | None = Field(default=None, title="Parameters", description="7B, 50-60B (estimated), 671B/37B")
     released: str | None = Field(default=None, description="month or day: 2025-04 or 2025-04-28")
