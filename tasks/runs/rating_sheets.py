@@ -58,9 +58,14 @@ class SheetAnswer(NamedTuple):
         return shown_texts(self.item, rated_content(self.row), self.rubric)
 
 
+def sheet_id(value: Any) -> str:
+    """Return what a sheet calls something: a hash behind a letter, since a spreadsheet rewrites 86e501 as a number."""
+    return f"a{hash_settings(value)[:16]}"
+
+
 def run_hash(run: PastRun) -> str:
     """Return what a sheet calls the run."""
-    return hash_settings(run.name)[:16]
+    return sheet_id(run.name)
 
 
 def draw_answers(run: PastRun, method: str | None, rubric: str | None, sample: int | None, seed: int) -> list[SheetAnswer]:
@@ -93,7 +98,7 @@ def _answers(run: PastRun, rated: Iterable[tuple[str, Rubric]]) -> Iterator[Shee
         for ref in (ref for ref in run.partitions("answers", dataset=dataset) if ref.key("setting") != GOLD):
             for row in judged_answers(run.lake.read(ref, Answers), items, rubric).iter_rows(named=True):
                 if item := free.get(row["item_id"]):
-                    name = hash_settings([run.name, rubric.sha256, *(row[column] for column in ANSWER)])[:16]
+                    name = sheet_id([run.name, rubric.sha256, *(row[column] for column in ANSWER)])
                     yield SheetAnswer(name, ref, row, item, rubric)
 
 
