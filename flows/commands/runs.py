@@ -10,14 +10,17 @@ import typer
 from flows.commands import options as opt
 from flows.commands.config_files import read_descriptions
 from flows.commands.console import CommandResult, detail_lines, terminal_table
+from flows.commands.process import require_prefect_settings
 from flows.commands.run_view import run_view
-from flows.commands.stages import carry_out
+from flows.runtime.local_server import temporary_server
 from schemas.documents.models import RatingSheet
 from schemas.documents.run import ExportedRun, RewrittenReport
-from schemas.errors import UsageError
+from schemas.errors import LakeError, UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
+from schemas.lineage import PartitionRef
 from schemas.plan import Plan
 from schemas.table import Column, Table
+from tasks.judging.answers import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import (
     describe_models,
@@ -155,15 +158,39 @@ def rate_command(
 
 
 def _import(past: PastRun, files: Sequence[Path]) -> CommandResult:
-    """Keep ratings, and score the run with them unless a run has these very ratings."""
+    """Keep ratings, and score the run with them, by its own blueprint, unless a run has these very ratings."""
+    from flows.planning.resolve import resolve  # noqa: PLC0415  takes its time
+
+    resolved = resolve(Plan.model_validate({**past.manifest.plan, "lake": past.lake.root}), past.blueprint)
+    of_jobs = [job.find(past.lake.find_latest) for job in resolved.jobs]
+    lost = {*past.partitions("answers")} - {of_job.answers for of_job in of_jobs if of_job}
+    if names := sorted({ref.key("dataset") for ref in lost if ref.key("setting") != GOLD}):
+        raise UsageError(
+            "the answers of the run would not be scored, so no rating of them is taken in",
+            where=f"run {past.name}",
+            expected="the files of its datasets as they were, and no newer answers",
+            got=f"other files or newer answers of {', '.join(names)}",
+            next_step="put the files back as they were, or write a sheet of the newest run",
+        )
     document, refs = import_sheets(past, files)
-    manifests, paths = read_manifests(past.lake.root) if refs else (), {ref.path for ref in refs}
-    scored = next((m.run for m in manifests if paths <= {ref.path for ref in m.partitions}), None)
+    scored = _scored_with(past.lake, refs)
     if refs and scored is None:
-        plan = Plan.model_validate({**past.manifest.plan, "lake": past.lake.root})
-        scored = getattr(carry_out("rate", [plan]).document, "run", None)
+        require_prefect_settings()
+        temporary_server()
+        from flows.commands.run import run_command  # noqa: PLC0415  takes seconds
+
+        run_command("rate", resolved)
+        if (scored := _scored_with(past.lake, refs)) is None:
+            step = "moodflow runs list names the newest run, runs show what it lacks"
+            raise LakeError("the ratings are kept, and the run scored last lacks some", where=f"run {past.name}", next_step=step)
     document = document.model_copy(update={"scored_run": scored})
     return CommandResult(int(bool(document.refused)), document)
+
+
+def _scored_with(lake: Lake, refs: Sequence[PartitionRef]) -> str | None:
+    """Return the newest run that rests on all of these partitions; null without any."""
+    manifests, paths = read_manifests(lake.root) if refs else (), {ref.path for ref in refs}
+    return next((m.run for m in manifests if paths <= {ref.path for ref in m.partitions}), None)
 
 
 def _seal(own: Folder) -> tuple[bool, tuple[str, ...]]:

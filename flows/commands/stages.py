@@ -1,13 +1,12 @@
 """`moodflow run`, and each of its stages alone: `build`, `infer`, `score` and `report`."""
 
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult
 from flows.commands.plan_options import PlanCommand, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.vary import Settings, read_variants, require_differing, with_comparison
@@ -68,8 +67,14 @@ def _require_stage(stage: str, stages: tuple[str, ...], option: str, reason: str
         )
 
 
-def carry_out(stage: str, plans: Iterable[Plan], variants: Collection[Settings] = ()) -> CommandResult:
-    """Run a command of `flows.commands.run` for its plans; raise UsageError if two of the variants are the same."""
+def execute(
+    stage: str, *plans: Plan, as_json: bool, fails_if: Set[str] = frozenset(), variants: Mapping[Settings, Plan] | None = None
+) -> None:
+    """Run a command of `flows.commands.run` for its plans, then print its result and end with its status.
+
+    `fails_if` has the states of a run, and verdicts on its models, with which the status is 1; `variants` the plans by what is
+    varied, whose runs are compared.
+    """
     require_prefect_settings()
     resolved = resolve_all(plans, whole=stage == "run")
     if variants:
@@ -77,18 +82,7 @@ def carry_out(stage: str, plans: Iterable[Plan], variants: Collection[Settings] 
     temporary_server()
     from flows.commands.run import run_command  # noqa: PLC0415  takes seconds that a misspelt option need not wait
 
-    return run_command(stage, *resolved)
-
-
-def execute(
-    stage: str, *plans: Plan, as_json: bool, fails_if: Set[str] = frozenset(), variants: Mapping[Settings, Plan] | None = None
-) -> None:
-    """Carry a command out, then print its result and end with its status.
-
-    `fails_if` has the states of a run, and verdicts on its models, with which the status is 1; `variants` the plans by what is
-    varied, whose runs are compared.
-    """
-    result = carry_out(stage, plans, variants or ())
+    result = run_command(stage, *resolved)
     for document in result.document.runs if isinstance(result.document, RunDocument) else ():
         if fails_if & {document.state, *(row.verdict for row in document.models)}:
             result = replace(result, status=1)

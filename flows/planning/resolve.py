@@ -36,13 +36,13 @@ from tasks.sources.locating import Locator, choose_source
 MAX_MODELS_LENGTH = 40
 
 
-def resolve(plan: Plan) -> ResolvedPlan:
-    """Look up everything the plan names.
+def resolve(plan: Plan, blueprint: Blueprint | None = None) -> ResolvedPlan:
+    """Look up everything the plan names; `blueprint`: that of a past run, in place of what its file says now.
 
     A dataset that the plan names itself and that cannot be had is an error; one that only the blueprint names is recorded as
     missing and lowers coverage. A wrong name, blueprint or combination of options is a UsageError or a BlueprintError.
     """
-    blueprint = profiled_blueprint(plan.benchmark, plan.profile, plan.prompts)
+    blueprint = blueprint or profiled_blueprint(plan.benchmark, plan.profile, plan.prompts)
     _require_settings(plan)
     _require_names(plan.models, "model", "--model, models")
     _require_roles(plan, blueprint)

@@ -163,7 +163,7 @@ class PersonStrength(Frozen):
     """How human a simulated person is: its strength in the model of Bradley and Terry."""
 
     person: str
-    strength: float = Field(description="of all persons together 1: the chance to win is the share in the strengths of both")
+    strength: float | None = Field(description="all together 1; the chance to win is the share in both; null = undefined")
     ci_low: float | None = Field(description="95 % interval over cards")
     ci_high: float | None
 
@@ -174,6 +174,8 @@ class PersonVotes(Document):
     votes: int
     cards: int
     raters: tuple[str, ...]
-    both_orders: int = Field(description="pairs on which a rater voted in both orders")
+    both_orders: int = Field(description="pairs of a model on which a rater voted in both orders")
     turned: float | None = Field(description="share of these on which the vote turned with the order; null = there is none")
+    undefined_because: str | None = Field(description="why no strengths fit; null = they do")
+    undefined_draws: int = Field(description="resamples of cards without strengths, which intervals leave out")
     persons: tuple[PersonStrength, ...]

@@ -138,15 +138,15 @@ class RatingSheet(Document):
 
 
 class RefusedRating(Frozen):
-    """A row of a filled sheet that is of no use."""
+    """A row of a filled sheet that is of no use, or is not there."""
 
     file: str
-    line: int = Field(description="of the table, the header being 1")
+    line: int = Field(description="of the table, the header being 1; of a row that is not there, of the sheet as it was written")
     rule: str = Field(description="that it breaks")
 
 
 class ImportedRatings(Document):
-    """Ratings by people that came in: read = taken + empty + refused."""
+    """Ratings by people that came in: read = taken + empty + refused without the rows that are not there."""
 
     run: str
     read: int = Field(description="rows of the sheets")

@@ -27,9 +27,9 @@ from tasks.sources.filled import read_filled
 POINTS = (1.0, 0.0, 0.5)
 """Of the first person, by the option that is chosen: the first, the second, neither."""
 
-VOTE = ("card_id", "first", "second", "winner", "rater")
+VOTE = ("card_id", "first", "second", "winner", "rater", "model")
 TIE = "tie"
-"""Columns of a file with votes of people, and what stands there instead of a winner."""
+"""Columns of a file with votes of people, the last if there are several, and what stands there instead of a winner."""
 
 CONTRACT = "moodflow judges votes --help names the columns"
 
@@ -38,13 +38,14 @@ STEPS, CLOSE = 10_000, 1e-12
 
 
 class Vote(NamedTuple):
-    """`points` of the first person: 1, 0, or 0.5 in a tie."""
+    """`points` of the first person: 1, 0, or 0.5 in a tie; `model`: with which both talk, empty if not said."""
 
     card: str
     first: str
     second: str
     points: float
     rater: str
+    model: str = ""
 
 
 def pair_items(runs: Iterable[PastRun], setup: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -81,7 +82,7 @@ def pair_items(runs: Iterable[PastRun], setup: Mapping[str, Any]) -> Iterator[di
                 "fixed_order": True,
                 "gold_indices": [int(first > second)],
                 "cluster": card,
-                "groups": {"card": card, "first": first, "second": second},
+                "groups": {"card": card, "first": first, "second": second, "model": model},
             }
 
 
@@ -99,28 +100,31 @@ def votes_of_run(run: PastRun) -> Iterator[Vote]:
         row["item_id"]: {each["name"]: each["value"] for each in row["groups"] or ()} for row in run.read("items").to_dicts()
     }
     for row in run.read("item_scores").drop_nulls("chosen_place").to_dicts():
-        if (pair := groups[row["item_id"]]).keys() >= {"card", "first", "second"}:
-            yield Vote(pair["card"], pair["first"], pair["second"], POINTS[row["chosen_place"]], row["model"])
+        if (pair := groups[row["item_id"]]).keys() >= {"card", "first", "second", "model"}:
+            yield Vote(pair["card"], pair["first"], pair["second"], POINTS[row["chosen_place"]], row["model"], pair["model"])
 
 
 def votes_of_people(path: Path) -> Iterator[Vote]:
     """Yield the votes of a CSV with the columns VOTE; raise RecordError if a row is no vote, or repeats one."""
     given = set[tuple[str, ...]]()
-    for row in read_filled(path, VOTE, CONTRACT):
-        card, first, second, winner, rater = row.fields.values()
+    for row in read_filled(path, VOTE, CONTRACT, VOTE[-1:]):
+        card, first, second, winner, rater, model = row.fields.values()
         points = {first: 1.0, second: 0.0, TIE: 0.5}
         rules = {
-            "no empty field": "" not in row.fields.values(),
+            "no empty field but model": "" not in (card, first, second, winner, rater),
             f"two names, first and second, and one of them as winner, or {TIE}": len(points) == len(POINTS) and winner in points,
-            "one vote of a rater on a card, first and second": (card, first, second, rater) not in given,
+            "one vote of a rater on a card, first, second and model": (card, first, second, rater, model) not in given,
         }
         row.require("a row is no vote on two persons", rules, f"correct the row; {CONTRACT}")
-        given.add((card, first, second, rater))
-        yield Vote(card, first, second, points[winner], rater)
+        given.add((card, first, second, rater, model))
+        yield Vote(card, first, second, points[winner], rater, model)
 
 
 def compare_persons(votes: Iterable[Vote]) -> PersonVotes:
-    """Return the strengths of persons with intervals over resampled cards; UsageError: votes do not link all of them."""
+    """Return the strengths of persons with intervals over resampled cards; UsageError: votes do not link all of them.
+
+    They are finite only if, however the persons are parted in two, each part wins against the other (Hunter 2004, assumption 1).
+    """
     one, other = (end("first", "second") for end in (pl.min_horizontal, pl.max_horizontal))
     points = pl.when(pl.col("first") == one).then("points").otherwise(1 - pl.col("points"))
     table = pl.DataFrame(list(votes), Vote._fields, orient="row").with_columns(one=one, other=other, points=points)
@@ -131,24 +135,28 @@ def compare_persons(votes: Iterable[Vote]) -> PersonVotes:
         left, right = map(names.index, pair)
         wins[left, right] += won * weights[cards.index(card)]
         wins[right, left] += (1 - won) * weights[cards.index(card)]
-    links = np.eye(len(names)) + wins[:, :, 0] + wins[:, :, 0].T
-    if not names or not np.linalg.matrix_power(links, len(names)).all():
+    beats = np.eye(len(names), dtype=bool) | (np.moveaxis(wins, -1, 0) > 0)
+    if not names or not np.linalg.matrix_power(beats[0] | beats[0].T, len(names)).all():
         raise UsageError(
             "the votes do not link all persons",
             expected="votes on pairs by which each can be compared with each other, at least through others",
             got=", ".join(names) or "no vote",
             next_step="moodflow judges pairs writes all pairs of the runs it is given",
         )
-    values = fit_strengths(wins)
-    orders = table.group_by("card", "rater", "one", "other").agg(pl.col("first", "points").n_unique())
+    finite, values = np.linalg.matrix_power(beats, len(names)).all(axis=(1, 2)), np.full(wins.shape[1:], np.nan)
+    values[:, finite] = fit_strengths(wins[:, :, finite])
+    strengths = values[:, 0].tolist() if finite[0] else [None] * len(names)
+    orders = table.group_by("card", "model", "rater", "one", "other").agg(pl.col("first", "points").n_unique())
     both = orders.filter(first=2)
-    ends = zip(names, values[:, 0].tolist(), limits_of(values[:, 1:]).to_dicts(), strict=True)
+    ends = zip(names, strengths, limits_of(values[:, 1:]).to_dicts(), strict=True)
     return PersonVotes(
         votes=table.height,
         cards=len(cards),
         raters=tuple(sorted({*table["rater"]})),
         both_orders=both.height,
         turned=both.filter(points=2).height / both.height if both.height else None,
+        undefined_because=None if finite[0] else "some persons win every vote against the others, so no strengths fit best",
+        undefined_draws=int((~finite[1:]).sum()),
         persons=tuple(PersonStrength(person=name, strength=strength, **limits) for name, strength, limits in ends),
     )
 
@@ -164,6 +172,6 @@ def fit_strengths(wins: Floats) -> Floats:
         before = values
         values = shares(won, shares(games, before[:, None] + before[None], 0).sum(axis=1), 0)
         values = values / values.sum(axis=0)
-        if np.abs(values - before).max() < CLOSE:
+        if np.abs(values - before).max(initial=0) < CLOSE:
             break
     return values

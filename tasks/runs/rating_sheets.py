@@ -1,5 +1,7 @@
 """Sheets on which people rate answers of a run without knowing whose they are, and what comes back of them."""
 
+import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -26,8 +28,11 @@ from tasks.solvers.answers import ANSWER
 from tasks.sources.filled import read_filled
 from tasks.sources.reading import RAGGED
 
-GIVEN = ("run", "rubric_sha256", "answer", "rater", "dimension", "rating")
+GIVEN = ("run", "rubric_sha256", "row", "answer", "rater", "dimension", "rating")
 """Columns of a sheet that come back. Run and answer are hashes: the names of both would tell the model's."""
+
+PLACE = re.compile(r"(\d{1,7}) of (\d{1,7})")
+"""What stands in `row`: which one it is, and how many the sheet has."""
 
 SHOWN = ("meaning", "asked", "said")
 CONTRACT = "docs/how-to/people.md says what a sheet holds"
@@ -54,9 +59,14 @@ class SheetAnswer(NamedTuple):
         return shown_texts(self.item, rated_content(self.row), self.rubric)
 
 
+def sheet_id(value: Any) -> str:
+    """Return what a sheet calls something: a hash behind a letter, since a spreadsheet rewrites 86e501 as a number."""
+    return f"a{hash_settings(value)[:16]}"
+
+
 def run_hash(run: PastRun) -> str:
     """Return what a sheet calls the run."""
-    return hash_settings(run.name)[:16]
+    return sheet_id(run.name)
 
 
 def draw_answers(run: PastRun, method: str | None, rubric: str | None, sample: int | None, seed: int) -> list[SheetAnswer]:
@@ -89,19 +99,20 @@ def _answers(run: PastRun, rated: Iterable[tuple[str, Rubric]]) -> Iterator[Shee
         for ref in (ref for ref in run.partitions("answers", dataset=dataset) if ref.key("setting") != GOLD):
             for row in judged_answers(run.lake.read(ref, Answers), items, rubric).iter_rows(named=True):
                 if item := free.get(row["item_id"]):
-                    name = hash_settings([run.name, rubric.sha256, *(row[column] for column in ANSWER)])[:16]
+                    name = sheet_id([run.name, rubric.sha256, *(row[column] for column in ANSWER)])
                     yield SheetAnswer(name, ref, row, item, rubric)
 
 
 def sheet_table(run: PastRun, answers: Sequence[SheetAnswer]) -> Table:
     """Return the sheet as a table to fill in: a row for each answer and dimension."""
-    rows = []
+    rows, total = list[tuple[str, ...]](), sum(len(answer.rubric.dimensions) for answer in answers)
     for answer in answers:
         asked, content = answer.shown
         said = content if isinstance(content, str) else "\n".join(f"{who}: {text}" for who, text in content)
         for dimension in answer.rubric.dimensions:
             meaning = describe_dimension(answer.rubric, dimension, answer.language)
-            named = (run_hash(run), answer.rubric.sha256, answer.id, "", dimension.name, "")
+            place = f"{len(rows) + 1} of {total}"
+            named = (run_hash(run), answer.rubric.sha256, place, answer.id, "", dimension.name, "")
             rows.append((*named, meaning, "\n\n".join(asked.values()), said))
     return Table(columns("text", *GIVEN, *SHOWN), rows)
 
@@ -135,7 +146,7 @@ def import_sheets(run: PastRun, files: Sequence[Path]) -> tuple[ImportedRatings,
         read=rows.height,
         empty=rows.height - read.height,
         taken=good.height,
-        refused=tuple(RefusedRating(**row) for row in refused.iter_rows(named=True)),
+        refused=(*(RefusedRating(**row) for row in refused.iter_rows(named=True)), *_absent(rows)),
     )
     by_rubric = good.partition_by("path", "rubric_sha256", as_dict=True)
     refs = {ref.path: ref for ref in run.partitions("answers")}
@@ -149,15 +160,30 @@ def _read_sheet(run: PastRun, path: Path, rubrics: Collection[str]) -> Iterator[
         rules = {
             f"run {run_hash(run)}, of which the sheet was written": row.fields["run"] == run_hash(run),
             "the hash of a rubric as it is now": row.fields["rubric_sha256"] in rubrics,
+            "the row as the sheet has it, such as 7 of 40": bool(place := PLACE.fullmatch(row.fields["row"])),
         }
         if not row.is_ragged:
-            row.require("a sheet is of another run, or of a rubric that is not known as it was", rules, step)
+            what = "a sheet is of another run, or of a rubric that is not known as it was, or its rows are numbered anew"
+            row.require(what, rules, step)
         yield {
             "file": str(path),
             "line": row.line,
+            "place": int(place[1]) if place else row.line - 1,
+            "places": int(place[2]) if place else 0,
             "written": row.fields["rating"],
             **{name: row.fields[name] for name in GIVEN[:-1]},
         }
+
+
+def _absent(rows: pl.DataFrame) -> Iterator[RefusedRating]:
+    """Yield the rows that a sheet lacks of each person who rated on it; one without a name may be anybody's."""
+    places = defaultdict[tuple[str, str], set[int]](set)
+    for file, rater, place in rows.select("file", "rater", "place").iter_rows():
+        places[file, rater].add(place)
+    named = rows.filter(pl.col("rater") != "").group_by("file", "rater", maintain_order=True)
+    for file, rater, total in named.agg(pl.max("places")).iter_rows():
+        for place in sorted({*range(1, total + 1)} - places[file, rater] - places[file, ""]):
+            yield RefusedRating(file=file, line=place + 1, rule="row_is_there")
 
 
 def _scales(answers: Iterable[SheetAnswer]) -> pl.DataFrame:

@@ -103,11 +103,13 @@ def assert_refused_by_line(name: str, sheet: Path, lake: Path) -> None:
     done = imported(file)
     refused = [(row["line"], row["rule"]) for row in done.document["refused"]]
     assert (done.status, done.document["read"], done.document["taken"]) == (1, 39, 37)
-    assert refused == [(2, "rating_is_on_its_scale"), (5, "answer_is_of_the_run")]
+    assert refused == [(2, "rating_is_on_its_scale"), (5, "answer_is_of_the_run"), (41, "row_is_there")]
     # The same again is no news.
     assert imported(file).document == done.document
     twice = [{**rows[1], "rating": value} for value in ("yes", "no")]
-    assert [row["rule"] for row in imported(written(file, twice)).document["refused"]] == ["rated_once"] * 2
+    absent = ["row_is_there"] * 39
+    assert [row["rule"] for row in imported(written(file, twice)).document["refused"]] == [*["rated_once"] * 2, *absent]
+    assert_one_message(imported(written(file, [{**rows[1], "row": "2"}])), "the row as the sheet has it, such as 7 of 40")
     assert_one_message(imported(written(file, [{**rows[1], "run": "0" * 16}])), "a sheet is of another run", "line 2")
     assert_one_message(imported(written(file, [{**rows[1], "rubric_sha256": "0" * 64}])), "of a rubric that is not known")
     assert_one_message(imported(written(file, [{**rows[1], "mark": "1"}])), "there is no column mark")

@@ -98,7 +98,7 @@ def test_a_changed_rating_changes_the_scores_below(lake: Path, tmp_path: Path) -
     one = imported(first, lake, ann)["scored_run"]
     assert imported(first, lake, ann)["scored_run"] == one
     rows = rows_of(ann.read_text(encoding="utf-8"))
-    changed = [{**row, "rating": "0"} for row in rows if row["dimension"] == "warmth" and row["said"].endswith("a1")]
+    changed = [{**row, "rating": "0"} if row["dimension"] == "warmth" and row["said"].endswith("a1") else row for row in rows]
     other = imported(first, lake, written(ann, changed))["scored_run"]
     before, after = (shown(name, lake) for name in (one, other))
     # Warmth of a1 falls from 4 to 0: 60 less 4 of 20; its value from 1 to 0.5.
@@ -106,6 +106,46 @@ def test_a_changed_rating_changes_the_scores_below(lake: Path, tmp_path: Path) -
     assert [each["raw_scores"][0]["value"] for each in (before, after)] == [pytest.approx(0.875), pytest.approx(0.85)]
     paths = [{ref.path for ref in reopen(parse_folder(str(lake)), name).partitions("item_scores")} for name in (one, other)]
     assert not paths[0] & paths[1]
+
+
+def test_ratings_count_as_the_run_was_made(lake: Path, tmp_path: Path) -> None:
+    write_benchmark(tmp_path, "people")
+    first = run(lake)["run"]
+    ann = filled(tmp_path / "ann.csv", sheet(first, lake)[1], "ann")
+    # Another rubric and another metric by now: what was asked and is scored stays as it was.
+    text = (tmp_path / "own.yaml").read_text(encoding="utf-8")
+    later = text.replace("Rate the reply.", "Judge the reply.").replace("metric: judged_rating", "metric: rouge_l")
+    (tmp_path / "own.yaml").write_text(later, encoding="utf-8")
+    name = imported(first, lake, ann)["scored_run"]
+    before, after = (reopen(parse_folder(str(lake)), each).manifest.blueprint_sha256 for each in (first, name))
+    assert (after, shown(name, lake)["raw_scores"][0]["n_scored"]) == (before, 20)
+
+
+def test_ratings_of_changed_items_are_refused(lake: Path, tmp_path: Path) -> None:
+    write_benchmark(tmp_path, "people")
+    first = run(lake)["run"]
+    ann, items = filled(tmp_path / "ann.csv", sheet(first, lake)[1], "ann"), tmp_path / "days.jsonl"
+    kept = items.read_text(encoding="utf-8")
+    items.write_text(kept.replace("a1 was bad.", "a1 was good."), encoding="utf-8")
+    done = ended("runs", "rate", first, "--import", ann, "--lake", lake, "--json")
+    assert_one_message(done, "the answers of the run would not be scored", "got: other files or newer answers of days")
+    assert not list(lake.rglob("judge=people"))
+    items.write_text(kept, encoding="utf-8")
+    assert shown(imported(first, lake, ann)["scored_run"], lake)["raw_scores"][0]["n_scored"] == 20
+
+
+def test_an_absent_row_is_refused_by_its_line(lake: Path, tmp_path: Path) -> None:
+    write_benchmark(tmp_path, "people")
+    first = run(lake)["run"]
+    ann, bob = (rows_of(filled(tmp_path / "f.csv", sheet(first, lake)[1], name).read_text("utf-8")) for name in ("ann", "bob"))
+    # Two persons in one file. Of ann row 3 is gone, and rows 5 and 6, a whole answer; of bob row 40; row 8 says not whose it is.
+    left = [*(row for number, row in enumerate(ann, 1) if number not in (3, 5, 6, 8)), *bob[:-1]]
+    file = written(tmp_path / "both.csv", [*left, {**ann[7], "rater": "", "rating": ""}])
+    done = ended("runs", "rate", first, "--import", file, "--lake", lake, "--json")
+    refused = [(row["line"], row["rule"]) for row in done.document["refused"]]
+    assert refused == [(4, "row_is_there"), (6, "row_is_there"), (7, "row_is_there"), (41, "row_is_there")]
+    counts = {"read": 36 + 39 + 1, "taken": 36 + 39, "empty": 1}
+    assert (done.status, done.document | counts) == (1, done.document)
 
 
 def test_a_draw_is_the_same_for_all_raters(lake: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import re
 from tasks.judging.prompts import describe_dimension
 from tasks.judging.rubrics import load_rubric
 from tasks.reporting.page import render_sheet
-from tasks.runs.rating_sheets import SheetAnswer
+from tasks.runs.rating_sheets import SheetAnswer, sheet_id
 from tests.tasks.rows import partition
 
 TURNS = [
@@ -39,3 +39,8 @@ def test_a_text_stands_below_what_the_rubric_shows() -> None:
         ("Task", "Sum it up."),
         ("Answer to rate", "The dog ran."),
     ]
+
+
+def test_no_spreadsheet_rewrites_an_id() -> None:
+    # Alone, what these hashes begin with is a number: 86 times a power of 10, and sixteen digits.
+    assert [sheet_id(34), sheet_id(11628)] == ["a86e5014965866131", "a9362505169455973"]
