@@ -234,7 +234,7 @@ def _name_noticed(notice: DatasetNotice | None, files: int) -> SourceName:
         return SourceName(note="neither the catalogue nor a manifest names it")
     only = notice.sources[0] if len(notice.sources) == 1 else ""
     if only.startswith(OWN.strip()):
-        name = only.removeprefix(OWN) if files == 1 and only.startswith(OWN) else None
+        name = only.removeprefix(OWN).partition(", sha256 ")[0] if files == 1 and only.startswith(OWN) else None
         return SourceName(path=name, note="a file of the user's own" if name else only)
     if " at " in only:
         repository, _, revision = only.partition(" at ")
