@@ -229,10 +229,9 @@ def _name_noticed(notice: DatasetNotice | None, files: int) -> SourceName:
     if notice is None:
         return SourceName(note="neither the catalogue nor a manifest names it")
     only = notice.sources[0] if len(notice.sources) == 1 else ""
-    if files == 1 and only.startswith("own file "):
-        return SourceName(path=only.removeprefix("own file "), note="a file of the user's own")
-    if only.startswith("own file"):
-        return SourceName(note=only)
+    if only.startswith(OWN.strip()):
+        name = only.removeprefix(OWN).partition(", sha256 ")[0] if files == 1 and only.startswith(OWN) else None
+        return SourceName(path=name, note="a file of the user's own" if name else only)
     if " at " in only:
         repository, _, revision = only.partition(" at ")
         return SourceName(repository=repository, revision=revision, note="the catalogue names other content now")

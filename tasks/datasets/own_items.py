@@ -123,6 +123,8 @@ def local_dataset(name: str, title: str, source: LocalFile) -> DatasetSpec:
             got=source.path.suffix or "no suffix",
             next_step="rename the file after its format",
         )
+    if source.path.is_file():
+        source = source.model_copy(update={"sha256": source.sha256 or hash_file(source.path)})
     return DatasetSpec(
         id=name,
         title=title,
@@ -145,7 +147,7 @@ def in_folder(spec: DatasetSpec, folder: Path) -> DatasetSpec:
     absent: list[str] = []
     for source in sources(spec):
         if source.record_format == "folder" and folder.is_dir():
-            return replace(source, files=(LocalFile(path=folder),))
+            return replace(source, files=(LocalFile(path=folder, sha256=hash_file(folder)),))
         pinned = [file for file in source.files if isinstance(file, PinnedFile)]
         names = [file.member or file.path for file in pinned]
         alone = [PurePath(name).name for name in names]

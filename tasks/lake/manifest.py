@@ -296,4 +296,4 @@ def _source(file: SourceFile) -> str:
             return f"{kind}: {file.of.member or file.of.path}, sha256 {file.sha256}"
         case LocalFile():
             # Its name only: a manifest is passed on, the folders of a machine are not.
-            return f"own file {file.path.name}"
+            return f"own file {file.path.name}{f', sha256 {file.sha256}' if file.sha256 else ''}"

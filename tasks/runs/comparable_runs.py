@@ -14,7 +14,7 @@ from schemas.lineage import OWN_AS_PINNED, RunManifest
 from schemas.plan import Plan, fields_of
 from schemas.roles import JUDGE, PANEL, RoleModels
 from schemas.tables.layers import LAYERS
-from tasks.lake.partitions import canonical_json
+from tasks.lake.partitions import canonical_json, hash_settings
 from tasks.runs.differences import TreeChange, fields_apart, tree_changes
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
@@ -70,9 +70,28 @@ def basis(run: RunManifest) -> dict[str, object]:
             items.setdefault(ref.key("dataset"), []).append(ref.content_sha256[:8])
     return {
         **record,
-        "blueprint": run.blueprint_sha256[:12],
+        "blueprint": _blueprint_sha256(run)[:12],
         "items": {name: " ".join(hashes) for name, hashes in items.items()},
     }
+
+
+def _blueprint_sha256(run: RunManifest) -> str:
+    """Return the hash of a run's blueprint, wherever files of the user's own lie and however their prompts end."""
+    blueprint, datasets = run.blueprint, run.blueprint.get("datasets", {})
+    if not blueprint.get("own_prompts") and not any(dataset.get("source") for dataset in datasets.values()):
+        return run.blueprint_sha256
+    own = {
+        "datasets": {name: {**dataset, "source": bool(dataset.get("source"))} for name, dataset in datasets.items()},
+        "own_prompts": _stripped(blueprint.get("own_prompts")),
+        "wording": None,
+    }
+    return hash_settings({**blueprint, **own})
+
+
+def _stripped(content: Any) -> Any:
+    if isinstance(content, Mapping):
+        return {name: _stripped(value) for name, value in content.items()}
+    return content.strip() if isinstance(content, str) else content
 
 
 def _plan(manifest: RunManifest) -> Plan | None:
@@ -96,7 +115,7 @@ def _differences(run: RunManifest, earlier: RunManifest, system: System) -> Iter
         return
     if mine.profile != theirs.profile:
         yield f"it was scored in the {theirs.profile} profile"
-    if earlier.blueprint_sha256 != run.blueprint_sha256:
+    if _blueprint_sha256(earlier) != _blueprint_sha256(run):
         yield "its blueprint is another one"
     if system not in systems_of(earlier):
         yield f"it has no scores of {system.model} with setting {system.setting}"
@@ -180,9 +199,9 @@ def warnings(before: PastRun, after: PastRun) -> list[str]:
     """Return why scores of the two runs cannot simply be compared; none if they can."""
     old, new = before.manifest, after.manifest
     reasons = []
-    if old.blueprint_sha256 != new.blueprint_sha256:
+    if _blueprint_sha256(old) != _blueprint_sha256(new):
         reasons.append(
-            "the blueprint is another one: weights, methods or datasets differ; both are weighed by that of the run after"
+            "the blueprint is another one: weights, methods, datasets or texts differ; both are weighed by that of the run after"
         )
     plans = [{name: _meaning(value) for name, value in {**run.plan, **run.plan.get("roles", {})}.items()} for run in (old, new)]
     helpers = {role: f"another model {does}" for role, does in {JUDGE: "rates answers", **helper_roles()}.items()}

@@ -11,17 +11,19 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.dataset import PinnedFile
+from flows.commands.lineage import name_sources
+from schemas.dataset import LocalFile, PinnedFile
 from schemas.folders import DATA_FOLDER
 from schemas.lineage import DatasetNotice
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
-from tasks.datasets.own_items import in_folder
+from tasks.datasets.own_items import in_folder, local_dataset
 from tasks.lake.manifest import notices
-from tasks.sources.files import name_source
+from tasks.sources.files import hash_names, name_source
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted_roles import layer
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
+from tests.tasks.lake.test_manifest import bare_manifest
 from tests.tasks.runs.test_comparability import reasons, record
 
 EXAMPLES = {name: json.loads((DATA_FOLDER / "examples" / f"{name}.json").read_bytes()) for name in
@@ -222,6 +224,19 @@ def test_files_of_ours_are_read_from_no_folder(tmp_path: Path, server: ModelServ
     assert_one_message(
         run(server, tmp_path / "lake", "stereoset", folder), f"expected: data/dev.json\n  got: {folder}, which is no folder"
     )
+
+
+def test_notice_has_hash_of_own_items_and_folders(tmp_path: Path) -> None:
+    put(tmp_path / "days.jsonl", "{}\n")
+    put(tmp_path / "set" / "1.json", "{}")
+    own = local_dataset("days", "Days", LocalFile(path=tmp_path / "days.jsonl"))
+    folder = in_folder(find_dataset("attunebench"), tmp_path / "set")
+    told = notices([own, folder])
+    line, hashes = sha256(b"{}\n").hexdigest(), [sha256(b"{}").hexdigest()]
+    assert told[0].sources == (f"own file days.jsonl, sha256 {line}",)
+    assert told[1].sources == (f"own file set, sha256 {hash_names('1.json', *hashes)}",)
+    (source,) = name_sources([bare_manifest(datasets=told)])("days", [line])
+    assert (source.path, source.note) == ("days.jsonl", "a file of the user's own")
 
 
 @needs_mirror

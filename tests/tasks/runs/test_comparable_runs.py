@@ -122,6 +122,19 @@ def test_what_totals_rest_on() -> None:
     assert in_words({"a": [1, 2], "b": None, "": ("x",)}) == "a 1, 2, x"
 
 
+def test_where_files_lie_sets_no_run_apart() -> None:
+    def of(path: str, run: str, prompt: str = "Say it.", title: str = "T") -> RunManifest:
+        datasets = {"d": {"title": title, "source": {"path": path, "sha256": None}, "methods": []}}
+        blueprint = {"datasets": datasets, "own_prompts": {"open_ended": {"en": {"instruction": prompt}}}}
+        return manifest(run, blueprint=blueprint, blueprint_sha256=run)
+
+    here, there = of("d.jsonl", "20260102-x"), of("/home/me/d.jsonl", "20260101-x", "Say it.\n")
+    others = of("d.jsonl", "20260103-x", title="U"), of("d.jsonl", "20260104-x", "Say  it.")
+    assert (basis(here), difference(here, there, CORE)) == (basis(there), None)
+    assert [difference(here, other, CORE) for other in others] == ["its blueprint is another one"] * 2
+    assert len(group_runs([here, there, *others], {})) == 3
+
+
 def test_groups_with_most_items_come_first() -> None:
     runs = [manifest(f"r{number}", plan={"seed": seed}) for number, seed in enumerate((1, 2, 1, 3))]
     groups = group_runs(runs, {"r0": 5, "r1": 10, "r2": 7})
