@@ -143,7 +143,8 @@ def compare_persons(votes: Iterable[Vote]) -> PersonVotes:
             got=", ".join(names) or "no vote",
             next_step="moodflow judges pairs writes all pairs of the runs it is given",
         )
-    finite, values = np.linalg.matrix_power(beats, len(names)).all(axis=(1, 2)), np.full(wins.shape[1:], np.nan)
+    finite = np.array([reached.all() for reached in np.linalg.matrix_power(beats, len(names))])
+    values = np.full(wins.shape[1:], np.nan)
     values[:, finite] = fit_strengths(wins[:, :, finite])
     strengths = values[:, 0].tolist() if finite[0] else [None] * len(names)
     orders = table.group_by("card", "model", "rater", "one", "other").agg(pl.col("first", "points").n_unique())

@@ -26,6 +26,9 @@ MOST_INCOMPARABLE = 0.25
 """Share of a score's weight. If as much lies in datasets that are not comparable, it is not comparable itself. Datasets that
 a judge rates have 12 % of one benchmark of ours, half of another."""
 
+MOST_LOST = 0.5
+"""Share of a dataset's items without a score, above which it is not comparable: what is left may be any part of it."""
+
 WORST = LIKENESS[-1]
 NAMES = {"en": "English", "zh": "Chinese"}
 
@@ -157,19 +160,27 @@ def _of_datasets(
                 own.append(_close("sample", words))
             elif name in notices and all(source.startswith(OWN_UNPINNED) for source in notices[name].sources):
                 own.append(_not("items", f"{words}; no hash says that the files are theirs"))
-        if lost := max((row["n_total"] - row["n_scored"] for row in rows), default=0):
-            own.append(_close("lost", f"{counted(lost, 'item')} without a score"))
+        lost, of = max(((row["n_total"] - row["n_scored"], row["n_total"]) for row in rows), default=(0, 0))
+        if lost:
+            own.append((_not if lost > MOST_LOST * of else _close)("lost", f"{counted(lost, 'item')} without a score"))
         judged = [method for method in entry.methods if method.judged]
         rubrics, people = {f"{RUBRICS_BELOW}{method.rubric}" for method in judged}, [method.raters == PEOPLE for method in judged]
         judges = [] if all(people) else [judge["name"] for judge in manifest.role_models(JUDGE, name)]
         judges += [PEOPLE] if any(people) else []
-        if judges and (paper.judge is None or any(paper.judge not in judge.lower() for judge in judges)):
+        if not all(_is_of(paper, judge) for judge in judges):
             own.append(_not("judge", f"rated by {listed(judges)}, in the paper by {paper.judge or 'one that is not known'}"))
         own += [_close("rubric", "rated by our own rubric")] if rubrics - _files_of(paper, run.blueprint) else ()
         if not any(row["n_scored"] for row in rows):
             own = [_not("coverage", "no score")]
         verdict = max((each.likeness for each in (*own, *shared)), key=LIKENESS.index, default=LIKENESS[0])
         yield DatasetLikeness(dataset=name, verdict=verdict, differences=tuple(own))
+
+
+def _is_of(paper: Paper, judge: str) -> bool:
+    """Return whether a judge is the paper's: a model by a part of its name, people by that name alone."""
+    if paper.judge is None or PEOPLE in (judge, paper.judge):
+        return judge == paper.judge
+    return paper.judge in judge.lower()
 
 
 def _of_the_source(notice: DatasetNotice) -> Iterator[Departure]:

@@ -155,7 +155,7 @@ def test_a_draw_is_the_same_for_all_raters(lake: Path, tmp_path: Path) -> None:
     rows = rows_of(file.read_text(encoding="utf-8"))
     drawn = [row["answer"] for row in rows][::2]
     # Hex digits alone may be a number to a spreadsheet.
-    assert {row[name][:2] for row in rows for name in ("run", "answer")} == {"id"}
+    assert {row[name][0] for row in rows for name in ("run", "answer")} == {"a"}
     assert (done.document["answers"], len(set(drawn))) == (5, 5)
     assert_one_message(ended("runs", "rate", name, "--to", file.parent, "--lake", lake), "there is a sheet", str(file))
     again = [row["answer"] for row in rows_of(sheet(name, lake, "--sample", "5")[1].read_text(encoding="utf-8"))][::2]

@@ -188,10 +188,10 @@ async def annotate(row: Card, models: SolverResources) -> Card:
 
 
 def disputed(annotations: Sequence[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
-    """Return what two annotations differ in, and how; raise CardEnds if one has no category for the card or calls it invalid."""
+    """Return what the first two annotations differ in, and how; raise CardEnds if any has no category or calls it invalid."""
     if any(annotation["grade"] == INVALID or annotation["category"] == NO_CATEGORY for annotation in annotations):
         raise CardEnds("dropped", INVALID)
-    values = {name: tuple(annotation[name] for annotation in annotations) for name in ("category", "grade")}
+    values = {name: tuple(annotation[name] for annotation in annotations[:2]) for name in ("category", "grade")}
     return {name: both for name, both in values.items() if len(set(both)) > 1}
 
 
@@ -199,7 +199,7 @@ async def adjudicate(row: Card, models: SolverResources) -> Card:
     """Take over what both annotators say; where they differ, what a third chooses of the two, a person where people annotated."""
     annotations = row["annotations"]
     values = dict(annotations[0])
-    if (left := disputed(annotations[:2])) and not models.roles:
+    if (left := disputed(annotations)) and not models.roles:
         third: Mapping[str, str] = next(iter(annotations[2:]), {})
         if any(third.get(name) not in both for name, both in left.items()):
             raise CardEnds("failed", "undecided")

@@ -281,6 +281,16 @@ def test_people_annotate_in_place_of_models(tmp_path: Path) -> None:
     assert (again.status, again.document["failed"], again.document["grades"]) == (0, {}, {"high": 4, "middle": 1})
 
 
+def test_a_third_person_may_call_a_card_invalid(tmp_path: Path) -> None:
+    # One on whose category alone the two differ, one on whose grade, one on nothing, one that has no category to the third.
+    pairs = {"alike": ((WORK, "high"),) * 2, "richer": ((WORK, "high"), (WORK, "middle"))}
+    pairs |= {"other": ((WORK, "high"), (ROMANCE, "high")), "both": pairs["richer"]}
+    thirds = {"alike": (WORK, "invalid"), "richer": (WORK, "invalid"), "other": (ROMANCE, "invalid"), "both": ("none", "high")}
+    rows = [(who, card, *said) for card, pair in pairs.items() for who, said in zip("abc", (*pair, thirds[card]), strict=True)]
+    steps = cards_of_people(tmp_path, rows).document["funnel"]
+    assert (steps[1]["entered"], steps[1]["dropped"], steps[1]["failed"]) == (4, {"invalid": 4}, 0)
+
+
 @each_row(
     ("row", "parts"),
     [

@@ -24,7 +24,7 @@ def test_strengths_of_two_are_as_their_wins() -> None:
     a, b = document.persons
     assert (a.person, b.person) == ("a", "b")
     assert (a.strength, b.strength) == pytest.approx((5.5 / 8, 2.5 / 8))
-    assert a.ci_low is not None and a.ci_high is not None  # noqa: PT018  for the type checker
+    assert a.ci_low is not None and a.strength is not None and a.ci_high is not None  # noqa: PT018  for the type checker
     assert a.ci_low < a.strength < a.ci_high
     assert b.ci_low == pytest.approx(1 - a.ci_high)
     assert (document.votes, document.cards, document.raters, document.both_orders, document.turned) == (8, 8, ("j",), 0, None)

@@ -34,9 +34,11 @@ def record(
     wording: PaperWording | None = None,
     noticed: tuple[DatasetNotice, ...] = (),
     system: System = ALWAYS_B,
+    *,
+    lost: int = 0,
     **plan: Any,
 ) -> Comparability:
-    """Of a run in which each of these datasets (default: all) gave 12 items, all scored; SafetyBench's are the Chinese."""
+    """Of a run in which each of these datasets (default: all) gave 12 items, all but the lost scored; SafetyBench is Chinese."""
     blueprint = load_blueprint(benchmark) if isinstance(benchmark, str) else benchmark
     blueprint = blueprint.model_copy(update={"wording": wording})
     names = asked or set(blueprint.datasets)
@@ -48,6 +50,7 @@ def record(
         score
         | {"dataset": name, "item_id": f"{name}-{n}", "method": method.id, "metric": spec.metric}
         | {"predicted": predicted.get(METRICS[spec.metric].reduction, ["B"])}
+        | ({"value": None, "status": "call_failed", "predicted": None} if n < lost else {})
         for name in names
         for method in blueprint.datasets[name].methods
         for spec in method.metrics
@@ -151,21 +154,37 @@ def test_people_are_the_judge_of_a_paper_they_rated_for() -> None:
     released = load_blueprint("esc-eval")
     (dataset, *_), (method, *_) = released.datasets, next(iter(released.datasets.values())).methods
     by_people = method.model_copy(update={"raters": "people"})
-    judges = {}
+    judges, names = {}, {"named so": "people-gpt"}
     for name, methods in {
         "people": [by_people],
         "a model": [method],
+        "named so": [method],
         "each": [by_people, method.model_copy(update={"id": "other"})],
     }.items():
         entry = released.datasets[dataset].model_copy(update={"methods": tuple(methods)})
         blueprint = released.model_copy(update={"datasets": {**released.datasets, dataset: entry}})
-        found = record(blueprint, {dataset}, system=System("always-b", "role_play"))
+        found = record(blueprint, {dataset}, system=System("always-b", "role_play"), **judged_by(names.get(name, "referee")))
         (differences,) = (each.differences for each in found.datasets if each.dataset == dataset)
         judges[name] = [each.text for each in differences if each.respect == "judge"]
     assert judges == {
         "people": [],
         "a model": ["rated by referee, in the paper by people"],
+        "named so": ["rated by people-gpt, in the paper by people"],
         "each": ["rated by referee and people, in the paper by people"],
+    }
+
+
+def test_a_dataset_mostly_without_scores_is_not_comparable() -> None:
+    playing, verdicts = System("always-b", "role_play"), {}
+    for lost in (0, 6, 7):
+        found = record("esc-eval", system=playing, lost=lost, **judged_by("people"))
+        verdicts[lost] = {
+            (each.likeness, each.text) for row in found.datasets for each in row.differences if each.respect == "lost"
+        }
+    assert verdicts == {
+        0: set(),
+        6: {("close", "6 items without a score")},
+        7: {("not comparable", "7 items without a score")},
     }
 
 
