@@ -180,9 +180,8 @@ def test_any_free_text_is_rated_by_a_named_rubric(lake: Path, tmp_path: Path) ->
     )
     assert {(row["rubric"], row["mean"]) for row in scored["dimension_scores"]} == {("summary", 5.0)}
     # A rubric by which these items cannot be shown is no reason to end.
-    other = written(
-        tmp_path / "o.csv", [{**rows[0], "rater": "ann", "rating": "5", "rubric_sha256": load_rubric("es_aspects").sha256}]
-    )
+    row = {**rows[0], "row": "1 of 1", "rater": "ann", "rating": "5", "rubric_sha256": load_rubric("es_aspects").sha256}
+    other = written(tmp_path / "o.csv", [row])
     refused = ended("runs", "rate", name, "--import", other, "--lake", lake, "--json")
     assert [row["rule"] for row in refused.document["refused"]] == ["answer_is_of_the_run"]
     # They count in no method: of kindness nothing was rated.
