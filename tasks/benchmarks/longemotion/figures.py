@@ -129,5 +129,5 @@ def _draw_lengths(title: str, curves: Mapping[str, Mapping[tuple[int, str], floa
     lines = [(length[1], *(curve.get(length) for curve in curves.values())) for length in lengths]
     table = Table((Column("Tokens", "name"), *columns("score", *curves)), lines, title)
     dots = ((length, model) for length in lengths for model, curve in curves.items() if length in curve)
-    points = tuple(Point(length[1], curves[model][length], model, is_own=True) for length, model in dots)
-    return Chart(title, words, "lines", points, table, Axis("Tokens of the context"), PERCENT)
+    points = tuple(Point(f"{length[0]:,}", curves[model][length], model, is_own=True) for length, model in dots)
+    return Chart(title, words, "lines", points, table, Axis("Tokens of the context, from"), PERCENT)

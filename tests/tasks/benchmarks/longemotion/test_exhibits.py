@@ -216,8 +216,8 @@ def test_figure_7_follows_the_length_of_contexts(tmp_path: Path) -> None:
     # 50 - 87.5 and 60 - 50.
     assert chart.words == "From the shortest to the longest contexts alpha changes most (−37.5 points), beta least (+10.0)."
     assert [(point.x, point.series, point.y) for point in chart.points] == [
-        *(("2000", "alpha", 87.5), ("2000", "beta", 50.0)),
-        *(("8000", "alpha", 50.0), ("8000", "beta", 60.0)),
+        *(("2,000", "alpha", 87.5), ("2,000", "beta", 50.0)),
+        *(("8,000", "alpha", 50.0), ("8,000", "beta", 60.0)),
     ]
     assert chart.title == "Emotion Classification, persons (EC-E), bundled items: by length, Base"
 
