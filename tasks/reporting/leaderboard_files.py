@@ -8,7 +8,7 @@ from pathlib import Path
 from schemas.documents.leaderboard import AcrossModels, SystemRow
 from schemas.table import Column, Table
 from tasks.leaderboard.ranking import LeaderboardData
-from tasks.reporting.content.leaderboard import build_leaderboard, pairs_table, ranks_table, tasks_table
+from tasks.reporting.content.leaderboard import pairs_table, ranking_table, ranks_table, tasks_table
 from tasks.reporting.page import render_leaderboard, worded_table, write_text
 from tasks.runs.exhibits import lay_out_exhibits
 from tasks.runs.run_tables import Row
@@ -87,7 +87,7 @@ def _table(rows: Sequence[Row]) -> Table:
 
 
 def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[Table]:
-    yield build_leaderboard(data).ranking
+    yield ranking_table(data)
     for group in across:
         chunks = [slice(start, start + _COLUMNS) for start in range(0, len(group.models), _COLUMNS)]
         title = f"{data.blueprint.title}, setting {group.setting}, group {group.group}" if group.group else data.blueprint.title

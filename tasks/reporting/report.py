@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from schemas.blueprint import Blueprint
 from schemas.lineage import DatasetNotice, PartitionRef
 from schemas.metrics import METRICS, Metric
+from schemas.roles import PEOPLE
 from schemas.table import Cell, Column, Table, columns
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
-from tasks.reporting.content.helpers import JudgeReport, describe_judges
+from tasks.reporting.content.helpers import lay_out_judges, lay_out_simulation
 from tasks.reporting.content.position_bias import Positions, describe_positions
 from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
-from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
-from tasks.reporting.content.score_tables import Headlines, ModelGains, describe_groups, describe_headlines, model_gains
+from tasks.reporting.content.retrieval import lay_out_needles, lay_out_retrieval
+from tasks.reporting.content.score_tables import Headlines, describe_headlines, lay_out_gains, lay_out_groups
 from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
 from tasks.reporting.content.tables import RawRow, TaskRow, has_levels, metric_paths, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
 from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_tasks
 from tasks.runs.run_tables import ReportData
 from tasks.runs.score_tree import scores_of
+from tasks.runs.sections import Section, lay_out_sections, shown_sections
 from tasks.scoring.published import PublishedRange, PublishedTable, as_table
 
 
@@ -80,11 +82,7 @@ class Report:
     systems: tuple[SystemReport, ...]
     provenance: Provenance
     request: Request | None
-    gains: tuple[ModelGains, ...]
-    retrieval: RetrievalReport | None
-    needles: tuple[NeedleGrid, ...]
-    judges: JudgeReport | None
-    groups: tuple[Table, ...]
+    sections: tuple[Section, ...]
     headlines: tuple[Headlines, ...]
     method: MethodNotes
 
@@ -110,6 +108,11 @@ class Report:
         return json.dumps(self.data.manifest.plan, ensure_ascii=False, indent=2)
 
     @property
+    def by_people(self) -> bool:
+        """Whether people rated answers."""
+        return not self.data.judgements.filter(judge=PEOPLE).is_empty()
+
+    @property
     def has_settings(self) -> bool:
         """Whether systems differ in more than the model."""
         return len(self.data.settings) > 1
@@ -125,11 +128,15 @@ def build_report(data: ReportData) -> Report:
         ),
         provenance=describe_provenance(data),
         request=describe_request(data),
-        gains=model_gains(data),
-        retrieval=describe_retrieval(data),
-        needles=needle_grids(data),
-        judges=describe_judges(data),
-        groups=describe_groups(data),
+        sections=shown_sections(
+            ("gains", "Gains over Base", lay_out_gains(data)),
+            ("retrieval", "Retrieval", lay_out_retrieval(data)),
+            ("needles", "Length and depth", lay_out_needles(data)),
+            ("judges", "Judges", lay_out_judges(data)),
+            *lay_out_sections(data),
+            ("groups", "Groups of items", lay_out_groups(data)),
+            ("simulation", "Simulated persons", lay_out_simulation(data)),
+        ),
         headlines=tuple(describe_headlines(data.blueprint, data.layers)),
         method=describe_method(data),
     )

@@ -13,7 +13,6 @@ from schemas.table import Column, Table, Value
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
 from tasks.runs.sections import Block
-from tasks.runs.verdict import WITH_TOTAL
 from tasks.solvers.registry import setting_title
 from tasks.text.tables import mark_scores
 
@@ -85,7 +84,7 @@ def lay_out_exhibits(models: RankedModels, groups: Sequence[Group]) -> Iterator[
 
 def with_total(rows: Iterable[ModelRow]) -> list[ModelRow]:
     """Return the rows that have a total, ranked ones first, the others by their total before the veto."""
-    totals = [row for row in rows if row.verdict in WITH_TOTAL]
+    totals = [row for row in rows if row.has_total]
     return sorted(totals, key=lambda row: (row.rank is None, -(row.total_before_veto or 0.0)))
 
 

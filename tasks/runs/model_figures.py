@@ -11,7 +11,7 @@ from typing import NamedTuple
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.chart import Axis, Chart, Point, quartiles
+from schemas.chart import Axis, Chart, Point, quartiles, quartiles_table
 from schemas.model_description import ModelSize
 from schemas.table import Column, Interval, Table, columns
 from tasks.runs.exhibits import ORIGIN, Exhibit, ModelRow, RankedModels, origin_of, with_total, without_origin
@@ -65,13 +65,12 @@ def _draw_abilities(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) 
     if boxes[lowest][2] < boxes[highest][2]:
         most, least = (number(boxes[title][2]) for title in (highest, lowest))
         words += f"; {highest} has the highest median ({most}), {lowest} the lowest ({least})"
-    heads = columns("score", "Lowest", "Quarter", "Median", "Three quarters", "Highest")
     yield Chart(
         f"Scores by ability{where}",
         f"{words}.",
         "boxes",
         tuple(Point(value, title, is_own=row.run is not None) for title in boxes for row, value in scores[title]),
-        Table((Column("Score", "name"), *heads), [(title, *ends) for title, ends in boxes.items()], f"Scores by ability{where}"),
+        quartiles_table(f"Scores by ability{where}", "Score", boxes),
         note="Box: the middle half of the models; dark line: the median; thin line: the range.",
     )
 

@@ -10,6 +10,7 @@ from typing import Literal
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.chart import Axis, Chart, Point
 from schemas.metrics import Metric
 from schemas.table import Cell, Column, Interval, Table, Value, columns
 from schemas.tables.comparisons import OF_ALL
@@ -18,11 +19,12 @@ from tasks.judging.answers import GOLD
 from tasks.judging.rubrics import order_dimensions
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.runs.run_tables import ReportData, Row, System
+from tasks.runs.sections import Block
 from tasks.scoring.benchmark import rank_correlations
 from tasks.scoring.breakdowns import put_on_scale
 from tasks.scoring.gains import is_clear
 from tasks.solvers.registry import setting_order, setting_title
-from tasks.text.number_format import count, number
+from tasks.text.number_format import count, number, signed
 
 AVERAGE = "average"
 
@@ -80,10 +82,17 @@ def _dimension_cells(rows: Sequence[Row | None]) -> Iterator[Value]:
     yield fmean(scores) if len(scores) == len(rows) else None
 
 
-def describe_groups(data: ReportData) -> tuple[Table, ...]:
-    """Describe the scores by group and value, in the order of the datasets; none where no item is in a group."""
+GROUPS = "Scores on 0–100 over the items of each group, with 95 % interval and number of answers. Groups of few items say little."
+MOST_OPEN = 6
+
+
+def lay_out_groups(data: ReportData) -> Iterator[Block]:
+    """Yield the scores by group and value, in the order of the datasets; nothing where no item is in a group."""
     rows = sorted(score_groups(data), key=lambda row: data.dataset_order(row["dataset"]))
-    return tuple(_group_table(data, list(some)) for _, some in groupby(rows, key=itemgetter("dataset", "model", "setting")))
+    tables = [_group_table(data, list(some)) for _, some in groupby(rows, key=itemgetter("dataset", "model", "setting"))]
+    yield from [Block(words=GROUPS)] if tables else ()
+    for table in tables:
+        yield Block(table.title or "", tables=(table,), folds=True, is_open=len(tables) <= MOST_OPEN)
 
 
 def _group_table(data: ReportData, rows: list[Row]) -> Table:
@@ -158,44 +167,41 @@ def _correlate(rows: Sequence[Row], headlines: Iterable[str]) -> Iterator[tuple[
         yield setting, rank_correlations({name: [scores.get((name, model)) for model in models] for name in headlines})
 
 
-@dataclass(frozen=True)
-class ModelGains:
-    """All gains of one model: the total, then the datasets in the blueprint's order, each in every setting.
+GAINS = (
+    "Difference of a setting and Base over the items that were scored in both, in points on 0–100. Lines: 95 % intervals of the "
+    "difference, items paired. An interval that holds 0 leaves room for chance."
+)
 
-    `rows`: of `setting_gains`, with the score's title, the setting's as `setting`, and whether the gain `is_clear`.
-    """
 
-    anchor: str
-    model: str
-    rows: list[Row]
+def lay_out_gains(data: ReportData) -> Iterator[Block]:
+    """Yield the gains of each model, in the order of the report: the total, then the datasets in the blueprint's order."""
+    gains = [
+        (model, rows)
+        for model in dict.fromkeys(system.model for system in data.systems)
+        if (rows := data.setting_gains.filter(pl.col("model") == model).to_dicts())
+    ]
+    yield from [Block(words=GAINS)] if gains else ()
+    for model, rows in gains:
+        rows.sort(key=lambda row: (row["scope"] != OF_ALL, data.dataset_order(row["scope"]), setting_order(row["setting"])))
+        titles = ["Total" if row["scope"] == OF_ALL else data.title_of(row["scope"]) for row in rows]
+        named = [(title, setting_title(row["setting"]), row) for title, row in zip(titles, rows, strict=True)]
+        most = max(named, key=lambda gain: abs(gain[-1]["gain"]))
+        words = f"The largest difference from Base is {signed(most[-1]['gain'])}: {most[0]} with {most[1]}."
+        points = (Point(row["gain"], title, setting, None, row["ci_low"], row["ci_high"]) for title, setting, row in named)
+        chart = Chart(model, words, "ranges", tuple(points), x=Axis("points gained over Base"))
+        yield Block(charts=(chart,), tables=(_gains_table(model, named),))
 
-    @property
-    def table(self) -> Table:
-        """The gains with the scores that they are differences of."""
-        scores = (*columns("score", "Base", "Setting", digits=1), Column("Gain, 95 % interval", "difference", 1))
-        rows = [
-            (*(row[name] for name in ("title", "setting", "base_0_100", "setting_0_100")), _gain_cell(row), row["n_items"])
-            for row in self.rows
-        ]
-        return Table((*columns("name", "Score", "Setting"), *scores, Column("Items", "count")), rows, f"Gains of {self.model}")
+
+def _gains_table(model: str, gains: Sequence[tuple[str, str, Row]]) -> Table:
+    """Return the gains with the scores that they are differences of."""
+    scores = (*columns("score", "Base", "Setting", digits=1), Column("Gain, 95 % interval", "difference", 1))
+    lines = [
+        (title, setting, row["base_0_100"], row["setting_0_100"], _gain_cell(row), row["n_items"])
+        for title, setting, row in gains
+    ]
+    return Table((*columns("name", "Score", "Setting"), *scores, Column("Items", "count")), lines, f"Gains of {model}")
 
 
 def _gain_cell(row: Row) -> Cell:
-    mark: Literal["clear"] | None = "clear" if row["is_clear"] else None
+    mark: Literal["clear"] | None = "clear" if is_clear(row) else None
     return Cell(row["gain"], mark=mark, interval=Interval.of(row["ci_low"], row["ci_high"]))
-
-
-def model_gains(data: ReportData) -> tuple[ModelGains, ...]:
-    """Return gains by model, in the order of the report; models without any are left out."""
-    gains = []
-    for number_, model in enumerate(dict.fromkeys(system.model for system in data.systems), start=1):
-        rows = data.setting_gains.filter(pl.col("model") == model).to_dicts()
-        rows.sort(key=lambda row: (row["scope"] != OF_ALL, data.dataset_order(row["scope"]), setting_order(row["setting"])))
-        if rows:
-            gains.append(ModelGains(f"gains-{number_}", model, [_titled(row, data) for row in rows]))
-    return tuple(gains)
-
-
-def _titled(row: Row, data: ReportData) -> Row:
-    title = "Total" if row["scope"] == OF_ALL else data.title_of(row["scope"])
-    return row | {"title": title, "setting": setting_title(row["setting"]), "is_clear": is_clear(row)}
