@@ -103,9 +103,10 @@ def models_table(
 ) -> Table:
     """Return a table with a row per model: name, cells, and where that differs whose it is and how far it may be compared.
 
-    Scores are marked (`mark_scores`). One's own that are not comparable are not, where a paper's stand beside them.
+    Scores are marked (`mark_scores`), but those of vetoed models and, beside a paper's, one's own that are not comparable.
     """
     is_mixed = len({row.run is None for row in rows}) > 1
     lines = [(row.model, *cells(row), *origin_of(row)) for row in rows]
-    cohorts = [None if is_mixed and origin_of(row)[1] == "not comparable" else row.setting for row in rows]
+    apart = (row.vetoed or (is_mixed and origin_of(row)[1] == "not comparable") for row in rows)
+    cohorts = [None if is_apart else row.setting for is_apart, row in zip(apart, rows, strict=True)]
     return without_origin(mark_scores(Table((Column("Model", "name"), *heads, *ORIGIN), lines, title), cohorts))

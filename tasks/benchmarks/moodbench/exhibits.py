@@ -29,7 +29,7 @@ def lay_out_scores(models: RankedModels) -> Iterator[Block]:
     heads = (Column("Rank", "count"), *columns("score", "Overall", *MAINS.values()))
     for setting, where in models.settings.items():
         rows = with_total(models.in_setting(setting).rows)
-        vetoed = " Vetoed models stand below, with their total before the veto." if any(row.vetoed for row in rows) else ""
+        vetoed = " Vetoed models stand below, unmarked, with their total before the veto." if any(row.vetoed for row in rows) else ""
         apart = " Ranks hold among your own models, and among the paper's." if len({row.run is None for row in rows}) > 1 else ""
         title = f"Main abilities{where}"
         if rows:

@@ -180,7 +180,7 @@ def _lay_out_across(data: LeaderboardData, across: Sequence[AcrossModels]) -> It
         few = f"Columns are the first {MOST_COMPARED} of {len(group.models)} models; CSV and JSON have all. "
         few = few if len(group.models) > MOST_COMPARED else ""
         if group.tasks:
-            yield Block(f"Tasks{where}", f"{_say_tasks(group)} {few}{TASKS}", (tasks_table(group, FIRST),))
+            yield Block(f"Tasks{where}", " ".join((*_say_tasks(group), few + TASKS)), (tasks_table(group, FIRST),))
             yield Block(f"Spread of each task{where}", charts=(_draw_spread(group.tasks),), folds=True)
         if group.pairs:
             yield Block(f"Differences{where}", few + DIFFERENCES, (differences_table(group),))
@@ -188,18 +188,18 @@ def _lay_out_across(data: LeaderboardData, across: Sequence[AcrossModels]) -> It
             yield Block(f"Ranks by other weights and thresholds{where}", RANKS, (ranks_table(group),))
 
 
-def _say_tasks(group: AcrossModels) -> str:
-    apart = f"{percent(group.told_apart)} of the {counted(len(group.pairs), 'pair')} of models are told apart: "
-    apart += "the 95 % interval of their difference leaves out 0."
-    both = counted(len(group.published_models), "model")
-    order = f"Their order and the published one, over {both} in both: Spearman's rho {number(group.published_correlation, 2)}."
-    weakest = f"Among the five weakest tasks of every model: {listed([*group.weakest])}."
-    parts = (
-        apart if group.told_apart is not None else "",
-        order if group.published_correlation is not None else "",
-        weakest if group.weakest else "No task is among the five weakest of every model.",
-    )
-    return " ".join(filter(None, parts))
+def _say_tasks(group: AcrossModels) -> Iterator[str]:
+    """Yield how many pairs differ, how far the order is the published one, and what is weak everywhere."""
+    if group.told_apart is not None:
+        apart = f"{percent(group.told_apart)} of the {counted(len(group.pairs), 'pair')} of models are told apart"
+        yield f"{apart}: the 95 % interval of their difference leaves out 0."
+    if group.published_correlation is not None:
+        both, rho = counted(len(group.published_models), "model"), number(group.published_correlation, 2)
+        yield f"Their order and the published one, over {both} in both: Spearman's rho {rho}."
+    if group.weakest:
+        yield f"Among the five weakest tasks of every model: {listed([*group.weakest])}."
+    else:
+        yield "No task is among the five weakest of every model."
 
 
 def _draw_spread(tasks: Sequence[TaskAcross]) -> Chart:
