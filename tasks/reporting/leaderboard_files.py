@@ -16,7 +16,7 @@ from tasks.text.tables import to_csv, to_latex
 
 LATEX_HEAD = (
     "% Needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}. Bold: best, or clear; underlined: second; italic: lowest;"
-    " \\approx: the best is not clearly better."
+    " \\approx: the best is not clearly better. Chinese needs xelatex or lualatex, and \\usepackage{ctex}."
 )
 _COLUMNS = 6
 """Models beside each other in a table of LaTeX."""

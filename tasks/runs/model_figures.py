@@ -60,7 +60,8 @@ def _draw_abilities(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) 
     boxes = {title: quartiles(values_of(pairs)) for title, pairs in scores.items()}
     *abilities, total = boxes
     words = f"Half of {counted(len(values_of(scores[total])), 'model')} have a total"
-    words += f" from {number(boxes[total][1])} to {number(boxes[total][3])}"
+    low, high = (number(boxes[total][quarter]) for quarter in (1, 3))
+    words += f" from {low} to {high}" if low != high else f" of {low}"
     lowest, highest = (end(abilities, key=lambda title: boxes[title][2], default=total) for end in (min, max))
     if boxes[lowest][2] < boxes[highest][2]:
         most, least = (number(boxes[title][2]) for title in (highest, lowest))
@@ -134,7 +135,7 @@ class _Sized(NamedTuple):
 
 def _draw_sizes(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> Iterator[Chart]:
     """Yield totals over sizes, models of one family joined; none without two sizes."""
-    *_, totals = measure(rows, blueprint).values()
+    *_, (of, totals) = measure(rows, blueprint).items()
     models = sorted(
         (
             _Sized(row.run is not None, row.said("series") or "", mean((size.low, size.high)), row.model, total, size)
@@ -168,7 +169,7 @@ def _draw_sizes(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> I
         ),
         Table((*heads, Column("Estimated"), Column("Total", "score")), lines, f"Total and size{where}"),
         Axis("parameters, billions (log scale)", is_log=True),
-        Axis("total, before the veto"),
+        Axis(of.lower()),
         note="Hollow dots: estimates; bars: ranges; lines: families."
         + (f" Left out, as no number is said: {listed(unsized)}." if unsized else ""),
     )

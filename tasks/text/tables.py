@@ -17,7 +17,15 @@ _FORMULA = tuple("=+-@|\t\r\n＝＋－＠")
 _LATEX = str.maketrans(
     {character: rf"\{character}" for character in "{}$&#%_"}
     | {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", '"': r"\textquotedbl{}"}
-    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", formats.NONE: "--", "−": "$-$", "≈": r"$\approx$"}
+    | {
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        formats.NONE: "--",
+        "−": "$-$",
+        "≈": r"$\approx$",
+        "▼": r"$\bigtriangledown$",
+    }
     | {"[": "{[}", "*": "{*}"}
 )
 _MARKS = {"best": r"\textbf{%s}", "clear": r"\textbf{%s}", "second": r"\underline{%s}", "lowest": r"\textit{%s}", None: "%s"}

@@ -78,7 +78,7 @@ def draw_core(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> Ite
     if len(points) > 1:
         yield Chart(
             title,
-            f"A parabola of foundational ability explains of the core's variance {shares}." if shares else few,
+            f"Of the core's variance a parabola of foundational ability explains {shares}." if shares else few,
             "points",
             tuple(
                 Point(x, y, row.model if row.run else "", is_hollow=not row.rank, is_own=row.run is not None)

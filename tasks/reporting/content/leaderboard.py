@@ -143,8 +143,10 @@ def _draw_history(points: Sequence[Point]) -> Chart:
     names = dict.fromkeys(point.series for point in points)
     by_name = {name: [float(point.y) for point in points if point.series == name] for name in names}
     most = max(by_name, key=lambda name: abs(by_name[name][-1] - by_name[name][0]))
-    words = f"From the first run to the last {most} changes most, by {signed(by_name[most][-1] - by_name[most][0])} points."
+    change = signed(by_name[most][-1] - by_name[most][0])
+    words = f"From the first run to the last {most} changes most, by {change} points."
     axes = Axis("start of the run, UTC", is_time=True), Axis("total, before the veto")
+    words = "No total changes from the first run to the last." if change == signed(0) else words
     return Chart("Totals of all runs", words, "lines", tuple(points), x=axes[0], y=axes[1], note=HISTORY)
 
 

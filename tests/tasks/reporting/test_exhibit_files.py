@@ -81,7 +81,7 @@ def faults(latex: str) -> Iterator[str]:
         for line in (line for line in body.splitlines() if line.endswith(r"\\")):
             cells = re.split(r"(?<!\\)&", line)
             width = sum(int(match[1]) if (match := re.match(r"\s*\\multicolumn\{(\d+)\}", cell)) else 1 for cell in cells)
-            plain = re.sub(r"\\[a-zA-Z]+|\\[{}$&#%_\\]|\$-\$|\$\\approx\$", "", line)
+            plain = re.sub(r"\\[a-zA-Z]+|\\[{}$&#%_\\]|\$-\$|\$\\(approx|bigtriangledown)\$", "", line)
             if width != len(places) or plain.count("{") != plain.count("}") or re.search(r"[$#%_^~\\]", plain):
                 yield line
 
@@ -107,13 +107,14 @@ GROUPED = Table(
         *columns("score", "EC #1", "QA", group="Base 50 %"),
         Column("~^\\", "difference", group="{R}"),
     ),
-    [("[x] $y$", Cell(1.0, mark="best"), Cell(2.0, "≈", "second"), -3.0)],
+    [("[x] $y$", Cell(1.0, mark="best"), Cell(2.0, "≈ ▼", "second"), -3.0)],
     "A_B & C",
 )
 
 
 def test_grouped_heads_are_well_formed() -> None:
     assert list(faults(to_latex(GROUPED))) == []
+    assert r"\underline{2.00} ($\approx$ $\bigtriangledown$)" in to_latex(GROUPED)
 
 
 def test_a_tex_compiles_the_tables(tmp_path: Path) -> None:

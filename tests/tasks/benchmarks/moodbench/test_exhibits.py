@@ -98,6 +98,9 @@ def test_table_1_counts_what_the_blueprint_has() -> None:
     assert counts[-1] == {"Ability": "All", "Sub-ability": None, "Tasks": 41, "Datasets": 60, "Methods": 60}
     # 41 / 12, 60 / 41 and 60 / 60, beside 1:3, 1:2 and 1:1.
     assert [(row["Here"], row["Aim of the paper"]) for row in ratios] == [(3.42, 3), (1.46, 2), (1.0, 1)]
+    assert ratios[0]["On average"] == "Tasks of a sub-ability"
+    _, other, _ = tables("table1", RankedModels(load_blueprint("ecdbench"), ()))
+    assert to_records(other)[0]["On average"] == "Tasks of a sub-capability"
     # 37, 19 and 4 of 60; the paper counts 35, 21 and 4.
     assert [tuple(row.values()) for row in languages] == [
         ("English", 37, 61.67, 58.3),
@@ -131,7 +134,7 @@ def test_core_is_fitted_over_all_and_ranked_models() -> None:
         parabola = np.polyfit([row.abilities["foundational"] or 0 for row in rows], core, 2)
         assert [y for _, y in curve] == pytest.approx(np.polyval(parabola, [x for x, _ in curve]))
     explained = "90\u00a0% over all 30 models and 16\u00a0% over the 28 ranked"
-    assert chart.words == f"A parabola of foundational ability explains of the core's variance {explained}."
+    assert chart.words == f"Of the core's variance a parabola of foundational ability explains {explained}."
     assert sum(point.is_hollow for point in chart.points) == 2
 
 
