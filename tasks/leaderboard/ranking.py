@@ -30,8 +30,6 @@ from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
 from tasks.scoring.breakdowns import judges_first
 from tasks.scoring.published import (
     LANGUAGE,
-    PublishedTable,
-    as_table,
     paper_of,
     papers,
     published_abilities,
@@ -68,7 +66,6 @@ class LeaderboardData:
     history: pl.DataFrame
     manifests: tuple[RunManifest, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
-    paper: PublishedTable = field(default_factory=as_table)
     is_published: bool = False
     groups: tuple[Group, ...] = ()
     regressed: frozenset[tuple[str, str, str]] = frozenset()
@@ -257,7 +254,6 @@ def published_leaderboard(benchmark: str) -> LeaderboardData:
         totals=judge_totals(totals, blueprint, {}),
         abilities=published_abilities(published),
         history=totals.clear(),
-        paper=as_table(published),
         is_published=True,
         groups=groups,
         about={None: published_descriptions(blueprint)},

@@ -25,7 +25,7 @@ from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting import system_tables
 from tasks.reporting.content import operations
 from tasks.reporting.content.advice import LANGUAGES
-from tasks.reporting.content.leaderboard import lay_out_leaderboard, measured_abilities, ranking_table, runs_behind, warn_of_rows
+from tasks.reporting.content.leaderboard import lay_out_leaderboard, ranking_table, runs_behind, warn_of_rows
 from tasks.reporting.content.operations import missing_table
 from tasks.reporting.content.verdicts import (
     TOTAL_COLUMNS,
@@ -36,13 +36,13 @@ from tasks.reporting.content.verdicts import (
     state_said,
     total_cell,
 )
-from tasks.reporting.figures.abilities import MAX_SHAPES, Shape, draw_abilities, draw_overlay, overlay_systems
-from tasks.reporting.figures.palette import COLOURS, KeyedFigure
+from tasks.reporting.figures.abilities import draw_abilities, overlay_systems
+from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.report import Report, build_report, partitions_table
 from tasks.reporting.system_tables import results_table, scores_table, weakest_table
 from tasks.runs.exhibits import lay_out_exhibits
 from tasks.runs.rating_sheets import SheetAnswer
-from tasks.runs.run_tables import ReportData, System
+from tasks.runs.run_tables import ReportData
 from tasks.runs.sections import Block
 from tasks.scoring.published import paper_of
 from tasks.solvers.registry import setting_title
@@ -187,16 +187,7 @@ def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (
         "runs": runs_behind(data),
         "sections": lay_out_leaderboard(data, groups, exhibits),
     }
-    return _render("leaderboard.html.jinja", data.blueprint, {"overlay": _overlay_best(data)}, **shown)
-
-
-def _overlay_best(data: LeaderboardData) -> KeyedFigure | None:
-    """Draw the first models over each other: only what is ranked together."""
-    rows, measured = data.rows, measured_abilities(data)
-    best = [row for row in rows if row.group == rows[0].group and row.has_total][:MAX_SHAPES]
-    shapes = [Shape(System(row.model, row.setting).label, tuple(row.abilities.get(main.id) for main in measured)) for row in best]
-    band = [data.paper.range_of(main.id, best[0].setting if best else "") for main in measured]
-    return draw_overlay([main.title for main in measured], shapes, band)
+    return _render("leaderboard.html.jinja", data.blueprint, {}, **shown)
 
 
 def draw_chart(chart: Chart, word: str = "ability") -> str:

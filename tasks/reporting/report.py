@@ -8,7 +8,7 @@ from schemas.blueprint import Blueprint
 from schemas.lineage import DatasetNotice, PartitionRef
 from schemas.metrics import METRICS, Metric
 from schemas.roles import PEOPLE
-from schemas.table import Cell, Column, Table, columns
+from schemas.table import Cell, Column, Interval, Table, columns
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.helpers import lay_out_judges, lay_out_simulation
 from tasks.reporting.content.position_bias import Positions, describe_positions
@@ -22,7 +22,7 @@ from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_t
 from tasks.runs.run_tables import ReportData
 from tasks.runs.score_tree import scores_of
 from tasks.runs.sections import Section, lay_out_sections, shown_sections
-from tasks.scoring.published import PublishedRange, PublishedTable, as_table
+from tasks.scoring.published import PublishedTable, as_table
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class SystemReport:
     weak: tuple[Weakness, ...]
     tree: Node
     paper: PublishedTable
-    published: Mapping[str, PublishedRange | None]
+    published: Mapping[str, Interval | None]
     tasks: tuple[TaskRow, ...]
     raw: tuple[RawRow, ...]
     positions: Positions | None

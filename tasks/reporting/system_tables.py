@@ -65,7 +65,7 @@ def abilities_table(entry: SystemReport) -> Table:
         note = "; ".join(filter(None, (gate, shorten(node.reason or "", 90))))
         title = Cell(node.title, note, href=f"#{node.anchor}" if part.datasets_total else "")
         likeness = record.abilities.get(part.id, "") if record and published else ""
-        between = Cell(Interval(published.low, published.high) if published else None, likeness)
+        between = Cell(published, likeness)
         rows.append((title, part.score, _datasets(node), between))
     heads = (Column("Ability", "name"), Column("Score", "score", 1), Column("Datasets", "part"))
     return Table((*heads, Column("Published range", "interval", 1)), rows, "Ability scores")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from schemas.blueprint import Ability
 from schemas.chart import Axis, Chart, Point, quartiles_table
 from schemas.documents.leaderboard import AcrossModels, ModelScore, PairDifference, PublishedRow, StoredRow, TaskAcross
 from schemas.lineage import RunManifest
@@ -45,15 +44,10 @@ RANKS = (
 TO_REPLIES = "From a number to its replies: moodflow explain RUN --model NAME --ability ABILITY."
 
 
-def measured_abilities(data: LeaderboardData) -> list[Ability]:
-    """Return the main abilities that a row has."""
-    scored = {ability for row in data.rows for ability in row.abilities}
-    return [main for main in data.blueprint.abilities if main.evaluated and main.id in scored]
-
-
 def ranking_table(data: LeaderboardData) -> Table:
     """Return the models by rank."""
-    said, measured = Column((data.chosen.group_by or "About").capitalize()), measured_abilities(data)
+    said, scored = Column((data.chosen.group_by or "About").capitalize()), {name for row in data.rows for name in row.abilities}
+    measured = [main for main in data.blueprint.abilities if main.evaluated and main.id in scored]
     heads = (*columns("count", "Group", "Rank"), said, *columns("name", "Model", "Setting"), *TOTAL_COLUMNS)
     scores = columns("score", *(main.title for main in measured), digits=1)
     rows = [

@@ -13,10 +13,9 @@ from tasks.reporting.content.leaderboard import lay_out_history, ranking_table, 
 from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.page import draw_chart, render_leaderboard
 from tasks.runs.verdict import judge_totals
-from tasks.scoring.published import as_table
 from tasks.text.tables import as_cell
 from tests.tasks.reporting.example_items import item_scores
-from tests.tasks.reporting.example_run import BLUEPRINT, manifest, published
+from tests.tasks.reporting.example_run import BLUEPRINT, manifest
 from tests.tasks.reporting.example_scores import score_layers, totals, totals_row
 from tests.tasks.reporting.pages import section
 
@@ -40,7 +39,6 @@ def data(**changes: Any) -> LeaderboardData:
         "history": judge_totals(pl.concat([newest, before.with_columns(pl.lit(OLD).alias("run"))]), BLUEPRINT, {}),
         "manifests": runs(),
         "links": {NEW: "runs/new/report.html"},
-        "paper": as_table(published()),
     }
     return LeaderboardData(**(fields | changes))
 

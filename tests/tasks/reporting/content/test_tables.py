@@ -4,6 +4,7 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import Missing
+from schemas.table import Interval
 from schemas.vocabulary import LEVELS
 from tasks.reporting.content.caveats import find_missing_scores
 from tasks.reporting.content.score_tree import Node
@@ -12,7 +13,7 @@ from tasks.reporting.report import build_report
 from tasks.runs.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tasks.runs.run_tables import System
 from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.published import PublishedRange, as_table
+from tasks.scoring.published import as_table
 from tests.tasks.reporting.example_run import ALPHA, BETA, BLUEPRINT, GAMMA, PLAN, example_data, manifest
 
 LOST = "its data is not published"
@@ -34,8 +35,8 @@ def test_abilities_with_their_published_range() -> None:
     assert [node.title for node in alpha.abilities] == ["Values & Safety", "Emotional Ability"]
     # Published: values_safety 95, 90, 40; emotional 70, 20, 10.
     assert alpha.published == {
-        "values_safety": PublishedRange(40.0, 90.0, 95.0),
-        "emotional": PublishedRange(10.0, 20.0, 70.0),
+        "values_safety": Interval(40.0, 95.0),
+        "emotional": Interval(10.0, 70.0),
         "supporting": None,
     }
     # Nothing stands beside published numbers where there is no total.

@@ -5,9 +5,8 @@ from math import sqrt
 
 import pytest
 
-from tasks.reporting.figures.abilities import Band, Shape, draw_overlay, edges, point_at
+from tasks.reporting.figures.abilities import Shape, draw_overlay, edges, point_at
 from tasks.reporting.figures.palette import SERIES, KeyedFigure
-from tasks.scoring.published import PublishedRange
 
 TITLES = ("North", "East", "South & more", "West")
 
@@ -23,8 +22,8 @@ def test_the_axes_follow_clockwise_from_the_top() -> None:
 WHOLE, NONE = Shape("whole", (100.0, 100.0, 100.0, 100.0)), Shape("none", (None,) * 4)
 
 
-def draw(*shapes: Shape, band: Band = ()) -> KeyedFigure:
-    overlay = draw_overlay(TITLES, shapes, band)
+def draw(*shapes: Shape) -> KeyedFigure:
+    overlay = draw_overlay(TITLES, shapes)
     assert overlay is not None
     return overlay
 
@@ -36,15 +35,9 @@ def test_a_missing_score_leaves_a_gap() -> None:
     # Three dots: up at the ring, halfway down, and in the middle, which is a true 0.
     dots = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([-\d.]+)" cy="([-\d.]+)"', svg)]
     assert dots[:3] == [(0, -112), (0, 56), (0, 0)]
+    assert "South &amp;" in svg
     # Two of four edges.
     assert svg.count(f'stroke="{SERIES[0]}"') == 2
-
-
-def test_the_published_range_is_a_ring() -> None:
-    svg = draw(WHOLE, WHOLE, band=[PublishedRange(10.0, 50.0, 90.0)] * 4).svg
-    assert svg.count('fill-rule="evenodd"') == 1
-    assert svg.count("stroke-dasharray") == 4
-    assert "South &amp;" in svg
 
 
 def test_an_overlay_says_whose_colour_is_whose() -> None:
