@@ -12,7 +12,7 @@ from schemas.table import Cell, Column, Interval, Table, columns
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.helpers import lay_out_judges, lay_out_simulation
 from tasks.reporting.content.position_bias import Positions, describe_positions
-from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
+from tasks.reporting.content.request import Provenance, describe_provenance, lay_out_request
 from tasks.reporting.content.retrieval import lay_out_needles, lay_out_retrieval
 from tasks.reporting.content.score_tables import Headlines, describe_headlines, lay_out_gains, lay_out_groups
 from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
@@ -81,7 +81,6 @@ class Report:
     data: ReportData
     systems: tuple[SystemReport, ...]
     provenance: Provenance
-    request: Request | None
     sections: tuple[Section, ...]
     headlines: tuple[Headlines, ...]
     method: MethodNotes
@@ -127,8 +126,8 @@ def build_report(data: ReportData) -> Report:
             _describe(data, verdict, gaps, f"m{number}") for number, verdict in enumerate(judge_systems(data), start=1)
         ),
         provenance=describe_provenance(data),
-        request=describe_request(data),
         sections=shown_sections(
+            ("asked", "What was asked", lay_out_request(data)),
             ("gains", "Gains over Base", lay_out_gains(data)),
             ("retrieval", "Retrieval", lay_out_retrieval(data)),
             ("needles", "Length and depth", lay_out_needles(data)),

@@ -10,7 +10,7 @@ from schemas.table import Cell, Table
 from schemas.tables.comparisons import Agreements, SettingGains
 from schemas.tables.items import Retrievals
 from tasks.reporting.content.helpers import lay_out_judges
-from tasks.reporting.content.request import Request, describe_request
+from tasks.reporting.content.request import lay_out_request
 from tasks.reporting.content.retrieval import kept_table, lay_out_needles, lay_out_retrieval, recall_rows
 from tasks.reporting.content.score_tables import lay_out_gains
 from tasks.reporting.figures.palette import GATE, HEAT, OURS
@@ -159,20 +159,19 @@ PLAIN = (
 )
 
 
-def describe_roles(changed: dict[str, Any] | None = None, **roles: Any) -> Request:
-    """Describe the run with other models in some roles."""
+def describe_roles(changed: dict[str, Any] | None = None, **roles: Any) -> tuple[tuple[str, ...], list[Any]]:
+    """Notes and rows of roles of the run with other models in some roles."""
     plan = PLAN | {"roles": PLAN["roles"] | roles} | (changed or {})
-    found = describe_request(long_data(manifest=manifest(plan=plan)))
-    assert found is not None
-    return found
+    said, roles_block = lay_out_request(long_data(manifest=manifest(plan=plan)))
+    return said.warnings, list(roles_block.tables[0].rows)
 
 
 def test_another_sage_and_judge_are_not_under_test() -> None:
     other, elsewhere = ({"name": name, "identity": f"http://{host}/v1"} for name, host in (("omega", "a"), ("alpha", "b")))
-    found = describe_roles(sage=other, judge=other)
+    notes, roles = describe_roles(sage=other, judge=other)
     # One of the same name elsewhere is another model.
-    assert found.notes == describe_roles(sage=elsewhere, judge=elsewhere).notes == (PLAIN,)
-    assert [row[:2] for row in found.roles.rows] == [
+    assert notes == describe_roles(sage=elsewhere, judge=elsewhere)[0] == (PLAIN,)
+    assert [row[:2] for row in roles] == [
         ("Core", "alpha and beta"),
         ("Sage", "omega"),
         ("Rank", "auto: BAAI/bge-m3 where it is there, else minilm, fused with BM25"),
@@ -183,11 +182,11 @@ def test_another_sage_and_judge_are_not_under_test() -> None:
 
 def test_critic_embedder_and_panel_are_named() -> None:
     told = "The panel holds a model under test (beta), whose ratings of its own answers are among those compared."
-    assert told in describe_roles(panel=[PLAN["models"][1]]).notes
+    assert told in describe_roles(panel=[PLAN["models"][1]])[0]
     changed = {"settings": ["base", "self_rag"], "retrieval": {"ranking": "bm25"}}
-    found = describe_roles(changed, panel=[PLAN["roles"]["judge"]])
-    shown = [models for role, models, _ in found.roles.rows if role in {"Critic", "Rank"}]
+    notes, roles = describe_roles(changed, panel=[PLAN["roles"]["judge"]])
+    shown = [models for role, models, _ in roles if role in {"Critic", "Rank"}]
     assert shown == ["the model under test itself", "BM25, by words"]
-    assert found.notes[0] == PLAIN.replace("RAG and CoEM", "Self-RAG")
-    assert found.notes[1] == "With Self-RAG the Critic is the model under test itself (alpha and beta)."
-    assert found.notes[-1].startswith("The panel holds the judge itself, alpha")
+    assert notes[0] == PLAIN.replace("RAG and CoEM", "Self-RAG")
+    assert notes[1] == "With Self-RAG the Critic is the model under test itself (alpha and beta)."
+    assert notes[-1].startswith("The panel holds the judge itself, alpha")
