@@ -1,11 +1,11 @@
 """A figure: its values, what they show in one sentence, and the table of its numbers. What draws it is not known here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import quantiles
 from typing import Literal, NamedTuple
 
-from schemas.table import Column, Table, columns
+from schemas.table import Table
 
 Kind = Literal["boxes", "strips", "ranges", "points", "lines", "grid"]
 """How values are drawn.
@@ -77,9 +77,3 @@ def quartiles(values: Sequence[float]) -> tuple[float, ...]:
     """Return the lowest value, three quartiles, linearly interpolated, and the highest; quartiles are their own quartiles."""
     inner = quantiles(values, n=4, method="inclusive") if len(values) > 1 else [*values] * 3
     return (min(values), *inner, max(values))
-
-
-def quartiles_table(title: str, of: str, rows: Mapping[str, Sequence[float]]) -> Table:
-    """Return `quartiles` by the names of rows, which are `of` something."""
-    heads = columns("score", "Lowest", "Quarter", "Median", "Three quarters", "Highest")
-    return Table((Column(of, "name"), *heads), [(name, *ends) for name, ends in rows.items()], title)

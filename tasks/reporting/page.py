@@ -191,12 +191,12 @@ def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (
 
 
 def draw_chart(chart: Chart, word: str = "ability") -> str:
-    """Draw a figure that a benchmark describes as an SVG element, with another word for an ability at its axes."""
-    from tasks.reporting.figures import chart_kinds, drawing  # noqa: PLC0415
+    """Draw a figure as an SVG element, with another word for an ability at its axes."""
+    # The drawing libraries take a second to load; pages without charts do not pay for it.
+    from tasks.reporting.figures import chart_kinds  # noqa: PLC0415
 
-    with drawing.unchecked():
-        x, y = (axis._replace(title=worded(axis.title, word)) for axis in (chart.x, chart.y))
-        return chart_kinds.draw_chart(replace(chart, x=x, y=y))
+    x, y = (axis._replace(title=worded(axis.title, word)) for axis in (chart.x, chart.y))
+    return chart_kinds.draw_chart(replace(chart, x=x, y=y))
 
 
 FULL_REPORT = "The full report, with figures, every task and example items, is the page report.html beside this file."

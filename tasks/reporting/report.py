@@ -4,11 +4,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from schemas.blueprint import Blueprint
 from schemas.lineage import DatasetNotice, PartitionRef
 from schemas.metrics import METRICS, Metric
 from schemas.roles import PEOPLE
-from schemas.table import Cell, Column, Interval, Table, columns
+from schemas.table import Cell, Column, Table, columns
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.helpers import lay_out_judges, lay_out_simulation
 from tasks.reporting.content.position_bias import Positions, describe_positions
@@ -34,7 +33,6 @@ class SystemReport:
     weak: tuple[Weakness, ...]
     tree: Node
     paper: PublishedTable
-    published: Mapping[str, Interval | None]
     tasks: tuple[TaskRow, ...]
     raw: tuple[RawRow, ...]
     positions: Positions | None
@@ -153,7 +151,6 @@ def _describe(data: ReportData, verdict: TotalVerdict, missing: MissingScores, a
         weak=tuple(findings[task.part.id] for task in weakest_tasks(tasks)),
         tree=tree,
         paper=paper,
-        published={node.part.id: paper.range_of(node.part.id, system.setting) for node in tree.children},
         tasks=tasks,
         raw=raw,
         positions=describe_positions(data, system),
@@ -163,20 +160,16 @@ def _describe(data: ReportData, verdict: TotalVerdict, missing: MissingScores, a
 def describe_method(data: ReportData) -> MethodNotes:
     """Describe everything about the method that a reader of this run needs."""
     limits = {model["name"]: (model.get("sampling") or {}).get("max_tokens") for model in data.manifest.plan.get("models", ())}
+    heads = (Column("Ability", "name"), *columns("count", "Tasks", "Datasets", "Methods"))
     own = data.blueprint.datasets.values() if data.manifest.plan.get("sample") is None else ()
     return MethodNotes(
         metrics={path.spec.metric: METRICS[path.spec.metric].words for path in metric_paths(data.blueprint)},
         reply_limits=[f"{name} {limit:,d}" for name, limit in limits.items() if limit],
-        design=_design_table(data.blueprint),
+        design=Table(heads, [(node.title, *counts) for node, *counts in data.blueprint.design()], "Tasks, datasets and methods"),
         design_effects=_design_effects_table(data),
         own_samples={entry.title: entry.sample for entry in own if entry.sample},
         deviations=tuple(notice for notice in data.manifest.datasets if notice.differences),
     )
-
-
-def _design_table(blueprint: Blueprint) -> Table:
-    heads = (Column("Ability", "name"), *columns("count", "Tasks", "Datasets", "Methods"))
-    return Table(heads, [(node.title, *counts) for node, *counts in blueprint.design()], "Tasks, datasets and methods")
 
 
 def _design_effects_table(data: ReportData) -> Table:

@@ -60,7 +60,7 @@ def abilities_table(entry: SystemReport) -> Table:
     """Return the scores of a system's abilities and the range of the published ones."""
     record, rows = entry.verdict.comparability, []
     for node in entry.tree.children:
-        part, published = node.part, entry.published[node.part.id]
+        part, published = node.part, entry.paper.range_of(node.part.id, entry.verdict.setting)
         gate = "gate, not in the mean" if node.kind == "gate" else ""
         note = "; ".join(filter(None, (gate, shorten(node.reason or "", 90))))
         title = Cell(node.title, note, href=f"#{node.anchor}" if part.datasets_total else "")

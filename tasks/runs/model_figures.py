@@ -10,7 +10,7 @@ from statistics import mean, median
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.chart import Axis, Chart, Point, quartiles, quartiles_table
+from schemas.chart import Axis, Chart, Point, quartiles
 from schemas.table import Column, Interval, Table, Value, columns
 from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table, with_total
 from tasks.runs.sections import Block
@@ -58,6 +58,7 @@ def _draw_abilities(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) 
     boxes = {title: quartiles(values_of(pairs)) for title, pairs in scores.items()}
     *abilities, total = boxes
     words = f"Half of {counted(len(values_of(scores[total])), 'model')} have a total"
+    heads = columns("score", "Lowest", "Quarter", "Median", "Three quarters", "Highest")
     low, high = (number(boxes[total][quarter]) for quarter in (1, 3))
     words += f" from {low} to {high}" if low != high else f" of {low}"
     lowest, highest = (end(abilities, key=lambda title: boxes[title][2], default=total) for end in (min, max))
@@ -69,7 +70,7 @@ def _draw_abilities(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) 
         f"{words}.",
         "boxes",
         tuple(Point(value, title, is_own=row.run is not None) for title in boxes for row, value in scores[title]),
-        quartiles_table(f"Scores by ability{where}", "Score", boxes),
+        Table((Column("Score", "name"), *heads), [(title, *ends) for title, ends in boxes.items()], f"Scores by ability{where}"),
         note="Box: the middle half of the models; dark line: the median; thin line: the range.",
     )
 

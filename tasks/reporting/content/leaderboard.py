@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from schemas.chart import Axis, Chart, Point, quartiles_table
-from schemas.documents.leaderboard import AcrossModels, ModelScore, PairDifference, PublishedRow, StoredRow, TaskAcross
+from schemas.chart import Axis, Chart, Point
+from schemas.documents.leaderboard import AcrossModels, PublishedRow, StoredRow
 from schemas.lineage import RunManifest
 from schemas.roles import JUDGE
-from schemas.table import Cell, Column, Interval, Table, Value, columns
+from schemas.table import Cell, Column, Table, Value, columns
 from tasks.lake.manifest import run_order
 from tasks.leaderboard.across_models import groups_said
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
@@ -15,6 +15,7 @@ from tasks.reporting.content.verdicts import TOTAL_COLUMNS, interval_cell, total
 from tasks.runs.run_tables import System
 from tasks.runs.sections import Block, Section, shown_sections
 from tasks.runs.verdict import total_of
+from tasks.scoring.gains import difference_cell
 from tasks.scoring.published import BASE_SETTING
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, number, percent, signed
@@ -177,7 +178,6 @@ def _lay_out_across(data: LeaderboardData, across: Sequence[AcrossModels]) -> It
         few = few if len(group.models) > MOST_COMPARED else ""
         if group.tasks:
             yield Block(f"Tasks{where}", " ".join((*_say_tasks(group), few + TASKS)), (tasks_table(group, FIRST),))
-            yield Block(f"Spread of each task{where}", charts=(_draw_spread(group.tasks),), folds=True)
         if group.pairs:
             yield Block(f"Differences{where}", few + DIFFERENCES, (differences_table(group),))
         if group.variations:
@@ -198,15 +198,6 @@ def _say_tasks(group: AcrossModels) -> Iterator[str]:
         yield "No task is among the five weakest of every model."
 
 
-def _draw_spread(tasks: Sequence[TaskAcross]) -> Chart:
-    boxes = {task.title: task.quartiles for task in tasks}
-    widest = max(boxes, key=lambda title: boxes[title][-1] - boxes[title][0])
-    words = f"Scores lie furthest apart in {widest}: from {number(boxes[widest][0])} to {number(boxes[widest][-1])}."
-    points = tuple(Point(end, title) for title, ends in boxes.items() for end in ends)
-    note = "Box: middle half of the models; dark line: median; thin line: range."
-    return Chart("", words, "boxes", points, quartiles_table("Spread of each task", "Task", boxes), note=note)
-
-
 MOST_COMPARED = 10
 """Models set side by side on a page; JSON and CSV have all."""
 
@@ -215,21 +206,19 @@ FIRST = slice(MOST_COMPARED)
 
 def tasks_table(across: AcrossModels, models: slice) -> Table:
     """Return the tasks, a column for each of these models."""
-    scores = columns("score", *across.models[models], digits=1)
-    rows: list[tuple[Value, ...]] = [
-        (task.title, *map(_task_cell, task.scores[models]), task.weakest_of) for task in across.tasks
-    ]
-    return Table((Column("Task", "name"), *scores, Column("Weakest of", "count")), rows, "Tasks by model")
-
-
-def _task_cell(score: ModelScore) -> Cell:
-    return Cell(score.score, "≈" if score.tied and score.mark != "best" else "", score.mark)
+    heads = (Column("Task", "name"), *columns("score", *across.models[models], digits=1), Column("Weakest of", "count"))
+    rows: list[tuple[Value, ...]] = []
+    for task in across.tasks:
+        scores = task.scores[models]
+        cells = (Cell(each.score, "≈" if each.tied and each.mark != "best" else "", each.mark) for each in scores)
+        rows.append((task.title, *cells, task.weakest_of))
+    return Table(heads, rows, "Tasks by model")
 
 
 def differences_table(across: AcrossModels) -> Table:
     """Return totals less totals of the first models, a row and a column for each."""
     models = across.models[FIRST]
-    pairs = {(pair.first, pair.second): _difference(pair) for pair in across.pairs}
+    pairs = {(pair.first, pair.second): difference_cell(pair.difference, pair.model_dump()) for pair in across.pairs}
     heads = (Column("Row less column", "name"), *columns("difference", *models, digits=1))
     return Table(heads, [(row, *(pairs.get((row, column), "") for column in models)) for row in models], "Differences of totals")
 
@@ -239,16 +228,12 @@ def pairs_table(across: AcrossModels) -> Table:
     first = set(across.models[FIRST])
     heads = (*columns("name", "Model", "Less"), Column("Points", "difference"), Column("95 % interval", "change"))
     rows = [
-        (pair.first, pair.second, _difference(pair)._replace(interval=None), _difference(pair).interval, pair.n_items)
+        (pair.first, pair.second, cell._replace(interval=None), cell.interval, pair.n_items)
         for pair in across.pairs
+        for cell in [difference_cell(pair.difference, pair.model_dump())]
         if {pair.first, pair.second} <= first
     ]
     return Table((*heads, Column("Items", "count")), rows, "Total less total")
-
-
-def _difference(pair: PairDifference) -> Cell:
-    ends = Interval.of(pair.ci_low, pair.ci_high)
-    return Cell(pair.difference, mark="clear" if pair.is_clear else None, interval=ends)
 
 
 def ranks_table(across: AcrossModels) -> Table:

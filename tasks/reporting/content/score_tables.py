@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from statistics import fmean
-from typing import Literal
 
 import polars as pl
 
@@ -22,7 +21,7 @@ from tasks.runs.run_tables import ReportData, Row, System
 from tasks.runs.sections import Block
 from tasks.scoring.benchmark import rank_correlations
 from tasks.scoring.breakdowns import put_on_scale
-from tasks.scoring.gains import is_clear
+from tasks.scoring.gains import difference_cell
 from tasks.solvers.registry import setting_order, setting_title
 from tasks.text.number_format import count, number, signed
 
@@ -196,12 +195,7 @@ def _gains_table(model: str, gains: Sequence[tuple[str, str, Row]]) -> Table:
     """Return the gains with the scores that they are differences of."""
     scores = (*columns("score", "Base", "Setting", digits=1), Column("Gain, 95 % interval", "difference", 1))
     lines = [
-        (title, setting, row["base_0_100"], row["setting_0_100"], _gain_cell(row), row["n_items"])
+        (title, setting, row["base_0_100"], row["setting_0_100"], difference_cell(row["gain"], row), row["n_items"])
         for title, setting, row in gains
     ]
     return Table((*columns("name", "Score", "Setting"), *scores, Column("Items", "count")), lines, f"Gains of {model}")
-
-
-def _gain_cell(row: Row) -> Cell:
-    mark: Literal["clear"] | None = "clear" if is_clear(row) else None
-    return Cell(row["gain"], mark=mark, interval=Interval.of(row["ci_low"], row["ci_high"]))

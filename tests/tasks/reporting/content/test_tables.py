@@ -10,10 +10,12 @@ from tasks.reporting.content.caveats import find_missing_scores
 from tasks.reporting.content.score_tree import Node
 from tasks.reporting.content.tables import ScoreInterval, metric_paths
 from tasks.reporting.report import build_report
+from tasks.reporting.system_tables import abilities_table
 from tasks.runs.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tasks.runs.run_tables import System
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import as_table
+from tasks.text.tables import as_cell
 from tests.tasks.reporting.example_run import ALPHA, BETA, BLUEPRINT, GAMMA, PLAN, example_data, manifest
 
 LOST = "its data is not published"
@@ -34,13 +36,9 @@ def test_abilities_with_their_published_range() -> None:
     ]
     assert [node.title for node in alpha.abilities] == ["Values & Safety", "Emotional Ability"]
     # Published: values_safety 95, 90, 40; emotional 70, 20, 10.
-    assert alpha.published == {
-        "values_safety": Interval(40.0, 95.0),
-        "emotional": Interval(10.0, 70.0),
-        "supporting": None,
-    }
+    assert [as_cell(row[3]).value for row in abilities_table(alpha).rows] == [Interval(40.0, 95.0), Interval(10.0, 70.0), None]
     # Nothing stands beside published numbers where there is no total.
-    assert gamma.published["emotional"] is None
+    assert {as_cell(row[3]).value for row in abilities_table(gamma).rows} == {None}
     reason = "nothing scored: 4 failed calls (mood); its data is not published (lost); no replies in this run (tale)"
     assert shown(gamma.abilities[1]) == ("Emotional Ability", None, 0, 3, reason)
 
@@ -134,4 +132,5 @@ def test_a_number_has_its_own_reason() -> None:
 
 
 def test_rows_without_a_published_table() -> None:
-    assert set(build_report(example_data(paper=as_table())).systems[0].published.values()) == {None}
+    table = abilities_table(build_report(example_data(paper=as_table())).systems[0])
+    assert {as_cell(row[3]).value for row in table.rows} == {None}
