@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from schemas.documents.leaderboard import AcrossModels, SystemRow
+from schemas.documents.leaderboard import AcrossModels
 from schemas.table import Column, Table
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.leaderboard import pairs_table, ranking_table, ranks_table, tasks_table
 from tasks.reporting.page import render_leaderboard, worded_table, write_text
-from tasks.runs.exhibits import lay_out_exhibits
+from tasks.runs.exhibits import lay_out_exhibits, origin_of
 from tasks.runs.run_tables import Row
 from tasks.text.tables import to_csv, to_latex
 
@@ -71,13 +71,9 @@ def _rows(data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, li
     for row in data.rows:
         tasks = of_model.get((row.group, row.setting, row.model), {})
         about = row.about.cells if row.about else {}
-        plain = row.model_dump(exclude={"abilities", "about"}) | {"comparability": _likeness(row)} | about
+        plain = row.model_dump(exclude={"abilities", "about"}) | {"comparability": origin_of(row)[1]} | about
         tables[""].append(plain | row.abilities | tasks)
     return {ending: rows for ending, rows in tables.items() if rows}
-
-
-def _likeness(row: SystemRow) -> str | None:
-    return row.comparability.verdict if row.comparability else None
 
 
 def _table(rows: Sequence[Row]) -> Table:

@@ -82,14 +82,18 @@ def render_pages(report: Report) -> Iterator[tuple[str, str]]:
     Styles and figures are inside, no script, nothing is loaded from anywhere.
     """
     beside = len(report.systems) > MOST_ON_A_PAGE
-    render = partial(_render, "page.html.jinja", report.data.blueprint, _draw(report), report=report, beside=beside)
+    figures = {
+        "abilities": {entry.anchor: draw_abilities(entry) for entry in report.systems},
+        "overlay": overlay_systems(report.systems),
+    }
+    render = partial(_render, "page.html.jinja", report.data.blueprint, figures=figures, report=report, beside=beside)
     for entry in report.systems if beside else ():
         yield page_of(entry.anchor), render(systems=[entry], alone=True)
     yield REPORT, render(systems=() if beside else report.systems, alone=False)
 
 
-def _render(template: str, blueprint: Blueprint, figures: dict[str, object], **content: object) -> str:
-    return make_environment(blueprint.ability_word).get_template(template).render(figures=figures, colours=COLOURS, **content)
+def _render(template: str, blueprint: Blueprint, **content: object) -> str:
+    return make_environment(blueprint.ability_word).get_template(template).render(colours=COLOURS, **content)
 
 
 def worded(text: str, word: str) -> str:
@@ -108,14 +112,6 @@ def render_sheet(run: str, answers: Sequence[SheetAnswer]) -> str:
     """Return a sheet as one page to fill in, which loads nothing; what it saves is made by a script inside."""
     sheet = make_environment().get_template("sheet.html.jinja")
     return sheet.render(run=run, answers=answers, describe=describe_dimension, words_of=words_of, colours=COLOURS)
-
-
-def _draw(report: Report) -> dict[str, object]:
-    """Draw the figures of the page's systems as SVG elements, by the anchor of what they show."""
-    return {
-        "abilities": {entry.anchor: draw_abilities(entry) for entry in report.systems},
-        "overlay": overlay_systems(report.systems),
-    }
 
 
 @cache
@@ -187,7 +183,7 @@ def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (
         "runs": runs_behind(data),
         "sections": lay_out_leaderboard(data, groups, exhibits),
     }
-    return _render("leaderboard.html.jinja", data.blueprint, {}, **shown)
+    return _render("leaderboard.html.jinja", data.blueprint, **shown)
 
 
 def draw_chart(chart: Chart, word: str = "ability") -> str:

@@ -13,7 +13,7 @@ from tasks.reporting.content.helpers import lay_out_judges, lay_out_simulation
 from tasks.reporting.content.position_bias import Positions, describe_positions
 from tasks.reporting.content.request import Provenance, describe_provenance, lay_out_request
 from tasks.reporting.content.retrieval import lay_out_needles, lay_out_retrieval
-from tasks.reporting.content.score_tables import Headlines, describe_headlines, lay_out_gains, lay_out_groups
+from tasks.reporting.content.score_tables import Headlines, describe_headlines, lay_out_gains, lay_out_groups, lay_out_headlines
 from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
 from tasks.reporting.content.tables import RawRow, TaskRow, has_levels, metric_paths, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
@@ -79,6 +79,7 @@ class Report:
     data: ReportData
     systems: tuple[SystemReport, ...]
     provenance: Provenance
+    leading: tuple[Section, ...]
     sections: tuple[Section, ...]
     headlines: tuple[Headlines, ...]
     method: MethodNotes
@@ -117,13 +118,14 @@ class Report:
 
 def build_report(data: ReportData) -> Report:
     """Compute everything a report says about a run."""
-    gaps = find_missing_scores(data)
+    gaps, verdicts = find_missing_scores(data), judge_systems(data)
+    headlines = tuple(describe_headlines(data.blueprint, data.layers))
+    side_by_side = lay_out_headlines(headlines, [verdict.system for verdict in verdicts])
     return Report(
         data=data,
-        systems=tuple(
-            _describe(data, verdict, gaps, f"m{number}") for number, verdict in enumerate(judge_systems(data), start=1)
-        ),
+        systems=tuple(_describe(data, verdict, gaps, f"m{number}") for number, verdict in enumerate(verdicts, start=1)),
         provenance=describe_provenance(data),
+        leading=shown_sections(("headlines", "Scores side by side", side_by_side)),
         sections=shown_sections(
             ("asked", "What was asked", lay_out_request(data)),
             ("gains", "Gains over Base", lay_out_gains(data)),
@@ -134,7 +136,7 @@ def build_report(data: ReportData) -> Report:
             ("groups", "Groups of items", lay_out_groups(data)),
             ("simulation", "Simulated persons", lay_out_simulation(data)),
         ),
-        headlines=tuple(describe_headlines(data.blueprint, data.layers)),
+        headlines=headlines,
         method=describe_method(data),
     )
 

@@ -8,7 +8,7 @@ from io import StringIO
 from typing import Any, Literal
 
 from schemas.printing import printable
-from schemas.table import Cell, Column, Interval, Kind, Part, Table, Value
+from schemas.table import Cell, Column, Interval, Kind, Part, Table, Value, columns
 from tasks.text import number_format as formats
 
 _FORMULA = tuple("=+-@|\t\r\n＝＋－＠")
@@ -109,6 +109,12 @@ def _marks(scores: Mapping[int, float]) -> Iterator[tuple[int, Literal["best", "
             yield n, "second"
         elif round(score - lowest, 2) <= NEAR:
             yield n, "lowest"
+
+
+def correlations_table(title: str, head: str, matrix: Mapping[str, Mapping[str, float | None]]) -> Table:
+    """Return correlations of any two, a row and a column for each; one with itself is left out."""
+    rows = [(name, *("" if other == name else of_one[other] for other in matrix)) for name, of_one in matrix.items()]
+    return Table((Column(head, "name"), *columns("number", *matrix)), rows, title)
 
 
 def to_markdown(table: Table) -> str:

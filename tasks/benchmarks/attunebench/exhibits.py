@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from schemas.chart import Axis, Chart, Point
-from schemas.table import Column, Table, columns
+from schemas.table import Table, columns
 from tasks.benchmarks.attunebench.annotate import SETTING, AnnotateOptions
 from tasks.benchmarks.attunebench.section import OF_TURN
 from tasks.runs.exhibits import Exhibit, RankedModels
@@ -12,7 +12,7 @@ from tasks.runs.run_tables import Row
 from tasks.runs.sections import Block
 from tasks.scoring.benchmark import rank_correlations
 from tasks.text.number_format import counted, number
-from tasks.text.tables import MARKS, mark_scores
+from tasks.text.tables import MARKS, correlations_table, mark_scores
 
 RHO, TITLE = "Spearman's rho", "Rank correlation of the parts"
 WORDS = f"Scores on 0–100, marked within a group, mode and strategy: others may have been asked of other conversations. {MARKS}"
@@ -58,8 +58,7 @@ def _correlate(rows: list[Row]) -> Iterator[Block]:
     points = tuple(Point(rho, pair, is_own=True) for rho, pair in known)
     over = "Over all rows of the table above that have both parts, whatever their group."
     note = f"{over} 1: they rank alike; 0: as if unrelated; −1: in reverse."
-    matrix = [(part, *(of_part.get(other, "") for other in rhos)) for part, of_part in rhos.items()]
-    numbers = Table((Column("Part", "name"), *columns("number", *rhos)), matrix, TITLE)
+    numbers = correlations_table(TITLE, "Part", rhos)
     yield Block(charts=(Chart(TITLE, words, "strips", points, numbers, x=Axis(RHO, -1, 1), note=note),))
 
 

@@ -24,6 +24,7 @@ from tasks.scoring.breakdowns import put_on_scale
 from tasks.scoring.gains import difference_cell
 from tasks.solvers.registry import setting_order, setting_title
 from tasks.text.number_format import count, number, signed
+from tasks.text.tables import correlations_table
 
 AVERAGE = "average"
 
@@ -128,17 +129,29 @@ class Headlines:
         rows = [(system.label, *(scores.get((system, name)) for name in self.metrics)) for system in systems]
         return Table((Column("Model", "name"), *columns("score", *self.metrics)), rows, f"Scores: {self.dataset}")
 
-    @property
-    def correlation_tables(self) -> tuple[Table, ...]:
-        """Rank correlations of each setting, a row and a column per headline."""
-        return tuple(
-            Table(
-                (Column(setting_title(setting), "name"), *columns("number", *matrix)),
-                [(name, *("" if other == name else rho[other] for other in matrix)) for name, rho in matrix.items()],
-                "Rank correlations",
-            )
-            for setting, matrix in self.correlations.items()
-        )
+
+HEADLINES = "On 0–100, with 95 % interval and number of items. A dash is a score that is missing, and not 0."
+RHO = (
+    "Spearman's rho over the models that have both: 1 is the same order, −1 the reverse. A dash: fewer than three models, or all "
+    "alike. What is a part of another score goes with it by construction."
+)
+FEWEST = 3
+"""Models that can be ranked alike."""
+
+
+def lay_out_headlines(headlines: Sequence[Headlines], systems: Sequence[System]) -> Iterator[Block]:
+    """Yield the scores of each dataset side by side, and how alike they rank the systems in each setting."""
+    for entry in headlines:
+        metrics = ", ".join(f"{headline}: {metric}" for headline, metric in entry.metrics.items())
+        title = entry.dataset if len(headlines) > 1 else ""
+        yield Block(title, f"{HEADLINES} {metrics}; the method says what these are.", (entry.table(systems),))
+        tables = [
+            correlations_table("Rank correlations", setting_title(setting), matrix)
+            for setting, matrix in entry.correlations.items()
+            if len(systems) >= FEWEST
+        ]
+        words = RHO if tables else "A rank correlation needs three models."
+        yield Block("Do they rank the models alike?", words, tuple(tables))
 
 
 def describe_headlines(blueprint: Blueprint, layers: Mapping[str, pl.DataFrame]) -> Iterator[Headlines]:
