@@ -156,8 +156,14 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
             where=str(folder),
             next_step=f"moodflow run {benchmark} --model NAME makes one, or show the paper's table with --published",
         )
-    for manifest in manifests:
-        _require_totals(manifest, blueprint)
+    for manifest in (manifest for manifest in manifests if manifest.benchmark != blueprint.name):
+        raise UsageError(
+            f"run {manifest.run} is of another benchmark",
+            where="--run",
+            expected=f"a run of {blueprint.name}",
+            got=manifest.benchmark,
+            next_step=f"moodflow leaderboard {manifest.benchmark} --run {manifest.run}",
+        )
     groups, every = in_groups(manifests, lake)
     totals = _newest(every)
     manifests = tuple(manifest for manifest in manifests if manifest.run in totals[RUN])
@@ -216,17 +222,6 @@ def _newest(totals: pl.DataFrame) -> pl.DataFrame:
 def manifests_of(blueprint: Blueprint, folder: Folder) -> tuple[RunManifest, ...]:
     """Return the manifests of all runs of a benchmark, newest first."""
     return tuple(manifest for manifest in read_manifests(folder) if manifest.benchmark == blueprint.name)
-
-
-def _require_totals(manifest: RunManifest, blueprint: Blueprint) -> None:
-    if manifest.benchmark != blueprint.name:
-        raise UsageError(
-            f"run {manifest.run} is of another benchmark",
-            where="--run",
-            expected=f"a run of {blueprint.name}",
-            got=manifest.benchmark,
-            next_step=f"moodflow leaderboard {manifest.benchmark} --run {manifest.run}",
-        )
 
 
 def _read(manifests: Sequence[RunManifest], layer: str, lake: Lake) -> pl.DataFrame:

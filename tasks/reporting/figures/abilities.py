@@ -4,12 +4,13 @@ To load the drawing libraries takes longer than to write the page, and the repor
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from statistics import median
 
-from tasks.reporting.figures.palette import FONT, GATE, GRID, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL, WIDTH, KeyedFigure
+from schemas.chart import MOST_LINES
+from tasks.reporting.figures.palette import FONT, GATE, GRID, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL, WIDTH
 from tasks.reporting.report import SystemReport
 from tasks.runs.verdict import name_score
 from tasks.scoring.published import TOTAL
@@ -102,9 +103,6 @@ def _text(text: str, x: float, y: float, colour: str, anchor: str = "start", wei
 FEWEST_AXES = 3
 """Two axes are a line."""
 
-MAX_SHAPES = len(SERIES)
-"""More outlines than colours cannot be told apart."""
-
 RINGS = (25, 50, 75, 100)
 _FULL = 100.0
 _RADIUS, _BOX_WIDE, _BOX_TALL = 112, 484, 322
@@ -117,11 +115,12 @@ _WIDTH_OF_NAME = 14
 
 
 @dataclass(frozen=True)
-class Shape:
-    """Scores of one model on 0-100 in the order of the axes; null where it has none."""
+class KeyedFigure:
+    """A drawing of several models, and its key: label and colour of each. `left_out`: models that are not drawn."""
 
-    label: str
-    scores: tuple[float | None, ...]
+    svg: str
+    keys: tuple[tuple[str, str], ...]
+    left_out: int
 
 
 def point_at(axis: int, axes: int, score: float) -> tuple[float, float]:
@@ -140,32 +139,31 @@ def edges(scores: Sequence[float | None]) -> list[tuple[int, int]]:
 def overlay_systems(systems: Sequence[SystemReport]) -> KeyedFigure | None:
     """Draw the systems of a run over each other."""
     titles = [node.title for entry in systems[:1] for node in entry.abilities]
-    return draw_overlay(titles, [Shape(entry.label, tuple(node.part.score for node in entry.abilities)) for entry in systems])
+    return draw_overlay(titles, {entry.label: [node.part.score for node in entry.abilities] for entry in systems})
 
 
-def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape]) -> KeyedFigure | None:
+def draw_overlay(titles: Sequence[str], shapes: Mapping[str, Sequence[float | None]]) -> KeyedFigure | None:
     """Draw several models over each other, as many as there are colours.
 
     Drawn by hand: a chart library has no such chart, and putting one together from layers takes a second each.
 
     Args:
         titles: names of the axes.
-        shapes: models; those without any score are left out.
+        shapes: scores on 0-100 by model, null where it has none; models without any are left out.
 
     Returns:
         null with fewer than three axes, or with one model only.
     """
-    drawn = [shape for shape in shapes if any(score is not None for score in shape.scores)][:MAX_SHAPES]
+    drawn = [label for label, scores in shapes.items() if any(score is not None for score in scores)][:MOST_LINES]
     if len(titles) < FEWEST_AXES or len(drawn) < 2:  # noqa: PLR2004
         return None
-    marks = _grid(len(titles))
-    for shape, colour in zip(drawn, SERIES, strict=False):
-        marks += _outline(shape.scores, f'stroke="{colour}" stroke-width="2.5" stroke-linecap="round"')
-        marks += [f'<circle {_attributes(dot, "cx", "cy")} r="4" fill="{colour}"/>' for dot in _dots(shape.scores)]
+    marks, keys = _grid(len(titles)), tuple(zip(drawn, SERIES, strict=False))
+    for label, colour in keys:
+        marks += _outline(shapes[label], f'stroke="{colour}" stroke-width="2.5" stroke-linecap="round"')
+        marks += [f'<circle {_attributes(dot, "cx", "cy")} r="4" fill="{colour}"/>' for dot in _dots(shapes[label])]
     marks += _names(titles)
     box = f"{-_BOX_WIDE / 2:g} {-_BOX_TALL / 2:g} {_BOX_WIDE} {_BOX_TALL}"
     svg = f'<svg viewBox="{box}" aria-hidden="true" focusable="false" font-family="sans-serif">{"".join(marks)}</svg>'
-    keys = tuple((shape.label, colour) for shape, colour in zip(drawn, SERIES, strict=False))
     return KeyedFigure(svg, keys, left_out=len(shapes) - len(drawn))
 
 
