@@ -174,7 +174,10 @@ def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (
     for group, _, block in lay_out_exhibits(data.models, data.groups):
         blocks.setdefault(group, []).append(block)
         blocks[group].sort(key=lambda block: (not block.tables, block.folds))  # tables stand before figures
-    exhibits = [(f"exhibits{n or ''}", f"Figures and tables{group}", shown) for n, (group, shown) in enumerate(blocks.items())]
+    exhibits = [
+        (f"exhibits{n if n > 1 else ''}", f"Figures and tables{group}", shown)
+        for n, (group, shown) in enumerate(blocks.items(), 1)
+    ]
     shown: dict[str, object] = {
         "data": data,
         "rows": data.rows,
