@@ -75,26 +75,26 @@ def recall_rows(data: ReportData) -> list[Row]:
     Of several searches the best counts. `model` is ALL_MODELS where a ranking is the same for all models, `n_items` counts items
     with a needle, once per repetition, `chunks` is the median number of chunks ranked.
     """
-    return _merge_models(_recall_rows(_with_needle(data), data))
+    at = [(pl.col("best") < k).fill_null(value=False).mean().alias(f"recall_{k}") for k in CUTOFFS]
+    # Per item, repetition and stage: best rank of the needle's chunk from 0 (null = not among the ranked), and chunks ranked.
+    rank = pl.col("rank")
+    places = (
+        _with_needle(data).group_by(*ASKED, "stage").agg(best=rank.filter(pl.col("holds_needle")).min(), chunks=rank.max() + 1)
+    )
+    grouped = places.group_by("dataset", "setting", "stage", "model").agg(*at, n_items=pl.len(), chunks=pl.col("chunks").median())
+    rows = sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), STAGES.index(row["stage"]), row["model"]))
+    return _merge_models(
+        [
+            row
+            | {"title": data.title_of(row["dataset"]), "setting": setting_title(row["setting"])}
+            | {"stage": STAGE_TITLES[row["stage"]], "recall": tuple(row[f"recall_{k}"] for k in CUTOFFS)}
+            for row in rows
+        ]
+    )
 
 
 def _with_needle(data: ReportData) -> pl.DataFrame:
     return data.retrievals.filter(pl.col("holds_needle").is_not_null())
-
-
-def _recall_rows(ranked: pl.DataFrame, data: ReportData) -> list[Row]:
-    at = [(pl.col("best") < k).fill_null(value=False).mean().alias(f"recall_{k}") for k in CUTOFFS]
-    # Per item, repetition and stage: best rank of the needle's chunk from 0 (null = not among the ranked), and chunks ranked.
-    rank = pl.col("rank")
-    places = ranked.group_by(*ASKED, "stage").agg(best=rank.filter(pl.col("holds_needle")).min(), chunks=rank.max() + 1)
-    grouped = places.group_by("dataset", "setting", "stage", "model").agg(*at, n_items=pl.len(), chunks=pl.col("chunks").median())
-    rows = sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), STAGES.index(row["stage"]), row["model"]))
-    return [
-        row
-        | {"title": data.title_of(row["dataset"]), "setting": setting_title(row["setting"])}
-        | {"stage": STAGE_TITLES[row["stage"]], "recall": tuple(row[f"recall_{k}"] for k in CUTOFFS)}
-        for row in rows
-    ]
 
 
 def _order(data: ReportData, row: Row) -> tuple[Any, ...]:
