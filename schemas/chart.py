@@ -7,13 +7,16 @@ from typing import Literal, NamedTuple
 
 from schemas.table import Table
 
-Kind = Literal["boxes", "strips", "points", "lines", "grid"]
+Kind = Literal["boxes", "strips", "ranges", "points", "lines", "grid"]
 """How values are drawn.
 
-boxes: the quartiles of each row. strips: a line for each value of a row, its median and its mean. Rows are named by `y`.
-points: a dot for each value; those of a series are joined and named. lines: a coloured line for each series.
-grid: a cell for each `x` and `y`, coloured by `value`, which is on 0-100.
+boxes: the quartiles of each row. strips: a line for each value of a row, its median and its mean. ranges: a coloured dot in each
+row for each series, on both sides of 0. Rows are named by `y`. points: a dot for each value; those of a series are joined and
+named. lines: a coloured line for each series. grid: a cell for each `x` and `y`, coloured by `value`, which is on 0-100.
 """
+
+MOST_LINES = 6
+"""More colours cannot be told apart; the tables hold the other lines."""
 
 
 class Axis(NamedTuple):
@@ -23,13 +26,14 @@ class Axis(NamedTuple):
     low: float | None = None
     high: float | None = None
     is_log: bool = False
+    is_time: bool = False
 
 
 class Point(NamedTuple):
     """A value.
 
-    `low`, `high`: the ends of x, drawn of `points`. `is_hollow`: estimated, or not ranked. `is_own`: measured in a run, not
-    printed in a paper, whose values alone make boxes, medians and means where there are any.
+    `low`, `high`: the ends of x, drawn of `ranges` and `points`, or of y, of `lines`. `is_hollow`: estimated, or not ranked.
+    `is_own`: measured in a run, not printed in a paper, whose values alone make boxes, medians and means where there are any.
     """
 
     x: float | str
@@ -62,6 +66,11 @@ class Chart:
     y: Axis = PLAIN
     curves: tuple[tuple[tuple[float, float], ...], ...] = ()
     note: str = ""
+
+    @property
+    def left_out(self) -> int:
+        """How many of its lines are not drawn."""
+        return max(0, len({point.series for point in self.points}) - MOST_LINES) if self.kind == "lines" else 0
 
 
 def quartiles(values: Sequence[float]) -> tuple[float, ...]:

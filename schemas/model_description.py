@@ -37,6 +37,11 @@ class ModelSize(Frozen):
     high: float = Field(description="billions; the same as low if it is no range")
     is_estimate: bool = Field(description="whether the text says so: a tilde before it, or a word such as estimated")
 
+    @property
+    def middle(self) -> float:
+        """Return the middle of the range, in billions."""
+        return (self.low + self.high) / 2
+
     @model_validator(mode="before")
     @classmethod
     def _read_text(cls, value: Any) -> Any:
@@ -87,4 +92,4 @@ class ModelDescription(Frozen):
         """Return the words of each field and, as `billions`, the middle of the size."""
         size = self.parameters
         words = {name: self.words(name) for name in type(self).model_fields}
-        return {**words, "billions": (size.low + size.high) / 2 if size else None}
+        return {**words, "billions": size.middle if size else None}

@@ -15,6 +15,8 @@ Verdict = Literal["scored", "vetoed", "undecided", "too little scored", "instrum
 was scored. The others have no total: fewer than half of the datasets are scored, an instrument failed, or nothing is scored.
 """
 
+WITH_TOTAL: tuple[Verdict, ...] = ("scored", "vetoed", "undecided")
+
 
 class JudgedTotal(Frozen):
     """The total of a model in one setting, with what may be said of it. Scores are on 0-100; null = missing."""
@@ -42,6 +44,11 @@ class JudgedTotal(Frozen):
     verdict: Verdict
     why: str | None = Field(description="what the verdict rests on; null = the score alone")
     headline: str = Field(description="the sentence to be said first")
+
+    @property
+    def has_total(self) -> bool:
+        """Whether there is a total, which may stand among published ones."""
+        return self.verdict in WITH_TOTAL
 
 
 class SystemRow(JudgedTotal):

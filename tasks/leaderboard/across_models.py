@@ -198,16 +198,14 @@ def _vary(
 
 def describe_leaderboard(data: LeaderboardData, across: tuple[AcrossModels, ...]) -> RankedSystems:
     """Return a leaderboard as a document, with what `compare_models` returned of it."""
-    rows, chosen = tuple(data.rows), None if data.chosen == Chosen() else data.chosen
-    if data.is_published:
-        return RankedSystems(models=rows, chosen=chosen, across=across)
+    dimensions = (StoredDimensionScore(**row) for row in data.dimensions.iter_rows(named=True))
     return RankedSystems(
-        models=rows,
+        models=tuple(data.rows),
         published=data.beside or None,
-        chosen=chosen,
-        groups=data.groups,
-        dimension_scores=tuple(StoredDimensionScore(**row) for row in data.dimensions.iter_rows(named=True)),
-        helper_ranks=tuple(compare_helpers(data)),
+        chosen=None if data.chosen == Chosen() else data.chosen,
+        groups=None if data.is_published else data.groups,
+        dimension_scores=None if data.is_published else tuple(dimensions),
+        helper_ranks=None if data.is_published else tuple(compare_helpers(data)),
         across=across,
     )
 

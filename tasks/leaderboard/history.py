@@ -14,7 +14,6 @@ from tasks.lake.manifest import read_code_version
 from tasks.leaderboard.ranking import LeaderboardData, find_regressed, in_groups, manifests_of
 from tasks.runs.past_run import past_run
 from tasks.runs.verdict import judge_totals
-from tasks.scoring.published import as_table, published_of
 
 
 def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> LeaderboardData:
@@ -33,7 +32,6 @@ def stored_leaderboard(folder: Folder, ranked: LeaderboardData, page: Path) -> L
         links=report_links(manifests, folder, page),
         regressed=ranked.regressed | regressed,
         damaged=ranked.damaged | damaged,
-        paper=as_table(published_of(ranked.blueprint)),
     )
 
 

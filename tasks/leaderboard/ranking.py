@@ -30,8 +30,6 @@ from tasks.scoring.blueprints import load_blueprint, profiled_blueprint
 from tasks.scoring.breakdowns import judges_first
 from tasks.scoring.published import (
     LANGUAGE,
-    PublishedTable,
-    as_table,
     paper_of,
     papers,
     published_abilities,
@@ -68,7 +66,6 @@ class LeaderboardData:
     history: pl.DataFrame
     manifests: tuple[RunManifest, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
-    paper: PublishedTable = field(default_factory=as_table)
     is_published: bool = False
     groups: tuple[Group, ...] = ()
     regressed: frozenset[tuple[str, str, str]] = frozenset()
@@ -158,8 +155,14 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
             where=str(folder),
             next_step=f"moodflow run {benchmark} --model NAME makes one, or show the paper's table with --published",
         )
-    for manifest in manifests:
-        _require_totals(manifest, blueprint)
+    for manifest in (manifest for manifest in manifests if manifest.benchmark != blueprint.name):
+        raise UsageError(
+            f"run {manifest.run} is of another benchmark",
+            where="--run",
+            expected=f"a run of {blueprint.name}",
+            got=manifest.benchmark,
+            next_step=f"moodflow leaderboard {manifest.benchmark} --run {manifest.run}",
+        )
     groups, every = in_groups(manifests, lake)
     totals = _newest(every)
     manifests = tuple(manifest for manifest in manifests if manifest.run in totals[RUN])
@@ -220,17 +223,6 @@ def manifests_of(blueprint: Blueprint, folder: Folder) -> tuple[RunManifest, ...
     return tuple(manifest for manifest in read_manifests(folder) if manifest.benchmark == blueprint.name)
 
 
-def _require_totals(manifest: RunManifest, blueprint: Blueprint) -> None:
-    if manifest.benchmark != blueprint.name:
-        raise UsageError(
-            f"run {manifest.run} is of another benchmark",
-            where="--run",
-            expected=f"a run of {blueprint.name}",
-            got=manifest.benchmark,
-            next_step=f"moodflow leaderboard {manifest.benchmark} --run {manifest.run}",
-        )
-
-
 def _read(manifests: Sequence[RunManifest], layer: str, lake: Lake) -> pl.DataFrame:
     """Read a layer of these runs, newest run first, with column `run`."""
     refs = [manifest.partition(layer) for manifest in manifests]
@@ -256,7 +248,6 @@ def published_leaderboard(benchmark: str) -> LeaderboardData:
         totals=judge_totals(totals, blueprint, {}),
         abilities=published_abilities(published),
         history=totals.clear(),
-        paper=as_table(published),
         is_published=True,
         groups=groups,
         about={None: published_descriptions(blueprint)},

@@ -5,18 +5,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from schemas.documents.leaderboard import AcrossModels, SystemRow
+from schemas.documents.leaderboard import AcrossModels
 from schemas.table import Column, Table
 from tasks.leaderboard.ranking import LeaderboardData
-from tasks.reporting.content.leaderboard import build_leaderboard, pairs_table, ranks_table, tasks_table
+from tasks.reporting.content.leaderboard import pairs_table, ranking_table, ranks_table, tasks_table
 from tasks.reporting.page import render_leaderboard, worded_table, write_text
-from tasks.runs.exhibits import lay_out_exhibits
+from tasks.runs.exhibits import lay_out_exhibits, origin_of
 from tasks.runs.run_tables import Row
 from tasks.text.tables import to_csv, to_latex
 
 LATEX_HEAD = (
     "% Needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}. Bold: best, or clear; underlined: second; italic: lowest;"
-    " \\approx: the best is not clearly better."
+    " \\approx: the best is not clearly better. Chinese needs xelatex or lualatex, and \\usepackage{ctex}."
 )
 _COLUMNS = 6
 """Models beside each other in a table of LaTeX."""
@@ -71,13 +71,9 @@ def _rows(data: LeaderboardData, across: Sequence[AcrossModels]) -> dict[str, li
     for row in data.rows:
         tasks = of_model.get((row.group, row.setting, row.model), {})
         about = row.about.cells if row.about else {}
-        plain = row.model_dump(exclude={"abilities", "about"}) | {"comparability": _likeness(row)} | about
+        plain = row.model_dump(exclude={"abilities", "about"}) | {"comparability": origin_of(row)[1]} | about
         tables[""].append(plain | row.abilities | tasks)
     return {ending: rows for ending, rows in tables.items() if rows}
-
-
-def _likeness(row: SystemRow) -> str | None:
-    return row.comparability.verdict if row.comparability else None
 
 
 def _table(rows: Sequence[Row]) -> Table:
@@ -87,7 +83,7 @@ def _table(rows: Sequence[Row]) -> Table:
 
 
 def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[Table]:
-    yield build_leaderboard(data).ranking
+    yield ranking_table(data)
     for group in across:
         chunks = [slice(start, start + _COLUMNS) for start in range(0, len(group.models), _COLUMNS)]
         title = f"{data.blueprint.title}, setting {group.setting}, group {group.group}" if group.group else data.blueprint.title

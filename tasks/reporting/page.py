@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
-from schemas.chart import Chart, Point
+from schemas.chart import Chart
 from schemas.documents.leaderboard import AcrossModels
 from schemas.errors import LakeError
 from schemas.folders import Folder
@@ -23,20 +23,27 @@ from tasks.lake.files import replace_file
 from tasks.lake.seal import REPORT, page_of
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting import system_tables
-from tasks.reporting.content import helpers, operations
-from tasks.reporting.content import leaderboard as leaderboard_tables
+from tasks.reporting.content import operations
 from tasks.reporting.content.advice import LANGUAGES
-from tasks.reporting.content.leaderboard import Leaderboard, build_leaderboard
+from tasks.reporting.content.leaderboard import lay_out_leaderboard, ranking_table, runs_behind, warn_of_rows
 from tasks.reporting.content.operations import missing_table
-from tasks.reporting.content.verdicts import TOTAL_COLUMNS, change_notes, changes_table, label_of, state_said
-from tasks.reporting.figures.abilities import MAX_SHAPES, Shape, draw_abilities, draw_overlay, overlay_systems
+from tasks.reporting.content.verdicts import (
+    TOTAL_COLUMNS,
+    change_notes,
+    changes_table,
+    interval_cell,
+    label_of,
+    state_said,
+    total_cell,
+)
+from tasks.reporting.figures.abilities import draw_abilities, overlay_systems
 from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.report import Report, build_report, partitions_table
 from tasks.reporting.system_tables import results_table, scores_table, weakest_table
 from tasks.runs.exhibits import lay_out_exhibits
 from tasks.runs.rating_sheets import SheetAnswer
 from tasks.runs.run_tables import ReportData
-from tasks.runs.sections import Block, lay_out_sections
+from tasks.runs.sections import Block
 from tasks.scoring.published import paper_of
 from tasks.solvers.registry import setting_title
 from tasks.text import number_format as formats
@@ -52,8 +59,8 @@ FILTERS = (formats.number, formats.count, formats.interval, formats.percent, for
 """Filters of templates, under their own names; FUNCTIONS are called so."""
 
 FUNCTIONS = (
-    *(change_notes, changes_table, label_of, state_said, paper_of, partitions_table, lay_out_sections),
-    *(formats.counted, formats.listed, as_cell, cell_words, note_words, value_words),
+    *(change_notes, changes_table, label_of, state_said, paper_of, partitions_table),
+    *(formats.counted, formats.listed, as_cell, cell_words, interval_cell, note_words, total_cell, value_words),
 )
 
 
@@ -75,14 +82,18 @@ def render_pages(report: Report) -> Iterator[tuple[str, str]]:
     Styles and figures are inside, no script, nothing is loaded from anywhere.
     """
     beside = len(report.systems) > MOST_ON_A_PAGE
-    render = partial(_render, "page.html.jinja", report.data.blueprint, _draw(report), report=report, beside=beside)
+    figures = {
+        "abilities": {entry.anchor: draw_abilities(entry) for entry in report.systems},
+        "overlay": overlay_systems(report.systems),
+    }
+    render = partial(_render, "page.html.jinja", report.data.blueprint, figures=figures, report=report, beside=beside)
     for entry in report.systems if beside else ():
         yield page_of(entry.anchor), render(systems=[entry], alone=True)
     yield REPORT, render(systems=() if beside else report.systems, alone=False)
 
 
-def _render(template: str, blueprint: Blueprint, figures: dict[str, object], **content: object) -> str:
-    return make_environment(blueprint.ability_word).get_template(template).render(figures=figures, colours=COLOURS, **content)
+def _render(template: str, blueprint: Blueprint, **content: object) -> str:
+    return make_environment(blueprint.ability_word).get_template(template).render(colours=COLOURS, **content)
 
 
 def worded(text: str, word: str) -> str:
@@ -101,26 +112,6 @@ def render_sheet(run: str, answers: Sequence[SheetAnswer]) -> str:
     """Return a sheet as one page to fill in, which loads nothing; what it saves is made by a script inside."""
     sheet = make_environment().get_template("sheet.html.jinja")
     return sheet.render(run=run, answers=answers, describe=describe_dimension, words_of=words_of, colours=COLOURS)
-
-
-def _draw(report: Report) -> dict[str, object]:
-    """Draw the page's figures as SVG elements, by the anchor of what they show; of recall by dataset."""
-    recall = report.retrieval.by_dataset if report.retrieval else {}
-    figures: dict[str, object] = {
-        "abilities": {entry.anchor: draw_abilities(entry) for entry in report.systems},
-        "overlay": overlay_systems(report.systems),
-    }
-    if not (report.gains or recall or report.needles):
-        return figures
-    # The drawing libraries take a second to load; pages without charts do not pay for it.
-    from tasks.reporting.figures import charts, drawing  # noqa: PLC0415
-
-    with drawing.unchecked():
-        return figures | {
-            "gains": {entry.anchor: charts.draw_gains(entry) for entry in report.gains},
-            "recall": {dataset: charts.draw_recall(rows) for dataset, rows in recall.items()},
-            "needles": {grid.anchor: charts.draw_needles(grid) for grid in report.needles},
-        }
 
 
 @cache
@@ -142,16 +133,13 @@ def make_environment(ability_word: str = "ability") -> Environment:
     shared: dict[str, object] = {
         "draw_chart": partial(draw_chart, word=ability_word),
         **{function.__name__: function for function in FUNCTIONS},
-        "leaderboard_tables": leaderboard_tables,
         "operations": operations,
-        "helpers": helpers,
         "system_tables": system_tables,
         "report_page": REPORT,
         "languages": LANGUAGES,
         "sum_usage": total,
         "models_used": by_model,
         "max_partitions": MAX_PARTITIONS,
-        "most": leaderboard_tables.MOST_COMPARED,
         "total_interval": TOTAL_COLUMNS[1],
     }
     environment.globals.update(shared)
@@ -182,48 +170,32 @@ def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (
         data: the ranked models.
         groups: those that are ranked together, side by side.
     """
-    leaderboard = build_leaderboard(data)
-    figures, exhibits = _draw_leaderboard(leaderboard, data, groups), dict[str, list[Block]]()
+    blocks: dict[str, list[Block]] = {}
     for group, _, block in lay_out_exhibits(data.models, data.groups):
-        exhibits.setdefault(group, []).append(block)
-        exhibits[group].sort(key=lambda block: (not block.tables, block.folds))  # tables stand before figures
-    shown: dict[str, object] = {"leaderboard": leaderboard, "across": groups, "exhibits": exhibits}
-    return _render("leaderboard.html.jinja", data.blueprint, figures, **shown)
-
-
-def _draw_leaderboard(leaderboard: Leaderboard, data: LeaderboardData, groups: Sequence[AcrossModels]) -> dict[str, object]:
-    """Return the page's drawings as SVG elements; those it does not have are null."""
-    from tasks.reporting.figures import charts, drawing  # noqa: PLC0415
-
-    # Only what is ranked together is drawn together.
-    group = leaderboard.entries[0].group if leaderboard.entries else None
-    best = [entry for entry in leaderboard.entries if entry.group == group and entry.has_total][:MAX_SHAPES]
-    shapes = [Shape(entry.system.label, entry.scores) for entry in best]
-    measured = [main.id for main in data.blueprint.abilities if main.title in leaderboard.titles]
-    setting = best[0].system.setting if best else ""
-    band = [data.paper.range_of(name, setting) for name in measured]
-    with drawing.unchecked():
-        return {
-            "overlay": draw_overlay(leaderboard.titles, shapes, band),
-            "history": charts.draw_histories(leaderboard.histories) if leaderboard.histories else None,
-            "tasks": [
-                draw_chart(
-                    Chart("", "", "boxes", tuple(Point(end, task.title) for task in group.tasks for end in task.quartiles))
-                )
-                if group.tasks
-                else None
-                for group in groups
-            ],
-        }
+        blocks.setdefault(group, []).append(block)
+        blocks[group].sort(key=lambda block: (not block.tables, block.folds))  # tables stand before figures
+    exhibits = [
+        (f"exhibits{n if n > 1 else ''}", f"Figures and tables{group}", shown)
+        for n, (group, shown) in enumerate(blocks.items(), 1)
+    ]
+    shown: dict[str, object] = {
+        "data": data,
+        "rows": data.rows,
+        "ranking": ranking_table(data),
+        "warnings": warn_of_rows(data),
+        "runs": runs_behind(data),
+        "sections": lay_out_leaderboard(data, groups, exhibits),
+    }
+    return _render("leaderboard.html.jinja", data.blueprint, **shown)
 
 
 def draw_chart(chart: Chart, word: str = "ability") -> str:
-    """Draw a figure that a benchmark describes as an SVG element, with another word for an ability at its axes."""
-    from tasks.reporting.figures import chart_kinds, drawing  # noqa: PLC0415
+    """Draw a figure as an SVG element, with another word for an ability at its axes."""
+    # The drawing libraries take a second to load; pages without charts do not pay for it.
+    from tasks.reporting.figures import chart_kinds  # noqa: PLC0415
 
-    with drawing.unchecked():
-        x, y = (axis._replace(title=worded(axis.title, word)) for axis in (chart.x, chart.y))
-        return chart_kinds.draw_chart(replace(chart, x=x, y=y))
+    x, y = (axis._replace(title=worded(axis.title, word)) for axis in (chart.x, chart.y))
+    return chart_kinds.draw_chart(replace(chart, x=x, y=y))
 
 
 FULL_REPORT = "The full report, with figures, every task and example items, is the page report.html beside this file."

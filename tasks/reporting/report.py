@@ -4,23 +4,24 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from schemas.blueprint import Blueprint
 from schemas.lineage import DatasetNotice, PartitionRef
 from schemas.metrics import METRICS, Metric
+from schemas.roles import PEOPLE
 from schemas.table import Cell, Column, Table, columns
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
-from tasks.reporting.content.helpers import JudgeReport, describe_judges
+from tasks.reporting.content.helpers import lay_out_judges, lay_out_simulation
 from tasks.reporting.content.position_bias import Positions, describe_positions
-from tasks.reporting.content.request import Provenance, Request, describe_provenance, describe_request
-from tasks.reporting.content.retrieval import NeedleGrid, RetrievalReport, describe_retrieval, needle_grids
-from tasks.reporting.content.score_tables import Headlines, ModelGains, describe_groups, describe_headlines, model_gains
+from tasks.reporting.content.request import Provenance, describe_provenance, lay_out_request
+from tasks.reporting.content.retrieval import lay_out_needles, lay_out_retrieval
+from tasks.reporting.content.score_tables import Headlines, describe_headlines, lay_out_gains, lay_out_groups, lay_out_headlines
 from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
 from tasks.reporting.content.tables import RawRow, TaskRow, has_levels, metric_paths, raw_rows, task_rows
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
 from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_tasks
 from tasks.runs.run_tables import ReportData
 from tasks.runs.score_tree import scores_of
-from tasks.scoring.published import PublishedRange, PublishedTable, as_table
+from tasks.runs.sections import Section, lay_out_sections, shown_sections
+from tasks.scoring.published import PublishedTable, as_table
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,6 @@ class SystemReport:
     weak: tuple[Weakness, ...]
     tree: Node
     paper: PublishedTable
-    published: Mapping[str, PublishedRange | None]
     tasks: tuple[TaskRow, ...]
     raw: tuple[RawRow, ...]
     positions: Positions | None
@@ -79,12 +79,8 @@ class Report:
     data: ReportData
     systems: tuple[SystemReport, ...]
     provenance: Provenance
-    request: Request | None
-    gains: tuple[ModelGains, ...]
-    retrieval: RetrievalReport | None
-    needles: tuple[NeedleGrid, ...]
-    judges: JudgeReport | None
-    groups: tuple[Table, ...]
+    leading: tuple[Section, ...]
+    sections: tuple[Section, ...]
     headlines: tuple[Headlines, ...]
     method: MethodNotes
 
@@ -110,6 +106,11 @@ class Report:
         return json.dumps(self.data.manifest.plan, ensure_ascii=False, indent=2)
 
     @property
+    def by_people(self) -> bool:
+        """Whether people rated answers."""
+        return not self.data.judgements.filter(judge=PEOPLE).is_empty()
+
+    @property
     def has_settings(self) -> bool:
         """Whether systems differ in more than the model."""
         return len(self.data.settings) > 1
@@ -117,20 +118,25 @@ class Report:
 
 def build_report(data: ReportData) -> Report:
     """Compute everything a report says about a run."""
-    gaps = find_missing_scores(data)
+    gaps, verdicts = find_missing_scores(data), judge_systems(data)
+    headlines = tuple(describe_headlines(data.blueprint, data.layers))
+    side_by_side = lay_out_headlines(headlines, [verdict.system for verdict in verdicts])
     return Report(
         data=data,
-        systems=tuple(
-            _describe(data, verdict, gaps, f"m{number}") for number, verdict in enumerate(judge_systems(data), start=1)
-        ),
+        systems=tuple(_describe(data, verdict, gaps, f"m{number}") for number, verdict in enumerate(verdicts, start=1)),
         provenance=describe_provenance(data),
-        request=describe_request(data),
-        gains=model_gains(data),
-        retrieval=describe_retrieval(data),
-        needles=needle_grids(data),
-        judges=describe_judges(data),
-        groups=describe_groups(data),
-        headlines=tuple(describe_headlines(data.blueprint, data.layers)),
+        leading=shown_sections(("headlines", "Scores side by side", side_by_side)),
+        sections=shown_sections(
+            ("asked", "What was asked", lay_out_request(data)),
+            ("gains", "Gains over Base", lay_out_gains(data)),
+            ("retrieval", "Retrieval", lay_out_retrieval(data)),
+            ("needles", "Length and depth", lay_out_needles(data)),
+            ("judges", "Judges", lay_out_judges(data)),
+            *lay_out_sections(data),
+            ("groups", "Groups of items", lay_out_groups(data)),
+            ("simulation", "Simulated persons", lay_out_simulation(data)),
+        ),
+        headlines=headlines,
         method=describe_method(data),
     )
 
@@ -147,7 +153,6 @@ def _describe(data: ReportData, verdict: TotalVerdict, missing: MissingScores, a
         weak=tuple(findings[task.part.id] for task in weakest_tasks(tasks)),
         tree=tree,
         paper=paper,
-        published={node.part.id: paper.range_of(node.part.id, system.setting) for node in tree.children},
         tasks=tasks,
         raw=raw,
         positions=describe_positions(data, system),
@@ -157,20 +162,16 @@ def _describe(data: ReportData, verdict: TotalVerdict, missing: MissingScores, a
 def describe_method(data: ReportData) -> MethodNotes:
     """Describe everything about the method that a reader of this run needs."""
     limits = {model["name"]: (model.get("sampling") or {}).get("max_tokens") for model in data.manifest.plan.get("models", ())}
+    heads = (Column("Ability", "name"), *columns("count", "Tasks", "Datasets", "Methods"))
     own = data.blueprint.datasets.values() if data.manifest.plan.get("sample") is None else ()
     return MethodNotes(
         metrics={path.spec.metric: METRICS[path.spec.metric].words for path in metric_paths(data.blueprint)},
         reply_limits=[f"{name} {limit:,d}" for name, limit in limits.items() if limit],
-        design=_design_table(data.blueprint),
+        design=Table(heads, [(node.title, *counts) for node, *counts in data.blueprint.design()], "Tasks, datasets and methods"),
         design_effects=_design_effects_table(data),
         own_samples={entry.title: entry.sample for entry in own if entry.sample},
         deviations=tuple(notice for notice in data.manifest.datasets if notice.differences),
     )
-
-
-def _design_table(blueprint: Blueprint) -> Table:
-    heads = (Column("Ability", "name"), *columns("count", "Tasks", "Datasets", "Methods"))
-    return Table(heads, [(node.title, *counts) for node, *counts in blueprint.design()], "Tasks, datasets and methods")
 
 
 def _design_effects_table(data: ReportData) -> Table:

@@ -7,7 +7,7 @@ from schemas.vocabulary import LEVELS
 from tasks.lake.seal import page_of
 from tasks.reporting.content.score_tree import Node
 from tasks.reporting.content.tables import RawRow
-from tasks.reporting.content.verdicts import TOTAL_COLUMNS
+from tasks.reporting.content.verdicts import TOTAL_COLUMNS, interval_cell, total_cell
 from tasks.reporting.report import SystemReport
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, number, share_of, shorten
@@ -35,7 +35,7 @@ def results_table(systems: Sequence[SystemReport], *, beside: bool = False) -> T
         verdict, page = entry.verdict, page_of(entry.anchor) if beside else ""
         model = Cell(verdict.system.model, href=f"{page}#{entry.anchor}")
         note = verdict.rank_note if verdict.rank is None else ""
-        total = (verdict.total_cell, verdict.interval_cell, Cell(verdict.verdict, note))
+        total = (total_cell(verdict), interval_cell(verdict), Cell(verdict.verdict, note))
         items = Part(verdict.n_scored, verdict.n_total)
         rows.append((verdict.rank, model, setting_title(verdict.system.setting), *total, verdict.coverage, items))
     heads = (Column("Rank", "count"), *columns("name", "Model", "Setting"), *TOTAL_COLUMNS)
@@ -60,12 +60,12 @@ def abilities_table(entry: SystemReport) -> Table:
     """Return the scores of a system's abilities and the range of the published ones."""
     record, rows = entry.verdict.comparability, []
     for node in entry.tree.children:
-        part, published = node.part, entry.published[node.part.id]
+        part, published = node.part, entry.paper.range_of(node.part.id, entry.verdict.setting)
         gate = "gate, not in the mean" if node.kind == "gate" else ""
         note = "; ".join(filter(None, (gate, shorten(node.reason or "", 90))))
         title = Cell(node.title, note, href=f"#{node.anchor}" if part.datasets_total else "")
         likeness = record.abilities.get(part.id, "") if record and published else ""
-        between = Cell(Interval(published.low, published.high) if published else None, likeness)
+        between = Cell(published, likeness)
         rows.append((title, part.score, _datasets(node), between))
     heads = (Column("Ability", "name"), Column("Score", "score", 1), Column("Datasets", "part"))
     return Table((*heads, Column("Published range", "interval", 1)), rows, "Ability scores")

@@ -13,7 +13,6 @@ from schemas.table import Column, Table, Value
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
 from tasks.runs.sections import Block
-from tasks.runs.verdict import WITH_TOTAL
 from tasks.solvers.registry import setting_title
 from tasks.text.tables import mark_scores
 
@@ -85,7 +84,7 @@ def lay_out_exhibits(models: RankedModels, groups: Sequence[Group]) -> Iterator[
 
 def with_total(rows: Iterable[ModelRow]) -> list[ModelRow]:
     """Return the rows that have a total, ranked ones first, the others by their total before the veto."""
-    totals = [row for row in rows if row.verdict in WITH_TOTAL]
+    totals = [row for row in rows if row.has_total]
     return sorted(totals, key=lambda row: (row.rank is None, -(row.total_before_veto or 0.0)))
 
 
@@ -104,9 +103,10 @@ def models_table(
 ) -> Table:
     """Return a table with a row per model: name, cells, and where that differs whose it is and how far it may be compared.
 
-    Scores are marked (`mark_scores`). One's own that are not comparable are not, where a paper's stand beside them.
+    Scores are marked (`mark_scores`), but those of vetoed models and, beside a paper's, one's own that are not comparable.
     """
     is_mixed = len({row.run is None for row in rows}) > 1
     lines = [(row.model, *cells(row), *origin_of(row)) for row in rows]
-    cohorts = [None if is_mixed and origin_of(row)[1] == "not comparable" else row.setting for row in rows]
+    apart = (row.vetoed or (is_mixed and origin_of(row)[1] == "not comparable") for row in rows)
+    cohorts = [None if is_apart else row.setting for is_apart, row in zip(apart, rows, strict=True)]
     return without_origin(mark_scores(Table((Column("Model", "name"), *heads, *ORIGIN), lines, title), cohorts))

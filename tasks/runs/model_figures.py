@@ -6,15 +6,13 @@ Where a paper's models stand beside one's own, statistics are of the paper's, an
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from statistics import mean, median
-from typing import NamedTuple
 
 import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.chart import Axis, Chart, Point, quartiles
-from schemas.model_description import ModelSize
-from schemas.table import Column, Interval, Table, columns
-from tasks.runs.exhibits import ORIGIN, Exhibit, ModelRow, RankedModels, origin_of, with_total, without_origin
+from schemas.table import Column, Interval, Table, Value, columns
+from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table, with_total
 from tasks.runs.sections import Block
 from tasks.scoring.published import BASE_SETTING
 from tasks.solvers.registry import setting_title
@@ -60,12 +58,13 @@ def _draw_abilities(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) 
     boxes = {title: quartiles(values_of(pairs)) for title, pairs in scores.items()}
     *abilities, total = boxes
     words = f"Half of {counted(len(values_of(scores[total])), 'model')} have a total"
-    words += f" from {number(boxes[total][1])} to {number(boxes[total][3])}"
+    heads = columns("score", "Lowest", "Quarter", "Median", "Three quarters", "Highest")
+    low, high = (number(boxes[total][quarter]) for quarter in (1, 3))
+    words += f" from {low} to {high}" if low != high else f" of {low}"
     lowest, highest = (end(abilities, key=lambda title: boxes[title][2], default=total) for end in (min, max))
     if boxes[lowest][2] < boxes[highest][2]:
         most, least = (number(boxes[title][2]) for title in (highest, lowest))
         words += f"; {highest} has the highest median ({most}), {lowest} the lowest ({least})"
-    heads = columns("score", "Lowest", "Quarter", "Median", "Three quarters", "Highest")
     yield Chart(
         f"Scores by ability{where}",
         f"{words}.",
@@ -122,54 +121,42 @@ def _average(pairs: Scored) -> tuple[int, float | None, float | None]:
     return len(values), mean(values) if values else None, median(values) if values else None
 
 
-class _Sized(NamedTuple):
-    """A model with its size; a range stands at its middle."""
-
-    is_own: bool
-    series: str
-    billions: float
-    model: str
-    total: float
-    size: ModelSize
-
-
 def _draw_sizes(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> Iterator[Chart]:
-    """Yield totals over sizes, models of one family joined; none without two sizes."""
-    *_, totals = measure(rows, blueprint).values()
-    models = sorted(
-        (
-            _Sized(row.run is not None, row.said("series") or "", mean((size.low, size.high)), row.model, total, size)
-            for row, total in totals
-            if row.about and (size := row.about.parameters)
-        ),
-        key=lambda model: model[:4],
-    )
-    if len({model.billions for model in models}) < 2:  # noqa: PLR2004
-        return
-    stated = [model for model in models if not model.is_own] or models
-    pairs = [
-        (small, large) for small, large in pairwise(stated) if small.series == large.series and small.billions < large.billions
+    """Yield totals over sizes, models of one family joined, a range at its middle; none without two sizes."""
+    *_, (of, totals) = measure(rows, blueprint).items()
+    sized = [
+        (row, row.said("series") or "", row.about.parameters, total)
+        for row, total in totals
+        if row.about and row.about.parameters
     ]
-    steps = [large.total > small.total for small, large in pairs if small.series]
-    words = f"From {weight(min(model.size.low for model in stated))} to {weight(max(model.size.high for model in stated))}"
+    sized.sort(key=lambda model: (model[0].run is not None, model[1], model[2].middle, model[0].model))
+    if len({size.middle for _, _, size, _ in sized}) < 2:  # noqa: PLR2004
+        return
+    stated = [model for model in sized if model[0].run is None] or sized
+    words = f"From {weight(min(size.low for _, _, size, _ in stated))} to {weight(max(size.high for _, _, size, _ in stated))}"
+    steps = [
+        larger > smaller
+        for (_, family, small, smaller), (_, series, large, larger) in pairwise(stated)
+        if family and family == series and small.middle < large.middle
+    ]
     rise = f"the total rises in {sum(steps)} of {len(steps)} steps from a model to the next larger one of its family"
     unsized = [row.model for row in rows if not row.said("parameters")]
     heads = (*columns("name", "Model", "Family"), Column("Parameters, billions", "number", 1), Column("Range", "interval", 1))
     lines = [
-        (model, series, billions, Interval(size.low, size.high) if size.low < size.high else None, size.is_estimate, total)
-        for _, series, billions, model, total, size in models
+        (row.model, series, size.middle, Interval(size.low, size.high) if size.low < size.high else None, size.is_estimate, total)
+        for row, series, size, total in sized
     ]
     yield Chart(
         f"Total and size{where}",
         f"{words} billion parameters {rise if steps else 'no two models are of one family'}.",
         "points",
         tuple(
-            Point(billions, total, series, None, size.low, size.high, size.is_estimate, is_own)
-            for is_own, series, billions, _, total, size in models
+            Point(size.middle, total, series, None, size.low, size.high, size.is_estimate, row.run is not None)
+            for row, series, size, total in sized
         ),
         Table((*heads, Column("Estimated"), Column("Total", "score")), lines, f"Total and size{where}"),
         Axis("parameters, billions (log scale)", is_log=True),
-        Axis("total, before the veto"),
+        Axis(of.lower()),
         note="Hollow dots: estimates; bars: ranges; lines: families."
         + (f" Left out, as no number is said: {listed(unsized)}." if unsized else ""),
     )
@@ -177,17 +164,18 @@ def _draw_sizes(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> I
 
 def lay_out_gains(models: RankedModels) -> Iterator[Block]:
     """Yield what a model gains in a setting over base, in the same source; null where a score is missing."""
-    titles = measure((), models.blueprint)
-    base = {(row.run is None, row.model): measure([row], models.blueprint) for row in models.rows if row.setting == BASE_SETTING}
-    lines = []
-    for row in (row for row in models.rows if row.setting != BASE_SETTING and (row.run is None, row.model) in base):
-        scores, before = measure([row], models.blueprint), base[row.run is None, row.model]
-        gains = [scores[title][0][1] - before[title][0][1] if scores[title] and before[title] else None for title in titles]
-        lines.append((row.model, setting_title(row.setting), *gains, *origin_of(row)))
-    heads = (*columns("name", "Model", "Setting"), *columns("difference", *titles), *ORIGIN)
-    if lines:
+    base = {(row.run is None, row.model): row for row in models.rows if row.setting == BASE_SETTING}
+    rows = [row for row in models.rows if row.setting != BASE_SETTING and (row.run is None, row.model) in base]
+
+    def gains(row: ModelRow) -> Iterator[Value]:
+        yield setting_title(row.setting)
+        scores, before = (measure([each], models.blueprint) for each in (row, base[row.run is None, row.model]))
+        yield from (scores[title][0][1] - before[title][0][1] if scores[title] and before[title] else None for title in scores)
+
+    if rows:
+        heads = (Column("Setting", "name"), *columns("difference", *measure((), models.blueprint)))
         words = "Differences of scores, in points of 0 to 100, of the models that were asked in both."
-        yield Block("What a setting gains over base", words, (without_origin(Table(heads, lines, "Gains over base")),))
+        yield Block("What a setting gains over base", words, (models_table("Gains over Base", rows, heads, gains),))
 
 
 def lay_out_printed(models: RankedModels) -> Iterator[Block]:

@@ -1,6 +1,6 @@
 """What benchmarks find out about a run besides scores, and the files they exchange runs by: rows of two registries."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,7 +36,7 @@ class RunSection:
 
 @dataclass(frozen=True)
 class Block:
-    """A part of a section: a title, words, figures and tables; one that folds shows them on demand, unless it is open."""
+    """A part of a section: a title, words, warnings, figures and tables; one that folds hides them, unless it is open."""
 
     title: str = ""
     words: str = ""
@@ -44,6 +44,17 @@ class Block:
     charts: tuple[Chart, ...] = ()
     folds: bool = False
     is_open: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+Section = tuple[str, str, Iterable[Block]]
+"""A section of a page: its anchor, its title and its blocks."""
+
+
+def shown_sections(*sections: Section) -> tuple[Section, ...]:
+    """Return the sections that have blocks."""
+    laid_out = ((anchor, title, tuple(blocks)) for anchor, title, blocks in sections)
+    return tuple(section for section in laid_out if section[-1])
 
 
 @dataclass(frozen=True)
@@ -93,10 +104,8 @@ def _as_json(name: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         raise UsageError(f"rows of the section {name} are no JSON", got=str(error), next_step=step) from error
 
 
-def lay_out_sections(data: ReportData) -> list[tuple[str, str, tuple[Block, ...], None]]:
-    """Return anchor, title and blocks of each section that a benchmark adds to the report of a run."""
-    return [
-        (name, section.title, tuple(section.lay_out(data, data.sections[name])), None)
-        for name, section in SECTIONS.items()
-        if section.lay_out and data.sections.get(name)
-    ]
+def lay_out_sections(data: ReportData) -> Iterator[Section]:
+    """Yield each section that a benchmark adds to the report of a run."""
+    for name, section in SECTIONS.items():
+        if section.lay_out and data.sections.get(name):
+            yield name, section.title, section.lay_out(data, data.sections[name])

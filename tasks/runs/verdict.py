@@ -9,15 +9,13 @@ from typing import Any
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.documents.leaderboard import JudgedTotal, Verdict
+from schemas.documents.leaderboard import WITH_TOTAL, JudgedTotal, Verdict
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, System, from_row, pool_counts
 from tasks.text.number_format import NONE, counted, describe_gate, interval, listed, number
 
 LEAST_COVERAGE = 0.5
 """A mean over fewer of a benchmark's datasets is no total of it."""
-
-WITH_TOTAL: tuple[Verdict, ...] = ("scored", "vetoed", "undecided")
 
 
 def judge_run(run: PastRun | ReportData) -> pl.DataFrame:
@@ -88,7 +86,7 @@ def say_total(total: JudgedTotal) -> str:
     before = number(total.total_before_veto, 2)
     if total.verdict == "vetoed":
         return f"0 ({before} before the veto)"
-    if total.verdict in WITH_TOTAL:
+    if total.has_total:
         return number(total.total, 2)
     return NONE if total.total_before_veto is None else f"{NONE} (what was scored: {before})"
 
@@ -100,7 +98,7 @@ def say_verdict(total: JudgedTotal) -> str:
 
 def say_interval(total: JudgedTotal) -> str:
     """Return the 95 % interval of a judged total for a cell; after a veto it is that of the total before."""
-    both = interval(total.ci_low, total.ci_high, 2) if total.verdict in WITH_TOTAL else NONE
+    both = interval(total.ci_low, total.ci_high, 2) if total.has_total else NONE
     return f"{both}, before the veto" if total.verdict == "vetoed" and both != NONE else both
 
 

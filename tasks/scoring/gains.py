@@ -24,6 +24,7 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL
 from schemas.metrics import Metric
+from schemas.table import Cell, Interval
 from schemas.tables.comparisons import OF_ALL, SettingGains
 from schemas.tables.scores import NormalizedScores
 from tasks.scoring.aggregation import SYSTEM, ability_contributions, aggregate_scores, metric_contributions
@@ -124,6 +125,11 @@ def is_clear(gain: Mapping[str, Any]) -> bool:
     """Return whether chance alone hardly explains a difference: its 95 % interval, `ci_low` to `ci_high`, does not hold 0."""
     low, high = gain["ci_low"], gain["ci_high"]
     return low is not None and high is not None and not low <= 0 <= high
+
+
+def difference_cell(value: float | None, ends: Mapping[str, Any]) -> Cell:
+    """Return a difference with its interval, `ci_low` to `ci_high`, marked where it is clear."""
+    return Cell(value, mark="clear" if is_clear(ends) else None, interval=Interval.of(ends["ci_low"], ends["ci_high"]))
 
 
 def spec_weights(rows: pl.DataFrame) -> Weights:

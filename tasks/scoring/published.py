@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from statistics import median
 from types import new_class
 from typing import Any
 
@@ -18,6 +17,7 @@ from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.model_description import ModelDescription, parse_size
 from schemas.paper import AbilityColumns, ModelTable, Paper, PrintedColumn
+from schemas.table import Interval
 from schemas.tables.scores import Totals
 from tasks.scoring.aggregation import apply_veto, rank_models, total_scores
 from tasks.scoring.tree import dataset_counts
@@ -28,15 +28,6 @@ BASE_SETTING = "base"
 LANGUAGE = "language"
 TOTAL = "overall"
 """Column of the total as printed; for vetoed models it is the one before the veto."""
-
-
-@dataclass(frozen=True)
-class PublishedRange:
-    """One score of the published models: its range and its median."""
-
-    low: float
-    middle: float
-    high: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +51,10 @@ class PublishedTable:
         of_setting = self.wide.filter((pl.col("setting") == setting) & (pl.col("ranked") | (not ranked)))
         return of_setting[name].drop_nulls().to_list()
 
-    def range_of(self, ability: str, setting: str) -> PublishedRange | None:
+    def range_of(self, ability: str, setting: str) -> Interval | None:
         """Return range of one ability in one setting; null if the table has none."""
         values = self.scores(ability, setting)
-        return PublishedRange(min(values), median(values), max(values)) if values else None
+        return Interval(min(values), max(values)) if values else None
 
 
 def as_table(published: pl.DataFrame | None = None) -> PublishedTable:

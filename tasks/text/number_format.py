@@ -113,6 +113,14 @@ def signed_interval(low: float | None, high: float | None, digits: int = 1) -> s
     return NONE if low is None or high is None else f"{signed(low, digits)} to {signed(high, digits)}"
 
 
+def say_ends(what: str, scores: Mapping[str, float]) -> str:
+    """Return a sentence about the highest and the lowest score, by name."""
+    best, worst = (end(scores, key=lambda name: round(scores[name], 1)) for end in (max, min))
+    if best == worst:
+        return f"{what} is {number(scores[best])} with all."
+    return f"{what} is highest with {best} ({number(scores[best])}) and lowest with {worst} ({number(scores[worst])})."
+
+
 def heat_step(score: float) -> int:
     """Return the step of the colour scale for a score on 0-100: 0 to 9."""
     return min(_HOTTEST, int(score // 10))

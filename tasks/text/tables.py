@@ -8,7 +8,7 @@ from io import StringIO
 from typing import Any, Literal
 
 from schemas.printing import printable
-from schemas.table import Cell, Column, Interval, Kind, Part, Table, Value
+from schemas.table import Cell, Column, Interval, Kind, Part, Table, Value, columns
 from tasks.text import number_format as formats
 
 _FORMULA = tuple("=+-@|\t\r\n＝＋－＠")
@@ -17,7 +17,15 @@ _FORMULA = tuple("=+-@|\t\r\n＝＋－＠")
 _LATEX = str.maketrans(
     {character: rf"\{character}" for character in "{}$&#%_"}
     | {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", '"': r"\textquotedbl{}"}
-    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", formats.NONE: "--", "−": "$-$", "≈": r"$\approx$"}
+    | {
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        formats.NONE: "--",
+        "−": "$-$",
+        "≈": r"$\approx$",
+        "▼": r"$\bigtriangledown$",
+    }
     | {"[": "{[}", "*": "{*}"}
 )
 _MARKS = {"best": r"\textbf{%s}", "clear": r"\textbf{%s}", "second": r"\underline{%s}", "lowest": r"\textit{%s}", None: "%s"}
@@ -101,6 +109,12 @@ def _marks(scores: Mapping[int, float]) -> Iterator[tuple[int, Literal["best", "
             yield n, "second"
         elif round(score - lowest, 2) <= NEAR:
             yield n, "lowest"
+
+
+def correlations_table(title: str, head: str, matrix: Mapping[str, Mapping[str, float | None]]) -> Table:
+    """Return correlations of any two, a row and a column for each; one with itself is left out."""
+    rows = [(name, *("" if other == name else of_one[other] for other in matrix)) for name, of_one in matrix.items()]
+    return Table((Column(head, "name"), *columns("number", *matrix)), rows, title)
 
 
 def to_markdown(table: Table) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from schemas.chart import Axis, Chart, Point
-from schemas.table import Column, Table, columns
+from schemas.table import Table, columns
 from tasks.benchmarks.attunebench.annotate import SETTING, AnnotateOptions
 from tasks.benchmarks.attunebench.section import OF_TURN
 from tasks.runs.exhibits import Exhibit, RankedModels
@@ -12,10 +12,10 @@ from tasks.runs.run_tables import Row
 from tasks.runs.sections import Block
 from tasks.scoring.benchmark import rank_correlations
 from tasks.text.number_format import counted, number
-from tasks.text.tables import MARKS, mark_scores
+from tasks.text.tables import MARKS, correlations_table, mark_scores
 
 RHO, TITLE = "Spearman's rho", "Rank correlation of the parts"
-WORDS = f"Scores on 0–100, marked within a mode and strategy: others may have been asked of other conversations. {MARKS}"
+WORDS = f"Scores on 0–100, marked within a group, mode and strategy: others may have been asked of other conversations. {MARKS}"
 
 
 def lay_out_modes(models: RankedModels) -> Iterator[Block]:
@@ -27,7 +27,7 @@ def lay_out_modes(models: RankedModels) -> Iterator[Block]:
         names = columns("name", "Model", "Mode", "Strategy"), columns("count", "Group", "Conversations")
         heads = (*names[0], *names[1], *columns("score", *headlines.values()))
         cells = [[*map(row.get, ("model", "mode", "strategy", "group", "n", *headlines))] for row in rows]
-        table = mark_scores(Table(heads, cells, "Model by mode"), [(row["mode"], row["strategy"]) for row in rows])
+        table = mark_scores(Table(heads, cells, "Model by mode"), [(row["group"], row["mode"], row["strategy"]) for row in rows])
         shown = table.without_constant("Strategy", "Group").without_empty(*headlines.values())
         yield Block("Model by mode", WORDS, (shown,))
         yield from _correlate(rows)
@@ -55,12 +55,11 @@ def _correlate(rows: list[Row]) -> Iterator[Block]:
     over = counted(len(rows), "pair of model and mode", "pairs of model and mode")
     words = f"Over {over} {alike} rank most alike (rho {number(most, 2)})"
     words += f", {apart} least ({number(least, 2)})." if least < most else "."
-    numbers = Table((Column("Parts", "name"), Column(RHO, "number")), [(pair, rho) for rho, pair in known], TITLE)
     points = tuple(Point(rho, pair, is_own=True) for rho, pair in known)
-    note = "Over the rows of the table above that have both parts. 1: they rank alike; 0: as if unrelated; −1: in reverse."
-    chart = Chart(TITLE, words, "strips", points, numbers, x=Axis(RHO, -1, 1), note=note)
-    matrix = [(part, *(of_part.get(other, "") for other in rhos)) for part, of_part in rhos.items()]
-    yield Block(tables=(Table((Column("Part", "name"), *columns("number", *rhos)), matrix, TITLE),), charts=(chart,))
+    over = "Over all rows of the table above that have both parts, whatever their group."
+    note = f"{over} 1: they rank alike; 0: as if unrelated; −1: in reverse."
+    numbers = correlations_table(TITLE, "Part", rhos)
+    yield Block(charts=(Chart(TITLE, words, "strips", points, numbers, x=Axis(RHO, -1, 1), note=note),))
 
 
 EXHIBITS = (Exhibit("modes", lay_out_modes, frozenset({"attunement"}), is_of_models=False),)

@@ -11,7 +11,7 @@ from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table
 from tasks.runs.sections import Block
 from tasks.scoring.breakdowns import judges_first
 from tasks.scoring.published import read_table
-from tasks.text.number_format import number
+from tasks.text.number_format import listed, number
 from tasks.text.tables import MARKS
 
 DIMENSIONS = ("fluency", "expression", "empathy", "information", "skillful", "humanoid", "overall")
@@ -22,10 +22,12 @@ def lay_out_dimensions(models: RankedModels) -> Iterator[Block]:
     heads = (Column("Class", "name"), *columns("score", *map(str.capitalize, DIMENSIONS), "Average"))
     for main in models.blueprint.abilities:
         averages = [(score, row) for row in models.rows if (score := row.abilities.get(main.id)) is not None]
-        rows = [row for _, row in sorted(averages, key=lambda pair: -pair[0])]
-        if rows:
-            table = models_table(main.title, rows, heads, partial(_cells, models, main))
-            words = f"{rows[0].model} has the highest average, {number(rows[0].abilities[main.id], 2)}. {MARKS}"
+        averages.sort(key=lambda pair: -pair[0])
+        if averages:
+            table = models_table(main.title, [row for _, row in averages], heads, partial(_cells, models, main))
+            most = number(averages[0][0], 2)
+            best = [row.model for score, row in averages if number(score, 2) == most]
+            words = f"{listed(best)} {'has' if len(best) == 1 else 'have'} the highest average, {most}. {MARKS}"
             yield Block(f"Dimensions: {main.title}", words, (table.without_empty("Class"),))
 
 

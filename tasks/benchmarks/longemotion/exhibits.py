@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from schemas.paper import LIKENESS
 from schemas.table import Cell, Column, Table, Value, columns
 from tasks.benchmarks.longemotion.figures import Scores, compare_variants, lay_out_chunks, lay_out_lengths, lay_out_sages
 from tasks.lake.manifest import read_manifests
@@ -42,11 +43,15 @@ def lay_out_scores(models: RankedModels) -> Iterator[Block]:
 
     titles = (*SIX.values(), "Average")
     heads = [head for setting in models.settings for head in columns("score", *titles, group=setting_title(setting))]
-    # Rows are compared whatever settings they have.
-    firsts = [next(iter(own.values())).model_copy(update={"setting": ""}) for own in rows.values()]
-    if firsts:
-        table = _rated_to_five(models_table("Scores by setting", firsts, heads, cells))
+    # Rows are compared whatever settings they have, and as far as the least comparable of these.
+    farthest = [max(own.values(), key=_distance).model_copy(update={"setting": ""}) for own in rows.values()]
+    if farthest:
+        table = _rated_to_five(models_table("Scores by setting", farthest, heads, cells))
         yield Block("Scores by setting", f"{MARKS} ES and MC4 are ratings to 5, where 0.05 is such a point.", (table,))
+
+
+def _distance(row: ModelRow) -> int:
+    return LIKENESS.index(row.comparability.verdict) if row.comparability else 0
 
 
 def _rated_to_five(table: Table) -> Table:

@@ -17,7 +17,7 @@ from tasks.runs.exhibits import RankedModels
 from tasks.runs.past_run import PastRun
 from tasks.runs.sections import Block
 from tasks.solvers.registry import SOLVERS, setting_title
-from tasks.text.number_format import counted, number, signed
+from tasks.text.number_format import counted, say_ends, signed
 
 SAGE, WITH_SAGE = "sage", "coem"
 Scores = dict[tuple[str, str, str], dict[Any, float]]
@@ -62,7 +62,7 @@ def _draw_sages(ability: str, by_model: Mapping[str, Mapping[str, float]]) -> Ch
     sages = sorted({sage for by_sage in by_model.values() for sage in by_sage})
     whole = [by_sage for by_sage in by_model.values() if len(by_sage) == len(sages)] or [max(by_model.values(), key=len)]
     means = {f"{sage} as Sage": mean(by_sage[sage] for by_sage in whole) for sage in whole[0]}
-    words = _say_ends(f"The mean of {counted(len(whole), 'model')}", means)
+    words = say_ends(f"The mean of {counted(len(whole), 'model')}", means)
     return _draw_curves(f"{ability}: {setting_title(WITH_SAGE)} by Sage", words, by_model, {sage: sage for sage in sages}, "Sage")
 
 
@@ -75,14 +75,6 @@ def _draw_curves(
     lines = [(label, *(curve.get(place) for curve in curves.values())) for place, label in across.items()]
     table = Table((Column(axis, "name"), *columns("score", *curves)), lines, title)
     return Chart(title, words, "lines", points, table, Axis(axis), Axis("Score", 0, 100))
-
-
-def _say_ends(what: str, scores: Mapping[str, float]) -> str:
-    """Return a sentence about the highest and the lowest score."""
-    best, worst = (end(scores, key=lambda name: round(scores[name], 1)) for end in (max, min))
-    if best == worst:
-        return f"{what} is {number(scores[best])} with all."
-    return f"{what} is highest with {best} ({number(scores[best])}) and lowest with {worst} ({number(scores[worst])})."
 
 
 def lay_out_chunks(models: RankedModels) -> Iterator[Block]:
@@ -103,7 +95,7 @@ def _draw_chunks(title: str, cells: Mapping[tuple[str, str], float]) -> Chart:
     sizes, counts = (sorted({cell[end] for cell in cells}, key=lambda text: (len(text), text)) for end in (0, 1))
     grid = [(size, count, cells.get((size, count))) for count in counts for size in sizes]
     table = Table((*columns("name", "Tokens of a chunk", "Chunks"), Column("Score", "score")), grid, title)
-    words = _say_ends("The score", {f"{count} chunks of {size} tokens": score for (size, count), score in cells.items()})
+    words = say_ends("The score", {f"{count} chunks of {size} tokens": score for (size, count), score in cells.items()})
     note = "Across: tokens of a chunk; down: chunks that the model is shown. Runs that differ in these alone."
     return Chart(title, words, "grid", tuple(Point(x, y, value=score) for x, y, score in grid), table, note=note)
 

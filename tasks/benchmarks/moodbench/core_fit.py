@@ -27,7 +27,6 @@ class Fit(NamedTuple):
     coefficients: tuple[float, ...]
     r_squared: float
     correlation: float
-    points: int
     curve: tuple[tuple[float, float], ...]
 
     @property
@@ -48,7 +47,6 @@ def fit_parabola(points: Sequence[tuple[float, float]]) -> Fit | None:
         tuple(map(float, np.pad(parabola.convert().coef, (0, 2))[:3])),
         r_squared=float(1 - ((ys - parabola(xs)) ** 2).sum() / ((ys - ys.mean()) ** 2).sum()),
         correlation=float(np.corrcoef(xs, ys)[0, 1]),
-        points=len(points),
         curve=tuple((float(x), float(parabola(x))) for x in np.linspace(xs.min(), xs.max(), STEPS)),
     )
 
@@ -78,7 +76,7 @@ def draw_core(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> Ite
     if len(points) > 1:
         yield Chart(
             title,
-            f"A parabola of foundational ability explains of the core's variance {shares}." if shares else few,
+            f"Of the core's variance a parabola of foundational ability explains {shares}." if shares else few,
             "points",
             tuple(
                 Point(x, y, row.model if row.run else "", is_hollow=not row.rank, is_own=row.run is not None)

@@ -29,7 +29,9 @@ def lay_out_scores(models: RankedModels) -> Iterator[Block]:
     heads = (Column("Rank", "count"), *columns("score", "Overall", *MAINS.values()))
     for setting, where in models.settings.items():
         rows = with_total(models.in_setting(setting).rows)
-        vetoed = " Vetoed models stand below, with their total before the veto." if any(row.vetoed for row in rows) else ""
+        vetoed = (
+            " Vetoed models stand below, unmarked, with their total before the veto." if any(row.vetoed for row in rows) else ""
+        )
         apart = " Ranks hold among your own models, and among the paper's." if len({row.run is None for row in rows}) > 1 else ""
         title = f"Main abilities{where}"
         if rows:
@@ -69,7 +71,7 @@ def lay_out_design(models: RankedModels) -> Iterator[Block]:
     rows: list[tuple[Value, ...]] = [(above[node.id], node.title, *counts) for node, *counts in design]
     targets = (paper.design if paper else None) or (None,) * 3
     means = (tasks / len(design), datasets / tasks, methods / datasets)
-    names = ("Tasks of a sub-ability", "Datasets of a task", "Methods of a dataset")
+    names = (f"Tasks of a sub-{blueprint.ability_word}", "Datasets of a task", "Methods of a dataset")
     ratios = list(zip(names, means, targets, strict=True))
     yield Block(
         "Tasks, datasets and methods",

@@ -14,7 +14,7 @@ from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, Row, System
 from tasks.runs.sections import Block, RunSection
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tasks.scoring.gains import is_clear
+from tasks.scoring.gains import difference_cell
 from tasks.text.number_format import counted
 
 LANGUAGES = {"zh": "Chinese", "en": "English"}
@@ -105,7 +105,7 @@ def _cells(row: Row) -> Iterator[Value]:
     for of in LANGUAGES:
         score, low, high, n = (row[f"{name}_{of}"] for name in VALUES)
         yield Cell(score, f"{n or 0:,d}", interval=Interval.of(low, high))
-    yield Cell(row["difference"], mark="clear" if is_clear(row) else None, interval=Interval.of(row["ci_low"], row["ci_high"]))
+    yield difference_cell(row["difference"], row)
 
 
 SECTIONS = (RunSection("languages", read_languages, "Chinese and English", lay_out_languages),)

@@ -144,11 +144,11 @@ def _on_confusion(diagnosis: Diagnosis) -> Iterator[Advice]:
 
 def _on_precision(diagnosis: Diagnosis, options: AdviceOptions) -> Iterator[Advice]:
     raw = diagnosis.raw
-    if raw.spread_0_100 is None or raw.spread_0_100 <= WIDE_POINTS:
+    if raw.interval_0_100 is None or (spread := raw.interval_0_100.high - raw.interval_0_100.low) <= WIDE_POINTS:
         return
     # An interval narrows with the square root of the number of items.
-    needed = math.ceil(raw.n_scored * (raw.spread_0_100 / 2 / AIM_HALF_WIDTH) ** 2)
-    seen = f"{raw.path.title}: the interval spans {number(raw.spread_0_100, 0)} points on {counted(raw.n_scored, 'item')}"
+    needed = math.ceil(raw.n_scored * (spread / 2 / AIM_HALF_WIDTH) ** 2)
+    seen = f"{raw.path.title}: the interval spans {number(spread, 0)} points on {counted(raw.n_scored, 'item')}"
     if raw.n_total < options.samples[raw.path.dataset]:
         step = "The dataset has no more items; add a second dataset to the task."
     else:

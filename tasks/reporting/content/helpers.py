@@ -1,7 +1,6 @@
 """Describe what models beside the one under test did: ratings of judges, how far to trust them, and persons who were played."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -11,6 +10,7 @@ from schemas.roles import PEOPLE
 from schemas.table import Cell, Column, Interval, Part, Table, columns
 from tasks.judging.people import count_people
 from tasks.runs.run_tables import ReportData, Row, System
+from tasks.runs.sections import Block
 from tasks.solvers.registry import setting_order, setting_title
 from tasks.text.number_format import count, counted, list_counts, listed, number, signed
 
@@ -21,28 +21,44 @@ MOST_CORRELATION = 0.5
 MAX_NAMED = 4
 
 
-@dataclass(frozen=True)
-class JudgeReport:
-    """Means and agreement by dimension, which people rated, and one warning per dataset and system with a doubtful one."""
+MOST_RATINGS, MOST_AGREEMENTS = 60, 30
+"""Rows of a table that is open."""
 
-    dimensions: Table
-    people: tuple[str, ...]
-    agreement: Table
-    warnings: tuple[str, ...]
+RATINGS = (
+    "What the judge gave by dimension, or people on average, in points of the dimension's own scale, with 95 % interval. Answers "
+    "that were not rated are left out, and are not 0."
+)
+AGREEMENT = (
+    "Alpha (Krippendorff's, for intervals) says how far ratings of the same answer agree: 1 is full agreement, 0 what chance "
+    "would give; from 0.80 on ratings are reliable, below 0.67 nothing should be concluded from them. Length: rank correlation "
+    "of rating and length of the answer; far from 0, a judge may rate length. Place: mean rating of a dimension asked first "
+    "minus that of the same one asked last, in points of its scale; 0 is best."
+)
+NO_DOUBT = "No dimension has an alpha below 0.67 or ratings that go with the length of the answer beyond 0.5."
+SIMULATION = (
+    "Who talks with the model under test is played by another model. A dialogue is tainted if that person falls out of the "
+    "part, as rules or, where it was asked, the judge found; one may have several faults. Severity: whether that made it easier "
+    "(helped) or harder (hindered) for the model under test."
+)
 
 
-def describe_judges(data: ReportData) -> JudgeReport | None:
-    """Describe what is known about the judges; null if nothing is."""
-    if data.agreements.is_empty() and data.dimension_scores.is_empty():
-        return None
+def lay_out_judges(data: ReportData) -> Iterator[Block]:
+    """Yield ratings by dimension, which people rated, agreement, and a warning per dataset and system with a doubtful one."""
     agreements = [{**row, "doubts": _doubts(row["alpha"], row["length_correlation"])} for row in _named(data, data.agreements)]
     people = tuple(
         f"{listed([*row.raters])} rated {row.n_answers} of {counted(row.n_total, 'answer')} of "
         f"{System(row.model, row.setting).label} to {data.title_of(row.dataset)} by rubric {row.rubric}."
         for row in count_people(data.judgements.filter(judge=PEOPLE))
     )
-    dimensions = _dimensions_table(_named(data, data.dimension_scores))
-    return JudgeReport(dimensions, people, _agreement_table(agreements), tuple(_warnings(agreements)))
+    if (ratings := _dimensions_table(_named(data, data.dimension_scores))).rows:
+        yield Block(words=" ".join((RATINGS, *people)))
+        title = f"Ratings of {counted(len(ratings.rows), 'dimension')}"
+        yield Block(title, tables=(ratings,), folds=True, is_open=len(ratings.rows) <= MOST_RATINGS)
+    if agreements:
+        warnings = tuple(_warnings(agreements))
+        yield Block("Agreement", AGREEMENT if warnings else f"{AGREEMENT} {NO_DOUBT}", warnings=warnings)
+        title, table = counted(len(agreements), "dimension"), _agreement_table(agreements)
+        yield Block(title, tables=(table,), folds=True, is_open=len(agreements) <= MOST_AGREEMENTS)
 
 
 def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[Row]:
@@ -111,7 +127,19 @@ def _warnings(rows: list[Row]) -> Iterator[str]:
             yield f"{title}, {system}: read the ratings with doubt, {which}."
 
 
-def faults_table(checks: tuple[SimulationCheck, ...]) -> Table:
+def lay_out_simulation(data: ReportData) -> Iterator[Block]:
+    """Yield how often the persons whom models talked with fell out of their part, and what a judge found of them."""
+    if data.simulation:
+        yield Block(words=SIMULATION, tables=(_faults_table(data.simulation),))
+    for check in data.simulation:
+        if check.unreviewed is not None:
+            refused = f"{counted(check.refused, 'fault')} refused, as their quotes do not stand where they should"
+            unread = f"{counted(check.unreviewed, 'dialogue')} without a review that can be read"
+            tables = (_criteria_table(data, check),) if check.criteria else ()
+            yield Block(words=f"The judge's review: {refused}; {unread}.", tables=tables)
+
+
+def _faults_table(checks: tuple[SimulationCheck, ...]) -> Table:
     """Return faults of simulated persons, and the totals with and without the dialogues that have one."""
     rows = []
     for check in checks:
@@ -129,7 +157,7 @@ def _total_cell(row: ScoreOverDialogues) -> Cell:
     return Cell(row.total, over, interval=Interval.of(row.ci_low, row.ci_high))
 
 
-def criteria_table(data: ReportData, check: SimulationCheck) -> Table:
+def _criteria_table(data: ReportData, check: SimulationCheck) -> Table:
     """Return mean ratings of the persons that a model talked with, by dataset."""
     criteria = next(iter(check.criteria.values()))
     heads = (Column(check.model, "name"), *columns("number", *criteria, digits=1))

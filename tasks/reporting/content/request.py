@@ -19,6 +19,7 @@ from tasks.lake.partitions import canonical_json
 from tasks.runs.evidence import restricted_notices
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, Row
+from tasks.runs.sections import Block
 from tasks.scoring.published import BASE_SETTING, paper_of
 from tasks.solvers.registry import SOLVERS, ContextSolver, helper_roles, is_optional, setting_order, setting_title
 from tasks.sources.locating import shortened
@@ -33,40 +34,29 @@ QUOTED = (
 )
 
 
-@dataclass(frozen=True)
-class Request:
-    """Roles and settings. `changed`: set otherwise than usual, and all options of a setting. `notes`: models with two roles."""
+def lay_out_request(data: ReportData) -> Iterator[Block]:
+    """Yield settings, what is set otherwise than usual and all options of a setting, and who had which role.
 
-    settings: str
-    preset: str | None
-    roles: Table
-    changed: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-def describe_request(data: ReportData) -> Request | None:
-    """Describe what the plan asked for; null where there is no more to it than models and their judge."""
+    Nothing where there is no more to the plan than models and their judge.
+    """
     manifest, plan = data.manifest, data.manifest.plan
     settings = sorted(plan.get("settings", (BASE_SETTING,)), key=setting_order)
-    has_contexts = not data.contexts.is_empty()
-    if settings == [BASE_SETTING] and not has_contexts and not manifest.models_in(PANEL):
-        return None
-    return Request(
-        settings=listed([setting_title(setting) for setting in settings]),
-        preset=plan.get("retrieval", {}).get("preset", "paper") if _retrieves(settings) else None,
-        roles=_roles_table(manifest, settings),
-        changed=(
-            *_changed("retrieval", plan, RetrievalOptions),
-            *_changed("contexts", plan, ContextOptions),
-            *_own(plan, settings),
-        ),
-        notes=(*_remarks(data, settings), *_notes(manifest, settings)),
+    if settings == [BASE_SETTING] and data.contexts.is_empty() and not manifest.models_in(PANEL):
+        return
+    preset = plan.get("retrieval", {}).get("preset", "paper") if _retrieves(settings) else None
+    changed = (
+        *_changed("retrieval", plan, RetrievalOptions),
+        *_changed("contexts", plan, ContextOptions),
+        *_own(plan, settings),
     )
-
-
-def _roles_table(manifest: RunManifest, settings: list[str]) -> Table:
-    """Return each role, who had it and what it does."""
-    return Table((*columns("name", "Role", "Model"), Column("What it does")), list(_roles(manifest, settings)), "Roles")
+    parts = (
+        f"Settings: {listed([setting_title(setting) for setting in settings])}.",
+        f"Parameters: preset {preset}." if preset else "",
+        f"Set for this run: {', '.join(changed)}." if changed else "",
+    )
+    yield Block(words=" ".join(filter(None, parts)), warnings=(*_remarks(data, settings), *_notes(manifest, settings)))
+    heads = (*columns("name", "Role", "Model"), Column("What it does"))
+    yield Block("Roles", tables=(Table(heads, list(_roles(manifest, settings)), "Roles"),))
 
 
 def _roles(manifest: RunManifest, settings: list[str]) -> Iterator[tuple[str, str, str]]:

@@ -1,78 +1,100 @@
-"""Describe retrieval and needles: how often the needle is found, and scores by its depth and the context's length."""
+"""Lay out retrieval and needles: how often the needle is found, and scores by its depth and the context's length."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
+from schemas.chart import Axis, Chart, Point
 from schemas.table import Cell, Column, Table, columns
 from tasks.runs.run_tables import STAGES, ReportData, Row, System, last_stage
+from tasks.runs.sections import Block
 from tasks.solvers.answers import ASKED
 from tasks.solvers.registry import setting_order, setting_title
-from tasks.text.number_format import counted
+from tasks.text.number_format import counted, say_ends, shorten
 
 CUTOFFS = (1, 4, 8, 16)
+SPOKEN = 1
+"""Index of the cutoff that is spoken of."""
+
 PLACE = {"title": "Dataset", "setting": "Setting", "stage": "Ranking", "model": "Model"}
 ALL_MODELS = "all"
 STAGE_TITLES = {"initial": "first ranking", "reranked": "second ranking", "search": "searches"}
+NAME = 36
+RECALL = (
+    "How often the chunk that holds most of the needle is among the first k. Of several searches for one item the best counts; "
+    "items for which nothing was searched are left out."
+)
+KEPT = (
+    "Mean score on 0–100 where the needle's chunk went into the prompt and where it did not. The items differ, so the difference "
+    "is no proof that showing it helps."
+)
+NEEDLES = (
+    "Mean score on 0–100 by length of the context and depth of the needle in it: at 0 % it stands at the beginning, at 100 % at "
+    "the end. Across: tokens, down: depth."
+)
 
 
-@dataclass(frozen=True)
-class RetrievalReport:
-    """Everything about retrieval.
+def lay_out_retrieval(data: ReportData) -> Iterator[Block]:
+    """Yield a figure for each dataset, its numbers, and scores with and without the needle; nothing without a needle to find."""
+    recall = recall_rows(data)
+    if not recall:
+        return
+    yield Block(words=RECALL)
+    yield from (Block(charts=(_draw_recall(list(rows)),)) for _, rows in groupby(recall, key=itemgetter("dataset")))
+    shares = columns("score", *(f"Recall at {k}, %" for k in CUTOFFS), digits=0)
+    counts = (Column("Items with a needle", "count"), Column("Chunks ranked, median", "number", 0))
+    lines = [
+        (*(row[name] for name in PLACE), *(100 * share for share in row["recall"]), row["n_items"], row["chunks"])
+        for row in recall
+    ]
+    yield Block(tables=(Table((*columns("name", *PLACE.values()), *shares, *counts), lines, "Recall of the needle"),))
+    if (kept := kept_table(data)).rows:
+        yield Block("Whether the needle was shown", KEPT, (kept,))
 
-    `recall`: by dataset, setting, stage and model the share of items whose needle's chunk is among the first k, by k of CUTOFFS.
+
+def _draw_recall(rows: Sequence[Row]) -> Chart:
+    """Return the figure of a dataset: a line per setting, stage and model."""
+    several = len({row["model"] for row in rows}) > 1
+    names = [f"{row['setting']}, {row['stage']}" + (f", {row['model']}" if several else "") for row in rows]
+    series = {shorten(name, NAME): row["recall"] for name, row in zip(names, rows, strict=True)}
+    points = (
+        Point(str(k), 100 * share, name) for name, recall in series.items() for k, share in zip(CUTOFFS, recall, strict=True)
+    )
+    words = say_ends(f"Recall at {CUTOFFS[SPOKEN]}", {name: 100 * recall[SPOKEN] for name, recall in series.items()})
+    axes = Axis("among the first k chunks"), Axis("needle found, % of items", 0, 100)
+    return Chart(rows[0]["title"], words, "lines", tuple(points), x=axes[0], y=axes[1])
+
+
+def recall_rows(data: ReportData) -> list[Row]:
+    """Return by dataset, setting, stage and model the share of items whose needle's chunk is among the first k, by k of CUTOFFS.
+
     Of several searches the best counts. `model` is ALL_MODELS where a ranking is the same for all models, `n_items` counts items
     with a needle, once per repetition, `chunks` is the median number of chunks ranked.
-    `kept`: mean scores of the items whose needle's chunk went into the prompt, and of those whose did not; no rows where no item
-    with a needle has a score.
     """
-
-    recall: list[Row]
-    kept: Table
-
-    @property
-    def table(self) -> Table:
-        """Recall by dataset, setting, stage and model."""
-        shares = columns("score", *(f"Recall at {k}, %" for k in CUTOFFS), digits=0)
-        counts = (Column("Items with a needle", "count"), Column("Chunks ranked, median", "number", 0))
-        rows = [
-            (*(row[name] for name in PLACE), *(100 * share for share in row["recall"]), row["n_items"], row["chunks"])
-            for row in self.recall
-        ]
-        return Table((*columns("name", *PLACE.values()), *shares, *counts), rows, "Recall of the needle")
-
-    @property
-    def by_dataset(self) -> dict[str, list[Row]]:
-        """Rows of each dataset."""
-        return {name: list(rows) for name, rows in groupby(self.recall, key=itemgetter("dataset"))}
-
-
-def describe_retrieval(data: ReportData) -> RetrievalReport | None:
-    """Describe what was found; null if nothing with a needle was retrieved from."""
-    ranked = data.retrievals.filter(pl.col("holds_needle").is_not_null())
-    if ranked.is_empty():
-        return None
-    return RetrievalReport(_merge_models(_recall_rows(ranked, data)), _kept_table(ranked, data))
-
-
-def _recall_rows(ranked: pl.DataFrame, data: ReportData) -> list[Row]:
     at = [(pl.col("best") < k).fill_null(value=False).mean().alias(f"recall_{k}") for k in CUTOFFS]
     # Per item, repetition and stage: best rank of the needle's chunk from 0 (null = not among the ranked), and chunks ranked.
     rank = pl.col("rank")
-    places = ranked.group_by(*ASKED, "stage").agg(best=rank.filter(pl.col("holds_needle")).min(), chunks=rank.max() + 1)
+    places = (
+        _with_needle(data).group_by(*ASKED, "stage").agg(best=rank.filter(pl.col("holds_needle")).min(), chunks=rank.max() + 1)
+    )
     grouped = places.group_by("dataset", "setting", "stage", "model").agg(*at, n_items=pl.len(), chunks=pl.col("chunks").median())
     rows = sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), STAGES.index(row["stage"]), row["model"]))
-    return [
-        row
-        | {"title": data.title_of(row["dataset"]), "setting": setting_title(row["setting"])}
-        | {"stage": STAGE_TITLES[row["stage"]], "recall": tuple(row[f"recall_{k}"] for k in CUTOFFS)}
-        for row in rows
-    ]
+    return _merge_models(
+        [
+            row
+            | {"title": data.title_of(row["dataset"]), "setting": setting_title(row["setting"])}
+            | {"stage": STAGE_TITLES[row["stage"]], "recall": tuple(row[f"recall_{k}"] for k in CUTOFFS)}
+            for row in rows
+        ]
+    )
+
+
+def _with_needle(data: ReportData) -> pl.DataFrame:
+    return data.retrievals.filter(pl.col("holds_needle").is_not_null())
 
 
 def _order(data: ReportData, row: Row) -> tuple[Any, ...]:
@@ -89,8 +111,9 @@ def _merge_models(rows: list[Row]) -> list[Row]:
     return merged
 
 
-def _kept_table(ranked: pl.DataFrame, data: ReportData) -> Table:
-    kept = last_stage(ranked).group_by(ASKED).agg(kept=(pl.col("kept") & pl.col("holds_needle")).any())
+def kept_table(data: ReportData) -> Table:
+    """Return mean scores of items whose needle's chunk went into the prompt, and of the others; no rows without a score."""
+    kept = last_stage(_with_needle(data)).group_by(ASKED).agg(kept=(pl.col("kept") & pl.col("holds_needle")).any())
     main = data.item_scores.drop_nulls("value").join(_main_metrics(data), on=["dataset", "method", "metric"], how="semi")
     joined = main.select(*ASKED, "value").join(kept, on=ASKED, how="inner")
     grouped = joined.group_by("dataset", "model", "setting").agg(
@@ -118,51 +141,40 @@ def _main_metrics(data: ReportData) -> pl.DataFrame:
 _THOUSANDS = re.compile(r"(\d+)000\b")
 
 
-class NeedleScore(NamedTuple):
-    """Mean score on 0-100 of `n` items at a length and depth; null where none was scored."""
-
-    score: float | None
-    n: int
-
-
-@dataclass(frozen=True)
-class NeedleGrid:
-    """One system and dataset: lengths in tokens and depths as they are called, in order; cells by both, where there are items."""
-
-    anchor: str
-    system: str
-    title: str
-    lengths: tuple[str, ...]
-    depths: tuple[str, ...]
-    cells: Mapping[tuple[str, str], NeedleScore]
-
-    @property
-    def table(self) -> Table:
-        """A row per depth with a cell per length, null where there is no item."""
-        lengths = columns("score", *(f"{length} tokens" for length in self.lengths), digits=1)
-        rows = [(depth, *(self._cell(length, depth) for length in self.lengths)) for depth in self.depths]
-        return Table((Column("Depth", "name"), *lengths), rows, f"Scores by length and depth of {self.system} in {self.title}")
-
-    def _cell(self, length: str, depth: str) -> Cell | None:
-        cell = self.cells.get((length, depth))
-        return Cell(cell.score, counted(cell.n, "item")) if cell else None
-
-
-def needle_grids(data: ReportData) -> tuple[NeedleGrid, ...]:
-    """Return one grid per dataset, model and setting, by the first metric of the dataset."""
+def lay_out_needles(data: ReportData) -> Iterator[Block]:
+    """Yield a grid per dataset, model and setting, by the first metric of the dataset."""
     main = data.needle_scores.join(_main_metrics(data), on=["dataset", "method", "metric"], how="semi")
     rows = main.sort("length_tokens", "depth_percent", maintain_order=True).to_dicts()
     rows.sort(key=lambda row: (data.dataset_order(row["dataset"]), row["model"], setting_order(row["setting"])))
     groups = groupby(rows, key=lambda row: (row["dataset"], System(row["model"], row["setting"])))
-    return tuple(
-        _grid(f"needle-{number}", data.titles[key[0]], key[1], list(group)) for number, (key, group) in enumerate(groups, 1)
+    grids = [
+        Block(charts=(_draw_needles(f"{data.titles[name]}: {system.label}", list(group)),)) for (name, system), group in groups
+    ]
+    yield from (Block(words=NEEDLES), *grids) if grids else ()
+
+
+def _draw_needles(title: str, rows: Sequence[Row]) -> Chart:
+    """Return a heat map: a row per depth, a column per length, null where nothing was scored; thousands as k, to fit in there."""
+    cells = {(_THOUSANDS.sub(r"\1k", row["length_bin"]), row["depth_bin"]): row for row in rows}
+    scores = {cell: 100 * row["value"] for cell, row in cells.items() if row["value"] is not None}
+    lengths = list(dict.fromkeys(length for length, _ in cells))
+    depths = list(dict.fromkeys(row["depth_bin"] for row in sorted(rows, key=itemgetter("depth_percent"))))
+    lines = [
+        (
+            depth,
+            *(
+                Cell(scores.get(cell), counted(cells[cell]["n"], "item")) if (cell := (length, depth)) in cells else None
+                for length in lengths
+            ),
+        )
+        for depth in depths
+    ]
+    heads = (Column("Depth", "name"), *columns("score", *(f"{length} tokens" for length in lengths), digits=1))
+    named = {f"{length} tokens at a depth of {depth}": score for (length, depth), score in scores.items()}
+    return Chart(
+        title,
+        say_ends("The score", named) if named else "Nothing was scored.",
+        "grid",
+        tuple(Point(length, depth, value=scores.get((length, depth))) for depth in depths for length in lengths),
+        Table(heads, lines, f"Scores by length and depth: {title}"),
     )
-
-
-def _grid(anchor: str, title: str, system: System, rows: list[Row]) -> NeedleGrid:
-    cells = {  # thousands as k, so that labels fit above the columns
-        (_THOUSANDS.sub(r"\1k", row["length_bin"]), row["depth_bin"]): NeedleScore(row["value"] and 100 * row["value"], row["n"])
-        for row in rows
-    }
-    depths = dict.fromkeys(row["depth_bin"] for row in sorted(rows, key=itemgetter("depth_percent")))
-    return NeedleGrid(anchor, system.label, title, tuple(dict.fromkeys(length for length, _ in cells)), tuple(depths), cells)

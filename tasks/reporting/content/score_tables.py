@@ -1,15 +1,14 @@
 """Describe scores as tables: a leaderboard's models by dimension; a run's systems by group of items, by headline, over base."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from statistics import fmean
-from typing import Literal
 
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.chart import Axis, Chart, Point
 from schemas.documents.run import DatasetHeadlines, HeadlineScore
 from schemas.table import Cell, Column, Interval, Table, Value, columns
 from schemas.tables.comparisons import OF_ALL
@@ -18,11 +17,13 @@ from tasks.judging.answers import GOLD
 from tasks.judging.rubrics import order_dimensions
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.runs.run_tables import ReportData, Row, System
+from tasks.runs.sections import Block
 from tasks.scoring.benchmark import rank_correlations
 from tasks.scoring.breakdowns import put_on_scale
-from tasks.scoring.gains import is_clear
+from tasks.scoring.gains import difference_cell
 from tasks.solvers.registry import setting_order, setting_title
-from tasks.text.number_format import count, number
+from tasks.text.number_format import count, number, signed
+from tasks.text.tables import correlations_table
 
 AVERAGE = "average"
 
@@ -80,10 +81,17 @@ def _dimension_cells(rows: Sequence[Row | None]) -> Iterator[Value]:
     yield fmean(scores) if len(scores) == len(rows) else None
 
 
-def describe_groups(data: ReportData) -> tuple[Table, ...]:
-    """Describe the scores by group and value, in the order of the datasets; none where no item is in a group."""
+GROUPS = "Scores on 0–100 over the items of each group, with 95 % interval and number of answers. Groups of few items say little."
+MOST_OPEN = 6
+
+
+def lay_out_groups(data: ReportData) -> Iterator[Block]:
+    """Yield the scores by group and value, in the order of the datasets; nothing where no item is in a group."""
     rows = sorted(score_groups(data), key=lambda row: data.dataset_order(row["dataset"]))
-    return tuple(_group_table(data, list(some)) for _, some in groupby(rows, key=itemgetter("dataset", "model", "setting")))
+    tables = [_group_table(data, list(some)) for _, some in groupby(rows, key=itemgetter("dataset", "model", "setting"))]
+    yield from [Block(words=GROUPS)] if tables else ()
+    for table in tables:
+        yield Block(table.title or "", tables=(table,), folds=True, is_open=len(tables) <= MOST_OPEN)
 
 
 def _group_table(data: ReportData, rows: list[Row]) -> Table:
@@ -110,17 +118,29 @@ class Headlines(DatasetHeadlines):
         rows = [(system.label, *(scores.get((system, name)) for name in self.metrics)) for system in systems]
         return Table((Column("Model", "name"), *columns("score", *self.metrics)), rows, f"Scores: {self.dataset}")
 
-    @property
-    def correlation_tables(self) -> tuple[Table, ...]:
-        """Rank correlations of each setting, a row and a column per headline."""
-        return tuple(
-            Table(
-                (Column(setting_title(setting), "name"), *columns("number", *matrix)),
-                [(name, *("" if other == name else rho[other] for other in matrix)) for name, rho in matrix.items()],
-                "Rank correlations",
-            )
-            for setting, matrix in self.correlations.items()
-        )
+
+HEADLINES = "On 0–100, with 95 % interval and number of items. A dash is a score that is missing, and not 0."
+RHO = (
+    "Spearman's rho over the models that have both: 1 is the same order, −1 the reverse. A dash: fewer than three models, or all "
+    "alike. What is a part of another score goes with it by construction."
+)
+FEWEST = 3
+"""Models that can be ranked alike."""
+
+
+def lay_out_headlines(headlines: Sequence[Headlines], systems: Sequence[System]) -> Iterator[Block]:
+    """Yield the scores of each dataset side by side, and how alike they rank the systems in each setting."""
+    for entry in headlines:
+        metrics = ", ".join(f"{headline}: {metric}" for headline, metric in entry.metrics.items())
+        title = entry.dataset if len(headlines) > 1 else ""
+        yield Block(title, f"{HEADLINES} {metrics}; the method says what these are.", (entry.table(systems),))
+        tables = [
+            correlations_table("Rank correlations", setting_title(setting), matrix)
+            for setting, matrix in entry.correlations.items()
+            if len(systems) >= FEWEST
+        ]
+        words = RHO if tables else "A rank correlation needs three models."
+        yield Block("Do they rank the models alike?", words, tuple(tables))
 
 
 def describe_headlines(blueprint: Blueprint, layers: Mapping[str, pl.DataFrame]) -> Iterator[Headlines]:
@@ -149,44 +169,36 @@ def _correlate(rows: Sequence[Row], headlines: Iterable[str]) -> Iterator[tuple[
         yield setting, rank_correlations({name: [scores.get((name, model)) for model in models] for name in headlines})
 
 
-@dataclass(frozen=True)
-class ModelGains:
-    """All gains of one model: the total, then the datasets in the blueprint's order, each in every setting.
-
-    `rows`: of `setting_gains`, with the score's title, the setting's as `setting`, and whether the gain `is_clear`.
-    """
-
-    anchor: str
-    model: str
-    rows: list[Row]
-
-    @property
-    def table(self) -> Table:
-        """The gains with the scores that they are differences of."""
-        scores = (*columns("score", "Base", "Setting", digits=1), Column("Gain, 95 % interval", "difference", 1))
-        rows = [
-            (*(row[name] for name in ("title", "setting", "base_0_100", "setting_0_100")), _gain_cell(row), row["n_items"])
-            for row in self.rows
-        ]
-        return Table((*columns("name", "Score", "Setting"), *scores, Column("Items", "count")), rows, f"Gains of {self.model}")
+GAINS = (
+    "Difference of a setting and Base over the items that were scored in both, in points on 0–100. Lines: 95 % intervals of the "
+    "difference, items paired. An interval that holds 0 leaves room for chance."
+)
 
 
-def _gain_cell(row: Row) -> Cell:
-    mark: Literal["clear"] | None = "clear" if row["is_clear"] else None
-    return Cell(row["gain"], mark=mark, interval=Interval.of(row["ci_low"], row["ci_high"]))
-
-
-def model_gains(data: ReportData) -> tuple[ModelGains, ...]:
-    """Return gains by model, in the order of the report; models without any are left out."""
-    gains = []
-    for number_, model in enumerate(dict.fromkeys(system.model for system in data.systems), start=1):
-        rows = data.setting_gains.filter(pl.col("model") == model).to_dicts()
+def lay_out_gains(data: ReportData) -> Iterator[Block]:
+    """Yield the gains of each model, in the order of the report: the total, then the datasets in the blueprint's order."""
+    gains = [
+        (model, rows)
+        for model in dict.fromkeys(system.model for system in data.systems)
+        if (rows := data.setting_gains.filter(pl.col("model") == model).to_dicts())
+    ]
+    yield from [Block(words=GAINS)] if gains else ()
+    for model, rows in gains:
         rows.sort(key=lambda row: (row["scope"] != OF_ALL, data.dataset_order(row["scope"]), setting_order(row["setting"])))
-        if rows:
-            gains.append(ModelGains(f"gains-{number_}", model, [_titled(row, data) for row in rows]))
-    return tuple(gains)
+        titles = ["Total" if row["scope"] == OF_ALL else data.title_of(row["scope"]) for row in rows]
+        named = [(title, setting_title(row["setting"]), row) for title, row in zip(titles, rows, strict=True)]
+        most = max(named, key=lambda gain: abs(gain[-1]["gain"]))
+        words = f"The largest difference from Base is {signed(most[-1]['gain'])}: {most[0]} with {most[1]}."
+        points = (Point(row["gain"], title, setting, None, row["ci_low"], row["ci_high"]) for title, setting, row in named)
+        chart = Chart(model, words, "ranges", tuple(points), x=Axis("points gained over Base"))
+        yield Block(charts=(chart,), tables=(_gains_table(model, named),))
 
 
-def _titled(row: Row, data: ReportData) -> Row:
-    title = "Total" if row["scope"] == OF_ALL else data.title_of(row["scope"])
-    return row | {"title": title, "setting": setting_title(row["setting"]), "is_clear": is_clear(row)}
+def _gains_table(model: str, gains: Sequence[tuple[str, str, Row]]) -> Table:
+    """Return the gains with the scores that they are differences of."""
+    scores = (*columns("score", "Base", "Setting", digits=1), Column("Gain, 95 % interval", "difference", 1))
+    lines = [
+        (title, setting, row["base_0_100"], row["setting_0_100"], difference_cell(row["gain"], row), row["n_items"])
+        for title, setting, row in gains
+    ]
+    return Table((*columns("name", "Score", "Setting"), *scores, Column("Items", "count")), lines, f"Gains of {model}")

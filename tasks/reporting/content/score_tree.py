@@ -10,31 +10,21 @@ from math import sqrt
 
 from schemas.blueprint import Ability
 from schemas.documents.score_part import ScorePart
-from schemas.metrics import CentredNormalisation, GradeNormalisation, Normalisation
 from schemas.vocabulary import Level
 from tasks.reporting.content.advice import Advice
 from tasks.reporting.content.caveats import MissingScores
-from tasks.reporting.content.tables import RawRow, has_levels
+from tasks.reporting.content.tables import HIGHEST, RawRow, ScoreInterval, has_levels
 from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.reporting.content.weaknesses import Example, Weakness
 from tasks.runs.run_tables import ReportData
-from tasks.runs.score_tree import Scores, explain_ability, explain_total, normalise
+from tasks.runs.score_tree import Scores, explain_ability, explain_total
 from tasks.runs.verdict import name_score
 
 LETTERS = {"ability": "a", "sub_ability": "a", "level": "l", "task": "t", "dataset": "d"}
 """What the anchor of each kind of part begins with."""
 
-LOWEST, HIGHEST = 0.0, 100.0
+LOWEST = 0.0
 NOT_EVALUATED = "not evaluated in this version"
-
-
-@dataclass(frozen=True)
-class ScoreInterval:
-    """95 % interval of a score on 0-100. `approximate`: put together from the intervals of parts, not resampled."""
-
-    low: float
-    high: float
-    approximate: bool
 
 
 @dataclass(frozen=True)
@@ -136,27 +126,13 @@ def _parts_shown(source: TreeSource, part: ScorePart) -> tuple[ScorePart, ...]:
 
 def _with_rows(node: Node, finding: Weakness) -> Node:
     numbers = tuple(row for row in finding.numbers if row.path.dataset == node.part.id)
-    metrics = (
-        (metric, rescale_interval(row.path.spec.normalisation, row.ci_low, row.ci_high))
-        for metric, row in zip(node.part.parts, numbers, strict=True)
-    )
+    metrics = ((metric, row.interval_0_100) for metric, row in zip(node.part.parts, numbers, strict=True))
     return replace(
         node,
         interval=join_intervals(metrics, same_items=True),  # all metrics of a dataset rest on the same items
         numbers=numbers,
         examples=tuple(example for example in finding.examples if example.dataset == node.part.id),
     )
-
-
-def rescale_interval(normalisation: Normalisation, low: float | None, high: float | None) -> ScoreInterval | None:
-    """Return what an interval of a raw value becomes on 0-100; null without one, and where grades are looked up in a table."""
-    if low is None or high is None or isinstance(normalisation, GradeNormalisation):
-        return None
-    least, most = (normalise(end, normalisation) or 0.0 for end in (low, high))
-    if not isinstance(normalisation, CentredNormalisation):
-        return ScoreInterval(least, most, approximate=False)
-    top = HIGHEST if low <= normalisation.best <= high else max(least, most)
-    return ScoreInterval(min(least, most), top, approximate=True)
 
 
 def join_intervals(parts: Iterable[tuple[ScorePart, ScoreInterval | None]], *, same_items: bool = False) -> ScoreInterval | None:

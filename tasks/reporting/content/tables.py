@@ -5,11 +5,33 @@ from dataclasses import dataclass
 
 from schemas.blueprint import Ability, Blueprint, MethodSpec, MetricSpec, Task
 from schemas.documents.score_part import ScorePart
-from schemas.metrics import METRICS, CentredNormalisation, Metric, NoNormalisation, NumericNormalisation, RatioNormalisation
+from schemas.metrics import METRICS, CentredNormalisation, GradeNormalisation, Metric, Normalisation
 from tasks.reporting.content.caveats import MissingScores
 from tasks.runs.baselines import Baselines
 from tasks.runs.run_tables import ReportData, from_row
-from tasks.runs.score_tree import Scores, explain_task
+from tasks.runs.score_tree import Scores, explain_task, normalise
+
+HIGHEST = 100.0
+
+
+@dataclass(frozen=True)
+class ScoreInterval:
+    """95 % interval of a score on 0-100. `approximate`: put together from the intervals of parts, not resampled."""
+
+    low: float
+    high: float
+    approximate: bool
+
+
+def rescale_interval(normalisation: Normalisation, low: float | None, high: float | None) -> ScoreInterval | None:
+    """Return what an interval of a raw value becomes on 0-100; null without one, and where grades are looked up in a table."""
+    if low is None or high is None or isinstance(normalisation, GradeNormalisation):
+        return None
+    least, most = (normalise(end, normalisation) or 0.0 for end in (low, high))
+    if not isinstance(normalisation, CentredNormalisation):
+        return ScoreInterval(least, most, approximate=False)
+    top = HIGHEST if low <= normalisation.best <= high else max(least, most)
+    return ScoreInterval(min(least, most), top, approximate=True)
 
 
 @dataclass(frozen=True)
@@ -98,22 +120,9 @@ class RawRow:
     n_total: int = 0
 
     @property
-    def spread_0_100(self) -> float | None:
-        """Width of the interval on 0-100, null without one or where grades are looked up in a table."""
-        if self.ci_low is None or self.ci_high is None:
-            return None
-        width = self.ci_high - self.ci_low
-        match self.path.spec.normalisation:
-            case RatioNormalisation():
-                return 100 * width
-            case CentredNormalisation(span=span):
-                return 100 * width / span  # on one side of the best score; less if the interval holds it
-            case NumericNormalisation(min=lowest, max=highest):
-                return 100 * width / (highest - lowest)
-            case NoNormalisation():
-                return width
-            case _:
-                return None
+    def interval_0_100(self) -> ScoreInterval | None:
+        """Its interval on 0-100."""
+        return rescale_interval(self.path.spec.normalisation, self.ci_low, self.ci_high)
 
 
 def task_rows(data: ReportData, scores: Scores, missing: MissingScores) -> tuple[TaskRow, ...]:

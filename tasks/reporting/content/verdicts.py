@@ -2,21 +2,19 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Self
 
 import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, RunChanges, SystemChanges
-from schemas.documents.leaderboard import Verdict
+from schemas.documents.leaderboard import JudgedTotal, Verdict
 from schemas.paper import Comparability
 from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.reporting.content.caveats import Caveat, find_caveats
 from tasks.reporting.content.tables import task_paths
 from tasks.runs.comparability import compare_with_paper
 from tasks.runs.run_tables import ReportData, Row, System, from_row
-from tasks.runs.verdict import WITH_TOTAL, judge_row, judge_run
+from tasks.runs.verdict import judge_row, judge_run
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, number, percent
 
@@ -24,64 +22,35 @@ TOTAL_COLUMNS = (Column("Total", "score"), Column("95 % interval", "interval"), 
 """Columns that say of a system what comes out."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SystemTotal:
-    """The total of one system, as `judge_totals` has it; scores are on 0-100, null means missing."""
-
-    system: System
-    verdict: Verdict
-    why: str | None
-    headline: str
-    total: float | None
-    total_before_veto: float | None
-    ci_low: float | None
-    ci_high: float | None
-    rank: int | None
-    coverage: float
-
-    @property
-    def has_total(self) -> bool:
-        """Whether there is a total, which may stand among published ones."""
-        return self.verdict in WITH_TOTAL
-
-    @property
-    def total_cell(self) -> Cell:
-        """The total, and what was scored where that is another number."""
-        before = number(self.total_before_veto, 2)
-        if self.verdict == "vetoed":
-            return Cell(self.total, f"{before} before the veto")
-        return Cell(self.total, "" if self.has_total or self.total_before_veto is None else f"what was scored: {before}")
-
-    @property
-    def interval_cell(self) -> Cell:
-        """The interval of the total; after a veto that of the total before."""
-        both = Interval.of(self.ci_low, self.ci_high) if self.has_total else None
-        return Cell(both, "before the veto" if both and self.verdict == "vetoed" else "")
-
-    @classmethod
-    def of_row(cls, row: Row, **others: Any) -> Self:
-        """Return it from a judged row of `totals`; `others`: the fields that the row does not have."""
-        system = System(row["model"], row["setting"])
-        return from_row(cls, row, system=system, **others)
+def total_cell(total: JudgedTotal) -> Cell:
+    """Return the total, and what was scored where that is another number."""
+    before = number(total.total_before_veto, 2)
+    if total.verdict == "vetoed":
+        return Cell(total.total, f"{before} before the veto")
+    return Cell(total.total, "" if total.has_total or total.total_before_veto is None else f"what was scored: {before}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class TotalVerdict(SystemTotal):
+def interval_cell(total: JudgedTotal) -> Cell:
+    """Return the interval of the total; after a veto that of the total before."""
+    both = Interval.of(total.ci_low, total.ci_high) if total.has_total else None
+    return Cell(both, "before the veto" if both and total.verdict == "vetoed" else "")
+
+
+class TotalVerdict(JudgedTotal):
     """Everything about the total of one system."""
 
     gate_title: str | None
-    gate_score: float | None
     gate_threshold: float | None
     rank_note: str
-    datasets_scored: int
-    datasets_total: int
-    item_coverage: float | None
     comparability: Comparability | None
-    n_scored: int
-    n_total: int
     sentence: str
     trust: str
     caveats: tuple[Caveat, ...]
+
+    @property
+    def system(self) -> System:
+        """Whose it is."""
+        return System(self.model, self.setting)
 
 
 def judge_systems(data: ReportData) -> tuple[TotalVerdict, ...]:
@@ -99,7 +68,8 @@ def _judge(data: ReportData, system: System, totals: pl.DataFrame, ranked: int, 
     gate = data.blueprint.gate
     titles = {ability.id: ability.title for ability in data.blueprint.abilities}
     published = f" It is {record.position.words}." if record and record.position else ""
-    return TotalVerdict.of_row(
+    return from_row(
+        TotalVerdict,
         row,
         gate_title=titles[gate.ability] if gate else None,
         gate_threshold=gate.threshold if gate else None,

@@ -4,15 +4,16 @@ To load the drawing libraries takes longer than to write the page, and the repor
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from statistics import median
 
-from tasks.reporting.figures.palette import FONT, GATE, GRID, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL, WIDTH, KeyedFigure
+from schemas.chart import MOST_LINES
+from tasks.reporting.figures.palette import FONT, GATE, GRID, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL, WIDTH
 from tasks.reporting.report import SystemReport
 from tasks.runs.verdict import name_score
-from tasks.scoring.published import TOTAL, PublishedRange
+from tasks.scoring.published import TOTAL
 from tasks.text.number_format import number, shorten
 
 _TICKS = range(0, 101, 20)
@@ -102,9 +103,6 @@ def _text(text: str, x: float, y: float, colour: str, anchor: str = "start", wei
 FEWEST_AXES = 3
 """Two axes are a line."""
 
-MAX_SHAPES = len(SERIES)
-"""More outlines than colours cannot be told apart."""
-
 RINGS = (25, 50, 75, 100)
 _FULL = 100.0
 _RADIUS, _BOX_WIDE, _BOX_TALL = 112, 484, 322
@@ -117,22 +115,12 @@ _WIDTH_OF_NAME = 14
 
 
 @dataclass(frozen=True)
-class Shape:
-    """Scores of one model on 0-100 in the order of the axes; null where it has none."""
+class KeyedFigure:
+    """A drawing of several models, and its key: label and colour of each. `left_out`: models that are not drawn."""
 
-    label: str
-    scores: tuple[float | None, ...]
-
-
-Band = Sequence[PublishedRange | None]
-"""Range of the published models on each axis; null where the paper has none."""
-
-
-def overlay_systems(systems: Sequence[SystemReport]) -> KeyedFigure | None:
-    """Return the systems of a run over each other."""
-    titles = [node.title for entry in systems[:1] for node in entry.abilities]
-    shapes = [Shape(entry.label, tuple(node.part.score for node in entry.abilities)) for entry in systems]
-    return draw_overlay(titles, shapes)
+    svg: str
+    keys: tuple[tuple[str, str], ...]
+    left_out: int
 
 
 def point_at(axis: int, axes: int, score: float) -> tuple[float, float]:
@@ -148,30 +136,34 @@ def edges(scores: Sequence[float | None]) -> list[tuple[int, int]]:
     return [(first, other) for first, other in pairs if scores[first] is not None and scores[other] is not None]
 
 
-def draw_overlay(titles: Sequence[str], shapes: Sequence[Shape], band: Band = ()) -> KeyedFigure | None:
-    """Draw several models over each other, as many as there are colours, and the published models behind them.
+def overlay_systems(systems: Sequence[SystemReport]) -> KeyedFigure | None:
+    """Draw the systems of a run over each other."""
+    titles = [node.title for entry in systems[:1] for node in entry.abilities]
+    return draw_overlay(titles, {entry.label: [node.part.score for node in entry.abilities] for entry in systems})
+
+
+def draw_overlay(titles: Sequence[str], shapes: Mapping[str, Sequence[float | None]]) -> KeyedFigure | None:
+    """Draw several models over each other, as many as there are colours.
 
     Drawn by hand: a chart library has no such chart, and putting one together from layers takes a second each.
 
     Args:
         titles: names of the axes.
-        shapes: models; those without any score are left out.
-        band: published models; empty = none.
+        shapes: scores on 0-100 by model, null where it has none; models without any are left out.
 
     Returns:
         null with fewer than three axes, or with one model only.
     """
-    drawn = [shape for shape in shapes if any(score is not None for score in shape.scores)][:MAX_SHAPES]
+    drawn = [label for label, scores in shapes.items() if any(score is not None for score in scores)][:MOST_LINES]
     if len(titles) < FEWEST_AXES or len(drawn) < 2:  # noqa: PLR2004
         return None
-    marks = [*_band(band), *_grid(len(titles))]
-    for shape, colour in zip(drawn, SERIES, strict=False):
-        marks += _outline(shape.scores, f'stroke="{colour}" stroke-width="2.5" stroke-linecap="round"')
-        marks += [f'<circle {_attributes(dot, "cx", "cy")} r="4" fill="{colour}"/>' for dot in _dots(shape.scores)]
+    marks, keys = _grid(len(titles)), tuple(zip(drawn, SERIES, strict=False))
+    for label, colour in keys:
+        marks += _outline(shapes[label], f'stroke="{colour}" stroke-width="2.5" stroke-linecap="round"')
+        marks += [f'<circle {_attributes(dot, "cx", "cy")} r="4" fill="{colour}"/>' for dot in _dots(shapes[label])]
     marks += _names(titles)
     box = f"{-_BOX_WIDE / 2:g} {-_BOX_TALL / 2:g} {_BOX_WIDE} {_BOX_TALL}"
     svg = f'<svg viewBox="{box}" aria-hidden="true" focusable="false" font-family="sans-serif">{"".join(marks)}</svg>'
-    keys = tuple((shape.label, colour) for shape, colour in zip(drawn, SERIES, strict=False))
     return KeyedFigure(svg, keys, left_out=len(shapes) - len(drawn))
 
 
@@ -199,15 +191,6 @@ def _outline(scores: Sequence[float | None], look: str) -> list[str]:
         ends = [_place(axis, len(scores), scores[axis] or 0.0) for axis in (first, other)]
         lines.append(f"<line {_attributes(ends[0], 'x1', 'y1')} {_attributes(ends[1], 'x2', 'y2')} {look}/>")
     return lines
-
-
-def _band(band: Band) -> list[str]:
-    """Return the range of the published models as a filled ring between its two outlines, their median dashed."""
-    low, middle, high = ([getattr(published, name, None) for published in band] for name in ("low", "middle", "high"))
-    between = f'fill="{PUBLISHED}" fill-opacity="0.3" fill-rule="evenodd"'
-    ring = [f'<path d="{_path(_dots(high))}{_path(_dots(low))}" {between}/>'] if band and None not in band else []
-    ends = [line for scores in (low, high) for line in _outline(scores, f'stroke="{PUBLISHED}" stroke-width="1.2"')]
-    return [*ring, *ends, *_outline(middle, f'stroke="{MUTED}" stroke-width="2" stroke-dasharray="5 4"')]
 
 
 def _grid(axes: int) -> list[str]:

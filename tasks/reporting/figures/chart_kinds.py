@@ -1,4 +1,4 @@
-"""Draw the kinds of figures that benchmarks describe (`schemas.chart`) as inline SVG."""
+"""Draw the kinds of figures that are described (`schemas.chart`) as inline SVG."""
 
 import math
 from collections import Counter
@@ -7,14 +7,12 @@ from statistics import mean, median
 from typing import Any, Literal
 
 import altair as alt
+from altair.utils import schemapi
 
-from schemas.chart import Axis, Chart, Point, quartiles
-from tasks.reporting.figures.drawing import Values, chart, draw, row_names, score_axis
+from schemas.chart import MOST_LINES, Axis, Chart, Point, quartiles
+from tasks.reporting.figures.drawing import Values, at_pixel, chart, draw, row_names, score_axis
 from tasks.reporting.figures.palette import GATE, HEAT, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL
-from tasks.text.number_format import heat_step, number
-
-MAX_SERIES = len(SERIES)
-"""More lines than colours cannot be told apart; the tables hold them all."""
+from tasks.text.number_format import heat_step, number, shorten
 
 _CELL, _CELL_TALL = 84, 34
 _WIDE, _TALL = 380, 260
@@ -26,14 +24,17 @@ _LABEL_WIDE = 0.23
 
 _MARGIN = 5
 _TICKS = 6
+_NAME_LONG = 50
+_NAME_TALL, _LINE = 24, 14
+"""Pixels for the name of a row of ranges, and for each line below it."""
+
+_WHOLE_POINTS = 5
 
 
 def draw_chart(figure: Chart) -> str:
-    """Draw a figure of any kind."""
-    if figure.kind == "grid":
-        return draw_grid(figure.points, *(list(dict.fromkeys(getattr(point, end) for point in figure.points)) for end in "xy"))
-    draw_kind = {"boxes": _draw_boxes, "strips": _draw_strips, "points": _draw_points, "lines": _draw_lines}[figure.kind]
-    return draw_kind(figure)
+    """Draw a figure of any kind, unchecked against the library's schema: that takes longer than to draw it."""
+    with schemapi.debug_mode(arg=False):
+        return _KINDS[figure.kind](figure)
 
 
 def _draw_boxes(figure: Chart) -> str:
@@ -118,24 +119,55 @@ def _draw_points(figure: Chart) -> str:
     return draw(layers, _TALL, _WIDE)
 
 
+def _draw_ranges(figure: Chart) -> str:
+    """Draw below the name of each row a dot with its range for each series, as far to the left of 0 as to the right."""
+    rows, series = _texts(figure.points, "y"), _texts(figure.points, "series")
+    tall = _NAME_TALL + _LINE * len(series) + _LINE / 2
+    values: Values = [
+        point._asdict() | {"y": tall * rows.index(point.y) + _NAME_TALL + _LINE * series.index(point.series)}
+        for point in figure.points
+    ]
+    height = round(tall * len(rows))
+    reach = 1.05 * max(abs(value[end]) for value in values for end in ("x", "low", "high") if value[end] is not None) or 1.0
+    look = f"+.{0 if reach > _WHOLE_POINTS else 1}f"
+    axis = alt.Axis(title=figure.x.title, domain=False, ticks=False, tickCount=5, format=look)
+    x = alt.X("x:Q", scale=alt.Scale(domain=[-reach, reach], nice=False), axis=axis)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None)
+    names: Values = [{"name": shorten(name, _NAME_LONG), "y": tall * index + _LINE / 2} for index, name in enumerate(rows)]
+    colour = _colours(series)
+    layers = [
+        chart(names).mark_text(color=INK, align="left").encode(x=at_pixel(0), y=y, text=alt.Text("name:N")),
+        chart([{"x": 0}]).mark_rule(color=MUTED, strokeWidth=1).encode(x=x),
+        chart([value for value in values if value["low"] is not None])
+        .mark_rule(strokeWidth=2)
+        .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y, color=colour),
+        chart(values).mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=colour),
+    ]
+    return draw(layers, height)
+
+
 def _draw_lines(figure: Chart) -> str:
-    """Draw a coloured line for each of the first series."""
-    names = list(dict.fromkeys(point.series for point in figure.points))[:MAX_SERIES]
+    """Draw a coloured line for each of the first series, and the ranges of its values."""
+    names = _texts(figure.points, "series")[:MOST_LINES]
     values: Values = [point._asdict() for point in figure.points if point.series in names]
     x, y = _scale("x", figure.x, figure.points), _scale("y", figure.y, figure.points)
-    colour = colours("series", names)
+    colour = _colours(names)
     layers = [
+        chart([value for value in values if value["low"] is not None])
+        .mark_rule(strokeWidth=1.5, opacity=0.5)
+        .encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=colour),
         chart(values).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour),
         chart(values).mark_point(filled=True, size=50, opacity=1).encode(x=x, y=y, color=colour),
     ]
     return draw(layers, _TALL, _WIDE)
 
 
-def draw_grid(cells: Sequence[Point], across: Sequence[Any], down: Sequence[Any]) -> str:
-    """Draw a heat map of values on 0-100, columns and rows in this order; a cell without a value has a dash."""
+def _draw_grid(figure: Chart) -> str:
+    """Draw a heat map of values on 0-100; a cell without a value has a dash."""
+    across, down = (_texts(figure.points, end) for end in ("x", "y"))
     x = alt.X("x:O", sort=across, axis=alt.Axis(title=None, labelAngle=0, ticks=False, domain=False))
     y = alt.Y("y:O", sort=down, axis=alt.Axis(title=None, ticks=False, domain=False))
-    values: Values = [{"x": cell.x, "y": cell.y, "score": cell.value, "text": number(cell.value)} for cell in cells]
+    values: Values = [{"x": cell.x, "y": cell.y, "score": cell.value, "text": number(cell.value)} for cell in figure.points]
     scored = [value | {"step": heat_step(value["score"])} for value in values if value["score"] is not None]
     steps = alt.Color("step:O", scale=alt.Scale(domain=list(range(len(HEAT))), range=list(HEAT)), legend=None)
     layers = [
@@ -148,15 +180,33 @@ def draw_grid(cells: Sequence[Point], across: Sequence[Any], down: Sequence[Any]
     return draw(layers, alt.Step(_CELL_TALL), alt.Step(_CELL), grows=False)
 
 
-def colours(field: str, names: list[str]) -> alt.Color:
+_KINDS = {
+    "boxes": _draw_boxes,
+    "strips": _draw_strips,
+    "ranges": _draw_ranges,
+    "points": _draw_points,
+    "lines": _draw_lines,
+    "grid": _draw_grid,
+}
+
+
+def _texts(points: Sequence[Point], end: Literal["x", "y", "series"]) -> list[Any]:
+    """Return what stands at an end of the points, in the order in which it comes."""
+    return list(dict.fromkeys(getattr(point, end) for point in points))
+
+
+def _colours(names: list[str]) -> alt.Color:
     """Return the colours of series by name, with a legend above the figure where there are several."""
     legend = None if len(names) == 1 else alt.Legend(title=None, orient="top", direction="vertical", labelLimit=280)
-    return alt.Color(f"{field}:N", sort=names, scale=alt.Scale(domain=names, range=list(SERIES[: len(names)])), legend=legend)
+    return alt.Color("series:N", sort=names, scale=alt.Scale(domain=names, range=list(SERIES[: len(names)])), legend=legend)
 
 
 def _scale(end: Literal["x", "y"], axis: Axis, points: Sequence[Point]) -> Any:
     """Return the axis of numbers, or of texts in the order in which they come."""
-    channel, texts = {"x": alt.X, "y": alt.Y}[end], list(dict.fromkeys(getattr(point, end) for point in points))
+    channel, texts = {"x": alt.X, "y": alt.Y}[end], _texts(points, end)
+    if axis.is_time:
+        look = alt.Axis(title=axis.title, grid=False, tickCount=_TICKS)
+        return channel(f"{end}:T", scale=alt.Scale(type="utc"), axis=look)
     if any(isinstance(text, str) for text in texts):
         return channel(f"{end}:O", sort=texts, axis=alt.Axis(title=axis.title, labelAngle=0, grid=False))
     ends = min(texts, default=1), max(texts, default=1)

@@ -5,11 +5,9 @@ The drawing libraries take a second to load: pages without charts import nothing
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 
 import altair as alt
 import vl_convert
-from altair.utils import schemapi
 
 from schemas.chart import Axis
 from tasks.reporting.figures.palette import FONT, GRID, INK, MUTED, WIDTH
@@ -29,11 +27,6 @@ CONFIG: Mapping[str, object] = {
     "legend": _LABELS,
 }
 """What all figures look like, for Vega-Lite."""
-
-
-def unchecked() -> AbstractContextManager[None]:
-    """Draw without checking charts against the library's schema, which takes longer than to draw them."""
-    return schemapi.debug_mode(arg=False)
 
 
 def chart(values: Values) -> alt.Chart:

@@ -3,8 +3,6 @@
 Colours are placeholders that the style sheet replaces (`[fill="..."]`), so that one drawing serves light and dark.
 """
 
-from dataclasses import dataclass
-
 INK, MUTED, GRID = "#1f2933", "#66727f", "#e2e6ea"
 PUBLISHED, OURS, GATE = "#aab4bf", "#0f6e84", "#a34a06"
 VIOLET, LEAF, ROSE = "#6b4fa3", "#4f7a10", "#b0305d"
@@ -33,12 +31,3 @@ WIDTH = 300
 
 ROW = 52
 FONT, SMALL = 13, 11
-
-
-@dataclass(frozen=True)
-class KeyedFigure:
-    """A drawing of several models, and its key: label and colour of each. `left_out`: models that are not drawn."""
-
-    svg: str
-    keys: tuple[tuple[str, str], ...]
-    left_out: int

@@ -12,7 +12,7 @@ from schemas.errors import UsageError
 from schemas.tables.scores import ItemScores
 from tasks.benchmarks.attunebench.conversation import ConversationAnnotations
 from tasks.explain.groups import ALL, item_columns, score_groups, score_sides, split_items
-from tasks.reporting.content.score_tables import describe_groups
+from tasks.reporting.content.score_tables import lay_out_groups
 from tasks.runs.run_tables import ReportData
 from tasks.text.tables import as_cell
 from tests.rows import each_row
@@ -89,7 +89,8 @@ def test_intervals_draw_clusters_and_one_item_has_none() -> None:
 
 
 def test_report_has_rows_of_values() -> None:
-    (table,) = describe_groups(DATA)
+    _, block = lay_out_groups(DATA)
+    (table,) = block.tables
     assert table.title == "measured: m"
     assert [column.title for column in table.columns] == ["Group", "Value", "judged rating", "asks", "warmth"]
     values = [(ALL, ALL), ("age", "old"), ("age", "young"), ("gender", "female"), ("gender", "male")]

@@ -43,11 +43,11 @@ SAID = {
         "Context, 30,000 tokens, around the needle (depth 69 %)",
     ),
     "asked": (
-        "Settings: Base, RAG and CoEM. Parameters: preset paper .",
+        "Settings: Base, RAG and CoEM. Parameters: preset paper.",
         "With CoEM the Sage is the model under test itself (alpha and beta).",
         "The judge is a model under test: alpha rated its own answers",
         "Panel gamma-judge",
-        'Set for this run: retrieval.top_k=8 , retrieval.ranking="fused" , contexts.lengths=[8000,16000]',
+        'Set for this run: retrieval.top_k=8, retrieval.ranking="fused", contexts.lengths=[8000,16000]',
         "Judge alpha rates free-text answers, each 2 times; this is the score",
     ),
 }

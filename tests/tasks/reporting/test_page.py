@@ -154,7 +154,7 @@ def test_headline_scores_lead_the_page() -> None:
     words = section(html, "headlines")
     assert "Model Moods alpha 25.00 10.00 to 60.00 4 beta 100.00 1 gamma – 0 of 4" in words
     assert "Model Losses alpha – beta – gamma –" in words
-    assert "Moods: accuracy . Method says what these are." in words
+    assert "Moods: accuracy; the method says what these are." in words
 
 
 def test_a_run_without_anything_is_still_a_page() -> None:

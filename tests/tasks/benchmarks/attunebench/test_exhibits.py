@@ -39,7 +39,7 @@ def laid_out(folder: Path, runs: dict[str, dict[str, tuple[float, ...]]]) -> lis
             for model, (*values, composite) in models.items()
             for metric, value in zip(HEADLINES, (*values, None, composite), strict=True)
         ]
-        solvers = {"annotate": {"mode": mode}}
+        solvers = {"annotate": {"mode": mode.partition(" ")[0]}}
         opened[mode] = run_of(folder / mode, DESIGN, {"item_scores": pl.concat(parts)}, {}, bootstrap=0, solvers=solvers)
         rows += [StoredRow(**row.model_dump(), run=mode, group=number, fuller_run=None) for row in run_rows(opened[mode])]
     return [*lay_out_modes(RankedModels(DESIGN, tuple(rows), runs=opened))]
@@ -53,19 +53,26 @@ def test_each_model_by_mode_composite_last(tmp_path: Path) -> None:
     ]
     # Within a mode: the verbose row stands alone.
     assert [as_cell(row[4]).mark for row in table.rows] == ["second", None, "best"]
+    # As does one of another group in the same mode.
+    table = laid_out(tmp_path / "again", RUNS | {"default again": RUNS["verbose"]})[0].tables[0]
+    assert [(row[2], as_cell(row[4]).mark) for row in table.rows if row[1] == "default"] == [
+        (1, "second"),
+        (3, None),
+        (1, "best"),
+    ]
 
 
 def test_rank_correlation_of_the_parts(tmp_path: Path) -> None:
     block = laid_out(tmp_path, RUNS)[1]
     # Ranks of emotion 1 3 2, behaviour 1 3 2, preference 3 2 1: squared differences 4 + 1 + 1, so 1 - 6 x 6 / (3 x 8) = -1/2.
     half = pytest.approx(-0.5)
-    assert [list(row) for row in block.tables[0].rows] == [
+    (chart,) = block.charts
+    assert [list(row) for row in chart.numbers.rows] == [
         ["Emotion", "", pytest.approx(1), half, None],
         ["Behaviour", pytest.approx(1), "", half, None],
         ["Preference", half, half, "", None],
         ["Judged drafts", None, None, None, ""],
     ]
-    (chart,) = block.charts
     expected = (
         "Over 3 pairs of model and mode Emotion and Behaviour rank most alike (rho 1.00), Behaviour and Preference least (-0.50)."
     )

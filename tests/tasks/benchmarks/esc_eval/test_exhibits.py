@@ -39,6 +39,14 @@ def test_26_published_rows_are_reproduced_cell_by_cell() -> None:
     assert averages == sorted(averages, reverse=True)
 
 
+def test_equal_averages_are_all_the_highest() -> None:
+    models = published_leaderboard("esc-eval").models
+    alike = tuple(row.model_copy(update={"abilities": {"english": 50.0}}) for row in models.rows if "english" in row.abilities)
+    (english,) = lay_out_dimensions(replace(models, rows=alike[:2]))
+    names = " and ".join(row.model for row in alike[:2])
+    assert english.words.startswith(f"{names} have the highest average, 50.00. ")
+
+
 def test_best_of_each_language_is_marked() -> None:
     english, _ = lay_out_dimensions(published_leaderboard("esc-eval").models)
     (table,) = english.tables

@@ -9,14 +9,13 @@ from schemas.lineage import RunManifest
 from schemas.tables.scores import DimensionScores
 from tasks.judging.answers import GOLD
 from tasks.leaderboard.ranking import LeaderboardData
-from tasks.reporting.content.leaderboard import build_leaderboard
-from tasks.reporting.figures.charts import draw_histories
-from tasks.reporting.page import render_leaderboard
+from tasks.reporting.content.leaderboard import lay_out_history, ranking_table, runs_behind, warn_of_rows
+from tasks.reporting.content.score_tables import describe_dimensions
+from tasks.reporting.page import draw_chart, render_leaderboard
 from tasks.runs.verdict import judge_totals
-from tasks.scoring.published import as_table
 from tasks.text.tables import as_cell
 from tests.tasks.reporting.example_items import item_scores
-from tests.tasks.reporting.example_run import BLUEPRINT, manifest, published
+from tests.tasks.reporting.example_run import BLUEPRINT, manifest
 from tests.tasks.reporting.example_scores import score_layers, totals, totals_row
 from tests.tasks.reporting.pages import section
 
@@ -40,21 +39,22 @@ def data(**changes: Any) -> LeaderboardData:
         "history": judge_totals(pl.concat([newest, before.with_columns(pl.lit(OLD).alias("run"))]), BLUEPRINT, {}),
         "manifests": runs(),
         "links": {NEW: "runs/new/report.html"},
-        "paper": as_table(published()),
     }
     return LeaderboardData(**(fields | changes))
 
 
 def test_rows_say_what_became_of_each_model() -> None:
-    alpha, beta, gamma = build_leaderboard(data()).entries
-    told = (alpha.system.model, alpha.verdict, alpha.total, alpha.scores, alpha.run)
-    assert told == ("alpha", "scored", 25.0, (100.0, 25.0), NEW)
-    assert (beta.verdict, beta.total, beta.total_before_veto, beta.rank) == ("vetoed", 0.0, 100.0, None)
-    assert (gamma.verdict, gamma.total, gamma.scores) == ("unscored", None, (None, None))
+    rows = [[as_cell(value).value for value in row] for row in ranking_table(data()).rows]
+    # Rank, model, setting, total, interval, verdict; then both abilities.
+    assert [(row[1], row[3], row[5], *row[6:8]) for row in rows] == [
+        ("alpha", 25.0, "scored", 100.0, 25.0),
+        ("beta", 0.0, "vetoed", 0.0, 100.0),
+        ("gamma", None, "unscored", None, None),
+    ]
     # The history is oldest first, and needs two runs.
-    (history,) = build_leaderboard(data()).histories
-    assert {moment.system.model for moment in history} == {"alpha"}
-    assert [(moment.run, moment.total) for moment in history] == [(OLD, 20.0), (NEW, 25.0)]
+    (block,) = lay_out_history(data())
+    moments = [[as_cell(value).value for value in row] for row in block.tables[0].rows]
+    assert [(row[0], row[2], row[-1]) for row in moments] == [("alpha", 20.0, OLD), ("alpha", 25.0, NEW)]
 
 
 def test_a_line_joins_runs_of_one_group() -> None:
@@ -66,16 +66,21 @@ def test_a_line_joins_runs_of_one_group() -> None:
     ]
     made = tuple(manifest(run=run, started_at=f"2026-01-0{day}T00:00:00+00:00") for day, run in enumerate(names, start=1))
     history = judge_totals(pl.concat(rows), BLUEPRINT, {})
-    figure = draw_histories(build_leaderboard(data(history=history, manifests=made)).histories)
-    # 520 wide for two days; 240 tall for 20 to 80, from the top: 20 at 240, 30 at 240 x 50 / 60. The 80 between is a point.
-    assert re.findall(r'<path d="(M[^"]*)" stroke="[^"]*" stroke-width="2"', figure.svg) == ["M0,240L520,200", "M260,0Z"]
+    (block,) = lay_out_history(data(history=history, manifests=made))
+    (chart,) = block.charts
+    assert chart.words == "From the first run to the last alpha, group 1 changes most, by +10.0 points."
+    # 380 wide for two days; 260 tall for 20 to 80, from the top: 20 at 260, 30 at 260 x 50 / 60. The 80 between is a point.
+    assert re.findall(r'<path d="(M[^"]*)" stroke="[^"]*" stroke-width="2"', draw_chart(chart)) == [
+        "M0,260L380,216.667",
+        "M190,0Z",
+    ]
 
 
 def test_only_runs_behind_rows_are_listed() -> None:
-    leaderboard = build_leaderboard(data(manifests=runs(package_version="0.3.0")))
-    assert ([run.run for run in leaderboard.runs], leaderboard.warnings) == ([NEW], ())
+    newer = data(manifests=runs(package_version="0.3.0"))
+    assert ([run.run for run in runs_behind(newer)], warn_of_rows(newer)) == ([NEW], ())
     mixed = data().totals.with_columns(run=pl.Series([NEW, OLD, NEW]))
-    warned = build_leaderboard(data(totals=mixed, manifests=runs(package_version="0.3.0"))).warnings
+    warned = warn_of_rows(data(totals=mixed, manifests=runs(package_version="0.3.0")))
     assert warned == ("The runs were made by MoodFlow 0.2.0 and 0.3.0.",)
 
 
@@ -125,7 +130,7 @@ def rated_board(*rows: dict[str, Any]) -> LeaderboardData:
 def test_rated_dimensions_are_columns_and_models_rows() -> None:
     given = [rated("gamma", "no_blame", None), rated("alpha", "warm_words", 4.25), rated("alpha", "no_blame", 2.0)]
     board = rated_board(*given, rated("beta", "no_blame", 5.0, run=OLD))
-    (table,) = build_leaderboard(board).dimensions
+    (table,) = describe_dimensions(board)
     assert table.title == BLUEPRINT.datasets["tale"].title
     assert [column.title for column in table.columns] == ["Model", "no blame", "warm words", "average"]
     # Beta's row of the ranking is that of the new run, which has no ratings of it; alpha is ranked before gamma. On 0 to 5 a mean
@@ -139,10 +144,10 @@ def test_rated_dimensions_are_columns_and_models_rows() -> None:
         "alpha 40.00 30.00 to 50.00 2.00 on 0 to 5, 3 of 4 rated 85.00 75.00 to 95.00 4.25 on 0 to 5, 3 of 4 rated 62.50" in words
     )
     assert words.endswith("gamma – – on 0 to 5, 0 of 4 rated – –")
-    assert build_leaderboard(data()).dimensions == ()
+    assert describe_dimensions(data()) == ()
 
 
 def test_gold_replies_stand_below_the_models() -> None:
     board = rated_board(rated("gamma", "no_blame", 1.0), rated(GOLD, "no_blame", 5.0, setting=GOLD))
-    (table,) = build_leaderboard(board).dimensions
+    (table,) = describe_dimensions(board)
     assert [(name, as_cell(score).value) for name, score, _ in table.rows] == [("gamma", 20.0), ("gold replies", 100.0)]

@@ -7,7 +7,8 @@ import pytest
 
 from schemas.documents.score_part import ScorePart
 from schemas.metrics import CentredNormalisation, GradeNormalisation, NumericNormalisation, RatioNormalisation
-from tasks.reporting.content.score_tree import Node, ScoreInterval, join_intervals, rescale_interval
+from tasks.reporting.content.score_tree import Node, join_intervals
+from tasks.reporting.content.tables import ScoreInterval, rescale_interval
 from tasks.reporting.content.weaknesses import examples_of_others, weakest_tasks
 from tasks.reporting.report import build_report
 from tests.tasks.reporting.example_run import example_data

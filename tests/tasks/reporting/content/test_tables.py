@@ -4,15 +4,18 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.lineage import Missing
+from schemas.table import Interval
 from schemas.vocabulary import LEVELS
 from tasks.reporting.content.caveats import find_missing_scores
 from tasks.reporting.content.score_tree import Node
-from tasks.reporting.content.tables import metric_paths
+from tasks.reporting.content.tables import ScoreInterval, metric_paths
 from tasks.reporting.report import build_report
+from tasks.reporting.system_tables import abilities_table
 from tasks.runs.baselines import Baselines, ConstantAnswer, MajorityLabel
 from tasks.runs.run_tables import System
 from tasks.scoring.blueprints import load_blueprint
-from tasks.scoring.published import PublishedRange, as_table
+from tasks.scoring.published import as_table
+from tasks.text.tables import as_cell
 from tests.tasks.reporting.example_run import ALPHA, BETA, BLUEPRINT, GAMMA, PLAN, example_data, manifest
 
 LOST = "its data is not published"
@@ -33,13 +36,9 @@ def test_abilities_with_their_published_range() -> None:
     ]
     assert [node.title for node in alpha.abilities] == ["Values & Safety", "Emotional Ability"]
     # Published: values_safety 95, 90, 40; emotional 70, 20, 10.
-    assert alpha.published == {
-        "values_safety": PublishedRange(40.0, 90.0, 95.0),
-        "emotional": PublishedRange(10.0, 20.0, 70.0),
-        "supporting": None,
-    }
+    assert [as_cell(row[3]).value for row in abilities_table(alpha).rows] == [Interval(40.0, 95.0), Interval(10.0, 70.0), None]
     # Nothing stands beside published numbers where there is no total.
-    assert gamma.published["emotional"] is None
+    assert {as_cell(row[3]).value for row in abilities_table(gamma).rows} == {None}
     reason = "nothing scored: 4 failed calls (mood); its data is not published (lost); no replies in this run (tale)"
     assert shown(gamma.abilities[1]) == ("Emotional Ability", None, 0, 3, reason)
 
@@ -81,26 +80,25 @@ def test_raw_scores_with_the_constant_answer() -> None:
     kind, mood, lost, tale = build_report(data).systems[0].raw
     assert (mood.path.key, mood.path.title, mood.path.task.title) == (("mood", "choice", "accuracy"), "Mood", "Moods")
     assert (mood.path.path, mood.path.metric_label) == ("Emotional Ability › Emotion Recognition", "accuracy")
-    # The interval 0.1 to 0.6 of a ratio is 50 points wide.
-    assert (mood.value, mood.ci_low, mood.ci_high, mood.spread_0_100, mood.normalized_0_100) == (0.25, 0.1, 0.6, 50.0, 25.0)
+    assert (mood.value, mood.ci_low, mood.ci_high, mood.normalized_0_100) == (0.25, 0.1, 0.6, 25.0)
+    assert mood.interval_0_100 == ScoreInterval(10.0, 60.0, approximate=False)
     assert (mood.n_scored, mood.n_unparsed, mood.n_total, mood.reason) == (4, 1, 4, None)
     # B is right in 3 of 4 items, always as "angry".
     assert mood.baselines == Baselines(ConstantAnswer("B", 0.75), MajorityLabel("angry", 0.75))
-    assert (kind.baselines.constant, kind.spread_0_100) == (ConstantAnswer("A", 1.0), None)
+    assert (kind.baselines.constant, kind.interval_0_100) == (ConstantAnswer("A", 1.0), None)
     assert (lost.value, lost.normalized_0_100, lost.n_total, lost.reason) == (None, None, 0, LOST)
     assert (tale.path.method.id, tale.baselines.constant) == ("judge", None)
 
 
-def test_spread_follows_the_theoretical_bounds() -> None:
+def test_interval_follows_the_theoretical_bounds() -> None:
     fields = BLUEPRINT.model_dump(mode="json")
     fields["datasets"]["mood"]["methods"][0]["metrics"][0]["normalisation"] = {"type": "numeric", "min": 0, "max": 2}
     fields["datasets"]["tale"]["methods"][0]["metrics"][0]["normalisation"] = {"type": "none"}
     data = example_data(blueprint=Blueprint.model_validate(fields))
     _, mood, _, tale = build_report(data).systems[0].raw
-    # 100 x (0.6 - 0.1) / (2 - 0) and 0.3 - 0.2.
-    assert mood.spread_0_100 == 25.0
-    assert tale.spread_0_100 is not None
-    assert round(tale.spread_0_100, 9) == 0.1
+    # 0.1 and 0.6 of 0 to 2, and 0.2 and 0.3 as they are.
+    assert mood.interval_0_100 == ScoreInterval(5.0, 30.0, approximate=False)
+    assert tale.interval_0_100 == ScoreInterval(0.2, 0.3, approximate=False)
 
 
 def test_the_most_specific_reason_wins() -> None:
@@ -134,4 +132,5 @@ def test_a_number_has_its_own_reason() -> None:
 
 
 def test_rows_without_a_published_table() -> None:
-    assert set(build_report(example_data(paper=as_table())).systems[0].published.values()) == {None}
+    table = abilities_table(build_report(example_data(paper=as_table())).systems[0])
+    assert {as_cell(row[3]).value for row in table.rows} == {None}

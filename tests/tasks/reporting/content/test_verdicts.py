@@ -12,7 +12,7 @@ from schemas.table import Cell
 from schemas.tables.scores import AbilityScores
 from schemas.vocabulary import REMARKS
 from tasks.reporting.content.caveats import count_replies
-from tasks.reporting.content.verdicts import TotalVerdict, change_notes, changes_table, judge_systems, state_said
+from tasks.reporting.content.verdicts import TotalVerdict, change_notes, changes_table, judge_systems, state_said, total_cell
 from tasks.runs.run_tables import System
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_run import ALPHA, BLUEPRINT, PLAN, example_data, manifest
@@ -47,7 +47,7 @@ def test_sentence_of_a_total_that_counts() -> None:
     said = "alpha has no total of the benchmark: 1 of 4 datasets have a score, and a total needs half of them;"
     assert few.sentence.startswith(f"{said} what was scored gives 25.00 of 100")
     assert (few.verdict, few.total, few.total_before_veto) == ("too little scored", None, 25.0)
-    assert few.total_cell == Cell(None, "what was scored: 25.00")
+    assert total_cell(few) == Cell(None, "what was scored: 25.00")
 
 
 def test_systems_are_ordered_by_what_counts() -> None:
