@@ -86,14 +86,6 @@ class PrintedColumn(Frozen):
     about: str | None = Field(default=None, description="what it holds; a column `note` is ours")
 
 
-class PrintedTable(Frozen):
-    """A table as it was printed, in a CSV file beside this one."""
-
-    file: str
-    key: tuple[str, ...] = Field(description="columns that name a row")
-    columns: dict[str, PrintedColumn]
-
-
 class AbilityColumns(Frozen):
     """How a main ability on 0-100 is made of columns; a name alone stands for that column."""
 
@@ -107,9 +99,12 @@ class AbilityColumns(Frozen):
         return {"mean": (value,)} if isinstance(value, str) else value
 
 
-class ModelTable(PrintedTable):
-    """A table of models, each with a score for the main abilities of the benchmark."""
+class ModelTable(Frozen):
+    """A table of models as printed, each with a score for the main abilities, in a CSV file beside the paper's."""
 
+    file: str
+    key: tuple[str, ...] = Field(description="columns that name a row")
+    columns: dict[str, PrintedColumn]
     name: str = Field(description="its number in the paper, such as Table 2")
     abilities: dict[str, AbilityColumns]
     total: str | None = Field(default=None, description="column of the total; null = none is printed")
@@ -123,13 +118,8 @@ class ModelTable(PrintedTable):
     @model_validator(mode="after")
     def _columns_are_there(self) -> Self:
         used = [name for ability in self.abilities.values() for name in (*ability.mean, *ability.where)]
-        used += [
-            *self.key,
-            *self.beside,
-            *self.about.values(),
-            *([self.total] if self.total else ()),
-            *(["method"] if self.methods else ()),
-        ]
+        used += [*self.key, *self.beside, *self.about.values()]
+        used += [*([self.total] if self.total else ()), *(["method"] if self.methods else ())]
         if missing := sorted({"model", *used} - self.columns.keys()):
             raise ValueError(f"the table has no column {missing[0]}")
         return self

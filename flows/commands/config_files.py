@@ -153,10 +153,9 @@ def read_descriptions(path: Path, names: Collection[str]) -> dict[str, ModelDesc
     """Read descriptions of some of these models, by name; null takes one away. UsageError: another model, or a wrong field."""
     step = "describe models of the run, by their names in it; docs/models.md has an example"
     expected = "descriptions by the names of models, such as NAME: {series: Qwen, parameters: 7B}"
-    values = _read_config(path, "the file of descriptions cannot be read", "--about", expected)
-    for name in values:
-        if name not in names:
-            raise unknown_name("model", str(name), names, f"--about {path}", step)
+    values = _read_config(path, "--about", expected)
+    if others := [name for name in values if name not in names]:
+        raise unknown_name("model", str(others[0]), names, f"--about {path}", step)
     try:
         return TypeAdapter(dict[str, ModelDescription | None]).validate_python(values)
     except ValidationError as error:
@@ -166,10 +165,7 @@ def read_descriptions(path: Path, names: Collection[str]) -> dict[str, ModelDesc
 
 
 def _read_config(
-    path: Path,
-    fault: str = "the configuration file cannot be read",
-    option: str = "--config",
-    expected: str = "fields of the plan, as moodflow options lists them",
+    path: Path, option: str = "--config", expected: str = "fields of the plan, as moodflow options lists them"
 ) -> Values:
     try:
         values = read_yaml(read_text(path))
@@ -179,7 +175,7 @@ def _read_config(
     except (OSError, ValueError) as error:
         got = " ".join(str(error).split())[:200]
     raise UsageError(
-        fault,
+        "the configuration file cannot be read",
         where=str(path),
         expected=f"a YAML or JSON file with {expected}",
         got=got,

@@ -84,9 +84,11 @@ def leaderboard(
 def _view(benchmark: str, document: RankedSystems, ranked: LeaderboardData) -> list[RenderableType]:
     """Return what a terminal shows: a table for each group, or one for a paper's; rated dimensions; groups; files."""
     tables = []
-    for number, rows in groupby(document.models, key=lambda row: row.group):
+    field = ranked.chosen.group_by
+    for (number, said), rows in groupby(document.models, key=lambda row: (row.group, row.said(field))):
         apart = f", group {number}: {ranked.groups[number - 1].words}" if number and len(ranked.groups) > 1 else ""
-        tables.append(leaderboard_table(f"{benchmark}{apart}", list(rows), ranked.regressed, ranked.chosen.group_by))
+        apart += f", {field} {said or 'not said'}" if field else ""
+        tables.append(leaderboard_table(f"{benchmark}{apart}", list(rows), ranked.regressed))
     if document.published:
         tables.append(leaderboard_table(f"{benchmark}, the paper's models", document.published))
     rated = describe_dimensions(ranked)

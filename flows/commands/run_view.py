@@ -57,20 +57,16 @@ def usage_view(cost: Cost) -> list[RenderableType]:
 
 
 def leaderboard_table(
-    title: str,
-    rows: Sequence[SystemRow],
-    regressed: frozenset[tuple[str, str, str]] = frozenset(),
-    group_by: str | None = None,
+    title: str, rows: Sequence[SystemRow], regressed: frozenset[tuple[str, str, str]] = frozenset()
 ) -> rich.table.Table:
     """Return the leaderboard for a terminal: one column per model while they fit, else one row per model.
 
-    `regressed` has run, model and setting of what regressed against the run before, `group_by` a field of the descriptions.
+    `regressed` has run, model and setting of what regressed against the run before.
     """
     abilities = list(dict.fromkeys(name for row in rows for name in row.abilities))
     is_compared = any(row.comparability for row in rows)
     columns = (
-        *(Column("Model", "name"), *((Column(group_by.capitalize()),) if group_by else ())),
-        *(Column("Rank", "count"), Column("Total", "score"), Column("95 % interval", "interval")),
+        *(Column("Model", "name"), Column("Rank", "count"), Column("Total", "score"), Column("95 % interval", "interval")),
         *(Column("Verdict", "verdict"), Column("Coverage", "share")),
         *((Column("Beside published", "verdict"),) if is_compared else ()),
         *(Column("Items", "count"), *(Column(name, "score") for name in abilities)),
@@ -78,8 +74,7 @@ def leaderboard_table(
     )
     values = [
         (
-            *(label_system(row), *((row.said(group_by),) if group_by else ())),
-            *(row.rank, say_total(row), say_interval(row), say_verdict(row), row.coverage),
+            *(label_system(row), row.rank, say_total(row), say_interval(row), say_verdict(row), row.coverage),
             *((row.comparability and row.comparability.verdict,) if is_compared else ()),
             *(f"{row.n_scored} of {row.n_total}", *map(row.abilities.get, abilities)),
             *(

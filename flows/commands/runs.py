@@ -15,14 +15,13 @@ from flows.commands.run_view import run_view
 from flows.commands.stages import resolve_all
 from flows.runtime.local_server import temporary_server
 from schemas.documents.models import RatingSheet
-from schemas.documents.run import DescribedRun, ExportedRun, RewrittenReport
+from schemas.documents.run import ExportedRun, RewrittenReport
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.plan import Plan
 from schemas.table import Column, Table
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import (
-    MANIFEST,
     describe_models,
     list_runs,
     read_changes,
@@ -100,17 +99,11 @@ def report_command(
 
 @app.command("describe")
 def describe_command(run: opt.Run, about: opt.DescriptionFile, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """Change what a past run says of its models: no call, no score, no name of a run changes. The run is sealed again."""
+    """Change what a past run says of its models, seal it again and show it: no call, no score and no name of a run changes."""
     folder = lake or DEFAULT_LAKE
     names = [model["name"] for model in read_manifest(folder, run).plan.get("models", ())]
-    manifest = describe_models(folder, run, read_descriptions(about, names))
-    document = DescribedRun(
-        run=run,
-        manifest=str(run_folder(folder, run) / MANIFEST),
-        models={name: manifest.descriptions.get(name) for name in names},
-        earlier_sha256=manifest.earlier_sha256,
-    )
-    CommandResult(0, document).finish(as_json=as_json)
+    describe_models(folder, run, read_descriptions(about, names))
+    show_command(run, folder, as_json)
 
 
 @app.command("export")

@@ -41,7 +41,7 @@ DOCUMENTS = {
     "options": "plan:PlanOptionList",
     "report": "run:RunDocument",
     "run": "comparison:AnyRun",
-    "runs describe": "run:DescribedRun",
+    "runs describe": "run:RunDocument",
     "runs export": "run:ExportedRun",
     "runs list": "run:RunList",
     "runs rate": "models:RatedByPeople",

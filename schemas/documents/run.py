@@ -12,7 +12,6 @@ from schemas.documents.document import Document
 from schemas.documents.leaderboard import DimensionScore, SystemRow
 from schemas.lineage import CallCounts, Missing, PartitionRef
 from schemas.metrics import Metric
-from schemas.model_description import ModelDescription
 from schemas.tables.columns import row_model
 from schemas.tables.comparisons import Agreements
 from schemas.usage import Amounts, ModelUsage, Usage
@@ -274,15 +273,6 @@ class RewrittenReport(Document):
     run_written_by: str = Field(description="version of MoodFlow that made the run")
     sealed_again: tuple[str, ...] = Field(description="files that were not as sealed, and are sealed again")
     intact: bool = Field(description="false = the run's folder was changed since it was sealed, so it was not sealed again")
-
-
-class DescribedRun(Document):
-    """A run of whose models something else is said than before."""
-
-    run: str
-    manifest: str = Field(description="path of the file, which is written and sealed again")
-    models: dict[str, ModelDescription | None] = Field(description="null = nothing is said of it")
-    earlier_sha256: tuple[str, ...] = Field(description="of the manifest before each change, oldest first")
 
 
 class ExportedRun(Document):

@@ -85,7 +85,7 @@ def write_manifest(lake: Folder, manifest: RunManifest) -> Folder:
     return path
 
 
-def describe_models(lake: Folder, run: str, about: Mapping[str, ModelDescription | None]) -> RunManifest:
+def describe_models(lake: Folder, run: str, about: Mapping[str, ModelDescription | None]) -> None:
     """Write the manifest of a run again with these descriptions of its models, by name, and seal the run again.
 
     Others keep theirs; null takes one away. The manifest then names the hash of the one that it replaces.
@@ -107,11 +107,10 @@ def describe_models(lake: Folder, run: str, about: Mapping[str, ModelDescription
         )
 
     said = {name: description and description.model_dump(mode="json") for name, description in about.items()}
-    models = [model | ({"about": said[model["name"]]} if model["name"] in said else {}) for model in manifest.plan["models"]]
+    entries = manifest.plan.get("models", ())
+    models = [entry | ({"about": said[entry["name"]]} if entry["name"] in said else {}) for entry in entries]
     earlier = (*manifest.earlier_sha256, file_sha256(folder / MANIFEST))
-    changed = manifest.model_copy(update={"plan": {**manifest.plan, "models": models}, "earlier_sha256": earlier})
-    write_manifest(lake, changed)
-    return changed
+    write_manifest(lake, manifest.model_copy(update={"plan": manifest.plan | {"models": models}, "earlier_sha256": earlier}))
 
 
 def read_manifest(lake: Folder, run: str) -> RunManifest:

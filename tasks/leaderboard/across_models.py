@@ -198,18 +198,18 @@ def _vary(
 
 def describe_leaderboard(data: LeaderboardData, across: tuple[AcrossModels, ...]) -> RankedSystems:
     """Return a leaderboard as a document, with what `compare_models` returned of it."""
-    document = RankedSystems(
-        models=tuple(data.rows),
+    rows, chosen = tuple(data.rows), None if data.chosen == Chosen() else data.chosen
+    if data.is_published:
+        return RankedSystems(models=rows, chosen=chosen, across=across)
+    return RankedSystems(
+        models=rows,
         published=data.beside or None,
-        chosen=None if data.chosen == Chosen() else data.chosen,
+        chosen=chosen,
+        groups=data.groups,
+        dimension_scores=tuple(StoredDimensionScore(**row) for row in data.dimensions.iter_rows(named=True)),
+        helper_ranks=tuple(compare_helpers(data)),
         across=across,
     )
-    of_runs = {
-        "groups": data.groups,
-        "dimension_scores": tuple(StoredDimensionScore(**row) for row in data.dimensions.iter_rows(named=True)),
-        "helper_ranks": tuple(compare_helpers(data)),
-    }
-    return document if data.is_published else document.model_copy(update=of_runs)
 
 
 def compare_helpers(data: LeaderboardData) -> Iterator[HelperRanks]:

@@ -34,12 +34,11 @@ def choose_described(data: LeaderboardData, where: str | None, group_by: str | N
     said = [(row["model"], row["setting"], *each.cells.values()) for row, each in zip(rows, about, strict=True)]
     holds = hold_condition(pl.DataFrame(said, COLUMNS, orient="row"), where)
     totals = data.totals.filter(holds)
-    within = [name for name in ("setting", GROUP) if name in totals.columns]
-    chosen = Chosen(where=where, unknown=holds.null_count(), group_by=group_by)
-    ranked = replace(data, totals=rank_models(totals, data.blueprint, within=within), chosen=chosen)
-    if data.is_published:
-        return ranked
-    left_out = data.totals.join(totals, on=["model", "setting", RUN], how="anti")
-    of_runs = data.dimensions.filter(pl.col(RUN).is_in(totals[RUN].implode()))  # gold replies have no row of totals
-    dimensions = of_runs.join(left_out, on=["model", "setting", RUN], how="anti", maintain_order="left")
-    return replace(ranked, dimensions=dimensions)
+    groups = [name for name in ("setting", GROUP) if name in totals.columns]
+    systems = [name for name in ("model", "setting", RUN) if name in data.dimensions.columns]
+    return replace(
+        data,
+        totals=rank_models(totals, data.blueprint, within=groups),
+        dimensions=data.dimensions.join(totals, on=systems, how="semi", maintain_order="left"),
+        chosen=Chosen(where=where, unknown=holds.null_count(), group_by=group_by),
+    )

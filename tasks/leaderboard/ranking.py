@@ -98,9 +98,8 @@ class LeaderboardData:
     def rows(self) -> list[StoredRow | PublishedRow]:
         """One row per model and setting, ranked ones first, in the groups that were chosen."""
         kind: type[StoredRow | PublishedRow] = PublishedRow if self.is_published else StoredRow
-        rows, said = _leaderboard_rows(kind, self.totals, self.abilities, self.records, self.about), self.chosen.group_by
-        rows.sort(key=lambda row: (row.group or 0, setting_order(row.setting), row.said(said) is None, row.said(said) or ""))
-        return rows
+        rows, field = _leaderboard_rows(kind, self.totals, self.abilities, self.records, self.about), self.chosen.group_by
+        return sorted(rows, key=lambda row: (row.group or 0, row.said(field) is None, row.said(field) or ""))
 
     @property
     def models(self) -> RankedModels:

@@ -17,7 +17,7 @@ from schemas.errors import SourceError, SourceMissingError
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.model_description import ModelDescription, parse_size
-from schemas.paper import AbilityColumns, Paper, PrintedColumn, PrintedTable
+from schemas.paper import AbilityColumns, ModelTable, Paper, PrintedColumn
 from schemas.tables.scores import Totals
 from tasks.scoring.aggregation import apply_veto, rank_models, total_scores
 from tasks.scoring.tree import dataset_counts
@@ -100,7 +100,7 @@ def paper_of(blueprint: Blueprint) -> Paper | None:
     return next((paper for paper in papers() if main & paper.models.abilities.keys()), None)
 
 
-def read_table(paper: Paper, table: PrintedTable) -> pl.DataFrame:
+def read_table(paper: Paper, table: ModelTable) -> pl.DataFrame:
     """Read a table of a paper, rows in the printed order.
 
     Raises:

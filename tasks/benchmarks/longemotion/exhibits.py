@@ -8,7 +8,7 @@ from schemas.paper import LIKENESS
 from schemas.table import Cell, Column, Table, Value, columns
 from tasks.benchmarks.longemotion.figures import Scores, compare_variants, lay_out_chunks, lay_out_lengths, lay_out_sages
 from tasks.lake.manifest import read_manifests
-from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table
+from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table, with_total
 from tasks.runs.past_run import past_run
 from tasks.runs.sections import Block
 from tasks.solvers.registry import setting_title
@@ -32,18 +32,17 @@ TIMES = 20
 def lay_out_scores(models: RankedModels) -> Iterator[Block]:
     """Yield Table 2: a row per model, a group of columns per setting, ratings to 5 where the paper has them."""
     rows: dict[tuple[bool, str], dict[str, ModelRow]] = {}
-    settings = tuple(dict.fromkeys(row.setting for row in models.rows))
-    for row in models.rows:
+    for row in with_total(models.rows):
         rows.setdefault((row.run is None, row.model), {})[row.setting] = row
 
     def cells(row: ModelRow) -> Iterator[Value]:
-        for setting in settings:
+        for setting in models.settings:
             scored = rows[row.run is None, row.model].get(setting)
             yield from (scored.abilities.get(name) if scored else None for name in SIX)
             yield scored.total_before_veto if scored else None
 
     titles = (*SIX.values(), "Average")
-    heads = [head for setting in settings for head in columns("score", *titles, group=setting_title(setting))]
+    heads = [head for setting in models.settings for head in columns("score", *titles, group=setting_title(setting))]
     # Rows are compared whatever settings they have, and as far as the least comparable of these.
     farthest = [max(own.values(), key=_distance).model_copy(update={"setting": ""}) for own in rows.values()]
     if farthest:

@@ -19,9 +19,7 @@ from tasks.runs.sections import Block
 from tasks.solvers.registry import SOLVERS, setting_title
 from tasks.text.number_format import counted, say_ends, signed
 
-CLASSIFICATION = "emotion_classification"
 SAGE, WITH_SAGE = "sage", "coem"
-PERCENT = Axis("Score", 0, 100)
 Scores = dict[tuple[str, str, str], dict[Any, float]]
 """By model, setting and title of the ability: a score for each value of what differs between runs."""
 
@@ -64,13 +62,19 @@ def _draw_sages(ability: str, by_model: Mapping[str, Mapping[str, float]]) -> Ch
     sages = sorted({sage for by_sage in by_model.values() for sage in by_sage})
     whole = [by_sage for by_sage in by_model.values() if len(by_sage) == len(sages)] or [max(by_model.values(), key=len)]
     means = {f"{sage} as Sage": mean(by_sage[sage] for by_sage in whole) for sage in whole[0]}
-    title = f"{ability}: {setting_title(WITH_SAGE)} by Sage"
-    dots = ((sage, model) for sage in sages for model, by_sage in by_model.items() if sage in by_sage)
-    points = tuple(Point(sage, by_model[model][sage], model, is_own=True) for sage, model in dots)
-    lines = [(model, *map(by_sage.get, sages)) for model, by_sage in by_model.items()]
-    table = Table((Column("Model", "name"), *columns("score", *sages)), lines, title)
     words = say_ends(f"The mean of {counted(len(whole), 'model')}", means)
-    return Chart(title, words, "lines", points, table, Axis("Sage"), PERCENT, note="Runs that differ in the Sage alone.")
+    return _draw_curves(f"{ability}: {setting_title(WITH_SAGE)} by Sage", words, by_model, {sage: sage for sage in sages}, "Sage")
+
+
+def _draw_curves(
+    title: str, words: str, curves: Mapping[str, Mapping[Any, float]], across: Mapping[Any, str], axis: str
+) -> Chart:
+    """Draw a line for each model; `across` has the label of each place on the axis, in order."""
+    dots = ((place, model) for place in across for model, curve in curves.items() if place in curve)
+    points = tuple(Point(across[place], curves[model][place], model, is_own=True) for place, model in dots)
+    lines = [(label, *(curve.get(place) for curve in curves.values())) for place, label in across.items()]
+    table = Table((Column(axis, "name"), *columns("score", *curves)), lines, title)
+    return Chart(title, words, "lines", points, table, Axis(axis), Axis("Score", 0, 100))
 
 
 def lay_out_chunks(models: RankedModels) -> Iterator[Block]:
@@ -98,28 +102,23 @@ def _draw_chunks(title: str, cells: Mapping[tuple[str, str], float]) -> Chart:
 
 def lay_out_lengths(models: RankedModels) -> Iterator[Block]:
     """Yield Figure 7: scores of emotion classification by length of the context, for each setting and dataset."""
-    (tasks,) = (main.tasks for main in models.blueprint.abilities if main.id == CLASSIFICATION)
+    (tasks,) = (main.tasks for main in models.blueprint.abilities if main.id == "emotion_classification")
     datasets = {entry.id: models.blueprint.datasets[entry.id] for task in tasks for entry in task.datasets}
-    curves = defaultdict[str, dict[str, dict[tuple[int, str], float]]](dict)
+    curves = defaultdict[str, dict[str, dict[int, float]]](dict)
     grids = [(row, grid) for row in models.rows if (grid := models.read(row, "needle_scores")) is not None]
     for (row, grid), (name, dataset) in product(grids, datasets.items()):
         counting = [spec.metric for method in dataset.methods for spec in method.metrics if spec.weight]
         cells = grid.filter(pl.col("metric").is_in(counting), dataset=name).drop_nulls("value")
-        means = cells.group_by("length_tokens", "length_bin").agg((pl.col("value") * pl.col("n")).sum() / pl.col("n").sum())
-        curve = {(tokens, length): 100 * value for tokens, length, value in means.iter_rows()}
-        if len(curve) > 1:
-            curves[f"{dataset.title}: by length, {setting_title(row.setting)}"][row.model] = curve
+        means = cells.group_by("length_tokens").agg(100 * (pl.col("value") * pl.col("n")).sum() / pl.col("n").sum())
+        if means.height > 1:
+            curves[f"{dataset.title}: by length, {setting_title(row.setting)}"][row.model] = dict(means.iter_rows())
     yield from (Block(charts=(_draw_lengths(title, by_model),)) for title, by_model in curves.items())
 
 
-def _draw_lengths(title: str, curves: Mapping[str, Mapping[tuple[int, str], float]]) -> Chart:
-    lengths = sorted({length for curve in curves.values() for length in curve})
+def _draw_lengths(title: str, curves: Mapping[str, Mapping[int, float]]) -> Chart:
     changes = {model: curve[max(curve)] - curve[min(curve)] for model, curve in curves.items()}
     most, least = (end(changes, key=lambda model: abs(changes[model])) for end in (max, min))
     words = f"From the shortest to the longest contexts {most} changes most ({signed(changes[most])} points)"
     words += f", {least} least ({signed(changes[least])})." if least != most else "."
-    lines = [(length[1], *(curve.get(length) for curve in curves.values())) for length in lengths]
-    table = Table((Column("Tokens", "name"), *columns("score", *curves)), lines, title)
-    dots = ((length, model) for length in lengths for model, curve in curves.items() if length in curve)
-    points = tuple(Point(f"{length[0]:,}", curves[model][length], model, is_own=True) for length, model in dots)
-    return Chart(title, words, "lines", points, table, Axis("Tokens of the context, from"), PERCENT)
+    lengths = sorted({length for curve in curves.values() for length in curve})
+    return _draw_curves(title, words, curves, {length: f"{length:,}" for length in lengths}, "Tokens of the context, from")
