@@ -71,6 +71,12 @@ def basis(run: RunManifest) -> dict[str, object]:
     }
 
 
+def parameters_of(run: RunManifest, model: str) -> dict[str, object]:
+    """Return what moves the replies of a model of a run, without what is as usual; nothing if the run has not asked it."""
+    entries = (ModelEntry.model_validate(entry) for entry in run.plan["models"] if entry["name"] == model)
+    return {name: value for entry in entries for name, value in _answering_parameters(entry).items()}
+
+
 def _plan(manifest: RunManifest) -> Plan | None:
     return _read_plan(to_json(manifest.plan))
 
