@@ -72,9 +72,14 @@ def basis(run: RunManifest) -> dict[str, object]:
 
 
 def parameters_of(run: RunManifest, model: str) -> dict[str, object]:
-    """Return what moves the replies of a model of a run, without what is as usual; nothing if the run has not asked it."""
-    entries = (ModelEntry.model_validate(entry) for entry in run.plan["models"] if entry["name"] == model)
-    return {name: value for entry in entries for name, value in _answering_parameters(entry).items()}
+    """Return what moves the replies of a model of a run, without what is as usual; nothing if the run has not asked it.
+
+    All that is said of the model where the plan cannot be read.
+    """
+    plan = _plan(run)
+    if plan is None:
+        return next((dict(entry) for entry in run.plan.get("models", ()) if entry["name"] == model), {})
+    return next((_answering_parameters(entry) for entry in plan.models if entry.name == model), {})
 
 
 def _plan(manifest: RunManifest) -> Plan | None:

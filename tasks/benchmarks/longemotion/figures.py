@@ -80,7 +80,7 @@ def lay_out_chunks(models: RankedModels) -> Iterator[Block]:
     """Yield Figure 8: a score for each length and number of chunks, for each model, setting that retrieves and ability."""
 
     def take(record: dict[str, Any], _parameters: object) -> tuple[str, ...]:
-        record["retrieval"] = retrieval = dict(record["retrieval"])
+        record["retrieval"] = retrieval = dict(record.get("retrieval", {}))
         return tuple(str(retrieval.pop(name, None) or "usual") for name in ("chunk_tokens", "top_k"))
 
     for scores in compare_variants(models, take):

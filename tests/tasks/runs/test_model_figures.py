@@ -1,6 +1,7 @@
 """Figures of any benchmark's models: each says in one sentence what its values show."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -91,7 +92,7 @@ def test_own_models_enter_no_statistics_beside_the_paper() -> None:
 def test_published_models_are_apart_by_language() -> None:
     english, chinese = lay_out("openness", published_leaderboard("esc-eval").models)
     # Each model is there once in a language; of those in English ChatGPT and GPT-4 are closed.
-    counts = [[row["All"] for row in to_records(block.charts[0].numbers)] for block in (english, chinese)]
+    counts: list[list[Any]] = [[row["All"] for row in to_records(block.charts[0].numbers)] for block in (english, chinese)]
     assert ([sum(each) for each in counts], counts[0][0]) == ([14, 12], 2)
     mine = model_row("mine", 30.0, setting="role_play", about={"openness": "open"}, abilities={"english": 20.0, "chinese": 40.0})
     models = published_leaderboard("esc-eval").models

@@ -197,7 +197,9 @@ def test_a_model_asked_otherwise_is_no_variant(tmp_path: Path) -> None:
         keep(tmp_path, 3, {("alpha", "base", ED): 25.0}, **alpha_asked(dialect=efforts[0])),
         keep(tmp_path, 4, {("alpha", "base", ED): 75.0}, **alpha_asked(dialect=efforts[1], sampling=warm)),
     ]
-    assert [lay_out(name, own(tmp_path, *runs)) for name in ("sages", "thinking")] == [[], []]
+    # Another version of the program has written the last plan.
+    runs.append(keep(tmp_path, 5, {("alpha", "coem", MC4): 80.0}, **alpha_asked(gone=1)))
+    assert [lay_out(name, own(tmp_path, *runs)) for name in ("sages", "chunks", "thinking")] == [[], [], []]
 
 
 def test_figure_8_keeps_chunks_of_an_older_run(tmp_path: Path) -> None:
