@@ -16,7 +16,8 @@ from tasks.text.tables import to_csv, to_latex
 
 LATEX_HEAD = (
     "% Needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}. Bold: best, or clear; underlined: second; italic: lowest;"
-    " \\approx: the best is not clearly better. Chinese needs xelatex or lualatex, and \\usepackage{ctex}."
+    " \\approx: the best is not clearly better. Chinese needs xelatex or lualatex,"
+    " and \\usepackage{ctex} in place of fontenc."
 )
 _COLUMNS = 6
 """Models beside each other in a table of LaTeX."""

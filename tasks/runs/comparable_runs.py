@@ -94,6 +94,17 @@ def _stripped(content: Any) -> Any:
     return content.strip() if isinstance(content, str) else content
 
 
+def parameters_of(run: RunManifest, model: str) -> dict[str, object]:
+    """Return what moves the replies of a model of a run, without what is as usual; nothing if the run has not asked it.
+
+    All that is said of the model where the plan cannot be read.
+    """
+    plan = _plan(run)
+    if plan is None:
+        return next((dict(entry) for entry in run.plan.get("models", ()) if entry["name"] == model), {})
+    return next((_answering_parameters(entry) for entry in plan.models if entry.name == model), {})
+
+
 def _plan(manifest: RunManifest) -> Plan | None:
     return _read_plan(to_json(manifest.plan))
 

@@ -3,9 +3,10 @@
 Where a paper's models stand beside one's own, statistics are of the paper's, and one's own are drawn into the same figure.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
 from statistics import mean, median
+from typing import TypeVar
 
 import polars as pl
 
@@ -14,7 +15,7 @@ from schemas.chart import Axis, Chart, Point, quartiles
 from schemas.table import Column, Interval, Table, Value, columns
 from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table, with_total
 from tasks.runs.sections import Block
-from tasks.scoring.published import BASE_SETTING
+from tasks.scoring.published import BASE_SETTING, LANGUAGE
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, number, weight
 
@@ -23,6 +24,8 @@ FEWEST = 3
 
 KINDS = {"closed": "closed", "open": "open", "domain": "domain-specific"}
 Scored = list[tuple[ModelRow, float]]
+Groups = Mapping[tuple[str, ...], Scored]
+Names = TypeVar("Names", str, tuple[str, ...])
 Draw = Callable[[Sequence[ModelRow], Blueprint, str], Iterator[Chart]]
 """Makes figures of the models of one setting; the text ends their titles."""
 
@@ -32,10 +35,21 @@ def in_each_setting(draw: Draw) -> Callable[[RankedModels], Iterator[Block]]:
 
     def lay_out(models: RankedModels) -> Iterator[Block]:
         for setting, where in models.settings.items():
-            rows = with_total(models.in_setting(setting).rows)
-            yield from (Block(charts=(chart,)) for chart in draw(rows, models.blueprint, where))
+            for rows, language in _by_language(models.in_setting(setting)):
+                charts = draw(with_total(rows), models.blueprint, f"{where}{language}")
+                yield from (Block(charts=(chart,)) for chart in charts)
 
     return lay_out
+
+
+def _by_language(models: RankedModels) -> Iterator[tuple[Sequence[ModelRow], str]]:
+    """Yield the models; where a paper has a row per language, those of each ability instead, with its score as their total."""
+    if not any(LANGUAGE in (row.model_extra or {}) for row in models.rows):
+        yield models.rows, ""
+        return
+    for main in models.blueprint.abilities:
+        scores = [(row, score) for row in models.rows if (score := row.abilities.get(main.id)) is not None]
+        yield [row.model_copy(update={"abilities": {}, "total_before_veto": score}) for row, score in scores], f": {main.title}"
 
 
 def measure(rows: Sequence[ModelRow], blueprint: Blueprint) -> dict[str, Scored]:
@@ -45,19 +59,21 @@ def measure(rows: Sequence[ModelRow], blueprint: Blueprint) -> dict[str, Scored]
     return {title: [(row, value) for row, value in pairs if value is not None] for title, pairs in scores.items()}
 
 
-def values_of(pairs: Scored) -> list[float]:
-    """Return the scores that statistics are of: a paper's, or all if there are none of it."""
-    return [value for row, value in pairs if row.run is None] or [value for _, value in pairs]
+def values_of(groups: Mapping[Names, Scored]) -> dict[Names, list[float]]:
+    """Return the scores in each group of a figure that statistics are of: a paper's, or all if none of it is in the figure."""
+    has_paper = any(row.run is None for pairs in groups.values() for row, _ in pairs)
+    return {names: [value for row, value in pairs if row.run is None or not has_paper] for names, pairs in groups.items()}
 
 
 def _draw_abilities(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> Iterator[Chart]:
     """Yield a box plot of each ability and of the total."""
-    scores = {title: pairs for title, pairs in measure(rows, blueprint).items() if len(values_of(pairs)) >= FEWEST}
-    if not scores:
+    scores = measure(rows, blueprint)
+    stated = {title: values for title, values in values_of(scores).items() if len(values) >= FEWEST}
+    if not stated:
         return
-    boxes = {title: quartiles(values_of(pairs)) for title, pairs in scores.items()}
+    boxes = {title: quartiles(values) for title, values in stated.items()}
     *abilities, total = boxes
-    words = f"Half of {counted(len(values_of(scores[total])), 'model')} have a total"
+    words = f"Half of {counted(len(stated[total]), 'model')} have a total"
     heads = columns("score", "Lowest", "Quarter", "Median", "Three quarters", "Highest")
     low, high = (number(boxes[total][quarter]) for quarter in (1, 3))
     words += f" from {low} to {high}" if low != high else f" of {low}"
@@ -77,47 +93,57 @@ def _draw_abilities(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) 
 
 def _draw_openness(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> Iterator[Chart]:
     """Yield the scores of open, closed and domain-specific models, where there are two of these kinds."""
-    kinds = {title: measure([row for row in rows if row.said("openness") == kind], blueprint) for kind, title in KINDS.items()}
-    totals = {kind: values_of([*scores.values()][-1]) for kind, scores in kinds.items()}
-    medians = {kind: number(median(values)) for kind, values in totals.items() if values}
+    scores = measure(rows, blueprint)
+    groups: Groups = {
+        (title, kind): [pair for pair in pairs if pair[0].said("openness") == name]
+        for title, pairs in scores.items()
+        for name, kind in KINDS.items()
+    }
+    stated, (*_, total) = values_of(groups), scores
+    medians = {kind: number(median(values)) for kind in KINDS.values() if (values := stated[total, kind])}
     if len(medians) > 1:
-        words = ", ".join(f"{kind} ones {total}" for kind, total in medians.items())
+        words = ", ".join(f"{kind} ones {middle}" for kind, middle in medians.items())
         words = words.replace("ones", "models have a median total of", 1).capitalize()
-        groups = [((title, kind), kinds[kind][title]) for title in measure((), blueprint) for kind in kinds if kinds[kind][title]]
-        yield _strips(f"Open and closed models{where}", f"{words}.", ("Score", "Models"), groups)
+        shown = {names: pairs for names, pairs in groups.items() if pairs}
+        yield _strips(f"Open and closed models{where}", f"{words}.", ("Score", "Models"), shown)
 
 
 def _draw_families(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> Iterator[Chart]:
     """Yield the totals of families with several models, the best family first; none where there is no second one."""
     *_, totals = measure(rows, blueprint).values()
-    stated = [row for row in rows if row.run is None] or rows
-    series = sorted({row.said("series") or "" for row in stated} - {""})
-    families = [((name,), [pair for pair in totals if pair[0].said("series") == name]) for name in series]
-    several = [(name, pairs) for name, pairs in families if len(values_of(pairs)) > 1]
-    several.sort(key=lambda family: -median(values_of(family[1])))
-    if len(several) > 1:
-        best, last = (f"{name} ({number(median(values_of(pairs)))})" for (name,), pairs in (several[0], several[-1]))
-        words = f"Of {len(several)} families with several models {best} has the highest median total and {last} the lowest."
+    series = sorted({row.said("series") or "" for row in rows} - {""})
+    families: Groups = {(name,): [pair for pair in totals if pair[0].said("series") == name] for name in series}
+    medians = {names: median(values) for names, values in values_of(families).items() if len(values) > 1}
+    if len(medians) > 1:
+        best, last = (
+            f"{name} ({number(medians[name,])})"
+            for (name,) in (end(medians, key=lambda names: medians[names]) for end in (max, min))
+        )
+        words = f"Of {len(medians)} families with several models {best} has the highest median total and {last} the lowest."
+        order = sorted(families, key=lambda names: (names not in medians, -medians.get(names, 0)))
+        several = {names: families[names] for names in order if len(families[names]) > 1}
         yield _strips(f"Totals by family{where}", words, ("Family",), several)
 
 
-def _strips(title: str, words: str, heads: Sequence[str], groups: Sequence[tuple[Sequence[str], Scored]]) -> Chart:
+def _strips(title: str, words: str, heads: Sequence[str], groups: Groups) -> Chart:
     """Return a figure of groups of scores by their names, and of these how many, mean and median, also of ranked models."""
     averages = (Column("All", "count"), *columns("score", "Mean", "Median"))
     ranked = (column._replace(group="Ranked") for column in averages)
-    lines = [(*names, *_average(pairs), *_average([pair for pair in pairs if pair[0].rank])) for names, pairs in groups]
+    stated = values_of(groups), values_of({names: [pair for pair in pairs if pair[0].rank] for names, pairs in groups.items()})
+    lines = [(*names, *_average(stated[0][names]), *_average(stated[1][names])) for names in groups]
     return Chart(
         title,
         words,
         "strips",
-        tuple(Point(value, ": ".join(names), is_own=row.run is not None) for names, pairs in groups for row, value in pairs),
+        tuple(
+            Point(value, ": ".join(names), is_own=row.run is not None) for names, pairs in groups.items() for row, value in pairs
+        ),
         Table((*columns("name", *heads), *averages, *ranked), lines, title),
         note="Thin line: a model; dark line: the median; dot: the mean.",
     )
 
 
-def _average(pairs: Scored) -> tuple[int, float | None, float | None]:
-    values = values_of(pairs)
+def _average(values: list[float]) -> tuple[int, float | None, float | None]:
     return len(values), mean(values) if values else None, median(values) if values else None
 
 
@@ -134,11 +160,9 @@ def _draw_sizes(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> I
         return
     stated = [model for model in sized if model[0].run is None] or sized
     words = f"From {weight(min(size.low for _, _, size, _ in stated))} to {weight(max(size.high for _, _, size, _ in stated))}"
-    steps = [
-        larger > smaller
-        for (_, family, small, smaller), (_, series, large, larger) in pairwise(stated)
-        if family and family == series and small.middle < large.middle
-    ]
+    same = groupby(stated, lambda model: (model[1], model[2].middle))
+    means = [(family, mean(total for *_, total in alike)) for (family, _), alike in same]
+    steps = [large > small for (family, small), (other, large) in pairwise(means) if family and family == other]
     rise = f"the total rises in {sum(steps)} of {len(steps)} steps from a model to the next larger one of its family"
     unsized = [row.model for row in rows if not row.said("parameters")]
     heads = (*columns("name", "Model", "Family"), Column("Parameters, billions", "number", 1), Column("Range", "interval", 1))
@@ -157,7 +181,7 @@ def _draw_sizes(rows: Sequence[ModelRow], blueprint: Blueprint, where: str) -> I
         Table((*heads, Column("Estimated"), Column("Total", "score")), lines, f"Total and size{where}"),
         Axis("parameters, billions (log scale)", is_log=True),
         Axis(of.lower()),
-        note="Hollow dots: estimates; bars: ranges; lines: families."
+        note="Hollow dots: estimates; bars: ranges; lines: families. Steps are between the means of models of one size."
         + (f" Left out, as no number is said: {listed(unsized)}." if unsized else ""),
     )
 

@@ -14,6 +14,9 @@ from tasks.text import number_format as formats
 _FORMULA = tuple("=+-@|\t\r\n＝＋－＠")
 """First characters that make a spreadsheet compute a cell."""
 
+_NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?")
+"""A negative number as a paper prints it."""
+
 _LATEX = str.maketrans(
     {character: rf"\{character}" for character in "{}$&#%_"}
     | {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", '"': r"\textquotedbl{}"}
@@ -145,7 +148,7 @@ def to_csv(table: Table) -> str:
 
 
 def _is_formula(value: object) -> bool:
-    return isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA)
+    return isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA) and not _NUMBER.fullmatch(value)
 
 
 def _csv_heads(column: Column) -> tuple[str, ...]:

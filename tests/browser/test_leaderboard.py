@@ -6,8 +6,9 @@ import pytest
 
 from tasks.leaderboard.ranking import published_leaderboard, with_published
 from tasks.reporting.page import render_leaderboard
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, Opened
 from tests.browser.test_report import CONTRASTS, WIDEST
+from tests.flows.test_exhibits import FOUR, rank_four
 from tests.tasks.reporting.content.test_leaderboard import data
 
 BESIDE = """() => [...document.querySelectorAll('#exhibits .beside')].map(node => node.getBoundingClientRect())
@@ -19,14 +20,25 @@ BESIDE = """() => [...document.querySelectorAll('#exhibits .beside')].map(node =
 def test_figures_and_tables_fit_the_page(open_page: Open, tmp_path: Path, width: int, name: str) -> None:
     paper, path = published_leaderboard("moodbench"), tmp_path / "board.html"
     path.write_text(render_leaderboard(paper if name == "published" else with_published(data(), paper)), encoding="utf-8")
-    opened = open_page(path, width=width)
+    assert_fits(open_page(path, width=width), path, 4)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("benchmark", FOUR)
+def test_pages_of_scripted_models_fit(open_page: Open, tmp_path: Path, benchmark: str) -> None:
+    rank_four(benchmark, tmp_path)
+    for width in (1280, 390):
+        assert_fits(open_page(tmp_path / "board.html", width=width), tmp_path / "board.html", 1)
+
+
+def assert_fits(opened: Opened, path: Path, fewest: int) -> None:
+    """Nothing scrolls sideways, and the figures, so many at least, say what they show, with their numbers on demand."""
     assert (opened.messages, opened.requests) == ([], [path.as_uri()])
     wide, window = opened.page.evaluate(WIDEST)
     assert wide <= window
     figures = opened.page.locator("#exhibits figure")
-    assert figures.count() >= 4
+    assert figures.count() >= fewest
     assert opened.page.evaluate(BESIDE) == 0
-    # Each says what it shows, and its numbers come up on demand.
     labels = [figures.nth(index).get_attribute("aria-label") or "" for index in range(figures.count())]
     assert all(label.endswith("The table below holds the numbers.") for label in labels)
     numbers = opened.page.locator("#exhibits details:has(> summary:text-is('Numbers'))").first

@@ -25,8 +25,9 @@ def lay_out_dimensions(models: RankedModels) -> Iterator[Block]:
         averages.sort(key=lambda pair: -pair[0])
         if averages:
             table = models_table(main.title, [row for _, row in averages], heads, partial(_cells, models, main))
-            most = number(averages[0][0], 2)
-            best = [row.model for score, row in averages if number(score, 2) == most]
+            stated = [pair for pair in averages if pair[1].run is None] or averages
+            most = number(stated[0][0], 2)
+            best = [row.model for score, row in stated if number(score, 2) == most]
             words = f"{listed(best)} {'has' if len(best) == 1 else 'have'} the highest average, {most}. {MARKS}"
             yield Block(f"Dimensions: {main.title}", words, (table.without_empty("Class"),))
 

@@ -1,6 +1,6 @@
 """Tables 2 and 4 of the LongEmotion paper for any models: one's own, the paper's, or both."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -73,18 +73,15 @@ def lay_out_thinking(models: RankedModels) -> Iterator[Block]:
     manifests = (manifest for lake in lakes for manifest in read_manifests(lake.root))
     runs = {manifest.run: past_run(manifest, lakes[0]) for manifest in manifests if manifest.benchmark == models.blueprint.name}
 
-    def split(record: dict[str, Any], plan: Mapping[str, Any]) -> tuple[str, object]:
-        dialects = {entry["name"]: dict(entry.get("dialect") or {}) for entry in plan["models"]}
-        efforts = {str(dialect.pop("reasoning_effort", None)) for dialect in dialects.values()}
-        return ", ".join(sorted(efforts)), [record, dialects]
+    def take(_record: object, parameters: dict[str, Any]) -> str:
+        return ", ".join(parameters.pop("reasoning_effort", {}).values())
 
     newest: Scores = {}
-    for scores in compare_variants(replace(models, runs=runs), split):
-        newest = scores | newest
+    for scores in compare_variants(replace(models, runs=runs), take):
+        newest = {system: by for system, by in scores.items() if by.keys() >= {"true", "false"}} | newest
     lines = [
         (ability, model, setting_title(setting), by["true"], by["false"], by["true"] - by["false"])
         for (model, setting, ability), by in newest.items()
-        if by.keys() >= {"true", "false"}
     ]
     heads = (*columns("name", "Ability", "Model", "Setting"), *columns("score", "On", "Off"), Column("Gain", "difference"))
     if lines:

@@ -12,9 +12,8 @@ from schemas.chart import Axis, Chart, Point
 from schemas.table import Column, Table, columns
 from tasks.lake.manifest import newest_first
 from tasks.lake.partitions import canonical_json
-from tasks.runs.comparable_runs import basis
+from tasks.runs.comparable_runs import basis, parameters_of
 from tasks.runs.exhibits import RankedModels
-from tasks.runs.past_run import PastRun
 from tasks.runs.sections import Block
 from tasks.solvers.registry import SOLVERS, setting_title
 from tasks.text.number_format import counted, say_ends, signed
@@ -23,34 +22,34 @@ SAGE, WITH_SAGE = "sage", "coem"
 Scores = dict[tuple[str, str, str], dict[Any, float]]
 """By model, setting and title of the ability: a score for each value of what differs between runs."""
 
-Split = Callable[[dict[str, Any], Mapping[str, Any]], tuple[Any, object]]
-"""Takes what a run rests on, and its plan, apart into the value that differs between runs and the rest."""
+Take = Callable[[dict[str, Any], dict[str, Any]], Any]
+"""Takes the value that differs between runs out of what a run rests on, or out of a model's parameters, and returns it."""
 
 
-def compare_variants(models: RankedModels, split: Split) -> Iterator[Scores]:
-    """Yield the models' scores in runs that are alike but for one thing, where that has several values; the newest run counts."""
-    alike, own = defaultdict[str, dict[Any, PastRun]](dict), [row.model for row in models.rows if row.run]
-    for run in map(models.runs.__getitem__, newest_first(models.runs)):
-        value, rest = split(basis(run.manifest), run.manifest.plan)
-        alike[canonical_json(rest)].setdefault(value, run)
-    for variants in alike.values():
-        scores: Scores = defaultdict(dict)
-        for value, run in variants.items():
-            titles = {main.id: main.title for main in run.blueprint.abilities}
-            rows = run.read("ability_scores").filter(pl.col("model").is_in(own)).drop_nulls("score_0_100")
-            for model, setting, ability, score in rows.select("model", "setting", "ability", "score_0_100").iter_rows():
-                scores[model, setting, titles[ability]][value] = score
-        yield {system: by_value for system, by_value in scores.items() if len(by_value) > 1}
+def compare_variants(models: RankedModels, take: Take) -> Iterator[Scores]:
+    """Yield scores of models that were asked alike but for one thing, where that has several values; the newest run counts."""
+    alike = defaultdict[str, Scores](lambda: defaultdict(dict))
+    own = dict.fromkeys(row.model for row in models.rows if row.run)
+    for run, model in product(map(models.runs.__getitem__, newest_first(models.runs)), own):
+        record, parameters = basis(run.manifest), parameters_of(run.manifest, model)
+        value, rest = take(record, parameters), canonical_json([record, parameters])
+        titles = {main.id: main.title for main in run.blueprint.abilities}
+        rows = run.read("ability_scores").filter(model=model).select("setting", "ability", "score_0_100")
+        for setting, ability, score in rows.iter_rows():
+            alike[rest][model, setting, titles[ability]].setdefault(value, score)
+    for scores in alike.values():
+        known = {system: {value: score for value, score in of.items() if score is not None} for system, of in scores.items()}
+        yield {system: by_value for system, by_value in known.items() if len(by_value) > 1}
 
 
 def lay_out_sages(models: RankedModels) -> Iterator[Block]:
     """Yield Figure 6: scores of the same models with several Sages, a figure for each ability and a line for each model."""
 
-    def split(record: dict[str, Any], _plan: object) -> tuple[str, object]:
+    def take(record: dict[str, Any], _parameters: object) -> str:
         names = dict.fromkeys(entry[0] for entries in record.pop(SAGE, {}).values() for entry in entries)
-        return ", ".join(names) or "the model itself", record
+        return ", ".join(names) or "the model itself"
 
-    for scores in compare_variants(models, split):
+    for scores in compare_variants(models, take):
         by_ability = defaultdict[str, dict[str, Mapping[str, float]]](dict)
         for (model, setting, ability), by_sage in scores.items():
             if setting == WITH_SAGE:
@@ -80,12 +79,11 @@ def _draw_curves(
 def lay_out_chunks(models: RankedModels) -> Iterator[Block]:
     """Yield Figure 8: a score for each length and number of chunks, for each model, setting that retrieves and ability."""
 
-    def split(record: dict[str, Any], _plan: object) -> tuple[tuple[str, ...], object]:
-        retrieval = dict(record["retrieval"])
-        chosen = (str(retrieval.pop(name, None) or "usual") for name in ("chunk_tokens", "top_k"))
-        return tuple(chosen), {**record, "retrieval": retrieval}
+    def take(record: dict[str, Any], _parameters: object) -> tuple[str, ...]:
+        record["retrieval"] = retrieval = dict(record.get("retrieval", {}))
+        return tuple(str(retrieval.pop(name, None) or "usual") for name in ("chunk_tokens", "top_k"))
 
-    for scores in compare_variants(models, split):
+    for scores in compare_variants(models, take):
         for (model, setting, ability), cells in scores.items():
             if SOLVERS[setting].retrieves:
                 yield Block(charts=(_draw_chunks(f"{ability}: by chunks, {model}, {setting_title(setting)}", cells),))

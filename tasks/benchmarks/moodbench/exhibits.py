@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from schemas.blueprint import Blueprint
 from schemas.table import Cell, Column, Table, Value, columns
 from tasks.benchmarks.moodbench.core_fit import draw_core
+from tasks.benchmarks.moodbench.languages import WANTED
 from tasks.datasets.catalogue import CATALOGUE
 from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table, with_total
 from tasks.runs.model_figures import in_each_setting
@@ -67,8 +68,12 @@ def lay_out_design(models: RankedModels) -> Iterator[Block]:
     above = {node.id: main.title for main in blueprint.abilities for _, node in main.walk()}
     design = list(blueprint.design())
     tasks, datasets, methods = (sum(counts) for counts in zip(*(counts for _, *counts in design), strict=True))
-    heads = (*columns("name", "Ability", "Sub-ability"), *columns("count", "Tasks", "Datasets", "Methods"))
-    rows: list[tuple[Value, ...]] = [(above[node.id], node.title, *counts) for node, *counts in design]
+    few = [sum(len(task.datasets) < WANTED for task in node.tasks) for node, *_ in design]
+    counted = columns("count", "Tasks", "Datasets", "Methods", f"Tasks with fewer than {WANTED} datasets")
+    heads = (*columns("name", "Ability", "Sub-ability"), *counted)
+    rows: list[tuple[Value, ...]] = [
+        (above[node.id], node.title, *counts, fewer) for (node, *counts), fewer in zip(design, few, strict=True)
+    ]
     targets = (paper.design if paper else None) or (None,) * 3
     means = (tasks / len(design), datasets / tasks, methods / datasets)
     names = (f"Tasks of a sub-{blueprint.ability_word}", "Datasets of a task", "Methods of a dataset")
@@ -76,7 +81,7 @@ def lay_out_design(models: RankedModels) -> Iterator[Block]:
     yield Block(
         "Tasks, datasets and methods",
         tables=(
-            Table(heads, [*rows, ("All", None, tasks, datasets, methods)], "Tasks, datasets and methods"),
+            Table(heads, [*rows, ("All", None, tasks, datasets, methods, sum(few))], "Tasks, datasets and methods"),
             Table((Column("On average", "name"), *columns("number", "Here", "Aim of the paper")), ratios, "Ratios"),
             _languages(blueprint, (paper and paper.languages) or {}),
         ),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from schemas.blueprint import Ability
+from schemas.blueprint import Ability, Blueprint
 from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.benchmarks.moodbench.catalogue import DATASETS
 from tasks.runs.past_run import PastRun
@@ -31,7 +31,8 @@ def read_languages(run: PastRun) -> tuple[Row, ...]:
 
     Returns:
         Model, setting, `task`; `score_zh`, on 0-100, with its 95 % interval and `n_zh` items scored, and the same of `en`;
-        `difference`, Chinese less English, with its interval; `shared`: datasets of the task that are in both languages.
+        `difference`, Chinese less English, with its interval; `shared`: datasets of the task that are in both languages;
+        `tasks` scored in both, of which ALL is the mean.
     """
     names = [spec.id for spec in DATASETS if spec.id in run.blueprint.datasets]
     if not names:
@@ -48,14 +49,23 @@ def read_languages(run: PastRun) -> tuple[Row, ...]:
     ability = Ability(id="tasks", title="", tasks=tuple(task.model_copy(update={"level": tasks[0].level}) for task in tasks))
     datasets = {name: run.blueprint.datasets[name] for name in ability.dataset_ids}
     blueprint = run.blueprint.model_copy(update={"abilities": (ability,), "gate": None, "datasets": datasets})
-    # What a model made of a task in a language is a model of its own, whose total is the mean of its tasks.
-    places = [(entry.id, name) for task in tasks for entry in task.datasets for name in (ALL, task.id)]
+    places = [(entry.id, task.id) for task in tasks for entry in task.datasets]
     spread = rows.join(pl.DataFrame(places, {"dataset": pl.String, "task": pl.String}, orient="row"), on="dataset")
-    models = spread.with_columns(model=pl.concat_str(PART, separator=_APART)).drop("language", "task")
     settings = ScoreSettings(seed=run.manifest.plan.get("seed", 0), bootstrap=run.manifest.plan.get("bootstrap", 0))
-    scores = compare_languages(score_benchmark(models.lazy(), blueprint, settings).totals)
+    of_tasks = _compare(spread, blueprint, settings).with_columns(tasks=pl.col("difference").is_not_null().cast(pl.Int64))
+    both = spread.join(of_tasks.filter(tasks=1), on=["model", "setting", "task"], how="semi").with_columns(task=pl.lit(ALL))
+    means = of_tasks.group_by("model", "setting").agg(pl.col("tasks").sum(), task=pl.lit(ALL))
+    if both.height:
+        means = means.join(_compare(both, blueprint, settings), on=["model", "setting", "task"], how="left")
+    scores = pl.concat([of_tasks, means], how="diagonal")
     shared = {task.id: [entry.id for entry in task.datasets if len(spoken.get(entry.id, ())) > 1] for task in tasks}
     return tuple({**row, "shared": shared.get(row["task"], [])} for row in scores.sort("model", "setting", "task").to_dicts())
+
+
+def _compare(rows: pl.DataFrame, blueprint: Blueprint, settings: ScoreSettings) -> pl.DataFrame:
+    # What a model made of a task in a language is a model of its own, whose total is the mean of its tasks.
+    models = rows.with_columns(model=pl.concat_str(PART, separator=_APART)).drop("language", "task")
+    return compare_languages(score_benchmark(models.lazy(), blueprint, settings).totals)
 
 
 def compare_languages(totals: pl.DataFrame) -> pl.DataFrame:
@@ -93,11 +103,13 @@ def lay_out_languages(data: ReportData, rows: tuple[Row, ...]) -> Iterator[Block
     )
     tables: dict[bool, list[tuple[Value, ...]]] = {True: [], False: []}
     for row in rows:
-        names = System(row["model"], row["setting"]).label, titles[row["task"]]
-        tables[row["task"] == ALL].append((*names, *_cells(row), ", ".join(map(data.title_of, row["shared"]))))
+        name = System(row["model"], row["setting"]).label
+        shared = ", ".join(map(data.title_of, row["shared"]))
+        cells = (row["tasks"], *_cells(row)) if row["task"] == ALL else (titles[row["task"]], *_cells(row), shared)
+        tables[row["task"] == ALL].append((name, *cells))
+    means = Table((Column("Model", "name"), Column("Tasks", "count"), *SCORES), tables[True])
+    yield Block("Mean over tasks scored in both", f"{WORDS} {counts}", (means,))
     heads = (*columns("name", "Model", "Task"), *SCORES, Column("In both languages"))
-    means = Table(heads, tables[True]).without_empty("Task", "In both languages")
-    yield Block("Mean over these tasks", f"{WORDS} {counts}", (means,))
     yield Block("Task by task", tables=(Table(heads, tables[False]),), folds=True)
 
 

@@ -56,11 +56,11 @@ def _draw_boxes(figure: Chart) -> str:
 
 
 def _values_by_row(points: Sequence[Point]) -> dict[str, list[float]]:
-    """Return the values of each row that statistics are of: a paper's, or all if there are none of it."""
-    rows: dict[str, list[Point]] = {}
-    for point in points:
-        rows.setdefault(str(point.y), []).append(point)
-    return {name: [float(point.x) for point in [point for point in row if not point.is_own] or row] for name, row in rows.items()}
+    """Return the values of each row that statistics are of: a paper's, or all if none of it is in the figure."""
+    rows: dict[str, list[float]] = {}
+    for point in [point for point in points if not point.is_own] or points:
+        rows.setdefault(str(point.y), []).append(float(point.x))
+    return rows
 
 
 def _draw_strips(figure: Chart) -> str:

@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from schemas.documents.leaderboard import PublishedRow
+from schemas.model_description import ModelDescription
 from schemas.table import Cell, Column, Table, columns
 from tasks.leaderboard.ranking import LeaderboardData, published_leaderboard, with_published
 from tasks.reporting.leaderboard_files import write_leaderboard
+from tasks.scoring.blueprints import load_blueprint
 from tasks.text.tables import to_latex
-from tests.tasks.reporting.content.test_leaderboard import data
+from tests.tasks.reporting.content.test_leaderboard import NEW, data
 from tests.tasks.reporting.pages import section
 
 ENGINES = ("tectonic", "pdflatex")
@@ -94,6 +96,13 @@ def test_latex_of_exhibits_is_well_formed(tmp_path: Path) -> None:
     bold = r"\textbf{71.19}"
     assert rf"gpt-4o & 4 & \textbf{{69.09}} & 78.07 & {bold} & 57.31 & 92.02 \\" in latex
     assert r"abab6.5t-chat & -- (vetoed) & 37.53 & 42.77 & 36.36 & 33.85 & 51.93 \\" in latex
+
+
+def test_latex_says_what_chinese_needs(tmp_path: Path) -> None:
+    board = replace(data(about={NEW: {"alpha": ModelDescription(institution="智谱")}}), blueprint=load_blueprint("moodbench"))
+    (latex,) = written("latex", tmp_path, board).values()
+    assert "alpha & -- & 智谱 & -- & -- " in latex
+    assert r"Chinese needs xelatex or lualatex, and \usepackage{ctex} in place of fontenc." in latex.splitlines()[0]
 
 
 @pytest.mark.parametrize("bad", [r"a & b & c \\", r"a_b & 1 \\", r"a & {1 \\", r"\end{table}"])

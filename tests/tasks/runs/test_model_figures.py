@@ -1,5 +1,8 @@
 """Figures of any benchmark's models: each says in one sentence what its values show."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from schemas.chart import Chart
@@ -74,6 +77,30 @@ def test_open_and_closed_models_have_medians() -> None:
     assert lay_out("openness", RankedModels(MINI, FOUR[:2])) == []
 
 
+def test_own_models_enter_no_statistics_beside_the_paper() -> None:
+    theirs = [
+        model_row(name, total, is_own=False, about={"openness": kind})
+        for name, total, kind in (("a", 10.0, "closed"), ("b", 20.0, "open"))
+    ]
+    chart = draw("openness", *theirs, described("mine", 41.0, openness="domain"), described("other", 43.0, openness="open"))
+    assert chart.words == "Closed models have a median total of 10.0, open ones 20.0."
+    rows = [(row["Models"], row["All"], row["Median"], row["Ranked: All"]) for row in to_records(chart.numbers)]
+    assert rows[-3:] == [("closed", 1, 10, 1), ("open", 1, 20, 1), ("domain-specific", 0, None, 0)]
+    assert [(point.x, point.is_own) for point in chart.points][-3:] == [(43.0, True), (20.0, False), (41.0, True)]
+
+
+def test_published_models_are_apart_by_language() -> None:
+    english, chinese = lay_out("openness", published_leaderboard("esc-eval").models)
+    # Each model is there once in a language; of those in English ChatGPT and GPT-4 are closed.
+    counts: list[list[Any]] = [[row["All"] for row in to_records(block.charts[0].numbers)] for block in (english, chinese)]
+    assert ([sum(each) for each in counts], counts[0][0]) == ([14, 12], 2)
+    mine = model_row("mine", 30.0, setting="role_play", about={"openness": "open"}, abilities={"english": 20.0, "chinese": 40.0})
+    models = published_leaderboard("esc-eval").models
+    boxes = lay_out("abilities", replace(models, rows=(*models.rows, mine)))
+    assert [block.charts[0].title for block in boxes] == [f"Scores by ability: {language}" for language in ("English", "Chinese")]
+    assert [[point.x for point in block.charts[0].points if point.is_own] for block in boxes] == [[20.0], [40.0]]
+
+
 def test_published_models_by_openness() -> None:
     chart = published("openness")
     # Open, ranked: 68.40 + 68.32 + 68.26 + 66.78 + 66.31 + 65.43 + 65.23 = 468.73, over 7; the fourth is in the middle. With
@@ -99,6 +126,13 @@ def test_sizes_stand_at_the_middle_of_ranges() -> None:
     assert chart.note.endswith("Left out, as no number is said: unsized.")
 
 
+def test_models_of_one_size_count_with_their_mean() -> None:
+    sizes = (("a", 50.0, "1B"), ("b", 40.0, "2B"), ("c", 70.0, "2B"), ("d", 52.0, "3B"))
+    chart = draw("sizes", *(described(name, total, series="F", parameters=size) for name, total, size in sizes))
+    # 50, then 55, then 52.
+    assert "the total rises in 1 of 2 steps" in chart.words
+
+
 def test_own_families_move_no_sentence_about_the_papers() -> None:
     theirs = [
         model_row(name, total, is_own=False, about={"series": series, "parameters": size})
@@ -107,8 +141,12 @@ def test_own_families_move_no_sentence_about_the_papers() -> None:
             ("q8", 5.0, "Q", "8B"),
         )
     ]
-    words = draw("families", *FOUR, *theirs).words
-    assert words == "Of 2 families with several models Y (40.0) has the highest median total and X (15.0) the lowest."
+    chart = draw("families", *FOUR, *theirs)
+    assert chart.words == "Of 2 families with several models Y (40.0) has the highest median total and X (15.0) the lowest."
+    # One's own stand below: of G the paper has none, of Q one.
+    rows = [(row["Family"], row["All"], row["Median"]) for row in to_records(chart.numbers)]
+    assert rows == [("Y", 2, 40), ("X", 2, 15), ("G", 0, None), ("Q", 1, 5)]
+    assert [point.y for point in chart.points if point.is_own] == ["G", "G", "Q", "Q"]
     assert draw("sizes", *FOUR, *theirs).words.startswith("From 1 to 8 billion parameters the total rises in 2 of 2 steps")
 
 

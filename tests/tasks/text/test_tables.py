@@ -47,6 +47,13 @@ def test_first_cell_of_latex_row_is_no_option() -> None:
     assert [line for line in lines if "x" in line and "begin" not in line] == [r"{[}beta] x \\", r"{*}x \\"]
 
 
+def test_printed_numbers_of_csv_are_numbers() -> None:
+    texts = ("-67.20", "-9", "-1+1", "-1.", "+1", "-")
+    assert to_csv(Table((Column("Printed"),), [(text,) for text in texts])).split() == [
+        *("Printed", "-67.20", "-9", "'-1+1", "'-1.", "'+1", "'-")
+    ]
+
+
 def test_csv_heads_are_no_formulas() -> None:
     assert to_csv(Table((Column("=1+1"),), ())) == "'=1+1\r\n"
 

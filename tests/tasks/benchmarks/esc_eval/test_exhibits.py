@@ -1,16 +1,21 @@
 """Table 2: the paper's, cell by cell through the code that one's own models take; own ratings worked out by hand."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from schemas.tables.layers import LAYERS
 from tasks.benchmarks.esc_eval.exhibits import lay_out_dimensions
 from tasks.leaderboard.ranking import published_leaderboard
 from tasks.runs.model_figures import lay_out_printed
+from tasks.runs.past_run import reopen
 from tasks.runs.sections import Block
 from tasks.scoring.published import papers, read_table
 from tasks.text.tables import as_cell
+from tests.tasks.runs.model_rows import model_row
+from tests.tasks.runs.runs import keep_run
 
 _, _, PAPER = papers()
 SEVEN = PAPER.models.abilities["english"].mean
@@ -45,6 +50,15 @@ def test_equal_averages_are_all_the_highest() -> None:
     (english,) = lay_out_dimensions(replace(models, rows=alike[:2]))
     names = " and ".join(row.model for row in alike[:2])
     assert english.words.startswith(f"{names} have the highest average, 50.00. ")
+
+
+def test_own_models_are_not_the_papers_highest(tmp_path: Path) -> None:
+    models, abilities = published_leaderboard("esc-eval").models, {"english": 99.0}
+    mine = model_row("mine", None, setting="role_play", abilities=abilities, likeness="not comparable")
+    layers = {name: LAYERS[name].schema.create_empty() for name in ("totals", "ability_scores", "dimension_scores")}
+    keep_run(tmp_path, "r", layers, {}, blueprint=models.blueprint.model_dump(mode="json"))
+    english, _ = lay_out_dimensions(replace(models, rows=(mine, *models.rows), runs={"r": reopen(tmp_path, "r")}))
+    assert english.words.startswith("ChatCounselor has the highest average, 65.26. ")
 
 
 def test_best_of_each_language_is_marked() -> None:

@@ -169,6 +169,49 @@ def test_figure_6_averages_models_with_all_sages(tmp_path: Path) -> None:
     assert [row[1:] for row in chart.numbers.rows] == [(60.0, 10.0), (50.0, 20.0), (40.0, None)]
 
 
+@pytest.mark.parametrize("order", ["alpha S1, beta S1, alpha S2, beta S2", "alpha S1, beta S1, beta S2, alpha S2"])
+def test_figure_6_joins_runs_of_one_model(tmp_path: Path, order: str) -> None:
+    scores = {"alpha S1": 60.0, "alpha S2": 50.0, "beta S1": 10.0, "beta S2": 30.0}
+    runs = []
+    for at, name in enumerate(order.split(", "), 1):
+        model, sage = name.split()
+        runs.append(keep(tmp_path, at, {(model, "coem", MC4): scores[name]}, roles=with_sage(sage)))
+    (chart,) = charts("sages", own(tmp_path, *runs))
+    # Means of 50 and 30, and of 60 and 10.
+    assert chart.words == "The mean of 2 models is highest with S2 as Sage (40.0) and lowest with S1 as Sage (35.0)."
+    assert {(point.x, point.y, point.series) for point in chart.points} == {
+        *(("S1", 60.0, "alpha"), ("S2", 50.0, "alpha")),
+        *(("S1", 10.0, "beta"), ("S2", 30.0, "beta")),
+    }
+
+
+def alpha_asked(**entry: Any) -> dict[str, Any]:
+    return {"models": [{"name": "alpha", "base_url": "http://x/v1"} | entry]}
+
+
+def test_a_model_asked_otherwise_is_no_variant(tmp_path: Path) -> None:
+    warm, efforts = {"temperature": 1.0}, [{"reasoning_effort": effort} for effort in ("true", "false")]
+    runs = [
+        keep(tmp_path, 1, {("alpha", "coem", MC4): 60.0}, roles=with_sage("S1"), **alpha_asked()),
+        keep(tmp_path, 2, {("alpha", "coem", MC4): 70.0}, roles=with_sage("S2"), **alpha_asked(sampling=warm)),
+        keep(tmp_path, 3, {("alpha", "base", ED): 25.0}, **alpha_asked(dialect=efforts[0])),
+        keep(tmp_path, 4, {("alpha", "base", ED): 75.0}, **alpha_asked(dialect=efforts[1], sampling=warm)),
+    ]
+    # Another version of the program has written the last plan.
+    runs.append(keep(tmp_path, 5, {("alpha", "coem", MC4): 80.0}, **alpha_asked(gone=1)))
+    assert [lay_out(name, own(tmp_path, *runs)) for name in ("sages", "chunks", "thinking")] == [[], [], []]
+
+
+def test_figure_8_keeps_chunks_of_an_older_run(tmp_path: Path) -> None:
+    cells = [("alpha", 128, 40.0), ("alpha", 512, 55.0), ("beta", 512, 90.0)]
+    runs = [
+        keep(tmp_path, at, {(model, "rag", EC): score}, retrieval={"chunk_tokens": size, "top_k": 4})
+        for at, (model, size, score) in enumerate(cells, 1)
+    ]
+    (chart,) = charts("chunks", own(tmp_path, *runs))
+    assert [(point.x, point.y, point.value) for point in chart.points] == [("128", "4", 40.0), ("512", "4", 55.0)]
+
+
 def test_figure_8_is_a_grid_of_chunks(tmp_path: Path) -> None:
     grid = {(128, 4): 40.0, (128, 8): 62.5, (512, 4): 55.0}
     runs = [
@@ -223,12 +266,10 @@ def test_figure_7_follows_the_length_of_contexts(tmp_path: Path) -> None:
 
 
 def test_table_4_pairs_the_newest_runs(tmp_path: Path) -> None:
-    def thinking(effort: str) -> dict[str, Any]:
-        return {"models": [{"name": "alpha", "base_url": "http://x/v1", "dialect": {"reasoning_effort": effort}}]}
-
     scores = [("true", 25.0), ("false", 100.0), ("true", 75.0), ("false", 50.0)]
     runs = [
-        keep(tmp_path, at, {("alpha", "base", ED): score}, **thinking(effort)) for at, (effort, score) in enumerate(scores, 1)
+        keep(tmp_path, at, {("alpha", "base", ED): score}, **alpha_asked(dialect={"reasoning_effort": effort}))
+        for at, (effort, score) in enumerate(scores, 1)
     ]
     # The last run alone is ranked; 75 - 50.
     (block,) = lay_out("thinking", own(tmp_path, runs[-1]))

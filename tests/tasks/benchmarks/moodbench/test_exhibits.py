@@ -27,6 +27,9 @@ TITLES = {
 }
 
 
+FEW = "Tasks with fewer than 2 datasets"
+
+
 def tables(name: str, models: RankedModels) -> tuple[Table, ...]:
     (exhibit,) = (exhibit for exhibit in EXHIBITS if exhibit.name == name)
     return tuple(table for block in exhibit.lay_out(models) for table in block.tables)
@@ -95,7 +98,9 @@ def test_table_1_counts_what_the_blueprint_has() -> None:
         *((2, 5), (4, 5), (5, 8), (6, 8), (1, 3), (6, 8)),
         *((6, 10), (2, 3), (1, 1), (2, 2), (3, 4), (3, 3)),
     ]
-    assert counts[-1] == {"Ability": "All", "Sub-ability": None, "Tasks": 41, "Datasets": 60, "Methods": 60}
+    assert counts[-1] == {"Ability": "All", "Sub-ability": None, "Tasks": 41, "Datasets": 60, "Methods": 60, FEW: 29}
+    # Of the datasets of values 4 + 1 are of one task each, of safety 1 + 1 + 2 + 1.
+    assert [row[FEW] for row in counts[:-1]] == [1, 3, 2, 5, 0, 5, 4, 1, 1, 2, 2, 3]
     # 41 / 12, 60 / 41 and 60 / 60, beside 1:3, 1:2 and 1:1.
     assert [(row["Here"], row["Aim of the paper"]) for row in ratios] == [(3.42, 3), (1.46, 2), (1.0, 1)]
     assert ratios[0]["On average"] == "Tasks of a sub-ability"

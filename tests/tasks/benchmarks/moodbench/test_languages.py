@@ -25,7 +25,8 @@ DESIGN = blueprint(
     ),
     ability("b", task("own")),
 )
-SPOKEN: dict[str, list[tuple[str, float | None]]] = {
+Spoken = dict[str, list[tuple[str, float | None]]]
+SPOKEN: Spoken = {
     "lcqmc": [("zh", 1.0), ("zh", 1.0), ("zh", 1.0), ("zh", 0.0)],
     "qqp": [("en", 1.0), ("en", 0.0)],
     IRONY: [("zh", 1.0), ("zh", 0.0), ("en", 1.0), ("en", 1.0), ("en", None)],
@@ -34,33 +35,47 @@ SPOKEN: dict[str, list[tuple[str, float | None]]] = {
 }
 
 
-@pytest.fixture
-def rows(tmp_path: Path) -> tuple[dict[str, Any], ...]:
+def read(folder: Path, answers: Spoken) -> tuple[dict[str, Any], ...]:
     texts = [
         item(f"{name}-{number}", "single_choice", dataset=name, language=language, options=["a", "b"], gold_indices=[0])
-        for name, of_dataset in SPOKEN.items()
+        for name, of_dataset in answers.items()
         for number, (language, _) in enumerate(of_dataset)
     ]
-    scores = pl.concat([items(name, [value for _, value in of_dataset]) for name, of_dataset in SPOKEN.items()])
-    return read_languages(run_of(tmp_path, DESIGN, {"items": asked(*texts), "item_scores": scores}, {}, bootstrap=0))
+    scores = pl.concat([items(name, [value for _, value in of_dataset]) for name, of_dataset in answers.items()])
+    return read_languages(run_of(folder, DESIGN, {"items": asked(*texts), "item_scores": scores}, {}, bootstrap=0))
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> tuple[dict[str, Any], ...]:
+    return read(tmp_path, SPOKEN)
 
 
 def test_languages_of_each_task_and_their_mean(rows: tuple[dict[str, Any], ...]) -> None:
-    names = ("task", "score_zh", "n_zh", "score_en", "n_en", "difference", "shared")
+    names = ("task", "score_zh", "n_zh", "score_en", "n_en", "difference", "shared", "tasks")
     assert [tuple(row[name] for name in names) for row in rows] == [
         # (75 + 50) / 2 and (50 + 100) / 2; the level of a task counts for nothing.
-        (ALL, 62.5, 6, 75, 4, -12.5, []),
-        ("task_irony", 50, 2, 100, 2, -50, [IRONY]),
-        ("task_match", 75, 4, 50, 2, 25, []),
+        (ALL, 62.5, 6, 75, 4, -12.5, [], 2),
+        ("task_irony", 50, 2, 100, 2, -50, [IRONY], 1),
+        ("task_match", 75, 4, 50, 2, 25, [], 1),
     ]
     assert {(row["model"], row["setting"], row["ci_low"], row["ci_high"]) for row in rows} == {("m", "base", None, None)}
+
+
+def test_mean_is_of_tasks_scored_in_both(tmp_path: Path) -> None:
+    irony: Spoken = {IRONY: [("zh", 1.0), ("en", 1.0)]}
+    # Nothing of lcqmc could be scored, so that match, 50 in English, has no Chinese score.
+    unscored: Spoken = SPOKEN | {"lcqmc": [("zh", None)] * 4}
+    names = ("score_zh", "score_en", "difference", "tasks")
+    assert [read(tmp_path / "one", unscored | irony)[0][name] for name in names] == [100, 100, 0, 1]
+    none: Spoken = {IRONY: [("zh", 1.0), ("en", None)]}
+    assert [read(tmp_path / "none", unscored | none)[0][name] for name in names] == [None, None, None, 0]
 
 
 def test_report_shows_mean_and_tasks(rows: tuple[dict[str, Any], ...]) -> None:
     means, of_tasks = lay_out_languages(ReportData(bare_manifest("r"), DESIGN), rows)
     # Two datasets has the first of four tasks alone.
     assert means.words.endswith("They are 2 tasks of 4; of all, 3 have fewer than the 2 datasets that the paper aims at.")
-    assert to_csv(means.tables[0]).splitlines()[1] == "m,62.5,75.0,-12.5"
+    assert to_csv(means.tables[0]).splitlines() == ["Model,Tasks,Chinese,English,Difference", "m,2,62.5,75.0,-12.5"]
     assert to_csv(of_tasks.tables[0]).splitlines()[1:] == ["m,irony,50.0,100.0,-50.0,measured", "m,match,75.0,50.0,25.0,"]
 
 
