@@ -77,7 +77,7 @@ def test_own_models_have_the_papers_tables_and_figures(board: Callable[..., dict
         "4 models are too few to fit a curve of the core over foundational ability.",
     ):
         assert sentence in files[".html"]
-    assert r"unsafe & -- (vetoed) & 100.00 & " in files[".tex"]
+    assert "unsafe & -- (vetoed) & 100.00 & " in files[".tex"]
 
 
 @pytest.mark.long
