@@ -168,7 +168,7 @@ def test_a_draw_is_the_same_for_all_raters(lake: Path, tmp_path: Path) -> None:
     assert [(row["n_answers"], row["n_total"]) for row in (*scored["people"], *scored["dimension_scores"])] == [(5, 20)] * 3
 
 
-def test_any_free_text_is_rated_by_a_named_rubric(lake: Path, tmp_path: Path) -> None:
+def test_a_named_rubric_rates_any_free_text(lake: Path, tmp_path: Path) -> None:
     write_benchmark(tmp_path, "people")
     name = run(lake)["run"]
     done, file = sheet(name, lake, "--rubric", "summary", "--method", "judge")
@@ -188,7 +188,7 @@ def test_any_free_text_is_rated_by_a_named_rubric(lake: Path, tmp_path: Path) ->
     assert scored["raw_scores"][0]["n_scored"] == 0
 
 
-def test_what_may_not_be_passed_on_is_left_out(lake: Path, tmp_path: Path) -> None:
+def test_withheld_answers_are_left_out(lake: Path, tmp_path: Path) -> None:
     write_benchmark(tmp_path, "people")
     past = reopen(parse_folder(str(lake)), run(lake)["run"])
     notices = [notice.model_copy(update={"redistributable": False}) for notice in past.manifest.datasets]

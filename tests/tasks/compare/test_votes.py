@@ -30,7 +30,7 @@ def test_strengths_of_two_are_as_their_wins() -> None:
     assert (document.votes, document.cards, document.raters, document.both_orders, document.turned) == (8, 8, ("j",), 0, None)
 
 
-def test_strengths_of_three_are_those_of_an_independent_fit() -> None:
+def test_three_strengths_equal_an_independent_fit() -> None:
     wins = np.array([[0, 7.5, 9], [2.5, 0, 6], [1, 4, 0]])
 
     def loss(logs: np.ndarray) -> float:

@@ -138,7 +138,7 @@ def test_a_judge_of_half_the_weight_decides() -> None:
     assert same.abilities["emotion_qa"] == other.abilities["emotion_qa"] == "close"
 
 
-def test_options_of_a_setting_are_a_papers_or_departures() -> None:
+def test_other_options_of_a_setting_are_departures() -> None:
     playing = System("always-b", "role_play")
     ours, theirs = (
         reasons(record("esc-eval", system=playing, solvers=solvers))
@@ -150,7 +150,7 @@ def test_options_of_a_setting_are_a_papers_or_departures() -> None:
     assert len(goodbyes) == 1
 
 
-def test_people_are_the_judge_of_a_paper_they_rated_for() -> None:
+def test_people_may_be_the_judge_of_a_paper() -> None:
     released = load_blueprint("esc-eval")
     (dataset, *_), (method, *_) = released.datasets, next(iter(released.datasets.values())).methods
     by_people = method.model_copy(update={"raters": "people"})

@@ -154,7 +154,7 @@ def test_esc_evals_averages_are_means_of_seven_dimensions() -> None:
     assert (mean["mean"] - mean["average"]).abs().max() == pytest.approx(0.0071, abs=1e-4)
 
 
-def test_averages_of_table_14_are_the_row_of_table_3() -> None:
+def test_averages_of_table_14_equal_table_3() -> None:
     fourteen, three = (pl.read_csv(FOLDER / f"esceval_table{number}.csv") for number in (14, 3))
     values = ["target", "spearman", "pearson", "kendall"]
     average = fourteen.filter(dimension="average").select(values)

@@ -41,7 +41,7 @@ def test_strips_have_a_median_and_a_mean() -> None:
     assert re.findall(rf'transform="translate\(([\d.]+),[^"]*"[^>]*fill="{GATE}"', svg) == ["150"]
 
 
-def test_points_of_a_series_are_joined_on_a_log_axis() -> None:
+def test_a_series_is_joined_on_a_log_axis() -> None:
     points = (
         Point(1.0, 50.0, "Q"),
         Point(100.0, 70.0, "Q", low=10.0, high=1000.0, is_hollow=True),
