@@ -31,7 +31,7 @@ PROMPTS = DATA_FOLDER / "prompts"
 MOST_LOGPROBS = 20
 """Most tokens an OpenAI-compatible server names at one place."""
 
-PLACEHOLDER = re.compile(r"\{\s*(?:[a-z_]\w*|\d+[.\[!])[^{}\"':,]*\}", re.IGNORECASE)
+PLACEHOLDER = re.compile(r"\{\s*(?:[a-z_]|\d+[.\[!])[^{}\"':,]*\}", re.IGNORECASE)
 """What looks like a field: a name in braces, or what is reached from one. Braces of JSON and LaTeX seldom do."""
 
 BRACES = re.compile(r"\{\{|\}\}|\{[^{}]*\}|[{}]")
