@@ -150,7 +150,7 @@ def test_null_is_never_shown_as_zero(example_html: str) -> None:
 
 def test_headline_scores_lead_the_page() -> None:
     html = render_html(headlined_data())
-    assert re.findall(r'<section id="(\w+)">', html)[:2] == ["headlines", "overview"]
+    assert re.findall(r'<section id="(\w+)">', html)[:3] == ["glance", "headlines", "overview"]
     words = section(html, "headlines")
     assert "Model Moods alpha 25.00 10.00 to 60.00 4 beta 100.00 1 gamma – 0 of 4" in words
     assert "Model Losses alpha – beta – gamma –" in words
@@ -251,14 +251,13 @@ def test_the_style_sheet_replaces_colours_of_figures(html: str) -> None:
         assert f'svg [fill="{colour}"] {{ fill: var(--{name}); }}' in html
 
 
-def test_figures_draw_the_published_models_and_the_scores(example_html: str) -> None:
-    alpha = re.findall(r'<section id="m1">.*?</section>', example_html, re.DOTALL)[0]
-    svg = re.findall(r"<svg.*?</svg>", alpha, re.DOTALL)[0]
-    # 3 published models on 2 abilities and the total.
-    assert svg.count(f'fill="{palette.PUBLISHED}"') == 9
-    assert re.findall(r">(\d+\.\d)<", svg) == ["100.0", "25.0", "25.0"]
-    assert 'viewBox="' in svg
-    assert "xmlns" not in svg
+def test_headline_stands_at_the_top(example_html: str) -> None:
+    wide, narrow = re.findall(r"<svg.*?</svg>", re.findall(r'<section id="glance">.*?</section>', example_html, re.DOTALL)[0])
+    # Totals, of which the vetoed one is before the veto, and the gate; both forms lead to the score tree.
+    for svg in (wide, narrow):
+        assert re.findall(r">(\d+\.\d)<", svg) == ["25.0", "100.0", "100.0", "0.0"]
+        assert re.findall(r'href="#([^"]*)"', svg) == ["m1-total", "m2-total", "m1-a-values_safety", "m2-a-values_safety"]
+        assert "xmlns" not in svg
 
 
 def test_pages_use_the_word_of_the_paper() -> None:
