@@ -4,7 +4,7 @@ What the disk refuses is a LakeError, and so is a file that cannot be read.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -33,6 +33,12 @@ RUN_LAYERS = frozenset({"ability_scores", "totals"})
 NUMBERED = re.compile(r"[0-9]{8}T[0-9]{12}Z\.([0-9]{1,15})-")
 """How the name of a run begins: with its start time and its number."""
 
+BACK = re.compile(r"latest(?:~([0-9]{1,9}))?")
+SHORT_NUMBER = re.compile(r"#?([1-9][0-9]{0,6})")
+"""Handles of runs; 8 digits or more are the beginning of a name or of a fingerprint."""
+
+MOST_CANDIDATES = 3
+
 
 def run_order(name: str) -> tuple[int, str]:
     """Return what runs are ordered by: the number in their name. A folder that was renamed stands before, by its name.
@@ -41,6 +47,15 @@ def run_order(name: str) -> tuple[int, str]:
     """
     match = NUMBERED.match(name)
     return int(match[1]) if match else 0, name
+
+
+def run_number(name: str) -> int | None:
+    """Return the short number of a run, which its name holds; null for a folder that was renamed.
+
+    A run takes it when its scores are there, so that one that began earlier and ends later has the larger number. When a run is
+    deleted, the others keep theirs; the number of the newest is given again. Two runs that end at the same moment may share one.
+    """
+    return run_order(name)[0] or None
 
 
 def newest_first(runs: Iterable[str]) -> list[str]:
@@ -87,7 +102,8 @@ def describe_models(lake: Folder, run: str, about: Mapping[str, ModelDescription
     Others keep theirs; null takes one away. The manifest then names the hash of the one that it replaces. LakeError: the run's
     folder is not as it was sealed, which a new seal would hide.
     """
-    manifest, folder = read_manifest(lake, run), run_folder(lake, run)
+    manifest = read_manifest(lake, run)
+    folder = run_folder(lake, manifest.run)
     check = check_seal(folder)
     half_done = [(MANIFEST, sha256) for sha256 in manifest.earlier_sha256[-1:]]  # a process that was stopped before the new seal
     broken = [file.name for file in check.broken if (file.name, file.expected) not in half_done] if check else [SEAL]
@@ -97,7 +113,7 @@ def describe_models(lake: Folder, run: str, about: Mapping[str, ModelDescription
             where=str(folder),
             expected="files with the hashes of the seal",
             got=f"changed or gone: {', '.join(broken)}",
-            next_step=f"moodflow verify {run} says more",
+            next_step=f"moodflow verify {manifest.run} says more",
         )
     said = {name: description and description.model_dump(mode="json") for name, description in about.items()}
     entries = manifest.plan.get("models", ())
@@ -106,17 +122,47 @@ def describe_models(lake: Folder, run: str, about: Mapping[str, ModelDescription
     write_manifest(lake, manifest.model_copy(update={"plan": manifest.plan | {"models": models}, "earlier_sha256": earlier}))
 
 
-def read_manifest(lake: Folder, run: str) -> RunManifest:
-    """Return the manifest of one run; UsageError, with the nearest names, if there is no such run."""
-    if run not in (runs := list_runs(lake)):  # a name may as well be a path, or too long for one
+def resolve_run(lake: Folder, handle: str) -> str:
+    """Return the name of the run that a handle names; UsageError, with candidates, if it names none, or several.
+
+    A handle is the name of a run; `latest`, or `latest~1` for the one before; its number, with or without `#`; or the beginning
+    of its name, or of what follows its number there, if no other run begins so.
+    """
+    runs = list_runs(lake)
+    matching = [handle] if handle in runs else _match(handle, runs)
+    if len(matching) == 1:
+        return matching[0]
+    candidates = ", ".join((matching or runs)[:MOST_CANDIDATES])
+    if matching:
+        more = f" and {len(matching) - MOST_CANDIDATES} more" if len(matching) > MOST_CANDIDATES else ""
         raise UsageError(
-            f"there is no run {run}",
+            f"{handle} names {len(matching)} runs",
             where=str(lake / "runs"),
-            expected=f"one of: {', '.join(runs[:5]) or 'none yet'}",
-            got=run,
-            next_step=suggest(run, runs, "moodflow runs list shows them all; --lake names another lake", most=3),
+            expected="a handle of one run",
+            got=f"{candidates}{more}",
+            next_step="name one by its number, which moodflow runs list shows, or by its whole name",
         )
-    return read_listed(lake, run)
+    raise UsageError(
+        f"there is no run {handle}",
+        where=str(lake / "runs"),
+        expected="a number, latest, latest~1, or the beginning of a name that no other run has; "
+        f"the newest: {candidates or 'none yet'}",
+        got=handle,
+        next_step=suggest(handle, runs, "moodflow runs list shows them all; --lake names another lake"),
+    )
+
+
+def _match(handle: str, runs: Sequence[str]) -> Sequence[str]:
+    if match := BACK.fullmatch(handle):
+        return runs[int(match[1] or 0) :][:1]
+    if match := SHORT_NUMBER.fullmatch(handle):
+        return [run for run in runs if run_number(run) == int(match[1])]
+    return [run for run in runs if handle and (run.startswith(handle) or NUMBERED.sub("", run).startswith(handle))]
+
+
+def read_manifest(lake: Folder, run: str) -> RunManifest:
+    """Return the manifest of the run that a handle names, as `resolve_run` does."""
+    return read_listed(lake, resolve_run(lake, run))
 
 
 def read_listed(lake: Folder, run: str) -> RunManifest:
