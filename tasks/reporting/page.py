@@ -55,7 +55,10 @@ MAX_PARTITIONS = 400
 MOST_ON_A_PAGE = 16
 """Systems described on the page of the run; of more, each has a page of its own beside it: it takes 100 to 300 kB."""
 
-FILTERS = (formats.number, formats.count, formats.interval, formats.percent, formats.shorten, formats.weight, formats.shares)
+FILTERS = (
+    *(formats.number, formats.count, formats.interval, formats.percent, formats.shorten, formats.weight, formats.shares),
+    formats.moment,
+)
 """Filters of templates, under their own names; FUNCTIONS are called so."""
 
 FUNCTIONS = (
@@ -206,7 +209,7 @@ def write_summary(report: Report) -> str:
     word = report.data.blueprint.ability_word
     blocks = [
         f"# {escape(report.data.blueprint.title)}",
-        f"Run `{report.data.manifest.run}`, {report.data.manifest.started_at} to {report.data.manifest.finished_at}.",
+        f"Run `{report.data.manifest.run}`, {formats.moment(report.data.manifest.started_at)}.",
         *([escape(report.provenance.short_note)] if report.provenance.short_note else []),
         *_headlines(report),
         *(_since(report.data.changes, report.data.blueprint) if report.data.changes else ()),
