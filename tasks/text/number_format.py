@@ -24,9 +24,9 @@ def interval(low: float | None, high: float | None, digits: int = 1) -> str:
     return NONE if low is None or high is None else f"{low:.{digits}f} to {high:.{digits}f}"
 
 
-def bracketed(low: float | None, high: float | None) -> str:
+def bracketed(low: float | None, high: float | None, digits: int = 1) -> str:
     """Return ` [78.1, 86.5]` to stand behind a score, nothing if there is no interval."""
-    return "" if low is None or high is None else f" [{number(low)}, {number(high)}]"
+    return "" if low is None or high is None else f" [{number(low, digits)}, {number(high, digits)}]"
 
 
 def ordinal(n: int) -> str:

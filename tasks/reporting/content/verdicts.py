@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.changes import TOTAL, RunChanges, SystemChanges
+from schemas.changes import TOTAL, Regression, RunChanges, SystemChanges
 from schemas.documents.leaderboard import JudgedTotal, Verdict
 from schemas.paper import Comparability
 from schemas.table import Cell, Column, Interval, Table, Value, columns
@@ -138,8 +138,15 @@ def _state_said(changes: RunChanges) -> str:
         canary = ", but for the canary" if changes.canary_calls else ""
         unchanged = "" if changes.differences else f"nothing changed since {changes.previous}: "
         return f"{unchanged}no model call was sent{canary}"
-    regressed = ", ".join(map(label_of, changes.regressed))
-    return f"regressed: {regressed}" if regressed else f"no regression against {changes.previous}"
+    regressed = [f"{label_of(system)} ({_finding_words(system.findings[0])})" for system in changes.regressed]
+    return ", ".join(regressed) or f"no regression against {changes.previous}"
+
+
+def _finding_words(finding: Regression) -> str:
+    if finding.what == "veto":
+        return "newly vetoed" if finding.after else "veto undecided"
+    words = percent if finding.what.endswith("coverage") else number
+    return f"{finding.what} {words(finding.before)} -> {words(finding.after)}"
 
 
 def changes_table(changes: RunChanges, blueprint: Blueprint) -> Table:

@@ -159,8 +159,9 @@ def test_repaired_ratings_and_errors_of_readers_are_told() -> None:
 def test_unreadable_replies_are_counted_and_quoted() -> None:
     # One of each dataset first, then the next of the same; white space and length are those of one line.
     assert unread_text() == (
-        "Replies that could not be read as an answer: 3 of 6 (50\u00a0%). They count as wrong; in a format the model follows, "
-        "the total may rise. By dataset: mood 2 and kind 1. Such as “A” (kind, item kind-0), “C” (mood, item mood-1) and "
+        "Replies that could not be read as an answer: 3 of 6 (50\u00a0%). They count as wrong; if the model can be made to "
+        "follow the answer format, its total may rise. By dataset: mood 2 and kind 1. Such as “A” (kind, item kind-0), “C” (mood, "
+        "item mood-1) and "
         f"“{example_items.NASTY}” (mood, item mood-3)."
     )
 
@@ -206,7 +207,7 @@ def test_systems_are_named_as_their_scores_are() -> None:
     changes = RunChanges(run="b", benchmark="tiny", state="Regressed", previous="a", units=systems)
     # The usual setting goes without saying; others have their titles, those of no solver their names.
     names = ["m", "m (Self-RAG)", "m (of_no_solver)"]
-    assert state_said(changes) == f"regressed: {', '.join(names)}"
+    assert state_said(changes) == ", ".join(f"{name} (total 80.0 -> 60.0)" for name in names)
     assert list(change_notes(changes)) == [f"{name}: asked otherwise" for name in names]
     assert [row[:2] for row in changes_table(changes, BLUEPRINT).rows] == [(name, "Total") for name in names]
 
