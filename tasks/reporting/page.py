@@ -36,7 +36,7 @@ from tasks.reporting.content.verdicts import (
     state_said,
     total_cell,
 )
-from tasks.reporting.figures.abilities import draw_abilities, overlay_systems
+from tasks.reporting.figures.abilities import draw_abilities
 from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.report import Report, build_report, partitions_table
 from tasks.reporting.system_tables import results_table, scores_table, weakest_table
@@ -51,6 +51,12 @@ from tasks.text.tables import as_cell, cell_words, escape, note_words, to_markdo
 
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""
+
+MOST_ROWS = 12
+"""Rows of a table, and sentences, that are seen without being asked for."""
+
+MOST_BLOCKS = 4
+"""Parts of a section likewise."""
 
 MOST_ON_A_PAGE = 16
 """Systems described on the page of the run; of more, each has a page of its own beside it: it takes 100 to 300 kB."""
@@ -87,7 +93,6 @@ def render_pages(report: Report) -> Iterator[tuple[str, str]]:
     beside = len(report.systems) > MOST_ON_A_PAGE
     figures = {
         "abilities": {entry.anchor: draw_abilities(entry) for entry in report.systems},
-        "overlay": overlay_systems(report.systems),
     }
     render = partial(_render, "page.html.jinja", report.data.blueprint, figures=figures, report=report, beside=beside)
     for entry in report.systems if beside else ():
@@ -143,6 +148,8 @@ def make_environment(ability_word: str = "ability") -> Environment:
         "sum_usage": total,
         "models_used": by_model,
         "max_partitions": MAX_PARTITIONS,
+        "most_rows": MOST_ROWS,
+        "most_blocks": MOST_BLOCKS,
         "total_interval": TOTAL_COLUMNS[1],
     }
     environment.globals.update(shared)
