@@ -51,10 +51,19 @@ from tasks.text.tables import as_cell, cell_words, escape, note_words, to_markdo
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""
 
+MOST_ROWS = 12
+"""Rows of a table, and sentences, that are seen without being asked for."""
+
+MOST_BLOCKS = 4
+"""Parts of a section likewise."""
+
 MOST_ON_A_PAGE = 16
 """Systems described on the page of the run; of more, each has a page of its own beside it: it takes 100 to 300 kB."""
 
-FILTERS = (formats.number, formats.count, formats.interval, formats.percent, formats.shorten, formats.weight, formats.shares)
+FILTERS = (
+    *(formats.number, formats.count, formats.interval, formats.percent, formats.shorten, formats.weight, formats.shares),
+    formats.moment,
+)
 """Filters of templates, under their own names; FUNCTIONS are called so."""
 
 FUNCTIONS = (
@@ -133,6 +142,8 @@ def make_environment(ability_word: str = "ability") -> Environment:
         "sum_usage": total,
         "models_used": by_model,
         "max_partitions": MAX_PARTITIONS,
+        "most_rows": MOST_ROWS,
+        "most_blocks": MOST_BLOCKS,
         "total_interval": TOTAL_COLUMNS[1],
     }
     environment.globals.update(shared)
@@ -190,7 +201,7 @@ def write_summary(report: Report) -> str:
     word = report.data.blueprint.ability_word
     blocks = [
         f"# {escape(report.data.blueprint.title)}",
-        f"Run `{report.data.manifest.run}`, {report.data.manifest.started_at} to {report.data.manifest.finished_at}.",
+        f"Run `{report.data.manifest.run}`, {formats.moment(report.data.manifest.started_at)}.",
         *([escape(report.provenance.short_note)] if report.provenance.short_note else []),
         *_headlines(report),
         *(_since(report.data.changes, report.data.blueprint) if report.data.changes else ()),

@@ -1,6 +1,7 @@
-"""Format numbers for readers. Null is a dash everywhere; it never becomes 0."""
+"""Format numbers and times for readers. Null is a dash everywhere; it never becomes 0."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 NONE = "–"
@@ -22,6 +23,17 @@ def count(value: int | None) -> str:
 def interval(low: float | None, high: float | None, digits: int = 1) -> str:
     """Return both ends, or a dash if there is no interval."""
     return NONE if low is None or high is None else f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def bracketed(low: float | None, high: float | None, digits: int = 1) -> str:
+    """Return ` [78.1, 86.5]` to stand behind a score, nothing if there is no interval."""
+    return "" if low is None or high is None else f" [{number(low, digits)}, {number(high, digits)}]"
+
+
+def ordinal(n: int) -> str:
+    """Return `1st`, `2nd`, `3rd`, `4th`, `11th`."""
+    is_teen = n // 10 % 10 == 1
+    return f"{n}{'th' if is_teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th')}"
 
 
 def percent(share: float | None) -> str:
@@ -50,6 +62,12 @@ def describe_gate(total: Mapping[str, Any]) -> str:
 def seconds(value: float | None) -> str:
     """Return seconds with two decimals."""
     return NONE if value is None else f"{value:.2f}{_SPACE}s"
+
+
+def moment(at: str) -> str:
+    """Return a time of ISO 8601 as people write it, in UTC and to the minute, such as `26 November 2026, 19:02 UTC`."""
+    time = datetime.fromisoformat(at).astimezone(UTC)
+    return f"{time.day} {time:%B %Y, %H:%M} UTC"
 
 
 def money(value: float | None, currency: str | None) -> str:
