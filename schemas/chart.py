@@ -32,7 +32,7 @@ class Axis(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """What a score is seen beside: what a constant answer earns, what a gate requires, from where to where published scores go."""
+    """What a score is seen beside: what a constant answer earns, what a gate requires, and where published scores lie."""
 
     constant: float | None = None
     threshold: float | None = None
@@ -42,9 +42,9 @@ class Beside(NamedTuple):
 class Point(NamedTuple):
     """A value.
 
-    `low`, `high`: the ends of x, drawn of `ranges` and `points`, of y, of `lines`, or of a dot's value. `is_hollow`: estimated, or
-    not ranked. `is_own`: measured in a run, not printed in a paper, whose values alone make boxes, medians and means where there
-    are any. `anchor`: the place in the page that a dot leads to.
+    `low`, `high`: the ends of x, drawn of `ranges` and `points`, of y, of `lines`, or of the value, of `dots`. `is_hollow`:
+    estimated, or not ranked. `is_own`: measured in a run, not printed in a paper, whose values alone make boxes, medians and
+    means where there are any. `anchor`: the place in the page that a dot leads to.
     """
 
     x: float | str

@@ -30,12 +30,12 @@ MOST = 24
 class ShownSystem:
     """A system in a figure. `constants`: what constant answers earn on the same items; `anchor`: its place in the page."""
 
-    name: str
     total: JudgedTotal
     record: Comparability | None
     scores: Scores
     constants: Mapping[str, float]
     anchor: str = ""
+    name: str = ""
 
     @property
     def stands(self) -> bool:
@@ -53,14 +53,12 @@ def show_systems(
     constants: Mapping[str, float],
     anchors: Sequence[str] = (),
 ) -> list[ShownSystem]:
-    """Return these systems of a run; what they have in common, their setting, is not said. `anchors`: of each in the page."""
-    layers, is_plain = run.layers, len({row.setting for row in rows}) == 1
-    shown = []
-    for row, anchor in zip(rows, anchors or [""] * len(rows), strict=True):
-        system = System(row.model, row.setting)
-        name = system.model if is_plain else system.label
-        shown.append(ShownSystem(name, row, row.comparability, scores_of(layers, system), constants, anchor))
-    return shown
+    """Return these systems of a run. `anchors`: of each in the page."""
+    layers = run.layers
+    return [
+        ShownSystem(row, row.comparability, scores_of(layers, System(row.model, row.setting)), constants, anchor)
+        for row, anchor in zip(rows, anchors or [""] * len(rows), strict=True)
+    ]
 
 
 def chart_systems(systems: Sequence[ShownSystem], blueprint: Blueprint) -> dict[str, Chart]:
@@ -69,8 +67,10 @@ def chart_systems(systems: Sequence[ShownSystem], blueprint: Blueprint) -> dict[
     The highest total stands first; vetoed systems, then those without a total, stand last. Of one system its abilities are in
     the headline.
     """
+    is_plain = len({each.total.setting for each in systems}) == 1  # what all have in common is not said
+    named = [replace(each, name=each.total.model if is_plain else each.scores.system.label) for each in systems]
     ranked = sorted(
-        systems, key=lambda each: (not each.stands, each.total.verdict != "vetoed", -(each.total.total_before_veto or 0.0))
+        named, key=lambda each: (not each.stands, each.total.verdict != "vetoed", -(each.total.total_before_veto or 0.0))
     )
     charts = {"headline": _chart_headline, "abilities": _chart_abilities, "map": _chart_map}
     few = f" The first {MOST} of {len(ranked)} are shown." if len(ranked) > MOST else ""
@@ -89,7 +89,7 @@ def _chart_headline(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Cha
         (gate,) = (main for main in mains if main.id == blueprint.gate.ability)
         points += [_ability_point(each, gate, blueprint, table) for each in systems]
     title = f"Total of {systems[0].name}" if len(systems) == 1 else "Totals"
-    return _dots(title, _say_totals(systems), points, systems)
+    return _dots(title, _say_totals(systems), points)
 
 
 def _chart_abilities(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Chart:
@@ -103,7 +103,7 @@ def _chart_abilities(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Ch
         by_title.setdefault(point.series, []).extend([] if point.value is None else [point.value])
     means = {title: fmean(values) for title, values in by_title.items() if values}
     words = say_ends("The score" if len(systems) == 1 else "The mean score", means) if means else "Nothing was scored."
-    return _dots("Abilities", words, points, systems)
+    return _dots("Abilities", words, points)
 
 
 def _chart_map(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Chart:
@@ -128,10 +128,7 @@ def _chart_map(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Chart:
     return Chart("Tasks by model", words, "grid", points, Table(heads, lines, "Tasks by model"))
 
 
-def _dots(title: str, words: str, points: Sequence[Point], systems: Sequence[ShownSystem]) -> Chart:
-    """Return the figure of dots; of one system, whose name says nothing, rows are named as panels are of several."""
-    if len(systems) == 1:
-        points = [point._replace(series="", y=point.series) for point in points]
+def _dots(title: str, words: str, points: Sequence[Point]) -> Chart:
     return Chart(title, words, "dots", tuple(points), _numbers(points, title), note=_note(points))
 
 
@@ -205,15 +202,20 @@ def _say_totals(systems: Sequence[ShownSystem]) -> str:
 
 def _note(points: Sequence[Point]) -> str:
     """Return how to read the figure, and which of its scores no constant answer has."""
-    known = {point.series or point.y: point.beside.constant is not None for point in points}
-    lacking = [str(title) for title, is_known in known.items() if not is_known]
+    known = {point.series: point.beside.constant is not None for point in points}
+    lacking = [title for title, is_known in known.items() if not is_known]
     of = f" for {listed(lacking)}" if 0 < len(lacking) < len(known) else ""
     without = f"No constant answer is known{of}: not every dataset is a choice." if lacking else ""
     return f"{HOLLOW if any(point.is_hollow for point in points) else ''} {without}".strip()
 
 
 def _numbers(points: Sequence[Point], title: str) -> Table:
-    heads = (*columns("name", "Of", "Row"), Column("Score", "score"), Column("95 % interval", "interval"), Column("Remark"))
+    heads = (
+        *columns("name", "Score of", "Model"),
+        Column("Score", "score"),
+        Column("95 % interval", "interval"),
+        Column("Remark"),
+    )
     ends = (*columns("score", "Constant answer", "Gate"), Column("Published", "interval"))
     rows = [(point.series, point.y, point.value, Interval.of(point.low, point.high), point.x, *point.beside) for point in points]
-    return Table((*heads, *ends), rows, title).without_empty("Of", "Remark", *(head.title for head in ends))
+    return Table((*heads, *ends), rows, title).without_empty("Remark", *(head.title for head in ends))

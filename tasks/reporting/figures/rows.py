@@ -36,9 +36,12 @@ NARROW = Look("narrow", 352, 0, 38, 1, (0, 20, 40, 60, 80, 100))
 
 
 def draw_dots(figure: Chart, look: Look) -> str:
-    """Draw a panel for each series, its rows one below the other."""
-    panels = [list(points) for _, points in groupby(figure.points, key=lambda point: point.series)]
-    names = min(look.names, max(_width(f"{point.y}  {point.x}", FONT) for point in figure.points) + _GAP)
+    """Draw a panel for each series, its rows one below the other; where each has one row, of the same name, all in one panel."""
+    points = figure.points
+    if len({point.y for point in points}) == 1:
+        points = tuple(point._replace(series="", y=point.series or point.y) for point in points)
+    panels = [list(rows) for _, rows in groupby(points, key=lambda point: point.series)]
+    names = min(look.names, max(_width(f"{point.y}  {point.x}", FONT) for point in points) + _GAP)
     beside = ceil(len(panels) / ceil(len(panels) / look.most))
     wide = (look.width - names - _GAP * (beside - 1)) / beside
     marks, y = list[str](), 0.0
@@ -50,7 +53,7 @@ def draw_dots(figure: Chart, look: Look) -> str:
         for place, panel in enumerate(band):
             marks += _panel(panel, names + place * (wide + _GAP), y, wide, look)
         y += look.row * max(map(len, band)) + _AXIS
-    legend, y = _legend(figure.points, look.width, y + _TITLE / 2)
+    legend, y = _legend(points, look.width, y + _TITLE / 2)
     return _svg(look, look.width, y, [*marks, *legend])
 
 
