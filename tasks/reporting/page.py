@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
 from schemas.chart import Chart
-from schemas.documents.leaderboard import AcrossModels
+from schemas.documents.leaderboard import AcrossModels, JudgedTotal
 from schemas.errors import LakeError
 from schemas.folders import Folder
 from schemas.printing import printable
@@ -42,7 +42,7 @@ from tasks.reporting.report import Report, build_report, partitions_table
 from tasks.reporting.system_tables import results_table, scores_table, weakest_table
 from tasks.runs.exhibits import lay_out_exhibits
 from tasks.runs.rating_sheets import SheetAnswer
-from tasks.runs.run_tables import ReportData
+from tasks.runs.run_tables import ReportData, System
 from tasks.runs.sections import Block
 from tasks.scoring.published import paper_of
 from tasks.solvers.registry import setting_title
@@ -104,6 +104,19 @@ def _render(template: str, blueprint: Blueprint, **content: object) -> str:
     return make_environment(blueprint.ability_word).get_template(template).render(colours=COLOURS, **content)
 
 
+def name_total(total: JudgedTotal) -> str:
+    """Return a system with its total, or with the verdict if that is not all there is to say."""
+    label = System(total.model, total.setting).label
+    return f"{label} {formats.number(total.total) if total.verdict == 'scored' else total.verdict}"
+
+
+def name_page(totals: Sequence[JudgedTotal], benchmark: str) -> str:
+    """Return the title of a page: the first system with its total, how many models there are besides, and the benchmark."""
+    others = len({total.model for total in totals}) - 1
+    more = f" and {others} more" if others > 0 else ""
+    return f"{name_total(totals[0])}{more} - {benchmark}" if totals else benchmark
+
+
 def worded(text: str, word: str) -> str:
     """Return a title with another word for an ability, such as `Capabilities` for `Abilities`."""
     stem = word.removesuffix("y")
@@ -141,6 +154,8 @@ def make_environment(ability_word: str = "ability") -> Environment:
     shared: dict[str, object] = {
         "draw_chart": partial(draw_chart, word=ability_word),
         **{function.__name__: function for function in FUNCTIONS},
+        "name_page": name_page,
+        "name_total": name_total,
         "operations": operations,
         "system_tables": system_tables,
         "report_page": REPORT,
