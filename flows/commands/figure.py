@@ -8,11 +8,11 @@ import typer
 from flows.commands import options as opt
 from flows.commands.console import CommandResult
 from schemas.documents.run import DrawnFigure
-from schemas.errors import LakeError, UsageError
+from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
-from tasks.lake.files import replace_file
 from tasks.leaderboard.ranking import rank_stored_systems
 from tasks.reporting.figures.pictures import to_png
+from tasks.reporting.page import write_file
 from tasks.reporting.run_figures import HEADLINE, draw_figure, figures_of_leaderboard, figures_of_run
 from tasks.runs.past_run import reopen
 from tasks.scoring.blueprints import SUFFIXES, list_blueprints
@@ -48,9 +48,5 @@ def figure(what: What, to: To, name: Name = HEADLINE, lake: opt.LakeFolder = Non
         run = reopen(folder, what)
         of, figures = run.name, figures_of_run(run)
     picture = draw_figure(figures, name)
-    try:
-        replace_file(to, to_png(picture) if to.suffix == ".png" else picture.encode())
-    except OSError as error:
-        step = "check space and permissions of the folder and try again"
-        raise LakeError("the picture cannot be written", where=str(to), got=str(error), next_step=step) from error
+    write_file(to, to_png(picture) if to.suffix == ".png" else picture.encode())
     CommandResult(0, DrawnFigure(of=of, name=name, file=str(to)), [f"{name} of {of}: {to}"]).finish(as_json=as_json)

@@ -1,6 +1,7 @@
 """Publish what a run found: its state, its events, and artifacts in the Prefect UI under keys that stay the same."""
 
 import os
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,7 @@ from schemas.table import Column, Part, Table, columns
 from schemas.usage import COSTS, Amounts, by_model, total
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder
+from tasks.lake.seal import PICTURE
 from tasks.leaderboard.ranking import run_rows
 from tasks.lineage.graph import diagram_of_run
 from tasks.reporting.content.verdicts import label_of, state_said
@@ -62,9 +64,11 @@ async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) ->
         made[key] = await acreate_table_artifact(to_records(head), key=key, description=f"{description}{rest}")
     pages = {key: page for key, artifact in made.items() if (page := ui_address("artifacts/artifact", artifact))}
     where, served = report_address(manifest, lake)
-    report = (run_folder(lake.root, manifest.run) / "report.md").read_text(encoding="utf-8")
-    text = summarise(report, manifest, {"report": where, **pages})
-    await acreate_markdown_artifact(printable(text), key="summary", description=about)
+    folder = run_folder(lake.root, manifest.run)
+    text = printable(summarise((folder / "report.md").read_text(encoding="utf-8"), manifest, {"report": where, **pages}))
+    if (picture := folder / PICTURE).exists():  # the UI shows no file beside the text
+        text = text.replace(f"({PICTURE})", f"(data:image/png;base64,{b64encode(picture.read_bytes()).decode()})", 1)
+    await acreate_markdown_artifact(text, key="summary", description=about)
     if served:
         await acreate_link_artifact(where, link_text=f"Report of {manifest.run}", key=REPORT_KEY, description=about)
 

@@ -20,7 +20,12 @@ from schemas.folders import Folder
 TAIL_BYTES = 65_536
 """Of a Parquet object, read to know what it is; its footer takes 2 to 26 KB."""
 
-CONTENT_TYPES = {".html": "text/html; charset=utf-8", ".md": "text/markdown; charset=utf-8", ".json": "application/json"}
+CONTENT_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".md": "text/markdown; charset=utf-8",
+    ".json": "application/json",
+    ".png": "image/png",
+}
 """So that a browser shows a report which a store hands out, and does not save it."""
 
 # By its name: s3fs is imported when the first object is used.

@@ -14,7 +14,10 @@ from tasks.lake.files import replace_file, unwritable
 
 SEAL = "SHA256SUMS"
 REPORT = "report.html"
-SEALED = ("manifest.json", "report.md", REPORT)
+PICTURE = "report.png"
+"""The headline figure of a run, to be shown where there is no page."""
+
+SEALED = ("manifest.json", "report.md", PICTURE, REPORT)
 """Files of a run's folder that the seal lists, as far as the run has them; then the pages of its systems."""
 
 _HEAD = "# sha256 of the lines below: "

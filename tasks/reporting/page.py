@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
-from schemas.documents.leaderboard import AcrossModels
+from schemas.documents.leaderboard import AcrossModels, JudgedTotal
 from schemas.errors import LakeError
 from schemas.folders import Folder
 from schemas.printing import printable
@@ -17,7 +17,7 @@ from schemas.usage import by_model, total
 from tasks.judging.prompts import describe_dimension
 from tasks.judging.rubrics import words_of
 from tasks.lake.files import replace_file
-from tasks.lake.seal import REPORT, page_of
+from tasks.lake.seal import PICTURE, REPORT, page_of
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting import system_tables
 from tasks.reporting.content import operations
@@ -35,13 +35,14 @@ from tasks.reporting.content.verdicts import (
     total_cell,
 )
 from tasks.reporting.figures.palette import COLOURS
-from tasks.reporting.figures.pictures import draw_chart
+from tasks.reporting.figures.pictures import draw_chart, draw_picture, to_png
 from tasks.reporting.report import Report, build_report, partitions_table
+from tasks.reporting.run_figures import HEADLINE, source_of
 from tasks.reporting.system_tables import results_table, scores_table, weakest_table
 from tasks.runs.baselines import score_constant_answers
 from tasks.runs.exhibits import lay_out_exhibits
 from tasks.runs.rating_sheets import SheetAnswer
-from tasks.runs.run_tables import ReportData
+from tasks.runs.run_tables import ReportData, System
 from tasks.runs.sections import Block
 from tasks.scoring.published import paper_of
 from tasks.solvers.registry import setting_title
@@ -73,13 +74,20 @@ FUNCTIONS = (
 
 
 def write_report(data: ReportData, folder: Folder) -> None:
-    """Write `report.md`, `report.html` and, of many systems, a page of each into a folder; each at once or not at all.
+    """Write `report.md`, `report.png`, `report.html` and, of many systems, a page of each; each at once or not at all.
+
+    Where nothing was scored there is no picture.
 
     Raises:
         LakeError: if the disk refuses a file.
     """
     report = build_report(data)
     write_text(folder / "report.md", write_summary(report))
+    charts = chart_systems(show_report(report), data.blueprint)
+    if HEADLINE in charts:
+        source, word = source_of(data.manifest, data.blueprint), data.blueprint.ability_word
+        picture = draw_picture(data.blueprint.title, HEADLINE, [charts[HEADLINE]], source, word)
+        write_file(folder / PICTURE, to_png(picture))
     for name, html in render_pages(report):
         write_text(folder / name, html)
 
@@ -110,6 +118,19 @@ def _render(template: str, blueprint: Blueprint, **content: object) -> str:
     return make_environment(blueprint.ability_word).get_template(template).render(colours=COLOURS, **content)
 
 
+def name_total(total: JudgedTotal) -> str:
+    """Return a system with its total, or with the verdict if that is not all there is to say."""
+    label = System(total.model, total.setting).label
+    return f"{label} {formats.number(total.total) if total.verdict == 'scored' else total.verdict}"
+
+
+def name_page(totals: Sequence[JudgedTotal], benchmark: str) -> str:
+    """Return the title of a page: the first system with its total, how many models there are besides, and the benchmark."""
+    others = len({total.model for total in totals}) - 1
+    more = f" and {others} more" if others > 0 else ""
+    return f"{name_total(totals[0])}{more} - {benchmark}" if totals else benchmark
+
+
 def render_sheet(run: str, answers: Sequence[SheetAnswer]) -> str:
     """Return a sheet as one page to fill in, which loads nothing; what it saves is made by a script inside."""
     sheet = make_environment().get_template("sheet.html.jinja")
@@ -135,6 +156,8 @@ def make_environment(ability_word: str = "ability") -> Environment:
     shared: dict[str, object] = {
         "draw_chart": partial(draw_chart, word=ability_word),
         **{function.__name__: function for function in FUNCTIONS},
+        "name_page": name_page,
+        "name_total": name_total,
         "operations": operations,
         "system_tables": system_tables,
         "report_page": REPORT,
@@ -151,13 +174,18 @@ def make_environment(ability_word: str = "ability") -> Environment:
 
 
 def write_text(path: Folder, text: str) -> None:
-    """Write a file for people, at once or not at all; what cannot be seen in it is shown.
+    """Write a file for people as `write_file` does; what cannot be seen in it is shown."""
+    write_file(path, printable(text).encode())
+
+
+def write_file(path: Folder, content: bytes) -> None:
+    """Write a file, at once or not at all.
 
     Raises:
         LakeError: if the disk refuses it.
     """
     try:
-        replace_file(path, printable(text).encode())
+        replace_file(path, content)
     except OSError as error:
         raise LakeError(
             "the report cannot be written",
@@ -203,6 +231,7 @@ def write_summary(report: Report) -> str:
         f"# {escape(report.data.blueprint.title)}",
         f"Run `{report.data.manifest.run}`, {formats.moment(report.data.manifest.started_at)}.",
         *([escape(report.provenance.short_note)] if report.provenance.short_note else []),
+        *([f"![Totals]({PICTURE})"] if any(entry.verdict.total_before_veto is not None for entry in report.systems) else ()),
         *_headlines(report),
         *(_since(report.data.changes, report.data.blueprint) if report.data.changes else ()),
         *_results(report),

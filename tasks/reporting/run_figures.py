@@ -7,6 +7,7 @@ from schemas.blueprint import Blueprint
 from schemas.chart import Chart
 from schemas.documents.leaderboard import Group, StoredRow
 from schemas.errors import UsageError
+from schemas.lineage import RunManifest
 from tasks.lake.manifest import run_number
 from tasks.leaderboard.ranking import LeaderboardData, run_rows
 from tasks.reporting.content.retrieval import lay_out_needles
@@ -73,9 +74,14 @@ def figures_of_run(run: PastRun) -> Figures:
         yield from _charts("gains", lay_out_gains(data))
         yield from _charts("needles", lay_out_needles(data))
 
-    number = run_number(run.name)
-    source = f"MoodFlow, {run.blueprint.title}, run {f'#{number}' if number else run.name}, {moment(run.manifest.finished_at)}"
+    source = source_of(run.manifest, run.blueprint)
     return Figures(f"run {run.name}", source, run.blueprint, (systems, sections, lambda: _exhibited(models, ())))
+
+
+def source_of(manifest: RunManifest, blueprint: Blueprint) -> str:
+    """Return where the picture of a run comes from, in a line."""
+    number = run_number(manifest.run)
+    return f"MoodFlow, {blueprint.title}, run {f'#{number}' if number else manifest.run}, {moment(manifest.finished_at)}"
 
 
 def figures_of_leaderboard(ranked: LeaderboardData) -> Figures:

@@ -120,9 +120,9 @@ def test_a_tenth_of_the_calls_reaches_every_dataset(tmp_path: Path) -> None:
     assert (first["state"], first["failures"], first["cost"]["total"]["failed"]) == ("BudgetSpent", [], 0)
     page = Path(first["report"]).read_text(encoding="utf-8")
     assert "<dt>Not sent, the budget was spent</dt><dd>144</dd>" in page
-    assert "No stored call failed." in page
+    assert "Failed calls by kind" not in page
     assert "(72 calls not sent)" in page
-    line = "144 of 160 calls not sent: the budget was spent. The same command with a larger budget goes on."
+    line = "144 of 160 calls not sent: the budget was spent. The same command with a larger budget continues."
     assert line in page
     # The next command finds what the first one paid for, and its own budget is not enough for one call.
     assert (told.status, line in told.out) == (1, True)

@@ -97,8 +97,8 @@ def _on_guessing(diagnosis: Diagnosis) -> Iterator[Advice]:
     if accuracy <= to_beat:
         yield Advice(
             "guessing",
-            f"{seen} is no better than {always}. There is no sign yet that the model understands the question: it may guess or "
-            "prefer a position.",
+            f"{seen} is no better than {always}. There is no sign yet that the model understands the question: it may be "
+            "guessing or preferring a position.",
         )
     elif not raw.n_unparsed and raw.ci_low is not None and raw.ci_low <= to_beat:
         yield Advice(

@@ -84,7 +84,7 @@ def _about_replies(data: ReportData, system: System, totals: Row) -> Iterator[Ca
         share = percent(share_of(unparsed, read))
         errors = Counter(system.of(data.item_scores).drop_nulls("error").unique(ANSWER)["error"].sort())
         tallies = ", ".join(f"{error} {count(n)}" for error, n in errors.items())
-        own = f" Errors of MoodFlow's own in reading them, to be reported: {tallies}." if errors else ""
+        own = f" MoodFlow itself failed to read some; please report: {tallies}." if errors else ""
         yield Caveat(
             f"{share} of the replies unreadable",
             f"Replies that could not be read as an answer: {count(unparsed)} of {count(read)} ({share}). They count "
@@ -151,15 +151,13 @@ def _about_calls(data: ReportData, system: System) -> Iterator[Caveat]:
     if unseen := answered.filter(is_long & (tokens.is_null() | (tokens < LEAST_WINDOW))).select(items).n_unique():
         yield Caveat(
             f"{counted(unseen, 'long prompt')} uncounted",
-            f"Of {counted(unseen, 'item')} the prompt is long and its tokens were not counted, or far too few were, so whether "
-            "the server cut it cannot be seen; moodflow models check tries a long prompt.",
+            f"The prompt of {counted(unseen, 'item')} is long, and the server's count of its tokens is missing or far too low, so "
+            "it may have been cut; moodflow models check tries a long prompt.",
         )
     ends = answered.filter(pl.col("remark") == "unknown_end")
     if ends.height:
         reasons = _names([shorten(reason, MAX_QUOTED) for reason in ends["finish_reason"].unique().sort()])
-        yield Caveat(
-            "unknown ends", f"{counted(ends.height, 'reply', 'replies')} ended for a reason that is not known: {reasons}."
-        )
+        yield Caveat("unknown ends", f"{counted(ends.height, 'reply', 'replies')} ended for an unknown reason: {reasons}.")
     others = answered.filter(pl.col("remark") == "other_model")["answered_by"].unique().sort().to_list()
     if others:
         calls = answered.filter(pl.col("remark") == "other_model").height
@@ -204,10 +202,12 @@ def _about_precision(totals: Row) -> Iterator[Caveat]:
     if totals["total_before_veto"] is None:
         return
     if low is None or high is None:
-        yield Caveat("no interval", "No 95 % interval was computed, so it is open how far chance moved the total.")
+        yield Caveat("no interval", "No 95 % interval was computed, so how far chance moved the total is unknown.")
     elif high - low > WIDE_POINTS:
         spread = number(high - low, 0)
-        yield Caveat("wide interval", f"The 95 % interval of the total spans {spread} points; more items per dataset narrow it.")
+        yield Caveat(
+            "wide interval", f"The 95 % interval of the total spans {spread} points; more items per dataset would narrow it."
+        )
 
 
 NOT_SELECTED = "not selected for this run"

@@ -22,8 +22,8 @@ MAX_NAMED = 4
 
 
 RATINGS = (
-    "What the judge gave by dimension, or people on average, in points of the dimension's own scale, with 95 % interval. Answers "
-    "that were not rated are left out, and are not 0."
+    "Mean ratings by dimension, of the judge or of people, on the dimension's own scale, with 95 % interval. Unrated answers are "
+    "left out; they do not count as 0."
 )
 AGREEMENT = (
     "Alpha (Krippendorff's, for intervals) says how far ratings of the same answer agree: 1 is full agreement, 0 what chance "
@@ -34,8 +34,8 @@ AGREEMENT = (
 NO_DOUBT = "No dimension has an alpha below 0.67 or ratings that go with the length of the answer beyond 0.5."
 SIMULATION = (
     "The person seeking support is played by another model. A dialogue is tainted if that person falls out of the "
-    "part, as rules or, where it was asked, the judge found; one may have several faults. Severity: whether that made it easier "
-    "(helped) or harder (hindered) for the model under test."
+    "role, as found by rules or, where it was asked, by the judge; it may have several faults. Severity: whether a fault helped "
+    "or hindered the model under test."
 )
 
 
@@ -118,7 +118,7 @@ def _warnings(rows: list[Row]) -> Iterator[str]:
         if doubtful:
             more = [f"{len(doubtful) - MAX_NAMED} more"] if len(doubtful) > MAX_NAMED else []
             which = f"{len(doubtful)} of {len(group)} dimensions: {listed([*doubtful[:MAX_NAMED], *more])}"
-            yield f"{title}, {system}: read the ratings with doubt, {which}."
+            yield f"{title}, {system}: doubtful ratings in {which}."
 
 
 def lay_out_simulation(data: ReportData) -> Iterator[Block]:
@@ -127,8 +127,8 @@ def lay_out_simulation(data: ReportData) -> Iterator[Block]:
         yield Block(words=SIMULATION, tables=(_faults_table(data.simulation),))
     for check in data.simulation:
         if check.unreviewed is not None:
-            refused = f"{counted(check.refused, 'fault')} refused, as their quotes do not stand where they should"
-            unread = f"{counted(check.unreviewed, 'dialogue')} without a review that can be read"
+            refused = f"{counted(check.refused, 'fault')} rejected, because their quotes are not where they should be"
+            unread = f"{counted(check.unreviewed, 'dialogue')} without a readable review"
             tables = (_criteria_table(data, check),) if check.criteria else ()
             yield Block(words=f"The judge's review: {refused}; {unread}.", tables=tables)
 

@@ -35,8 +35,8 @@ TASKS = (
     "column: how many models have the task among their five weakest."
 )
 DIFFERENCES = (
-    "Totals before the veto over the items scored for both, with 95 % intervals of a paired bootstrap; bold: the interval leaves "
-    "out 0. Of models that do not differ, one pair in twenty is told apart by chance."
+    "Totals before the veto over the items scored for both, with 95 % intervals of a paired bootstrap; bold: the interval "
+    "excludes 0. Among models that do not differ, one pair in twenty is told apart by chance."
 )
 RANKS = (
     "Rows are in the order of the leaderboard. Moved: models whose rank is another, or that have one in only one of the two. "
@@ -108,7 +108,7 @@ def lay_out_leaderboard(
 def _lay_out_dimensions(data: LeaderboardData) -> Iterator[Block]:
     tables = describe_dimensions(data)
     yield from [Block(words=DIMENSIONS)] if tables else ()
-    yield from (Block(table.title or "", tables=(table,)) for table in tables)
+    yield from (Block(tables=(table,)) for table in tables)
 
 
 def lay_out_history(data: LeaderboardData) -> Iterator[Block]:
@@ -188,7 +188,7 @@ def _say_tasks(group: AcrossModels) -> Iterator[str]:
     """Yield how many pairs differ, how far the order is the published one, and what is weak everywhere."""
     if group.told_apart is not None:
         apart = f"{percent(group.told_apart)} of the {counted(len(group.pairs), 'pair')} of models are told apart"
-        yield f"{apart}: the 95 % interval of their difference leaves out 0."
+        yield f"{apart}: the 95 % interval of their difference excludes 0."
     if group.published_correlation is not None:
         both, rho = counted(len(group.published_models), "model"), number(group.published_correlation, 2)
         yield f"Their order and the published one, over {both} in both: Spearman's rho {rho}."

@@ -130,7 +130,7 @@ def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iter
             yield "Without token counts it cannot be seen whether a server cut a long prompt; moodflow models check tries one."
     if unsent := sum(row.unsent for row in rows):
         of = f"{count(unsent)} of {counted(sum(row.calls for row in rows), 'call')}"
-        yield f"{of} not sent: the budget was spent. The same command with a larger budget goes on."
+        yield f"{of} not sent: the budget was spent. The same command with a larger budget continues."
 
 
 def no_price(models: Iterable[str]) -> str:

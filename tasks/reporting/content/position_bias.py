@@ -16,8 +16,8 @@ from tasks.runs.run_tables import ReportData, System
 from tasks.text.number_format import count, counted, number, percent, share_of
 
 HOW_TO_TELL = (
-    "Each item was asked in one order of its options, so it is open whether a choice follows the letter or the content. "
-    "Run with --set permute=4 to see."
+    "Each item was asked in one order of its options, so a choice may follow the letter or the content. "
+    "Run with --set permute=4 to find out."
 )
 FEW = 10
 """Places with fewer replies are shown and not spoken of."""

@@ -25,7 +25,7 @@ from tasks.solvers.registry import SOLVERS, ContextSolver, helper_roles, is_opti
 from tasks.sources.locating import shortened
 from tasks.text.number_format import counted, listed
 
-AUTO_EMBEDDER = "auto: BAAI/bge-m3 where it is there, else minilm"
+AUTO_EMBEDDER = "auto: BAAI/bge-m3 if it is there, else minilm"
 SELF = "the model under test itself"
 WITHHELD = "Texts of {} and the replies to them are withheld: the licence does not allow passing them on."
 QUOTED = (
@@ -69,9 +69,9 @@ def _roles(manifest: RunManifest, settings: list[str]) -> Iterator[tuple[str, st
         yield ("Rank", _embedder(plan.get("retrieval", {})), "orders chunks")
     if judge := _who(manifest, JUDGE):
         times = plan.get("judge_repeat", 1)
-        yield ("Judge", judge, f"rates free-text answers, each {counted(times, 'time')}; this is the score")
+        yield ("Judge", judge, f"rates each free-text answer {counted(times, 'time')}; its ratings are the score")
     if panel := _who(manifest, PANEL):
-        yield ("Panel", panel, "rates the same answers, to see whether judges agree; enters no score")
+        yield ("Panel", panel, "rates the same answers, to see whether judges agree; its ratings enter no score")
 
 
 def _names(models: Any) -> str:
@@ -133,9 +133,9 @@ def _notes(manifest: RunManifest, settings: list[str]) -> Iterator[str]:
         rated = f"The judge is a model under test: {_names(own)} rated its own answers"
         yield f"{rated}, and models tend to favour their own wording."
     if judges and (own := _common(models, panel)):
-        yield f"The panel holds a model under test ({_names(own)}), whose ratings of its own answers are among those compared."
+        yield f"The panel includes a model under test ({_names(own)}); its ratings of its own answers are among those compared."
     if own := _common(judges, panel):
-        yield f"The panel holds the judge itself, {_names(own)}: what it agrees with there is only itself."
+        yield f"The panel includes the judge itself, {_names(own)}, which there agrees only with itself."
 
 
 def _common(models: list[Row], others: list[Row]) -> list[Row]:

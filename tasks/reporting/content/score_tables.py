@@ -117,7 +117,7 @@ class Headlines(DatasetHeadlines):
         return Table((Column("Model", "name"), *columns("score", *self.metrics)), rows, f"Scores: {self.dataset}")
 
 
-HEADLINES = "On 0–100, with 95 % interval and number of items. A dash is a score that is missing, and not 0."
+HEADLINES = "On 0–100, with 95 % interval and number of items. A dash is a missing score, not 0."
 RHO = (
     "Spearman's rho over the models that have both: 1 is the same order, −1 the reverse. A dash: fewer than three models, or all "
     "alike. What is a part of another score goes with it by construction."
@@ -131,7 +131,7 @@ def lay_out_headlines(headlines: Sequence[Headlines], systems: Sequence[System])
     for entry in headlines:
         metrics = ", ".join(f"{headline}: {metric}" for headline, metric in entry.metrics.items())
         title = entry.dataset if len(headlines) > 1 else ""
-        yield Block(title, f"{HEADLINES} {metrics}; the method says what these are.", (entry.table(systems),))
+        yield Block(title, f"{HEADLINES} {metrics}; the method defines them.", (entry.table(systems),))
         tables = [
             correlations_table("Rank correlations", setting_title(setting), matrix)
             for setting, matrix in entry.correlations.items()
@@ -169,7 +169,7 @@ def _correlate(rows: Sequence[Row], headlines: Iterable[str]) -> Iterator[tuple[
 
 GAINS = (
     "Difference of a setting and Base over the items that were scored in both, in points on 0–100. Lines: 95 % intervals of the "
-    "difference, items paired. An interval that holds 0 leaves room for chance."
+    "difference, items paired. An interval that includes 0 may be chance."
 )
 
 

@@ -140,7 +140,7 @@ def test_doubtful_judges_are_named() -> None:
     assert rows[0][3] == "alpha, gamma-judge"
     assert agreement.warnings == (
         (
-            "Emotion Conversation, consolidation and ending (MC-4), alpha: read the ratings with doubt, 1 of 3 dimensions: "
+            "Emotion Conversation, consolidation and ending (MC-4), alpha: doubtful ratings in 1 of 3 dimensions: "
             "warmth (alpha 0.40, length −0.70)."
         ),
     )
@@ -175,14 +175,14 @@ def test_another_sage_and_judge_are_not_under_test() -> None:
     assert [row[:2] for row in roles] == [
         ("Core", "alpha and beta"),
         ("Sage", "omega"),
-        ("Rank", "auto: BAAI/bge-m3 where it is there, else minilm, fused with BM25"),
+        ("Rank", "auto: BAAI/bge-m3 if it is there, else minilm, fused with BM25"),
         ("Judge", "omega"),
         ("Panel", "gamma-judge"),
     ]
 
 
 def test_critic_embedder_and_panel_are_named() -> None:
-    told = "The panel holds a model under test (beta), whose ratings of its own answers are among those compared."
+    told = "The panel includes a model under test (beta); its ratings of its own answers are among those compared."
     assert told in describe_roles(panel=[PLAN["models"][1]])[0]
     changed = {"settings": ["base", "self_rag"], "retrieval": {"ranking": "bm25"}}
     notes, roles = describe_roles(changed, panel=[PLAN["roles"]["judge"]])
@@ -190,4 +190,4 @@ def test_critic_embedder_and_panel_are_named() -> None:
     assert shown == ["the model under test itself", "BM25, by words"]
     assert notes[0] == PLAIN.replace("RAG and CoEM", "Self-RAG")
     assert notes[1] == "With Self-RAG the Critic is the model under test itself (alpha and beta)."
-    assert notes[-1].startswith("The panel holds the judge itself, alpha")
+    assert notes[-1].startswith("The panel includes the judge itself, alpha")

@@ -48,7 +48,7 @@ SAID = {
         "The judge is a model under test: alpha rated its own answers",
         "Panel gamma-judge",
         'Set for this run: retrieval.top_k=8, retrieval.ranking="fused", contexts.lengths=[8000,16000]',
-        "Judge alpha rates free-text answers, each 2 times; this is the score",
+        "Judge alpha rates each free-text answer 2 times; its ratings are the score",
     ),
 }
 """What sections of the page say."""

@@ -131,7 +131,7 @@ SAID = {
         "Each source (tweet, passage, dialogue) gives one before any gives a second.",
         "alpha rated the free-text answers, each 1 time.",
         "An item longer than the model's context is missing, not shortened.",
-        "Longest reply in tokens: alpha 64, beta 64 and gamma 64.",
+        "Limit of a reply in tokens: alpha 64, beta 64 and gamma 64.",
     ),
     "lineage": (
         *("Run 20260101-000000-moodbench-aaaa", "b" * 64, "c" * 40, '"sample": 4'),
@@ -163,7 +163,7 @@ def test_headline_scores_lead_the_page() -> None:
     words = section(html, "headlines")
     assert "Model Moods alpha 25.00 10.00 to 60.00 4 beta 100.00 1 gamma – 0 of 4" in words
     assert "Model Losses alpha – beta – gamma –" in words
-    assert "Moods: accuracy; the method says what these are." in words
+    assert "Moods: accuracy; the method defines them." in words
 
 
 def test_a_run_without_anything_is_still_a_page() -> None:
@@ -285,7 +285,7 @@ def test_pages_use_the_word_of_the_paper() -> None:
 def test_report_is_written_at_once(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "x"
     write_report(example_data(), folder)
-    assert sorted(path.name for path in folder.iterdir()) == ["report.html", "report.md"]
+    assert sorted(path.name for path in folder.iterdir()) == ["report.html", "report.md", "report.png"]
     before = (folder / "report.html").read_bytes()
     assert before.startswith(b"<!doctype html>")
     write_report(example_data(), folder)

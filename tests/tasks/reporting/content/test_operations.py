@@ -82,7 +82,7 @@ def test_what_has_to_be_known_about_the_numbers() -> None:
     assert list(cost_notes([TESTED, JUDGE])) == [
         "Cost unknown: no prices for <b>rater</b>. Add them with --set prices=FILE.",
         "3 answers came without token counts: the sums are lower bounds. A budget counts such answers by estimate.",
-        "34 of 1,237 calls not sent: the budget was spent. The same command with a larger budget goes on.",
+        "34 of 1,237 calls not sent: the budget was spent. The same command with a larger budget continues.",
     ]
 
 

@@ -127,7 +127,7 @@ def test_one_order_says_how_to_get_more(example_html: str) -> None:
     # mood: gold B B B A, chosen B C A and unreadable; kind: gold A, chosen A.
     assert [(row.letter, row.golds, row.right) for row in found.places] == [("A", 2, 1), ("B", 3, 1), ("C", 0, 0)]
     assert [part.title for part in found.datasets] == ["Kind", "Mood"]
-    assert "Run with --set permute=4 to see." in example_html
+    assert "Run with --set permute=4 to find out." in example_html
     assert "Followed the letter" not in example_html
 
 
