@@ -1,4 +1,4 @@
-"""Report: layers of a plan -> manifest, report.md, report.html and Prefect artifacts."""
+"""Report: layers of a plan -> manifest, report.md, report.png, report.html and Prefect artifacts."""
 
 from datetime import UTC, datetime
 
@@ -34,7 +34,7 @@ class UnsuccessfulRun(Exception):  # noqa: N818  an outcome, not a fault of this
 async def report(resolved: ResolvedPlan, request: ReportRequest) -> State[RunManifest]:
     """Write the manifest of a run, the report that explains its scores, and what changed since the run before.
 
-    Reads every layer of the plan; writes `runs/<run>/`: manifest.json, report.md, report.html, changes.json. Always writes, even
+    Reads every layer of the plan; writes `runs/<run>/`: manifest.json, report.md, .png, .html, changes.json. Always writes, even
     if nothing changed: a run is a record of what was looked at when. Its state is a failure named `Regressed` if a model
     regressed and `Failed` if no call was answered, and a success named `BudgetSpent` if calls were not sent, `Drifting` if a
     model does and `UpToDate` if nothing changed. Awaiting a failure raises UnsuccessfulRun.

@@ -28,11 +28,16 @@ MOST = 24
 
 @dataclass(frozen=True, eq=False)
 class ShownSystem:
-    """A system in a figure. `constants`: what constant answers earn on the same items; `anchor`: its place in the page."""
+    """A system in a figure.
+
+    `paper`: what it stands beside as far as it is comparable. `constants`: what constant answers earn on the same items.
+    `anchor`: its place in the page.
+    """
 
     total: JudgedTotal
     record: Comparability | None
     scores: Scores
+    paper: PublishedTable
     constants: Mapping[str, float]
     anchor: str = ""
     name: str = ""
@@ -54,9 +59,9 @@ def show_systems(
     anchors: Sequence[str] = (),
 ) -> list[ShownSystem]:
     """Return these systems of a run. `anchors`: of each in the page."""
-    layers = run.layers
+    layers, paper = run.layers, run.paper if isinstance(run, ReportData) else as_table(published_of(run.blueprint))
     return [
-        ShownSystem(row, row.comparability, scores_of(layers, System(row.model, row.setting)), constants, anchor)
+        ShownSystem(row, row.comparability, scores_of(layers, System(row.model, row.setting)), paper, constants, anchor)
         for row, anchor in zip(rows, anchors or [""] * len(rows), strict=True)
     ]
 
@@ -81,21 +86,21 @@ def chart_systems(systems: Sequence[ShownSystem], blueprint: Blueprint) -> dict[
 
 def _chart_headline(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Chart:
     """Return the totals, ranked, and what the gate requires; of one system its abilities stand below its total."""
-    table, mains = as_table(published_of(blueprint)), _measured(blueprint)
-    points = [_total_point(each, "Total", each.name, table) for each in systems]
+    mains = _measured(blueprint)
+    points = [_total_point(each) for each in systems]
     if len(systems) == 1:
-        points += [_ability_point(systems[0], main, blueprint, table) for main in mains]
+        points += [_ability_point(systems[0], main, blueprint) for main in mains]
     elif blueprint.gate:
         (gate,) = (main for main in mains if main.id == blueprint.gate.ability)
-        points += [_ability_point(each, gate, blueprint, table) for each in systems]
+        points += [_ability_point(each, gate, blueprint) for each in systems]
     title = f"Total of {systems[0].name}" if len(systems) == 1 else "Totals"
     return _dots(title, _say_totals(systems), points)
 
 
 def _chart_abilities(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Chart:
     """Return the main abilities; of a benchmark with one of these, the scores that lead its report."""
-    table, mains = as_table(published_of(blueprint)), _measured(blueprint)
-    points = [_ability_point(each, main, blueprint, table) for main in mains for each in systems]
+    mains = _measured(blueprint)
+    points = [_ability_point(each, main, blueprint) for main in mains for each in systems]
     if len(mains) == 1:
         points = [*_headline_points(systems, blueprint)] or points
     by_title: dict[str, list[float]] = {}
@@ -136,27 +141,27 @@ def _measured(blueprint: Blueprint) -> list[Ability]:
     return [main for main in blueprint.abilities if main.dataset_ids]
 
 
-def _total_point(shown: ShownSystem, series: str, row: str, table: PublishedTable) -> Point:
+def _total_point(shown: ShownSystem) -> Point:
     total, verdict = shown.total, shown.total.verdict
     likeness = shown.record.verdict if shown.record else LIKENESS[-1]
     return Point(
         "" if verdict == "scored" else "veto undecided" if verdict == "undecided" else verdict,
-        row,
-        series,
+        shown.name,
+        "Total",
         *(total.total_before_veto, total.ci_low, total.ci_high),
         is_hollow=not shown.stands,
-        beside=Beside(shown.constants.get(TOTAL), None, _published(table, TOTAL, total.setting, likeness)),
+        beside=Beside(shown.constants.get(TOTAL), None, _published(shown, TOTAL, likeness)),
         anchor=shown.point_at("total"),
     )
 
 
-def _ability_point(shown: ShownSystem, main: Ability, blueprint: Blueprint, table: PublishedTable) -> Point:
+def _ability_point(shown: ShownSystem, main: Ability, blueprint: Blueprint) -> Point:
     part = explain_ability(shown.scores, main, blueprint)
     gate = blueprint.gate if blueprint.gate and blueprint.gate.ability == main.id else None
     ends = Interval.of(shown.total.gate_ci_low, shown.total.gate_ci_high) if gate else None
     title = f"{main.title} (gate: {number(gate.threshold, 0)})" if gate else main.title
     likeness = shown.record.abilities.get(main.id, LIKENESS[-1]) if shown.record else LIKENESS[-1]
-    published = _published(table, main.id, shown.total.setting, likeness)
+    published = _published(shown, main.id, likeness)
     beside = Beside(shown.constants.get(main.id), gate.threshold if gate else None, published)
     anchor = shown.point_at(f"{LETTERS['ability']}-{main.id}")
     return _part_point(shown, title, part, ends or interval_of(part))._replace(beside=beside, anchor=anchor)
@@ -166,9 +171,9 @@ def _part_point(shown: ShownSystem, title: str, part: ScorePart, ends: Interval 
     return Point("", shown.name, title, part.score, *((ends.low, ends.high) if ends else (None, None)))
 
 
-def _published(table: PublishedTable, name: str, setting: str, likeness: str) -> Interval | None:
+def _published(shown: ShownSystem, name: str, likeness: str) -> Interval | None:
     """Return where published scores lie, unless the score may not be set beside them."""
-    return None if likeness == LIKENESS[-1] else table.range_of(name, setting)
+    return None if likeness == LIKENESS[-1] else shown.paper.range_of(name, shown.total.setting)
 
 
 def _headline_points(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Iterator[Point]:

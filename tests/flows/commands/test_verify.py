@@ -37,7 +37,7 @@ WRITTEN = [layer.name for layer in GENERAL if layer.name != "simulation_faults"]
 ASKED = {"items", "contexts", "chunks", "retrievals", "responses"}
 """Layers that asking and building write: they are hashed and not computed again."""
 
-OWN = ("manifest.json", "report.md", "report.html", "SHA256SUMS")
+OWN = ("manifest.json", "report.md", "report.png", "report.html", "SHA256SUMS")
 Place = Literal["first", "middle", "last"]
 PLACES: tuple[Place, ...] = get_args(Place)
 
@@ -125,7 +125,7 @@ def test_an_untouched_run_is_verified(players: ScriptedServers, run: str) -> Non
     document = verified(players.lake, run).document
     assert (document["run"], document["verified"], document["differences"]) == (run, True, [])
     # The manifest's partitions, the manifest, both reports and the seal.
-    assert document["files"] == {"checked": len(read_manifest(players.lake, run).partitions) + 4, "differ": []}
+    assert document["files"] == {"checked": len(read_manifest(players.lake, run).partitions) + 5, "differ": []}
     layers = {layer["layer"]: layer for layer in document["layers"]}
     assert list(layers) == WRITTEN
     assert {name for name, layer in layers.items() if not layer["recomputed"]} == ASKED
@@ -144,7 +144,7 @@ def test_an_untouched_run_is_verified(players: ScriptedServers, run: str) -> Non
 def test_the_seal_is_one_that_sha256sum_reads(players: ScriptedServers, run: str) -> None:
     folder, command = players.lake / "runs" / run, ["sha256sum", "--check", "--strict", "SHA256SUMS"]
     checked = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    assert checked.stdout.splitlines() == [f"{name}: OK" for name in OWN[:3]]
+    assert checked.stdout.splitlines() == [f"{name}: OK" for name in OWN[:-1]]
     with changed(folder / "report.md", b"another"):
         failed = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert (failed.returncode, "report.md: FAILED" in failed.stdout) == (1, True)

@@ -9,7 +9,15 @@ from sklearn.metrics import f1_score
 from schemas.metrics import Metric
 from schemas.tables.items import Items
 from tasks.metrics.measures import POSITIVE
-from tasks.runs.baselines import Baselines, ConstantAnswer, MajorityLabel, measure_baselines, orders_shown
+from tasks.runs.baselines import (
+    Baselines,
+    ConstantAnswer,
+    MajorityLabel,
+    measure_baselines,
+    orders_shown,
+    score_constant_answers,
+)
+from tests.tasks.reporting.example_run import BLUEPRINT
 
 MOODS = ["calm", "angry", "sad"]
 
@@ -129,3 +137,20 @@ def test_orders_are_one_per_repetition_of_any_models() -> None:
     asked = [("d", "i0", 0, [1, 0]), ("d", "i0", 1, [0, 1]), ("d", "i1", 0, None), ("d", "i1", 1, None), ("plain", "i0", 0, None)]
     both_models = pl.DataFrame([*asked, *asked], schema=schema, orient="row")
     assert orders_shown(both_models) == {("d", "i0"): ((1, 0), (0, 1)), ("d", "i1"): (None, None)}
+
+
+def test_constant_answers_are_scored_as_a_model() -> None:
+    shares: dict[tuple[str, Metric], float] = {
+        ("kind", "accuracy"): 0.5,
+        ("mood", "accuracy"): 0.5,
+        ("lost", "accuracy"): 0.25,
+        ("tale", "judged_rating"): 0.1,
+    }
+    known = {key: Baselines(ConstantAnswer("A", share)) for key, share in shares.items()}
+    # Moods, of the low level, are (50 + 25) / 2, tales, of the medium one, 10; 0.4 and 0.6 of these. The gate is apart.
+    scores = {"values_safety": 50.0, "emotional": near(0.4 * 37.5 + 0.6 * 10), "overall": near(21.0)}
+    assert score_constant_answers(BLUEPRINT, known) == scores
+    # A dataset without a constant answer: nothing is known of what is above it.
+    del known["tale", "judged_rating"]
+    assert score_constant_answers(BLUEPRINT, known) == {"values_safety": 50.0}
+    assert score_constant_answers(BLUEPRINT, {}) == {}
