@@ -260,14 +260,15 @@ def test_the_style_sheet_replaces_colours_of_figures(html: str) -> None:
         assert f'svg [fill="{colour}"] {{ fill: var(--{name}); }}' in html
 
 
-def test_figures_draw_the_published_models_and_the_scores(example_html: str) -> None:
-    alpha = re.findall(r'<section id="m1">.*?</section>', example_html, re.DOTALL)[0]
-    svg = re.findall(r"<svg.*?</svg>", alpha, re.DOTALL)[0]
-    # 3 published models on 2 abilities and the total.
-    assert svg.count(f'fill="{palette.PUBLISHED}"') == 9
-    assert re.findall(r">(\d+\.\d)<", svg) == ["100.0", "25.0", "25.0"]
-    assert 'viewBox="' in svg
-    assert "xmlns" not in svg
+def test_headline_stands_at_the_top(example_html: str) -> None:
+    wide, narrow, *_ = re.findall(
+        r"<svg.*?</svg>", re.findall(r'<section id="overview">.*?</section>', example_html, re.DOTALL)[0]
+    )
+    # Totals, of which the vetoed one is before the veto, and the gate; both forms lead to the score tree.
+    for svg in (wide, narrow):
+        assert re.findall(r">(\d+\.\d)<", svg) == ["25.0", "100.0", "100.0", "0.0"]
+        assert re.findall(r'href="#([^"]*)"', svg) == ["m1-total", "m2-total", "m1-a-values_safety", "m2-a-values_safety"]
+        assert "xmlns" not in svg
 
 
 def test_pages_use_the_word_of_the_paper() -> None:
