@@ -34,7 +34,7 @@ def results_table(systems: Sequence[SystemReport], *, beside: bool = False) -> T
     for entry in systems:
         verdict, page = entry.verdict, page_of(entry.anchor) if beside else ""
         model = Cell(verdict.system.model, href=f"{page}#{entry.anchor}")
-        note = verdict.rank_note if verdict.rank is None else ""
+        note = verdict.rank_note if verdict.rank is None and verdict.verdict == "scored" else ""
         total = (total_cell(verdict), interval_cell(verdict), Cell(verdict.verdict, note))
         items = Part(verdict.n_scored, verdict.n_total)
         rows.append((verdict.rank, model, setting_title(verdict.system.setting), *total, verdict.coverage, items))

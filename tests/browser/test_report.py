@@ -93,6 +93,9 @@ def test_every_link_leads_to_something_seen(report: Path, open_page: Open) -> No
 def test_a_link_opens_the_tree_to_the_reply(report: Path, open_page: Open) -> None:
     page = open_page(report).page
     reply = page.locator("#m1-d-mood .reply").first
+    assert not page.locator("#m1").is_visible()
+    page.locator("nav a[href='#m1']").click()
+    assert page.locator("#m1").is_visible()
     assert not reply.is_visible()
     page.locator("#m1 .weak a[href='#m1-d-mood']").click()
     assert reply.is_visible()

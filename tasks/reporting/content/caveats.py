@@ -151,8 +151,8 @@ def _about_calls(data: ReportData, system: System) -> Iterator[Caveat]:
     if unseen := answered.filter(is_long & (tokens.is_null() | (tokens < LEAST_WINDOW))).select(items).n_unique():
         yield Caveat(
             f"{counted(unseen, 'long prompt')} uncounted",
-            f"The prompt of {counted(unseen, 'item')} is long, and the server's count of its tokens is missing or far too low, so "
-            "it may have been cut; moodflow models check tries a long prompt.",
+            f"The prompt of {counted(unseen, 'item')} is long, and the server's count of its tokens is missing or far too low, "
+            "so it may have been cut; moodflow models check tries a long prompt.",
         )
     ends = answered.filter(pl.col("remark") == "unknown_end")
     if ends.height:

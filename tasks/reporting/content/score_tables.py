@@ -138,7 +138,7 @@ def lay_out_headlines(headlines: Sequence[Headlines], systems: Sequence[System])
             if len(systems) >= FEWEST
         ]
         words = RHO if tables else "A rank correlation needs three models."
-        yield Block("Do they rank the models alike?", words, tuple(tables))
+        yield Block("Do they rank the models alike?", words, tuple(tables), folds=True)
 
 
 def describe_headlines(blueprint: Blueprint, layers: Mapping[str, pl.DataFrame]) -> Iterator[Headlines]:

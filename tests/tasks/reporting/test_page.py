@@ -315,8 +315,8 @@ def text() -> str:
 def test_totals_of_all_states(text: str) -> None:
     plain = text.replace("\u00a0", " ")
     assert "| – | alpha | Base | 25.00 | 15.00 to 35.50 | scored (not ranked: coverage is 75 %) | 75 % | 6 of 6 |" in plain
-    assert "| – | beta | Base | 0.00 (100.00 before the veto) | – | vetoed (not ranked: vetoed) | 50 % | 2 of 3 |" in plain
-    assert "| – | gamma | Base | – | – | unscored (not ranked: unscored) | 0 % | 0 of 4 |" in plain
+    assert "| – | beta | Base | 0.00 (100.00 before the veto) | – | vetoed | 50 % | 2 of 3 |" in plain
+    assert "| – | gamma | Base | – | – | unscored | 0 % | 0 of 4 |" in plain
 
 
 def test_sections_of_the_summary_are_in_order(text: str) -> None:
@@ -345,4 +345,4 @@ def test_the_summary_holds_no_text_of_items(text: str) -> None:
 
 
 def test_an_empty_run() -> None:
-    assert "| – | alpha | Base | – | – | unscored (not ranked: unscored) |" in write_summary(build_report(empty_data()))
+    assert "| – | alpha | Base | – | – | unscored |" in write_summary(build_report(empty_data()))
