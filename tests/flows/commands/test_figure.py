@@ -4,15 +4,18 @@ from pathlib import Path
 
 import pytest
 
+from tasks.lake.manifest import write_manifest
 from tests.flows.command import assert_one_message, ended
-from tests.tasks.reporting.example_items import item_scores, items
+from tests.tasks.reporting.example_items import item_scores
 from tests.tasks.reporting.example_run import BLUEPRINT
 from tests.tasks.runs.runs import run_of
 
 
 @pytest.fixture(name="lake")
 def keep_run(tmp_path: Path) -> Path:
-    run_of(tmp_path / "lake", BLUEPRINT, {"item_scores": item_scores(), "items": items()}, {"benchmark": "moodbench"})
+    run = run_of(tmp_path / "lake", BLUEPRINT, {"item_scores": item_scores()}, {"benchmark": "moodbench"})
+    changes = {"benchmark": "moodbench", "finished_at": "2026-11-26T19:02:00+00:00"}
+    write_manifest(tmp_path / "lake", run.manifest.model_copy(update=changes))
     return tmp_path / "lake"
 
 
@@ -29,7 +32,7 @@ def test_a_picture_replaces_the_one_before(lake: Path, tmp_path: Path) -> None:
 def test_a_benchmark_is_its_ranked_models(lake: Path, tmp_path: Path) -> None:
     file = tmp_path / "slide.svg"
     assert ended("figure", "moodbench", "--to", file, "--lake", lake, "--json").document["of"] == "moodbench"
-    assert "1 run, the last of" in file.read_text()
+    assert "1 run, the last of 26 November 2026, 19:02 UTC" in file.read_text()
 
 
 @pytest.mark.parametrize(
