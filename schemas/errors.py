@@ -9,6 +9,8 @@ from pydantic import ValidationError
 ValueT = TypeVar("ValueT")
 ResultT = TypeVar("ResultT")
 
+PARTS = ("what", "where", "expected", "got", "next_step")
+
 LONGEST = 2000
 """Characters of each part of a message that are shown."""
 
@@ -29,8 +31,8 @@ class MoodflowError(Exception):
         super().__init__(what)
 
     def __str__(self) -> str:
-        parts = [("where", self.where), ("expected", self.expected), ("got", self.got), ("next step", self.next_step)]
-        return "\n".join([_cut(self.what), *(f"  {name}: {_cut(text)}" for name, text in parts if text)])
+        parts = {name.replace("_", " "): getattr(self, name) for name in PARTS[1:]}
+        return "\n".join([_cut(self.what), *(f"  {name}: {_cut(text)}" for name, text in parts.items() if text)])
 
     def __reduce__(self) -> tuple[object, ...]:
         # Prefect pickles exceptions that leave a task; keyword-only arguments need this.
@@ -78,29 +80,17 @@ def unknown_name(what: str, got: str, choices: Iterable[str], where: str, otherw
 
 
 def try_each(function: Callable[[ValueT], ResultT], values: Iterable[ValueT]) -> list[ResultT]:
-    """Return what a function returns for each value; UsageErrors about several of them are raised as one, which says all."""
+    """Return what a function returns for each value; its UsageErrors are raised as one, which says each part once."""
     results, errors = [], []
     for value in values:
         try:
             results.append(function(value))
         except UsageError as error:
             errors.append(error)
-    if len(errors) == 1:
-        raise errors[0]
     if errors:
-        raise UsageError(
-            _join("what", errors),
-            where=_join("where", errors),
-            expected=_join("expected", errors),
-            got=_join("got", errors),
-            next_step=_join("next_step", errors),
-        )
+        told = {part: dict.fromkeys(filter(None, (getattr(error, part) for error in errors))) for part in PARTS}
+        raise UsageError(**{part: "; ".join(texts).replace("?; ", "? ") for part, texts in told.items()})
     return results
-
-
-def _join(part: str, errors: Iterable[MoodflowError]) -> str:
-    texts = dict.fromkeys(getattr(error, part) for error in errors)
-    return "; ".join(filter(None, texts)).replace("?; ", "? ")
 
 
 class BlueprintError(MoodflowError):
