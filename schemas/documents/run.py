@@ -9,8 +9,8 @@ from schemas.base import Frozen
 from schemas.canary import CanaryFinding
 from schemas.changes import Regression, RunState
 from schemas.documents.document import Document
-from schemas.documents.leaderboard import DimensionScore, SystemRow
-from schemas.documents.run_scores import AbilityScore, UnreadReplies, WeakTask
+from schemas.documents.leaderboard import DimensionScore, SystemRow, Verdict
+from schemas.documents.run_scores import AbilityScore, DatasetHeadlines, UnreadReplies, WeakTask
 from schemas.lineage import CallCounts, Missing, PartitionRef
 from schemas.metrics import Metric
 from schemas.tables.columns import row_model
@@ -19,6 +19,8 @@ from schemas.usage import Amounts, ModelUsage, Usage
 
 MOST_FAULTY = 0.2
 """Share beyond which an instrument failed: the score then says more about it than about the model."""
+
+RUN_NUMBER = Field(description="by which commands take it, as #12; null = its folder was renamed")
 
 
 @dataclass(frozen=True)
@@ -102,33 +104,6 @@ class SimulationCheck(Frozen):
     )
 
 
-class HeadlineScore(Frozen):
-    """A score that a report shows before the total, on 0-100; null = nothing was scored."""
-
-    headline: str
-    dataset: str
-    method: str
-    metric: Metric
-    model: str
-    setting: str
-    score: float | None
-    ci_low: float | None = Field(description="95 % interval")
-    ci_high: float | None
-    n: int = Field(description="items scored")
-    n_total: int
-
-
-class DatasetHeadlines(Frozen):
-    """Scores of a dataset that a report shows before the total."""
-
-    dataset: str = Field(description="its title")
-    metrics: dict[str, Metric] = Field(description="by headline, in the order of the blueprint")
-    scores: tuple[HeadlineScore, ...]
-    correlations: dict[str, dict[str, dict[str, float | None]]] = Field(
-        description="by setting and two headlines Spearman's rho; null = fewer than three models have both, or one never varies"
-    )
-
-
 class RawScore(Frozen):
     """A score of a metric in its own unit."""
 
@@ -201,6 +176,7 @@ class RunDocument(Document):
     __pydantic_extra__: dict[str, tuple[dict[str, JsonValue], ...]]
 
     run: str
+    number: int | None = RUN_NUMBER
     benchmark: str
     manifest: str = Field(description="path of the file")
     models: tuple[SystemRow, ...] = Field(description="by setting, ranked ones first")
@@ -249,15 +225,28 @@ class InferDocument(StageDocument):
     cost: Cost
 
 
+class BestTotal(Frozen):
+    """The highest total of a run, or what is said of the first model if none has a total."""
+
+    model: str
+    setting: str
+    total: float | None = Field(description="0 if vetoed; null if the verdict is one without a total")
+    verdict: Verdict
+
+
 class ListedRun(Frozen):
     """A run of the lake."""
 
     run: str
+    number: int | None = RUN_NUMBER
     benchmark: str
+    models: tuple[str, ...] = Field(description="under test")
     started_at: str
+    finished_at: str
     partitions: int
     missing: int = Field(description="datasets that yield no score, or not over all their rows")
     calls_sent: int
+    best: BestTotal | None = Field(description="null = the scores of the run cannot be read")
     report: str | None = Field(description="path of the page; null = none was written")
     state: RunState | Literal["damaged"] | None = Field(description="how it ended; null = it was compared with no run before")
 
