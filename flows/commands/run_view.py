@@ -192,21 +192,26 @@ def _weakest_line(document: RunDocument, run: PastRun) -> Iterator[str]:
 
 def _care(document: RunDocument, run: PastRun) -> Iterator[str]:
     """Yield what to know before one trusts a score: replies, instruments, published numbers, calls, gaps."""
+    lacking = [row for row in document.models if row.n_scored < row.n_total or row.datasets_scored < row.datasets_total]
+    for row in lacking[:MOST_TOLD]:
+        datasets = f"{row.datasets_scored} of {counted(row.datasets_total, 'dataset')}"
+        yield f"Scored of {label_system(row)}: {datasets}, {count(row.n_scored)} of {counted(row.n_total, 'item')}"
+    yield from _more(len(lacking) - MOST_TOLD, "system with gaps", "systems with gaps")
     unread = sorted((row for row in document.unread if row.unread), key=lambda row: row.unread / row.total, reverse=True)
-    for row in unread[:MOST_TOLD]:
-        where = list_some([f"{run.blueprint.datasets[name].title} {n}" for name, n in row.datasets.items()], MOST_TOLD)
-        share = percent(share_of(row.unread, row.total))
-        yield f"Unread replies of {label_system(row)}: {count(row.unread)} of {count(row.total)} ({share}): {where}"
+    for replies in unread[:MOST_TOLD]:
+        where = list_some([f"{run.blueprint.datasets[name].title} {n}" for name, n in replies.datasets.items()], MOST_TOLD)
+        share = percent(share_of(replies.unread, replies.total))
+        yield f"Unread replies of {label_system(replies)}: {count(replies.unread)} of {count(replies.total)} ({share}): {where}"
     yield from _more(len(unread) - MOST_TOLD, "system with unread replies", "systems with unread replies")
     if not unread:
         yield f"Unread replies: none of {count(sum(row.total for row in document.unread))}"
     faults = [row for row in document.instruments if not row.failed and row.instrument != "reader"]
-    yield from (f"{label_system(row)}: {row.words}" for row in faults[:MOST_TOLD])
+    yield from (f"{label_system(fault)}: {fault.words}" for fault in faults[:MOST_TOLD])
     yield from _more(len(faults) - MOST_TOLD, "fault")
     yield from _published(document.models)
     yield f"Calls: {document.calls.line}"
     for failure in document.failures[:MOST_TOLD]:
-        yield f"Failed: {counted(failure.calls, 'call')} of {failure.model}, {failure.what}. {failure.next_step}"
+        yield f"Failed: {counted(failure.calls, 'call')} of {failure.model}, {failure.what}. What to do: {failure.next_step}"
         if failure.error:  # repr escapes characters that move the cursor or hide others
             yield f"  The first error: {failure.error[:LONGEST_ERROR]!r}"
     yield from _more(len(document.failures) - MOST_TOLD, "kind of failure", "kinds of failure")
@@ -242,7 +247,7 @@ def usage_view(cost: Cost) -> list[RenderableType]:
         return []
     if cost.currency is None:
         tokens = f"Tokens: {count(cost.total.prompt_tokens)} in prompts, {count(cost.total.completion_tokens)} in replies"
-        return [". ".join((tokens, *cost.notes))]
+        return [" ".join((f"{tokens}.", *cost.notes[:1])), *cost.notes[1:]]
     table = model_costs_table(cost.models, cost.currency)
     kept = [
         n for n, column in enumerate(table.columns) if not column.title.endswith(("ent", "journal", "sent now", "received now"))

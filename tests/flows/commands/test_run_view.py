@@ -170,7 +170,7 @@ def test_unread_replies_gaps_and_failures_are_told() -> None:
     assert "Unread replies of m: 4 of 30 (13\u00a0%): measured 4" in lines
     assert "Missing: a, b: no such file; give it with --mirror" in lines
     assert "Calls: 33 sent, 30 answered, 0 from the journal, 3 failed" in lines
-    assert "Failed: 3 calls of m, timeout_total: no reply in time. Wait." in lines
+    assert "Failed: 3 calls of m, timeout_total: no reply in time. What to do: Wait." in lines
     assert "  The first error: 'slow\\x1b[2J'" in lines
 
 
