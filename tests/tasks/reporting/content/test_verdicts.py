@@ -159,8 +159,7 @@ def test_unreadable_replies_are_counted_and_quoted() -> None:
     assert unread_text() == (
         "Replies that could not be read as an answer: 3 of 6 (50\u00a0%). They count as wrong; if the model can be made to "
         "follow the answer format, its total may rise. By dataset: mood 2 and kind 1. Such as “A” (kind, item kind-0), “C” "
-        "(mood, item mood-1) and "
-        f"“{example_items.NASTY}” (mood, item mood-3)."
+        f"(mood, item mood-1) and “{example_items.NASTY}” (mood, item mood-3)."
     )
 
 
