@@ -22,6 +22,7 @@ COMMANDS = {
     "leaderboard": ("leaderboard", "Models of a benchmark, ranked."),
     "verify": ("lake_files", "Hash every file of a run and compute its scores again from the stored replies."),
     "compare": ("compare", "Two runs of a benchmark, the earlier one first: scores over common items, items that flipped."),
+    "export": ("export", "Write the results of runs as one table: Parquet, CSV, SQLite or Excel."),
     "gc": ("lake_files", "Remove partitions that no run lists, and what killed writers left."),
     "explain": ("explain", "How a number of a past run came about, down to the rows, replies and prompts behind it."),
     "serve": ("serve", "Run Prefect server, UI, schedules and reports on this machine, until Ctrl-C."),

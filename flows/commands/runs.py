@@ -114,7 +114,10 @@ def export_command(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Write the replies of a run about annotated conversations as result files, and their scores as a score file."""
+    """Write the replies of a run about annotated conversations as result files, and their scores as a score file.
+
+    The results of any run as one table are written by moodflow export.
+    """
     past = reopen(lake or DEFAULT_LAKE, run)
     of_run = [exchange for setting, exchange in EXCHANGES.items() if past.partitions("answers", setting=setting)]
     written = [path for exchange in of_run or EXCHANGES.values() for path in exchange.export(past, to)]
