@@ -64,8 +64,8 @@ def new_file(path: Path) -> Iterator[Path]:
 
     UsageError: there is such a file, or the disk refuses it.
     """
-    require_absent(path)
     try:
+        require_absent(path)
         with _in_its_place(path) as temporary:
             temporary.touch()
             yield temporary
