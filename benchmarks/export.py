@@ -1,7 +1,7 @@
 """How long `moodflow export` takes, and how much memory it holds, for a lake with a million rows of item scores.
 
-The lake is written by the layers' own writer, without a model: one run of 25 models over 40 datasets of 1,000 items, with prompts of
-some 1,000 characters. Each export is a process of its own, from start to exit; its memory is the most that it held at once.
+The lake is written by the layers' own writer, without a model: one run of 25 models over 40 datasets of 1,000 items, with prompts
+of some 1,000 characters. Each export is a process of its own, from start to exit; its memory is the most that it held at once.
 
 Usage: python benchmarks/export.py [--models 25] [--datasets 40] [--items 1000] [--forms parquet,csv,sqlite,xlsx] [--lake FOLDER]
 """
