@@ -32,7 +32,7 @@ from tasks.lake.manifest import list_runs, read_code_version, write_manifest  # 
 from tasks.lake.partitions import canonical_json, partition_key  # noqa: E402
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark  # noqa: E402
 
-MOST_MB = 1_000
+MOST_MB = 600
 """Aim: about three times what the command holds before it reads a row."""
 
 SENTENCE = "Mira told her friend that the day at the lake had been the best of the summer, although it rained from noon on. "

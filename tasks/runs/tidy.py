@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -30,7 +31,7 @@ PROMPT = _MESSAGE.when(_MESSAGES.list.len() > 1).then(_LINES.list.join("\n\n"))
 """The messages of a call as text: of one its words, of several each with who says it; null = they are withheld."""
 
 FAILURE = pl.when(pl.col("failed_role") == TESTED).then("failure").otherwise(pl.format("{} of the {}", "failure", "failed_role"))
-RIGHT = pl.coalesce("gold", pl.col("options").list.gather("gold_indices"), "references").list.join("\n")
+RIGHT = pl.coalesce("gold", pl.col("options").list.gather(pl.col("gold_indices")), "references").list.join("\n")
 GAP = pl.when(pl.col("status").is_in([NOT_SCORED, NOT_ASKED])).then("gap")
 REASON = pl.coalesce("failure", "error", pl.when(status="unparsed").then("remark"), GAP)
 
@@ -45,7 +46,9 @@ def read_tidy(run: PastRun) -> Iterator[pl.DataFrame]:
         if ref.layer in ("items", *OF_JOBS):
             names = JOB[:1] if ref.layer == "items" else JOB
             refs[ref.layer, *map(ref.key, names)].append(ref)
-    gaps = {(gap.dataset, gap.model, gap.setting): gap.reason for gap in run.manifest.missing if gap.rows is None}
+    gaps: dict[tuple[str | None, ...], str] = {
+        (gap.dataset, gap.model, gap.setting): gap.reason for gap in run.manifest.missing if gap.rows is None
+    }
     places = _places(run.blueprint)
     for job in dict.fromkeys((*(key[1:] for key in refs if key[0] != "items"), *gaps)):
         dataset, model, setting = job
@@ -73,7 +76,7 @@ def _places(blueprint: Blueprint) -> dict[str, tuple[str, ...]]:
 
 
 def _read(run: PastRun, refs: Mapping[str, Sequence[PartitionRef]]) -> ReportData:
-    tables = {
+    tables: dict[str, Any] = {
         layer: pl.concat([no_rows(layer), *(run.lake.read(ref, LAYERS[layer].schema) for ref in of_layer)])
         for layer, of_layer in refs.items()
     }

@@ -98,14 +98,14 @@ def _write_xlsx(file: Path, empty: pl.DataFrame, parts: Iterator[pl.DataFrame]) 
 def _require_excel(part: pl.DataFrame, height: int) -> None:
     """Raise UsageError if a sheet does not hold so many rows, or a cell not a text of a part."""
     lengths = part.with_columns(_LISTS).select(_UTF16.max()).row(0, named=True)
-    long = [f"{length:,} characters of {name}" for name, length in lengths.items() if (length or 0) > EXCEL_CHARACTERS]
+    long = {name: f"{length:,} characters of {name}" for name, length in lengths.items() if (length or 0) > EXCEL_CHARACTERS}
     if long or height >= EXCEL_ROWS:
         raise UsageError(
             "an Excel sheet cannot hold these results",
             where="--to",
             expected=f"at most {EXCEL_ROWS - 1:,} rows, and {EXCEL_CHARACTERS:,} characters in a cell",
-            got=" and ".join(long) or f"{height:,} rows or more",
-            next_step="write .parquet, .csv or .sqlite, or leave columns out: --without prompt",
+            got=" and ".join(long.values()) or f"{height:,} rows or more",
+            next_step=f"write .parquet, .csv or .sqlite{''.join(f', or leave it out: --without {name}' for name in long)}",
         )
 
 
