@@ -1,9 +1,15 @@
 """Every error MoodFlow raises on purpose; each ends a command with exit status 2 and one message."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from typing import TypeVar
 
 from pydantic import ValidationError
+
+ValueT = TypeVar("ValueT")
+ResultT = TypeVar("ResultT")
+
+PARTS = ("what", "where", "expected", "got", "next_step")
 
 LONGEST = 2000
 """Characters of each part of a message that are shown."""
@@ -25,8 +31,8 @@ class MoodflowError(Exception):
         super().__init__(what)
 
     def __str__(self) -> str:
-        parts = [("where", self.where), ("expected", self.expected), ("got", self.got), ("next step", self.next_step)]
-        return "\n".join([_cut(self.what), *(f"  {name}: {_cut(text)}" for name, text in parts if text)])
+        parts = {name.replace("_", " "): getattr(self, name) for name in PARTS[1:]}
+        return "\n".join([_cut(self.what), *(f"  {name}: {_cut(text)}" for name, text in parts.items() if text)])
 
     def __reduce__(self) -> tuple[object, ...]:
         # Prefect pickles exceptions that leave a task; keyword-only arguments need this.
@@ -71,6 +77,20 @@ def unknown_name(what: str, got: str, choices: Iterable[str], where: str, otherw
     names = list(choices)
     step, expected = suggest(got, names, otherwise), f"one of {', '.join(names) or 'none'}"
     return UsageError(f"there is no {what} {got}", where=where, expected=expected, got=got, next_step=step)
+
+
+def try_each(function: Callable[[ValueT], ResultT], values: Iterable[ValueT]) -> list[ResultT]:
+    """Return what a function returns for each value; its UsageErrors are raised as one, which says each part once."""
+    results, errors = [], []
+    for value in values:
+        try:
+            results.append(function(value))
+        except UsageError as error:
+            errors.append(error)
+    if errors:
+        told = {part: dict.fromkeys(filter(None, (getattr(error, part) for error in errors))) for part in PARTS}
+        raise UsageError(**{part: "; ".join(texts).replace("?; ", "? ") for part, texts in told.items()})
+    return results
 
 
 class BlueprintError(MoodflowError):

@@ -21,20 +21,20 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def explain(
     run: opt.Run,
-    model: str | None = typer.Option(None, "--model", help="only this model; needed for rows if there are several"),
-    setting: str | None = typer.Option(None, "--setting", help="only this setting; needed for rows if there are several"),
-    ability: str | None = typer.Option(None, "--ability", help="how this ability, of any tier, came about"),
-    task: str | None = typer.Option(None, "--task", help="how this task came about"),
-    dataset: str | None = typer.Option(None, "--dataset", help="how this dataset came about, and its rows"),
-    item: str | None = typer.Option(None, "--item", help="one row whole: messages sent, reply, reading, ratings, files"),
-    worst: int | None = typer.Option(None, "--worst", min=1, help="of a dataset, so many rows that earn least"),
-    where: str | None = typer.Option(None, "--where", metavar="COND", help="scores of items that fulfil this, and of others"),
+    model: str | None = typer.Option(None, "--model", help="only this model; --item and --worst need one"),
+    setting: str | None = typer.Option(None, "--setting", help="only this setting; --item and --worst need one"),
+    ability: str | None = typer.Option(None, "--ability", help="explain this ability, at any level"),
+    task: str | None = typer.Option(None, "--task", help="explain this task"),
+    dataset: str | None = typer.Option(None, "--dataset", help="explain this dataset, and list its items"),
+    item: str | None = typer.Option(None, "--item", help="show one item in full: messages, reply, reading, ratings, files"),
+    worst: int | None = typer.Option(None, "--worst", min=1, help="show the N lowest-scoring items of the dataset"),
+    where: str | None = typer.Option(None, "--where", metavar="COND", help="compare items that meet a condition with others"),
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """How a number of a past run came about, down to the rows, replies and prompts behind it.
+    """Explain a score of a run, down to the items, replies and prompts behind it.
 
-    Ends with 1 if stored numbers do not add up, or a prompt is not the one that was stored.
+    Ends with status 1 if stored scores do not add up, or a prompt differs from the one that was stored.
     """
     wanted = Selection(model, setting, ability, task, dataset, item, worst)
     _explain(lake or DEFAULT_LAKE, run, wanted, where).finish(as_json=as_json)

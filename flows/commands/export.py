@@ -18,7 +18,7 @@ from tasks.runs.past_run import reopen
 from tasks.runs.tidy import COLUMNS, read_tidy
 from tasks.runs.tidy_files import write_results
 
-Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help="runs of the lake; moodflow runs list names them")]
+Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help=opt.HANDLES)]
 ToFile = Annotated[Path, typer.Option("--to", metavar="FILE", help="new file that ends in .parquet, .csv, .sqlite or .xlsx")]
 Without = Annotated[list[str] | None, typer.Option("--without", metavar="COLUMN", help="leave a column out; may be repeated")]
 
@@ -36,8 +36,8 @@ def export(
 ) -> None:
     """Write the results of runs as one table: a row per value that an answer earned, with prompt, reply, gold and ratings.
 
-    A row without a value says why in its status. docs/read-the-lake.md describes the columns. The result files that other
-    programs read are written by moodflow runs export.
+    A row without a value says why in its status. docs/read-the-lake.md describes the columns. To write annotated conversations
+    as the result files of their paper, use moodflow runs export.
     """
     if unknown := [name for name in without or () if name not in COLUMNS]:
         raise unknown_name("column", unknown[0], COLUMNS, "--without", "name one of these")
