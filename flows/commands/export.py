@@ -11,7 +11,7 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult
-from schemas.documents.run import ExportedResults
+from schemas.documents.lake import ExportedResults
 from schemas.errors import unknown_name
 from schemas.folders import DEFAULT_LAKE
 from tasks.runs.past_run import reopen

@@ -23,7 +23,7 @@ DOCUMENTS = {
     "datasets show": "datasets:DatasetEntry",
     "demo": "comparison:AnyRun",
     "explain": "explanation:Explanation",
-    "export": "run:ExportedResults",
+    "export": "lake:ExportedResults",
     "gc": "lake:UnusedFiles",
     "infer": "comparison:AnyInference",
     "journal export": "lake:JournalExport",

@@ -291,15 +291,6 @@ class RewrittenReport(Document):
     intact: bool = Field(description="false = the run's folder was changed since it was sealed, so it was not sealed again")
 
 
-class ExportedResults(Document):
-    """The results of runs in one file."""
-
-    runs: tuple[str, ...]
-    file: str
-    rows: int
-    without_value: int = Field(description="rows whose status says why")
-
-
 class ExportedRun(Document):
     """The files that a run was exported to."""
 

@@ -29,9 +29,7 @@ class Results(dy.Schema):
     language = dy.String(nullable=True, description="of the item; null = item not in the run")
     method = dy.String(nullable=True, description="how the answer was scored, as the blueprint names it; null = not at all")
     metric = dy.String(nullable=True, description="what the value measures; null = the answer was not scored")
-    prompt = dy.String(
-        nullable=True, description="last messages sent for the answer; null = several answers, or text withheld"
-    )
+    prompt = dy.String(nullable=True, description="last messages sent for the answer; null = several answers, or text withheld")
     reply = dy.String(nullable=True, description="the answer: of a dialogue a line per turn, of several answers a line per part")
     parsed_answer = dy.String(nullable=True, description="what the reply was read as: letters, label, number or text")
     gold = dy.String(nullable=True, description="right answer, each of several on a line of its own; null = there is none")
