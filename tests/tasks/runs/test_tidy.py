@@ -155,6 +155,13 @@ def test_ratings_stand_beside_the_method_of_their_rubric(tmp_path: Path) -> None
     assert row["ratings"] == told
 
 
+def test_rated_gold_replies_are_no_results(tmp_path: Path) -> None:
+    gold = {"dataset": "d", "model": "gold", "setting": "gold"}
+    kept = {"answers": answers(answer("d-0", "I say ice", **gold))}
+    run = PastRun(keep_run(tmp_path, "r", kept, gold), ACCURACY, Lake(tmp_path, CodeVersion("1", None)))
+    assert list(read_tidy(run)) == []
+
+
 def test_redacted_run_keeps_texts_back(tmp_path: Path) -> None:
     scores = items("d", [1.0], parsed_answer="I say ice")
     run = run_with(tmp_path, [{"text": "I say ice"}], scores, responses=sent(("user", "Ice or tea?")))
