@@ -41,7 +41,7 @@ RATINGS = {"core-1": (3, 2), "core-2": (4, 5)}
 def layers_of(dataset: str, model: str) -> dict[str, pl.DataFrame]:
     """Answers of a model to both items of a dataset, and their scores."""
     about = {"dataset": dataset, "model": model}
-    texts: list[str | None] = {"calm": ["ice", None if model == "core-2" else "hm?"], "kind": ["There, there.", "Well."]}[dataset]
+    texts = ("ice", None if model == "core-2" else "hm?") if dataset == "calm" else ("There, there.", "Well.")
     layers: dict[str, pl.DataFrame] = {
         "answers": answers(*(answer(f"{dataset}-{n}", text, **about) for n, text in enumerate(texts)))
     }
