@@ -34,6 +34,7 @@ from tasks.lake.manifest import (
 from tasks.lake.seal import check_seal, seal_run
 from tasks.reporting.page import render_sheet, write_report, write_text
 from tasks.reporting.run_document import describe_run
+from tasks.runs.join_tables import write_join_tables
 from tasks.runs.past_run import PastRun, past_run, reopen
 from tasks.runs.rating_sheets import draw_answers, import_sheets, run_hash, sheet_table
 from tasks.runs.run_list import describe_runs
@@ -106,6 +107,8 @@ def report_command(
     target = out or (own / "redacted" if redact and not manifest.redacted else own)
     redacted = replace(past, manifest=manifest.model_copy(update={"redacted": redact or manifest.redacted}))
     write_report(load_report_data(redacted, read_changes(folder, past.name)), target)
+    if target == own:
+        write_join_tables(folder, manifest, past.blueprint)
     intact, sealed = _seal(own) if target == own else (True, ())
     document = RewrittenReport(
         run=past.name,
@@ -137,7 +140,10 @@ def export_command(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Write the replies and scores of a run about annotated conversations as result files and a score file."""
+    """Write the replies and scores of a run about annotated conversations as result files and a score file.
+
+    To write the results of any run as one table, use moodflow export.
+    """
     past = reopen(lake or DEFAULT_LAKE, run)
     of_run = [exchange for setting, exchange in EXCHANGES.items() if past.partitions("answers", setting=setting)]
     written = [path for exchange in of_run or EXCHANGES.values() for path in exchange.export(past, to)]

@@ -24,6 +24,7 @@ DOCUMENTS = {
     "demo": "comparison:AnyRun",
     "explain": "explanation:Explanation",
     "figure": "leaderboard:DrawnFigure",
+    "export": "lake:ExportedResults",
     "gc": "lake:UnusedFiles",
     "infer": "comparison:AnyInference",
     "journal export": "lake:JournalExport",

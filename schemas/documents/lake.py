@@ -206,3 +206,12 @@ class Verification(Document):
     differences: tuple[Difference, ...] = Field(description="the first comes first: files, code, catalogue, blueprint, content")
     would_differ: tuple[ScoreChange, ...] = Field(description="what the present blueprint or code makes of the stored replies")
     notes: tuple[str, ...] = Field(description="what could not be checked, and what is no difference but good to know")
+
+
+class ExportedResults(Document):
+    """The results of runs in one file."""
+
+    runs: tuple[str, ...]
+    file: str
+    rows: int
+    without_value: int = Field(description="rows whose status says why")

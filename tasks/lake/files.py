@@ -63,6 +63,21 @@ def require_absent(path: Path) -> None:
         raise UsageError("the file exists already", where=str(path), next_step="name another place, or move it away")
 
 
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Yield a path to write to; what is there when the block ends is the new file, which is there whole or not at all.
+
+    UsageError: there is such a file, or the disk refuses it.
+    """
+    try:
+        require_absent(path)
+        with _in_its_place(path) as temporary:
+            temporary.touch()
+            yield temporary
+    except OSError as error:
+        raise UsageError("the file cannot be written", where=str(path), got=str(error), next_step="name another one") from error
+
+
 def prove_writable(folder: Folder) -> None:
     """Make the folder if needed, write a file there and remove it."""
     probe = folder / f".probe-{uuid4().hex}"
@@ -103,17 +118,26 @@ def _put(path: Folder, content: bytes | memoryview, mode: str) -> None:
 
 def _replace_on_disk(path: Path, content: bytes | memoryview) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
+    with _in_its_place(path) as temporary:
+        temporary.write_bytes(content)
+
+
+@contextmanager
+def _in_its_place(path: Path) -> Iterator[Path]:
+    """Yield the path of a temporary file that takes the place of a file when the block ends."""
     temporary = path.with_name(f".{path.stem[:16]}-{uuid4().hex}.tmp")
     try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        yield temporary
+        _flush(temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
     # Without this a power cut may forget the rename although the file itself is on disk.
-    descriptor = os.open(path.parent, os.O_RDONLY)
+    _flush(path.parent)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -12,6 +12,7 @@ from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.page import write_report
 from tasks.runs.evidence import read_tables, redact
 from tasks.runs.failures import check_simulation
+from tasks.runs.join_tables import write_join_tables
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData
 from tasks.runs.sections import read_sections
@@ -30,10 +31,11 @@ class ReportJob:
 
 @step("report {job.manifest.run}")
 async def write_report_files(job: ReportJob, lake: Lake) -> Any:
-    """Write report.md, report.html and, last, manifest.json: a run is listed only once its report is there; return its path."""
+    """Write report and tables of a run and, last, manifest.json: it is listed only once these are there; return that path."""
     write_report(
         load_report_data(PastRun(job.manifest, job.blueprint, lake), job.changes), run_folder(lake.root, job.manifest.run)
     )
+    write_join_tables(lake.root, job.manifest, job.blueprint)
     return str(write_manifest(lake.root, job.manifest))
 
 

@@ -4,14 +4,12 @@ A file that is not there or is none of ours is a UsageError; a journal that cann
 """
 
 import json
-import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from uuid import uuid4
 
 import polars as pl
 import pyarrow as pa
@@ -19,7 +17,7 @@ import pyarrow.parquet as pq
 
 from schemas.documents.lake import JournalImport, JournalSummary, ModelReplies
 from schemas.errors import LakeError, UsageError
-from tasks.lake.files import require_absent
+from tasks.lake.files import new_file
 from tasks.models.journal.rows import SCHEMA, check_rows, to_record
 from tasks.models.journal.table import (
     COLUMNS,
@@ -83,20 +81,11 @@ def export_replies(journal: Path, file: Path, model: str | None = None) -> int:
 
     The file is there whole or not at all. A run may be writing into the journal.
     """
-    require_absent(file)
-    temporary = file.with_name(f".{file.name}-{uuid4().hex}.tmp")
-    try:
-        with _reading(journal) as connection:
-            written = _write_file(temporary, _frames(_rows(connection, journal, model), journal))
+    with new_file(file) as temporary, _reading(journal) as connection:
+        written = _write_file(temporary, _frames(_rows(connection, journal, model), journal))
         if not written and model is not None:
-            raise UsageError(
-                "the journal has no reply by this model", where=str(journal), got=model, next_step="moodflow journal show"
-            )
-        temporary.replace(file)
-    except OSError as error:
-        raise UsageError("the file cannot be written", where=str(file), got=str(error), next_step="name another one") from error
-    finally:
-        temporary.unlink(missing_ok=True)
+            step = "moodflow journal show"
+            raise UsageError("the journal has no reply by this model", where=str(journal), got=model, next_step=step)
     return written
 
 
@@ -192,13 +181,10 @@ def _rows(connection: sqlite3.Connection, journal: Path, model: str | None = Non
 
 def _write_file(path: Path, frames: Iterable[pl.DataFrame]) -> int:
     written = 0
-    with path.open("wb") as file:
-        with pq.ParquetWriter(file, _arrow(pl.DataFrame(schema=SCHEMA)).schema, compression="zstd") as writer:
-            for frame in frames:
-                writer.write_table(_arrow(frame))
-                written += frame.height
-        file.flush()
-        os.fsync(file.fileno())
+    with pq.ParquetWriter(path, _arrow(pl.DataFrame(schema=SCHEMA)).schema, compression="zstd") as writer:
+        for frame in frames:
+            writer.write_table(_arrow(frame))
+            written += frame.height
     return written
 
 

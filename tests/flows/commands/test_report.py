@@ -24,18 +24,21 @@ def folder(runs: PastRuns) -> Path:
 
 
 def test_everything_but_layers_and_manifest_may_be_gone(runs: PastRuns) -> None:
+    tables = {path: path.read_bytes() for path in folder(runs).glob("*.parquet")}
+    assert sorted(path.name for path in tables) == ["blueprint.parquet", "partitions.parquet"]
     original = {name: (folder(runs) / name).read_text(encoding="utf-8") for name in REPORTS}
     layers = {ref["layer"] for ref in runs.manifest["partitions"]}
     for path in runs.lake.iterdir():
         if path.name not in {*layers, "runs"}:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     shutil.rmtree(runs.lake / "runs" / runs.before)
-    for name in REPORTS:
-        (folder(runs) / name).unlink()
+    for path in (*(folder(runs) / name for name in REPORTS), *tables):
+        path.unlink()
     done = ended("runs", "report", runs.after, "--lake", runs.lake, "--json")
     assert (done.status, done.err) == (0, "")
     for name in REPORTS:
         assert (folder(runs) / name).read_text(encoding="utf-8") == original[name]
+    assert {path: path.read_bytes() for path in tables} == tables
     assert done.document["sealed_again"] == []
 
 
