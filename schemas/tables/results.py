@@ -1,0 +1,59 @@
+"""The table that `moodflow export` writes: the results of runs, each row to be read without any other. No layer of the lake."""
+
+import dataframely as dy
+
+from schemas.vocabulary import ITEM_STATUSES
+
+NOT_SCORED, NOT_ASKED = "not_scored", "not_asked"
+RESULT_STATUSES = (*ITEM_STATUSES, NOT_SCORED, NOT_ASKED)
+"""Of a row: those of an item's score, and those of an answer without a score and of an item without an answer."""
+
+RATING = {
+    "judge": dy.String(),
+    "judge_repetition": dy.Int64(),
+    "dimension": dy.String(),
+    "rating": dy.Int64(nullable=True),
+    "lowest": dy.Int64(),
+    "highest": dy.Int64(),
+}
+
+
+class Results(dy.Schema):
+    """One row per value that an answer of a run earned; one without a value where an item earned none."""
+
+    run = dy.String(description="name of the run")
+    benchmark = dy.String(description="id of the blueprint")
+    model = dy.String(description="model under test")
+    setting = dy.String(description="how it was asked; base = once, without help")
+    ability = dy.String(description="main ability that the dataset counts for, by id")
+    ability_title = dy.String(description="its title")
+    task = dy.String(description="task that the dataset counts for, by id")
+    task_title = dy.String(description="its title")
+    dataset = dy.String(description="id of the dataset")
+    dataset_title = dy.String(description="its title")
+    item_id = dy.String(description="item of the dataset")
+    part = dy.String(description="which of the item's answers; empty = the item has one, or the value is about all of them")
+    repetition = dy.Int64(description="0-based number of the time that the item was asked")
+    cluster = dy.String(nullable=True, description="what the item shares with others, to resample by; null = item not in the run")
+    language = dy.String(nullable=True, description="of the item: en or zh; null = item not in the run")
+    method = dy.String(nullable=True, description="how the answer was scored, as the blueprint names it; null = it was not")
+    metric = dy.String(nullable=True, description="what the value measures; null = the answer was not scored")
+    prompt = dy.String(
+        nullable=True,
+        description="messages of the last call that the answer rests on, as text; null = several answers, or text withheld",
+    )
+    reply = dy.String(
+        nullable=True, description="what was answered; of a dialogue a line per turn, of several answers a line per part"
+    )
+    parsed_answer = dy.String(nullable=True, description="what the reply was read as: letters, label, number or text")
+    gold = dy.String(nullable=True, description="right answer; each of several on a line of its own; null = there is none")
+    value = dy.Float64(
+        nullable=True, description="what the answer earned, within the bounds of its metric; null = missing, not 0"
+    )
+    status = dy.String(description="scored; unparsed = counts as wrong; any other status has no value")
+    reason = dy.String(nullable=True, description="failure behind the status, as far as it is known")
+    ratings = dy.List(
+        dy.Struct(RATING),
+        nullable=True,
+        description="all ratings of the answer by the rubric of its method; null = it was not rated",
+    )
