@@ -28,8 +28,8 @@ PRESETS = DATA_FOLDER / "presets"
 """Plans as papers ran them. What stands under `models` holds for each model under test."""
 
 
-def read_configs(names: Iterable[str], benchmark: str) -> tuple[Values, Values]:
-    """Read what `--config` and `--preset` name: files by path, presets by name.
+def read_configs(names: Iterable[str | Values], benchmark: str) -> tuple[Values, Values]:
+    """Read what `--config` and `--preset` name: files by path, presets by name; what is read already stays as it is.
 
     Returned are the fields of the presets alone, and of everything but what presets say of models, as `gather_roles` returns
     them. Files win over presets, the later over the earlier.
@@ -38,7 +38,9 @@ def read_configs(names: Iterable[str], benchmark: str) -> tuple[Values, Values]:
     values: Values = {}
     shipped = sorted(file.stem for file in PRESETS.glob("*.yaml"))
     for name in names:
-        if name in shipped:
+        if isinstance(name, dict):
+            values = _merge(values, gather_roles(name))
+        elif name in shipped:
             presets = _merge(presets, _for_benchmark(gather_roles(_read_config(PRESETS / f"{name}.yaml")), name, benchmark))
         elif not Path(name).suffix and not Path(name).exists():
             raise unknown_name("preset", name, shipped, "--preset, --config", "name a preset, or the path of a file")

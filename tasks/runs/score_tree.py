@@ -71,6 +71,43 @@ def explain_dataset(scores: Scores, name: str, entry: BlueprintDataset, weight: 
     return _mean("dataset", name, entry.title, list(_metrics(scores, name, entry)), row, weight)
 
 
+def list_scores(scores: Scores, blueprint: Blueprint) -> Iterator[Row]:
+    """Yield a row per score of one model and setting, from the total down, with the main ability, task and dataset that it is of."""
+    root = explain_total(scores, blueprint)
+    gates = [ability for ability in blueprint.abilities if blueprint.gate and ability.id == blueprint.gate.ability]
+    ends = {"ci_low": scores.total.get("ci_low"), "ci_high": scores.total.get("ci_high")}
+    yield _score_row(root, {}) | {"score": scores.total.get("total")}
+    yield _score_row(root, {}) | {"kind": "total_before_veto", **ends}
+    for part in (*root.parts, *(explain_ability(scores, gate, blueprint) for gate in gates)):
+        yield from _score_rows(part, {})
+
+
+def _score_rows(part: ScorePart, above: Mapping[str, str]) -> Iterator[Row]:
+    place = {**above, part.kind: part.id}
+    yield _score_row(part, place)
+    for below in part.parts:
+        yield from _score_rows(below, place)
+
+
+def _score_row(part: ScorePart, place: Mapping[str, str]) -> Row:
+    measured = part.measured
+    return {
+        "kind": part.kind,
+        **{kind: place.get(kind) for kind in ("ability", "task", "dataset")},
+        "id": part.id,
+        "title": part.title,
+        "score": part.score,
+        "ci_low": None,
+        "ci_high": None,
+        "raw": measured and measured.raw,
+        "raw_low": measured and measured.ci_low,
+        "raw_high": measured and measured.ci_high,
+        "weight": part.weight,
+        "n_scored": part.n_scored,
+        "n_total": part.n_total,
+    }
+
+
 def _levels(scores: Scores, ability: Ability, blueprint: Blueprint) -> list[ScorePart]:
     used = [level for level in LEVELS if any(task.level == level for task in ability.tasks)]
     rows = {level: scores.row("level_scores", ability.id, level) for level in used}
