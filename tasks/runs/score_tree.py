@@ -72,40 +72,20 @@ def explain_dataset(scores: Scores, name: str, entry: BlueprintDataset, weight: 
 
 
 def list_scores(scores: Scores, blueprint: Blueprint) -> Iterator[Row]:
-    """Yield a row per score of one model and setting, from the total down, with the main ability, task and dataset that it is of."""
-    root = explain_total(scores, blueprint)
+    """Yield a row per score of a model and setting, from the total down, each with the main ability and dataset that it is of."""
+    total, before_veto = scores.total, explain_total(scores, blueprint)
     gates = [ability for ability in blueprint.abilities if blueprint.gate and ability.id == blueprint.gate.ability]
-    ends = {"ci_low": scores.total.get("ci_low"), "ci_high": scores.total.get("ci_high")}
-    yield _score_row(root, {}) | {"score": scores.total.get("total")}
-    yield _score_row(root, {}) | {"kind": "total_before_veto", **ends}
-    for part in (*root.parts, *(explain_ability(scores, gate, blueprint) for gate in gates)):
-        yield from _score_rows(part, {})
+    yield _score_row(before_veto) | {"score": total.get("total")}
+    yield _score_row(before_veto) | {"kind": "total_before_veto", "ci_low": total.get("ci_low"), "ci_high": total.get("ci_high")}
+    for ability in (*before_veto.parts, *(explain_ability(scores, gate, blueprint) for gate in gates)):
+        yield from (_score_row(part, ability.id) for part in ability.walk())
 
 
-def _score_rows(part: ScorePart, above: Mapping[str, str]) -> Iterator[Row]:
-    place = {**above, part.kind: part.id}
-    yield _score_row(part, place)
-    for below in part.parts:
-        yield from _score_rows(below, place)
-
-
-def _score_row(part: ScorePart, place: Mapping[str, str]) -> Row:
-    measured = part.measured
-    return {
-        "kind": part.kind,
-        **{kind: place.get(kind) for kind in ("ability", "task", "dataset")},
-        "id": part.id,
-        "title": part.title,
-        "score": part.score,
-        "ci_low": None,
-        "ci_high": None,
-        "raw": measured and measured.raw,
-        "raw_low": measured and measured.ci_low,
-        "raw_high": measured and measured.ci_high,
-        "weight": part.weight,
-        "n_scored": part.n_scored,
-        "n_total": part.n_total,
-    }
+def _score_row(part: ScorePart, ability: str | None = None) -> Row:
+    own = {name: getattr(part, name) for name in ("kind", "id", "title", "score", "weight", "n_scored", "n_total")}
+    dataset = part.id if part.kind == "dataset" else getattr(part.measured, "dataset", None)
+    measured = {name: getattr(part.measured, name, None) for name in ("raw", "ci_low", "ci_high")}
+    return {"ability": ability, "dataset": dataset, **own, **measured}
 
 
 def _levels(scores: Scores, ability: Ability, blueprint: Blueprint) -> list[ScorePart]:
