@@ -13,23 +13,23 @@ from schemas.base import Frozen
 class OfItem(dy.Schema):
     """Columns that rows about one item begin with."""
 
-    dataset = dy.String(primary_key=True, min_length=1)
-    item_id = dy.String(primary_key=True, min_length=1)
+    dataset = dy.String(primary_key=True, min_length=1, description="id of the dataset")
+    item_id = dy.String(primary_key=True, min_length=1, description="id of the item in its dataset")
 
 
 class OfAskedItem(OfItem):
     """Columns that rows about one item, asked once, begin with."""
 
-    model = dy.String(primary_key=True, min_length=1)
-    setting = dy.String(primary_key=True, min_length=1)
-    repetition = dy.Int64(primary_key=True, min=0)
+    model = dy.String(primary_key=True, min_length=1, description="model under test")
+    setting = dy.String(primary_key=True, min_length=1, description="how it was asked")
+    repetition = dy.Int64(primary_key=True, min=0, description="0-based number of the time that the item was asked")
 
 
 class OfSystem(dy.Schema):
     """Columns that rows about one model in one setting begin with."""
 
-    model = dy.String(primary_key=True, min_length=1)
-    setting = dy.String(primary_key=True, min_length=1)
+    model = dy.String(primary_key=True, min_length=1, description="model under test")
+    setting = dy.String(primary_key=True, min_length=1, description="how it was asked")
 
 
 def likeliest_tokens(description: str) -> dy.List:

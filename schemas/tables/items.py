@@ -15,26 +15,26 @@ _CHOICES: tuple[AnswerForm, ...] = ("letter", "letters", "order", "ranking", "la
 class Items(OfItem):
     """Key: (dataset, item_id). Written by build."""
 
-    source_file = dy.String(min_length=1)
+    source_file = dy.String(min_length=1, description="file that the item was read from")
     source_row = dy.Int64(min=0, description="0-based, header not counted")
-    source_row_sha256 = dy.String(regex=r"^[0-9a-f]{64}$")
-    language = dy.Enum(list(LANGUAGES))
-    question_type = dy.String(min_length=1)
+    source_row_sha256 = dy.String(regex=r"^[0-9a-f]{64}$", description="hash of that row")
+    language = dy.Enum(list(LANGUAGES), description="of its texts")
+    question_type = dy.String(min_length=1, description="form of the question: decides prompt, parser and metrics")
     cluster = dy.String(min_length=1, description="what it shares with others; else its own id")
-    subset = dy.String(nullable=True)
+    subset = dy.String(nullable=True, description="part of the dataset that it belongs to; null = none")
     groups = dy.List(
         dy.Struct({"name": dy.String(), "value": dy.String()}),
         nullable=True,
         description="to break down by",
     )
-    context = dy.String(nullable=True)
-    question = dy.String(min_length=1)
-    options = dy.List(dy.String(), nullable=True)
-    gold_indices = dy.List(dy.Int64(), nullable=True)
-    references = dy.List(dy.String(), nullable=True)
-    option_points = dy.List(dy.Float64(nullable=True), nullable=True)
-    option_roles = dy.List(dy.Enum(get_args(OptionRole)), nullable=True)
-    wrong_references = dy.List(dy.String(), nullable=True)
+    context = dy.String(nullable=True, description="text that the question is about; null = none")
+    question = dy.String(min_length=1, description="what is asked")
+    options = dy.List(dy.String(), nullable=True, description="answers to choose from, in their own order; null = none")
+    gold_indices = dy.List(dy.Int64(), nullable=True, description="0-based, of the right options; null = none is right")
+    references = dy.List(dy.String(), nullable=True, description="right answers as texts; null = none")
+    option_points = dy.List(dy.Float64(nullable=True), nullable=True, description="null = options earn no points")
+    option_roles = dy.List(dy.Enum(get_args(OptionRole)), nullable=True, description="what each stands for; null = nothing")
+    wrong_references = dy.List(dy.String(), nullable=True, description="wrong answers as texts; null = none")
     fixed_order = dy.Bool(description="the options must be shown in this order")
     reference_gold_indices = dy.List(dy.Int64(), nullable=True, description="gold of the released code where it is not ours")
 
@@ -96,20 +96,20 @@ class Items(OfItem):
 class Contexts(OfItem):
     """One row per long item; the text is in `items`. Key: (dataset, item_id). Written by build."""
 
-    task = dy.String(min_length=1)
-    query = dy.String(nullable=True)
-    tokens = dy.Int64(min=0)
-    target_tokens = dy.Int64(nullable=True, min=1)
-    needle = dy.String(nullable=True)
-    needle_id = dy.String(nullable=True)
+    task = dy.String(min_length=1, description="kind of long task, which decides how it is asked")
+    query = dy.String(nullable=True, description="whom or what the question is about; null = not stated apart")
+    tokens = dy.Int64(min=0, description="length of the context")
+    target_tokens = dy.Int64(nullable=True, min=1, description="length that was aimed at; null = as it came")
+    needle = dy.String(nullable=True, description="passage to be found; null = none")
+    needle_id = dy.String(nullable=True, description="id of the needle; null = it has none")
     needle_start = dy.Int64(nullable=True, min=0, description="characters into the context")
     needle_end = dy.Int64(nullable=True, min=1, description="exclusive")
-    needle_token_start = dy.Int64(nullable=True, min=0)
+    needle_token_start = dy.Int64(nullable=True, min=0, description="tokens into the context")
     needle_token_end = dy.Int64(nullable=True, min=1, description="exclusive")
-    target_depth_percent = dy.Float64(nullable=True, min=0, max=100)
-    depth_percent = dy.Float64(nullable=True, min=0, max=100)
-    haystack = dy.String(nullable=True)
-    needle_style = dy.String(nullable=True)
+    target_depth_percent = dy.Float64(nullable=True, min=0, max=100, description="depth that was aimed at; null = as it came")
+    depth_percent = dy.Float64(nullable=True, min=0, max=100, description="where it begins; null = no needle was placed")
+    haystack = dy.String(nullable=True, description="source of the text around the needle; null = none was added")
+    needle_style = dy.String(nullable=True, description="how the needle is made to fit the text; null = no needle was placed")
     renamed = dy.List(dy.List(dy.String()), description="pairs of a proper noun and what it was changed to")
 
     @dy.rule()
@@ -131,12 +131,12 @@ class Chunks(OfItem):
     numbers of repetition and step.
     """
 
-    corpus = dy.String(primary_key=True, min_length=1)
+    corpus = dy.String(primary_key=True, min_length=1, description="text that it is a piece of")
     chunk = dy.Int64(primary_key=True, min=0, description="in the order of the text")
-    text = dy.String(min_length=1)
+    text = dy.String(min_length=1, description="the piece")
     start = dy.Int64(min=0, description="characters into the text")
     end = dy.Int64(min=1, description="exclusive")
-    token_start = dy.Int64(min=0)
+    token_start = dy.Int64(min=0, description="tokens into the text")
     token_end = dy.Int64(min=1, description="exclusive")
     holds_needle = dy.Bool(nullable=True, description="of all chunks this one holds most of the needle; null = there is none")
 
@@ -149,16 +149,16 @@ class Retrievals(OfAskedItem):
     """One row per ranked chunk; key: dataset, item_id, model, setting, repetition, query_number, stage, rank. By infer."""
 
     query_number = dy.Int64(primary_key=True, min=0, description="aspect, step or search; 0 where there is one query")
-    stage = dy.Enum(get_args(RetrievalStage), primary_key=True)
+    stage = dy.Enum(get_args(RetrievalStage), primary_key=True, description="step of the retrieval")
     rank = dy.Int64(primary_key=True, min=0, description="0 = best")
-    corpus = dy.String(min_length=1)
-    chunk = dy.Int64(min=0)
+    corpus = dy.String(min_length=1, description="text that the chunk is a piece of, as in `chunks`")
+    chunk = dy.Int64(min=0, description="number of the chunk, as in `chunks`")
     query = dy.String(nullable=True, description="null = none: the chunks were ranked against each other")
-    dense = dy.Float64(nullable=True)
-    bm25 = dy.Float64(nullable=True)
-    fused = dy.Float64(nullable=True)
+    dense = dy.Float64(nullable=True, description="cosine of the embeddings; null = not computed")
+    bm25 = dy.Float64(nullable=True, description="score by words; null = not computed")
+    fused = dy.Float64(nullable=True, description="score of both rankings fused; null = not computed")
     kept = dy.Bool(description="went on to the next stage or into the prompt")
-    holds_needle = dy.Bool(nullable=True)
+    holds_needle = dy.Bool(nullable=True, description="as in `chunks`")
     enriched = dy.String(nullable=True, description="what a helper wrote about it; null = not asked")
     helper = dy.String(nullable=True, description="model that wrote `enriched`")
     helper_call_key = dy.String(nullable=True, regex=r"^[0-9a-f]{64}$", description="key of its reply in the journal")

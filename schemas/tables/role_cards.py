@@ -15,11 +15,11 @@ QUALITIES = ("high", "middle")
 class RoleCards(dy.Schema):
     """Key: (card_id, step). Written by `moodflow cards`, a partition per step; what one keeps enters the next."""
 
-    card_id = dy.String(primary_key=True, min_length=1)
-    step = dy.Enum(list(CARD_STEPS), primary_key=True)
+    card_id = dy.String(primary_key=True, min_length=1, description="id of the card")
+    step = dy.Enum(list(CARD_STEPS), primary_key=True, description="step of the building")
     form = dy.Enum(["post", "dialogue", "card"], description="as which it came in")
-    language = dy.Enum(list(LANGUAGES))
-    source = dy.String(min_length=1)
+    language = dy.Enum(list(LANGUAGES), description="of the card")
+    source = dy.String(min_length=1, description="where it comes from")
     posted = dy.String(nullable=True, description="the post or dialogue; null = it came as a card, empty = the record is none")
     text = dy.String(nullable=True, description="the card, four labelled lines; null = not extracted")
     scene = dy.String(nullable=True, description="domain that the filter sees; null = not filtered")
@@ -29,7 +29,7 @@ class RoleCards(dy.Schema):
         description="of two, then what a third settled, null where that was not open; null = not annotated",
     )
     category = dy.String(nullable=True, description="leaf of the taxonomy that was adjudicated")
-    quality = dy.Enum(list(QUALITIES), nullable=True)
+    quality = dy.Enum(list(QUALITIES), nullable=True, description="grade that was adjudicated")
     status = dy.Enum(["kept", "dropped", "failed"], description="failed = a call was not answered, or people said too little")
     reason = dy.String(nullable=True, description="why it was dropped, or how it failed")
     call_keys = dy.List(dy.String(), description="of this step's calls, in the journal")

@@ -11,6 +11,7 @@ from operator import itemgetter
 from threading import Lock
 from typing import Any
 
+import dataframely as dy
 import polars as pl
 import pyarrow as pa
 
@@ -73,6 +74,16 @@ class KeptFrames:
             self._size += size
             while self._size > self._limit:
                 self._size -= self._frames.popitem(last=False)[1][1]
+
+
+def described(rows: pl.DataFrame, schema: type[dy.Schema] | None) -> pa.Schema:
+    """Return the Arrow schema of rows, with what the schema of their layer says of each column as the field's `description`."""
+    columns = schema.columns() if schema else {}
+    texts = {name: str(column.description) for name, column in columns.items() if column.description}
+    return pa.schema(
+        field.with_metadata({**(field.metadata or {}), "description": texts[field.name]}) if field.name in texts else field
+        for field in rows.clear().to_arrow().schema
+    )
 
 
 def frame_of_rows(rows: Sequence[Mapping[str, Any]], schema: pl.Schema) -> pl.DataFrame:

@@ -27,7 +27,7 @@ from schemas.metrics import sort_keys
 from schemas.printing import tell
 from schemas.tables.columns import measured_columns
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file, untrusted, unwritable
-from tasks.lake.frames import KeptFrames, unreadable
+from tasks.lake.frames import KeptFrames, described, unreadable
 from tasks.lake.local_state import state_folder
 from tasks.lake.partitions import canonical_json, content_sha256, incomplete_name, newest_incomplete, place_of, rejected_path
 
@@ -193,7 +193,7 @@ class Lake:
         }
         # Polars tells a full disk in ways of its own, some of which do not say so: it does not write to the disk itself.
         buffer = BytesIO()
-        rows.write_parquet(buffer, metadata={_FOOTER_KEY: canonical_json(footer)})
+        rows.write_parquet(buffer, metadata={_FOOTER_KEY: canonical_json(footer)}, arrow_schema=described(rows, schema))
         encoded = buffer.getbuffer()
         with unwritable("a partition cannot be written", path):
             if not complete:

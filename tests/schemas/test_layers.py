@@ -8,7 +8,10 @@ import dataframely as dy
 import pytest
 
 from schemas.errors import UsageError
+from schemas.tables.comparisons import HumanRatings
 from schemas.tables.layers import AGGREGATED, FROM_OUTSIDE, GOLD, LAYERS, Layer, gold_layer, gold_layers, in_order
+from schemas.tables.results import Results
+from schemas.tables.role_cards import RoleCards
 from tasks.datasets.catalogue import CATALOGUE
 
 PAGE = Path(__file__).resolve().parents[2] / "parquet" / "README.md"
@@ -22,6 +25,14 @@ def test_each_layer_has_what_its_row_names() -> None:
         assert layer.version
         # What is built, asked and retrieved cannot be computed again from a run.
         assert (layer.step is None) == (layer.name in {"items", "contexts", "chunks", "retrievals", "responses"})
+
+
+def test_every_column_of_a_table_is_described() -> None:
+    schemas = [*(layer.schema for layer in LAYERS.values()), RoleCards, HumanRatings, Results]
+    bare = [
+        f"{schema.__name__}.{name}" for schema in schemas for name, column in schema.columns().items() if not column.description
+    ]
+    assert bare == []
 
 
 def test_layers_are_told_apart_by_their_rows() -> None:

@@ -163,7 +163,7 @@ def _rating(*, nullable: bool = False) -> dy.Int64:
 class TurnAnnotations(OfItem):
     """One row per turn of an item. Key: (dataset, item_id, number). Written by build; never opened by infer."""
 
-    number = dy.Int64(primary_key=True, min=1)
+    number = dy.Int64(primary_key=True, min=1, description="of the turn, from 1")
     emotions = dy.List(
         dy.Struct({"name": dy.String(min_length=1), "intensity": _rating(nullable=True)}),
         nullable=True,
@@ -176,7 +176,8 @@ class TurnAnnotations(OfItem):
                 "observed": dy.Enum(get_args(YesNo), nullable=True),
                 "preferred": dy.Enum(get_args(YesNo), nullable=True),
             }
-        )
+        ),
+        description="what the person saw in the reply, and what they wanted to see",
     )
     comparisons = dy.List(
         dy.Struct(
@@ -186,38 +187,43 @@ class TurnAnnotations(OfItem):
                 "label_b": dy.Enum(get_args(ReplyLabel)),
                 "winner": dy.Enum(get_args(ReplyLabel), nullable=True),
             }
-        )
+        ),
+        description="which of two replies the person preferred; no winner = a tie, or not said",
     )
     human_edit = dy.String(nullable=True, description="the reply as the person would have had it")
 
 
-def _panas() -> dy.Struct:
+def _panas(when: str) -> dy.Struct:
     totals: dict[str, dy.Column] = {name: dy.Int64(nullable=True, min=10, max=70) for name in ("positive", "negative")}
     return dy.Struct(
         {
             "items": dy.List(dy.Struct({"name": dy.String(), "value": _rating()})),
             "stored": dy.Struct(totals, nullable=True),
             "recomputed": dy.Struct(totals, nullable=True),
-        }
+        },
+        description=f"mood {when}: ratings of adjectives, and their sums as stored and as added up here",
     )
 
 
 class ConversationAnnotations(OfItem):
     """One row per item. Key: (dataset, item_id). Written by build; never opened by infer."""
 
-    conversation_id = dy.String(min_length=1)
-    participant_id = dy.String(nullable=True)
-    pre_panas = _panas()
-    post_panas = _panas()
+    conversation_id = dy.String(min_length=1, description="id of the conversation")
+    participant_id = dy.String(nullable=True, description="who talked; null = not said")
+    pre_panas = _panas("before the conversation")
+    post_panas = _panas("after the conversation")
     answers = dy.Struct(
         {
             "q1": dy.List(dy.String(), nullable=True),
             "q2": dy.String(nullable=True),
             "q3": dy.String(nullable=True),
             "follow_up": dy.List(dy.String(), nullable=True),
-        }
+        },
+        description="to the questions about the whole conversation",
     )
-    branches = dy.List(dy.Struct({"name": dy.String(), "value": _rating(nullable=True)}))
+    branches = dy.List(
+        dy.Struct({"name": dy.String(), "value": _rating(nullable=True)}), description="ratings of the four branches"
+    )
     groups = dy.List(dy.Struct({"name": dy.String(), "value": dy.String()}), description="scores of questionnaires among them")
     na_answers = dy.Int64(min=0, description="answers about replies that are na")
     empty_tag_lists = dy.Int64(min=0, description="turns without a mood")

@@ -6,6 +6,7 @@ from io import BytesIO
 from pathlib import Path
 
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 from schemas.errors import LakeError
@@ -13,7 +14,7 @@ from schemas.lineage import CodeVersion, PartitionKey, PartitionRef
 from schemas.tables.responses import Responses
 from schemas.tables.scores import TaskScores
 from tasks.lake.files import replace_file
-from tasks.lake.lake import Lake
+from tasks.lake.lake import Lake, as_written
 from tasks.lake.partitions import content_sha256, fingerprint_of, partition_key
 from tests.tasks.rows import response
 
@@ -93,6 +94,21 @@ def test_footer_says_what_fingerprint_was_computed_from(lake: Lake) -> None:
     assert (footer.partition, footer.package_version, footer.git_commit) == (ref, "0.0.test", "c0ffee")
     assert footer.settings == {"sample": 1, "evaluation_version": "1"}
     assert fingerprint_of(ref.layer, dict(ref.place), footer.settings, ref.parents) == ref.fingerprint
+
+
+def test_file_describes_its_columns(lake: Lake) -> None:
+    fields = pq.read_schema(on_disk(lake, lake.write(make_key(), make_frame(), TaskScores)))
+    told = {field.name: (field.metadata or {}).get(b"description", b"").decode() for field in fields}
+    assert told == {name: column.description for name, column in TaskScores.columns().items()}
+    assert told["datasets_scored"] == "datasets with a score"
+
+
+def test_files_with_and_without_descriptions_are_read_together(lake: Lake, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.parquet"
+    rows = as_written(make_response(), Responses)
+    rows.write_parquet(bare)
+    paths = [bare, on_disk(lake, lake.write(make_responses_key(), rows, Responses))]
+    assert pl.read_parquet(paths, hive_partitioning=False).equals(pl.concat([rows, rows]))
 
 
 def test_nothing_temporary_stays(lake: Lake) -> None:
