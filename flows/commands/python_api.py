@@ -75,13 +75,13 @@ def evaluate(
         MoodflowError: an argument is wrong, or a server cannot be called.
     """
     arguments = {name: value for name, value in locals().items() if name not in ("benchmark", "plan", "progress")}
-    stated = _read_arguments(benchmark, {**arguments, **plan})
+    stated = read_arguments(benchmark, {**arguments, **plan})
     return run(_carry_out("run", stated, progress=progress).run, stated.lake)
 
 
 def forecast(benchmark: str | Path | Plan | Mapping[str, Any], *, progress: bool = True, **arguments: Any) -> RunForecast:
     """Return the calls, tokens and money that `evaluate` with the same arguments would take; no model is asked."""
-    document: RunForecast = _carry_out("dry-run", _read_arguments(benchmark, arguments), progress=progress)
+    document: RunForecast = _carry_out("dry-run", read_arguments(benchmark, arguments), progress=progress)
     return document
 
 
@@ -105,15 +105,15 @@ def _find_lake(folder: str | Folder | None) -> Folder:
     return DEFAULT_LAKE if folder is None else parse_folder(folder)
 
 
-def _read_arguments(benchmark: str | Path | Plan | Mapping[str, Any], arguments: Mapping[str, Any]) -> Plan:
+def read_arguments(benchmark: str | Path | Plan | Mapping[str, Any], arguments: Mapping[str, Any]) -> Plan:
     """Return the plan that arguments of `evaluate` state, as `moodflow run` reads its options; other fields are set last."""
     plan = benchmark.model_dump() if isinstance(benchmark, Plan) else benchmark
     stated = dict(plan) if isinstance(plan, Mapping) else {"benchmark": str(plan)}
     values = {name: value for name, value in arguments.items() if value is not None}
-    values |= values.pop("roles", {})
+    roles = values.pop("roles", {})
     options = {field.name: values.pop(field.name) for field in fields(PlanOptions) if field.name in values}
     listed = {name: [value] for name, value in options.items() if name in LISTED and isinstance(value, str | Path)}
-    by_path = {path: _as_field(path, value) for path, value in values.items()}
+    by_path = {path: _as_field(path, value) for path, value in {**roles, **values}.items()}
     return read_plan(stated.pop("benchmark"), PlanOptions(**{**options, **listed}), stated=stated, by_path=by_path)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from flows.commands.console import label_system
 from flows.commands.explain import explain_run
 from flows.commands.runs import run_table
 from schemas.documents.comparison import RunComparison
@@ -14,7 +15,7 @@ from schemas.documents.explanation import Explanation
 from schemas.documents.run import RunDocument, RunList
 from schemas.errors import UsageError
 from schemas.folders import Folder
-from schemas.table import Column, Table, columns
+from schemas.table import Cell, Column, Interval, Table, columns
 from tasks.compare.runs import compare_runs
 from tasks.explain.totals import Selection
 from tasks.lake.lake import Lake
@@ -62,7 +63,7 @@ class Run:
                 f"the run has {len(systems)} totals",
                 where=f"total of run {self.name}",
                 expected="a run of one model in one setting",
-                got=", ".join(_label(row) for row in systems),
+                got=", ".join(label_system(row) for row in systems),
                 next_step="document.models has the total of each, scores() has all scores",
             )
         return systems[0].total
@@ -70,8 +71,8 @@ class Run:
     def scores(self) -> pl.DataFrame:
         """Return a row per score, from the total down to the metrics of datasets; `kind` says which.
 
-        `score` is on 0-100; null = nothing was scored. `raw` is the value of a metric in its own unit. `ci_low` and `ci_high` are the
-        ends of the 95 % interval of that, and of the total before the veto.
+        `score` is on 0-100; null = nothing was scored. `raw` is the value of a metric in its own unit. `ci_low` and `ci_high` are
+        the ends of the 95 % interval of that, and of the total before the veto.
         """
         rows = (
             {"run": self.name, **system._asdict(), **row}
@@ -136,11 +137,15 @@ class Run:
         return "\n".join([f"Run {self.name}", *(row.headline for row in self.document.models)])
 
     def _repr_html_(self) -> str:
-        systems = self.document.models
-        heads = (Column("Ability", "name"), *columns("score", *map(_label, systems)))
-        rows = [(main.title, *(row.abilities.get(main.id) for row in systems)) for main in self.past.blueprint.abilities]
-        sentences = "".join(f"<p>{escape(row.headline)}</p>" for row in systems)
-        return f"{sentences}{_to_html(Table(heads, rows, 'Abilities'))}"
+        systems = list(dict.fromkeys(System(row.model, row.setting) for row in self.document.models))
+        cells: dict[str, dict[System, Cell]] = {}
+        for row in self.document.abilities:
+            of_ability = cells.setdefault(row.title, {})
+            of_ability[System(row.model, row.setting)] = Cell(row.score, interval=Interval.of(row.ci_low, row.ci_high))
+        heads = (Column("Ability", "name"), *columns("score", *(system.label for system in systems)))
+        table = Table(heads, [(title, *map(of_ability.get, systems)) for title, of_ability in cells.items()], "Abilities")
+        sentences = "".join(f"<p>{escape(row.headline)}</p>" for row in self.document.models)
+        return f"{sentences}{_to_html(table)}"
 
 
 class Runs(list[Run]):
@@ -158,10 +163,6 @@ class Runs(list[Run]):
 
     def _repr_html_(self) -> str:
         return _to_html(run_table(self.document.runs))
-
-
-def _label(row: Any) -> str:
-    return System(row.model, row.setting).label
 
 
 def _to_html(table: Table) -> str:
