@@ -22,7 +22,7 @@ def main() -> None:
     gc.set_threshold(*THRESHOLDS)
     # What each run of `moodflow serve` does is in the UI, and errors of commands are reported once, by the command line.
     configure_prefect("WARNING" if sys.argv[1:2] == ["serve"] else "CRITICAL")
-    if RUN_FLOWS.intersection(sys.argv[1:2]) and "--help" not in sys.argv and API_URL not in os.environ:
+    if RUN_FLOWS.intersection(sys.argv[1:2]) and not {"--help", "-h"}.intersection(sys.argv) and API_URL not in os.environ:
         start_early()  # while this process imports
     from flows.commands.app import main as run  # noqa: PLC0415
 

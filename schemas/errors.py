@@ -1,6 +1,6 @@
 """Every error MoodFlow raises on purpose; each ends a command with exit status 2 and one message."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import TypeVar
 
@@ -8,6 +8,8 @@ from pydantic import ValidationError
 
 ValueT = TypeVar("ValueT")
 ResultT = TypeVar("ResultT")
+
+PARTS = ("what", "where", "expected", "got", "next_step")
 
 LONGEST = 2000
 """Characters of each part of a message that are shown."""
@@ -88,19 +90,21 @@ def try_each(function: Callable[[ValueT], ResultT], values: Iterable[ValueT]) ->
     if len(errors) == 1:
         raise errors[0]
     if errors:
-        raise UsageError(
-            _join("what", errors),
-            where=_join("where", errors),
-            expected=_join("expected", errors),
-            got=_join("got", errors),
-            next_step=_join("next_step", errors),
-        )
+        raise _joined(errors)
     return results
 
 
-def _join(part: str, errors: Iterable[MoodflowError]) -> str:
-    texts = dict.fromkeys(getattr(error, part) for error in errors)
-    return "; ".join(filter(None, texts)).replace("?; ", "? ")
+def _joined(errors: Sequence[UsageError]) -> UsageError:
+    """Return one error with each part of several, said once; next steps that differ begin with what they are about."""
+    what, where, expected, got, step = (dict.fromkeys(getattr(error, part) for error in errors) for part in PARTS)
+    steps = step if len(step) == 1 else [f"{error.got}: {error.next_step}" for error in errors]
+    return UsageError(
+        "; ".join(what),
+        where="; ".join(filter(None, where)),
+        expected="; ".join(filter(None, expected)),
+        got="; ".join(filter(None, got)),
+        next_step="; ".join(filter(None, steps)).replace("?; ", "? "),
+    )
 
 
 class BlueprintError(MoodflowError):

@@ -63,6 +63,7 @@ class Provider(Frozen):
     api_key_env: str | None = Field(
         pattern="^[A-Z][A-Z0-9_]*$", description="usual environment variable of the key; null = no key"
     )
+    names: tuple[Pattern, ...] = Field(default=(), description="what its models are called, as everybody knows; empty = anything")
     quirks: Quirks = Quirks()
     models: tuple[ModelQuirks, ...] = Field(default=(), description="the first that matches a model counts")
     sources: tuple[StatementSource, ...] = ()

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -18,37 +18,53 @@ from flows.runtime.local_server import INTERRUPTED, INTERRUPTION
 from schemas.errors import MoodflowError, UsageError
 from schemas.printing import printable
 
+EVALUATE, LOOK, CHECK, SERVE, DATA = "Evaluate", "Look", "Check", "Serve", "Data"
+"""Groups of commands, in the order of the help."""
+
 COMMANDS = {
-    "leaderboard": ("leaderboard", "Models of a benchmark, ranked."),
-    "verify": ("lake_files", "Hash every file of a run and compute its scores again from the stored replies."),
-    "compare": ("compare", "Two runs of a benchmark, the earlier one first: scores over common items, items that flipped."),
-    "gc": ("lake_files", "Remove partitions that no run lists, and what killed writers left."),
-    "explain": ("explain", "How a number of a past run came about, down to the rows, replies and prompts behind it."),
-    "serve": ("serve", "Run Prefect server, UI, schedules and reports on this machine, until Ctrl-C."),
-    "automations": ("serve", "Make or mend the automations of `moodflow serve` on the server that PREFECT_API_URL names."),
-    "lineage": ("lineage", "Show what a run or a file was computed from, up to source files and their hashes."),
-    "options": (
-        "plan_fields",
-        "Every field of a plan that `--set PATH=VALUE` and `--config FILE` reach, with its type and default.",
-    ),
-    "schema": ("schema", "JSON schemas of the documents that `--json` prints."),
-    "run": ("stages", "Build, infer, score, report."),
-    "build": ("stages", "Build only: sample and validate the items."),
-    "infer": ("stages", "Infer only: ask the models (items must be built)."),
-    "score": ("stages", "Score only: stored replies to totals, no model call."),
-    "report": ("stages", "Report only: manifest and report of stored scores."),
     "demo": (
         "demo",
-        "The main job on a model that comes with the install: MoodBench, LongEmotion and ESC-Eval, on bundled items.",
+        "Try it out: evaluate the small model that comes with the install on MoodBench, LongEmotion and ESC-Eval.",
+        EVALUATE,
     ),
-    "datasets": ("datasets", "Datasets of the catalogue."),
-    "models": ("models", "Models and their providers."),
-    "runs": ("runs", "Runs in the lake."),
-    "journal": ("journal", "The replies a lake keeps, to be shared and taken in."),
-    "judges": ("judges", "Judges, and how far they agree with people."),
-    "cards": ("cards", "Role cards of people who seek support."),
+    "run": ("stages", "Evaluate models on a benchmark: build the items, ask the models, score the replies, report.", EVALUATE),
+    "build": ("stages", "Only sample and validate the items of a benchmark.", EVALUATE),
+    "infer": ("stages", "Only ask the models; the items must have been built.", EVALUATE),
+    "score": ("stages", "Only score stored replies; no model is called.", EVALUATE),
+    "report": ("stages", "Only write the manifest and the report of stored scores.", EVALUATE),
+    "options": (
+        "plan_fields",
+        "List every field of a plan that --set PATH=VALUE and --config FILE can set, with its type and default.",
+        EVALUATE,
+    ),
+    "runs": ("runs", "List runs, show one, rewrite its report, have people rate its answers.", LOOK),
+    "explain": ("explain", "Explain a score of a run, down to the items, replies and prompts behind it.", LOOK),
+    "leaderboard": ("leaderboard", "Rank the models of a benchmark.", LOOK),
+    "compare": ("compare", "Compare two runs of a benchmark over the items that both scored.", LOOK),
+    "verify": ("lake_files", "Hash every file of a run and recompute its scores from the stored replies.", CHECK),
+    "lineage": ("lineage", "Show what a run or a file was computed from, back to the source files and their hashes.", CHECK),
+    "models": ("models", "Check whether a model can be called, and list the known providers.", CHECK),
+    "judges": ("judges", "Measure how well judges agree with people.", CHECK),
+    "serve": ("serve", "Run the Prefect server, schedules and reports on this machine until Ctrl-C.", SERVE),
+    "automations": ("serve", "Create or repair the automations of `moodflow serve` on the server at PREFECT_API_URL.", SERVE),
+    "datasets": ("datasets", "List the datasets and check their files.", DATA),
+    "journal": ("journal", "Show, share and import the stored replies of models.", DATA),
+    "cards": ("cards", "Build role cards of people who seek support.", DATA),
+    "gc": ("lake_files", "Delete partitions that no run uses and what interrupted runs left behind.", DATA),
+    "schema": ("schema", "Print the JSON schemas of the documents that --json prints.", DATA),
 }
-"""Every command: the module beside this one whose `app` has it, and the sentence that its own help begins with."""
+"""Every command: the module beside this one whose `app` has it, the sentence that its own help begins with, and its group."""
+
+FIRST_STEPS = """MoodFlow evaluates language models as emotional companions.
+
+  moodflow demo                                       try it, nothing else needed
+  moodflow run BENCHMARK --model NAME --base-url URL  evaluate your own model
+  moodflow runs list                                  list the runs so far
+  moodflow explain latest                             see where its scores come from
+  moodflow leaderboard BENCHMARK                      rank the models of all runs
+
+moodflow --help lists all commands, moodflow COMMAND --help explains one.
+"""
 
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
@@ -79,9 +95,34 @@ class Commands(TyperGroup):
         return name, load_command(name) if name else command, rest
 
 
-app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
-for _name, (_, _help) in COMMANDS.items():
-    app.command(_name, help=_help)(lambda: None)  # stands for the command in the list of all
+app = typer.Typer(
+    cls=Commands,
+    invoke_without_command=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+@app.callback()
+def overview(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="print the version")] = False,
+) -> None:
+    """Evaluate language models as emotional companions.
+
+    Exit status: 0 done, 1 done but something failed or a check did not hold, 2 wrong usage, 130 interrupted.
+    """
+    if version:
+        from tasks.lake.manifest import read_code_version  # noqa: PLC0415
+
+        sys.stdout.write(f"moodflow {read_code_version().package}\n")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        sys.stdout.write(FIRST_STEPS)
+
+
+for _name, (_, _help, _group) in COMMANDS.items():
+    app.command(_name, help=_help, rich_help_panel=_group)(lambda: None)  # stands for the command in the list of all
 
 
 def guarded(command: Callable[[], Any]) -> int:

@@ -34,21 +34,21 @@ USED = {"benchmark", "models", "roles", "sample", "seed", "budget", "budget_toke
 COMMANDS: dict[str, tuple[CardStep, str]] = {
     "build": (
         "extract",
-        "Role cards of posts and dialogues: extract, filter, annotate, adjudicate. Ends with 1 if a call failed.",
+        "Build role cards from posts and dialogues: extract, filter, annotate, adjudicate. Ends with status 1 if a call failed.",
     ),
     "annotate": (
         "annotate",
-        "Category and grade of cards that exist: annotate, adjudicate. Ends with 1 if a call failed, or people left a card open.",
+        "Give existing cards a category and a grade. Ends with status 1 if a call failed, or people left a card open.",
     ),
 }
 """Commands by name: the first step of each, and its help."""
 
 Source = Annotated[
-    str, typer.Argument(metavar="SOURCE", help="build: posts as JSONL, or a corpus; annotate: a dataset, or own items, of cards")
+    str, typer.Argument(metavar="SOURCE", help="to build: posts as JSONL, or a corpus; to annotate: a dataset or a file of cards")
 ]
 Out = Annotated[Path, opt.option("folder for the cards", opt.WHERE, "FOLDER")]
-People = Annotated[Path | None, opt.option("CSV of what people say, who annotate in place of models", opt.JUDGE, "FILE")]
-Pipeline = Annotated[str | None, opt.option("of an installed benchmark; default: the first", opt.EVALUATED, "NAME")]
+People = Annotated[Path | None, opt.option("CSV of the annotations of people, in place of models", opt.JUDGE, "FILE")]
+Pipeline = Annotated[str | None, opt.option("pipeline of an installed benchmark; default: the first", opt.EVALUATED, "NAME")]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 

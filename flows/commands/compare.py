@@ -34,16 +34,16 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def compare(
-    before: Annotated[str, typer.Argument(metavar="RUN", help="the earlier run; moodflow runs list names them")],
+    before: Annotated[str, typer.Argument(metavar="RUN", help=f"the earlier run: {opt.HANDLES}")],
     after: Annotated[str, typer.Argument(metavar="RUN", help="the later run of the same benchmark, in any profile")],
-    flips: Annotated[int, typer.Option(min=0, help="show so many flipped items of each direction with both replies")] = 0,
-    bootstrap: Annotated[int | None, typer.Option(min=0, help="resamples for intervals; default 1000")] = None,
+    flips: Annotated[int, typer.Option(min=0, help="show N items that flipped in each direction, with both replies")] = 0,
+    bootstrap: Annotated[int | None, typer.Option(min=0, help="resamples for the intervals; default 1000")] = None,
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Two runs of a benchmark, the earlier one first: scores over common items, items that flipped.
+    """Compare two runs of a benchmark over the items that both scored.
 
-    Ends with 1 if the runs cannot be compared in every respect.
+    Ends with status 1 if the runs are not comparable in every respect.
     """
     document = compare_runs(lake or DEFAULT_LAKE, (before, after), flips, bootstrap)
     CommandResult(int(bool(document.warnings)), document, _view(document)).finish(as_json=as_json)

@@ -1,7 +1,7 @@
 """Read the files that describe a plan, a user's own and the presets under data/presets, and complete its models' entries."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -13,14 +13,14 @@ from flows.commands.plan_fields import EXAMPLE, Values
 from schemas.addresses import KeyVariables, hide_credentials
 from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL
-from schemas.errors import MoodflowError, UsageError, summarize, unknown_name
+from schemas.errors import MoodflowError, UsageError, summarize, try_each, unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.model_description import ModelDescription
 from schemas.plan import Plan, refused
 from schemas.printing import tell
 from schemas.roles import JUDGE, PANEL, gather_roles, map_role
-from tasks.models.capabilities.providers import entry_for, find_provider
+from tasks.models.capabilities.providers import entry_for, find_provider, providers_of
 from tasks.scoring.blueprints import load_blueprint, overlay
 from tasks.solvers.registry import helper_roles
 
@@ -28,8 +28,10 @@ PRESETS = DATA_FOLDER / "presets"
 """Plans as papers ran them. What stands under `models` holds for each model under test."""
 
 
-def read_configs(names: Iterable[str | Values], benchmark: str) -> tuple[Values, Values]:
-    """Read what `--config` and `--preset` name: files by path, presets by name; what is read already stays as it is.
+def read_configs(names: Sequence[str], benchmark: str | None, stated: Values | None = None) -> tuple[Values, Values]:
+    """Read what `--config` and `--preset` name: files by path, presets by name; null = the files name the benchmark.
+
+    `stated`: fields of a plan that a program gives, as one more file.
 
     Returned are the fields of the presets alone, and of everything but what presets say of models, as `gather_roles` returns
     them. Files win over presets, the later over the earlier.
@@ -38,14 +40,23 @@ def read_configs(names: Iterable[str | Values], benchmark: str) -> tuple[Values,
     values: Values = {}
     shipped = sorted(file.stem for file in PRESETS.glob("*.yaml"))
     for name in names:
-        if isinstance(name, dict):
-            values = _merge(values, gather_roles(name))
-        elif name in shipped:
-            presets = _merge(presets, _for_benchmark(gather_roles(_read_config(PRESETS / f"{name}.yaml")), name, benchmark))
-        elif not Path(name).suffix and not Path(name).exists():
+        if name in shipped:
+            continue
+        if not Path(name).suffix and not Path(name).exists():
             raise unknown_name("preset", name, shipped, "--preset, --config", "name a preset, or the path of a file")
-        else:
-            values = _merge(values, gather_roles(_read_config(Path(name))))
+        values = _merge(values, gather_roles(_read_config(Path(name))))
+    values = _merge(values, gather_roles(stated or {}))
+    benchmark = str(benchmark or values.get("benchmark") or "")
+    if not benchmark:
+        raise UsageError(
+            "no benchmark was named",
+            where="BENCHMARK",
+            expected="a benchmark on the command line, or as `benchmark` in a file that --config names",
+            got=f"files {', '.join(names)}" if names else "neither",
+            next_step="for example moodflow run BENCHMARK --config FILE; moodflow run --help lists the benchmarks",
+        )
+    for name in (name for name in names if name in shipped):
+        presets = _merge(presets, _for_benchmark(gather_roles(_read_config(PRESETS / f"{name}.yaml")), name, benchmark))
     fields = {name: value for name, value in presets.items() if name != "models"}
     return presets, _merge(fields, values) | {"benchmark": benchmark}
 
@@ -62,7 +73,28 @@ def complete_plan(values: Values, presets: Values) -> Values:
     models = values["models"]
     if isinstance(models, list | tuple):
         models = [overlay(presets.get("models", {}), entry) for entry in models]
+    tested = [(entry, "--model ") for entry in models] if isinstance(models, list) else []
+    in_roles = [(entry, f"--role {name}=") for name, role in values["roles"].items() for entry in role["default"]]
+    try_each(lambda each: _require_server(*each), [*tested, *in_roles])
     return {**values, "models": models}
+
+
+def _require_server(entry: Any, option: str) -> None:
+    """Raise UsageError, with the providers that have such a model, if an entry does not say where its model is served."""
+    if not isinstance(entry, Mapping) or entry.get("base_url") or (entry.get("name") or EMBEDDED_MODEL) == EMBEDDED_MODEL:
+        return
+    name, of_role = str(entry["name"]), option.endswith("=")
+    address = f"{option}{name}@URL" if of_role else "--base-url URL"
+    step = f"{address}, or --provider ID of a provider that moodflow models list shows"
+    if providers := [f"{option}{name}@{each.id}" if of_role else f"--provider {each.id}" for each in providers_of(name)]:
+        step = f"{' or '.join(providers)} has models of this name; for any other server {address}"
+    raise UsageError(
+        f"model {name} needs a provider or a base_url",
+        where=f"{option}{name}",
+        expected=f"where it is served; only {EMBEDDED_MODEL} comes with the install",
+        got=name,
+        next_step=step,
+    )
 
 
 def _complete_entries(values: Values) -> Values:

@@ -24,26 +24,26 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 @app.command("list")
 def list_command(mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> None:
-    """Every dataset of the catalogue and whether its files are here."""
+    """List every dataset and whether its files are here."""
     document = list_datasets(Locator.for_mirror(mirror))
     CommandResult(0, document, [terminal_table(_list_table(document))]).finish(as_json=as_json)
 
 
 @app.command("show")
 def show_command(name: str = typer.Argument(metavar="ID"), mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> None:
-    """One catalogue entry: source, licence, gold, differences from the paper."""
+    """Show one dataset: source, licence, gold answers, differences from the paper."""
     CommandResult(0, describe_entry(find_dataset(name), Locator.for_mirror(mirror))).finish(as_json=as_json)
 
 
 @app.command("check")
 def check_command(
     name: str | None = typer.Argument(None, metavar="[ID]"),
-    every: bool = typer.Option(False, "--all", help=f"every dataset of {FIRST}"),
-    offline: bool = typer.Option(False, "--offline", help="use what is here, fetch nothing"),
+    every: bool = typer.Option(False, "--all", help=f"check every dataset of {FIRST}"),
+    offline: bool = typer.Option(False, "--offline", help="use the files that are here, fetch none"),
     mirror: opt.Mirror = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Fetch or find the files, verify, read and validate them; print what is in them and which scores they allow."""
+    """Fetch or find the files, verify and read them, and show what is in them and which scores they allow."""
     if every == (name is not None):
         raise UsageError(
             "which dataset is to be checked is not clear",

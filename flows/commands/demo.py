@@ -32,11 +32,11 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def demo(
-    sample: Annotated[int | None, typer.Option(help=f"items per task of MoodBench; default: {SAMPLE}")] = None,
+    sample: Annotated[int | None, typer.Option(help=f"items per task of MoodBench; default {SAMPLE}")] = None,
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """The main job on a model that comes with the install: MoodBench, LongEmotion and ESC-Eval, on bundled items."""
+    """Try it out: evaluate the small model that comes with the install on MoodBench, LongEmotion and ESC-Eval."""
     plans = demo_plans(lake, sample)
     announce(plans[0])
     # That most replies of so small a model cannot be read is no failure of the demo.

@@ -21,22 +21,28 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def explain(
     run: opt.Run,
-    model: str | None = typer.Option(None, "--model", help="only this model; required for rows if the run has several"),
-    setting: str | None = typer.Option(None, "--setting", help="only this setting; required for rows if the run has several"),
-    ability: str | None = typer.Option(None, "--ability", help="explain the score of this ability, of any tier"),
-    task: str | None = typer.Option(None, "--task", help="explain the score of this task"),
-    dataset: str | None = typer.Option(None, "--dataset", help="explain the score of this dataset, with its rows"),
-    item: str | None = typer.Option(None, "--item", help="show one row in full: messages sent, reply, reading, ratings, files"),
-    worst: int | None = typer.Option(None, "--worst", min=1, help="show the N lowest-scoring rows of the dataset"),
+    model: str | None = typer.Option(
+        None, "--model", help="only this model; needed with --item and --worst if there are several"
+    ),
+    setting: str | None = typer.Option(
+        None, "--setting", help="only this setting; needed with --item and --worst if there are several"
+    ),
+    ability: str | None = typer.Option(None, "--ability", help="explain this ability, at any level"),
+    task: str | None = typer.Option(None, "--task", help="explain this task"),
+    dataset: str | None = typer.Option(None, "--dataset", help="explain this dataset, and list its items"),
+    item: str | None = typer.Option(
+        None, "--item", help="show one item in full: messages sent, reply, how it was read, ratings, files"
+    ),
+    worst: int | None = typer.Option(None, "--worst", min=1, help="show the N lowest-scoring items of the dataset"),
     where: str | None = typer.Option(
-        None, "--where", metavar="COND", help="compare the items that meet this condition with the others"
+        None, "--where", metavar="COND", help="compare the items that meet this condition with all others"
     ),
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Explain a score of a past run, down to the rows, replies and prompts behind it.
+    """Explain a score of a run, down to the items, replies and prompts behind it.
 
-    Exit status 1: stored numbers do not add up, or a prompt is not the one that was stored.
+    Ends with status 1 if stored scores do not add up, or a prompt differs from the one that was stored.
     """
     wanted = Selection(model, setting, ability, task, dataset, item, worst)
     explain_run(reopen(lake or DEFAULT_LAKE, run), wanted, where).finish(as_json=as_json)

@@ -30,7 +30,7 @@ OtherJournal = Annotated[Folder, typer.Argument(metavar="LAKE_OR_FILE", parser=p
 
 @app.command("show")
 def show_journal(*, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """Replies by endpoint and model: number, size, dates."""
+    """Show how many replies are stored, by server and model."""
     document = summarise(_journal_of(lake))
     total = f"{document.replies:,} replies in {document.journal}, {document.file_bytes / KIB:,.0f} KiB"
     CommandResult(0, document, [terminal_table(_models_table(document)), total]).finish(as_json=as_json)
@@ -47,7 +47,7 @@ def _models_table(document: JournalSummary) -> Table:
 def export_journal(
     file: ParquetFile,
     *,
-    model: str | None = typer.Option(None, "--model", help="only replies to calls that asked this model"),
+    model: str | None = typer.Option(None, "--model", help="only replies of this model"),
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -58,8 +58,8 @@ def export_journal(
 
 
 @app.command("requests", cls=PlanCommand)
-def write_requests(context: typer.Context, benchmark: opt.Benchmark, to: opt.ToFolder, as_json: opt.AsJson = False) -> None:
-    """Write the calls that a run would make now for others to answer: a batch, and a task of lm-evaluation-harness."""
+def write_requests(context: typer.Context, to: opt.ToFolder, benchmark: opt.Planned = None, as_json: opt.AsJson = False) -> None:
+    """Write the calls that a run would make, as a batch and as a task of lm-evaluation-harness."""
     plan = read_plan(benchmark, context.obj)
     require_prefect_settings()
     from flows.commands.planned_calls import write_wave  # noqa: PLC0415
@@ -74,13 +74,15 @@ def write_requests(context: typer.Context, benchmark: opt.Benchmark, to: opt.ToF
 def import_journal(
     context: typer.Context,
     source: Annotated[Path, typer.Argument(metavar="FILE|FOLDER", help="FILE.parquet, a log FILE.jsonl, or result files")],
-    benchmark: Annotated[str | None, typer.Argument(metavar="BENCHMARK", help="what a folder's replies are to")] = None,
-    requests: Annotated[Path | None, opt.option("folder of the calls that a log answers", opt.WHERE, "FOLDER")] = None,
+    benchmark: Annotated[
+        str | None, typer.Argument(metavar="BENCHMARK", help="benchmark that the replies of a folder belong to")
+    ] = None,
+    requests: Annotated[Path | None, opt.option("folder of the calls that the log answers", opt.WHERE, "FOLDER")] = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Take in the replies of a file, each verified, or of result files to the calls of a plan. Ends with 1 if one was refused.
+    """Import replies from a file, from the log of a batch, or from result files. Ends with status 1 if one was refused.
 
-    A log is the output of a batch, or the samples of lm-evaluation-harness.
+    Each reply is verified. A log is the output of a batch, or the samples of lm-evaluation-harness.
     """
     options: PlanOptions = context.obj
     unfit = [name for name in options.named if name != "--lake"] if benchmark is None else ["--requests"] if requests else []
@@ -107,7 +109,7 @@ def import_journal(
 
 @app.command("merge")
 def merge_journal(other: OtherJournal, *, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """Take in the replies of another journal, each verified. Ends with 1 if one was refused."""
+    """Import the replies of another journal, each verified. Ends with status 1 if one was refused."""
     ours, kept = _journal_of(lake), state_folder(other)
     theirs = _journal_of(other) if kept.is_dir() else kept
     _imported(theirs, ours, merge_replies(theirs, ours)).finish(as_json=as_json)

@@ -33,14 +33,14 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 Human = Annotated[Path, typer.Option("--human", metavar="FILE", help="ratings by people: .parquet, .csv or .jsonl")]
 
-Across = Annotated[bool, typer.Option("--across", help="also each judged dimension with each criterion of people")]
+Across = Annotated[bool, typer.Option("--across", help="also compare each judged dimension with each criterion of people")]
 
 
 @app.command("check")
 def check_command(
     run: opt.Run, human: Human, across: Across = False, lake: opt.LakeFolder = None, as_json: opt.AsJson = False
 ) -> None:
-    """Compare judges with people, beside people with each other and the best constant. Ends with 1 if rows were refused."""
+    """Compare judges with people, people with each other, and a constant rating. Ends with status 1 if rows were refused."""
     document = check_judges(reopen(lake or DEFAULT_LAKE, run), human, across=across)
     CommandResult(int(document.refused > 0), document, _view(document)).finish(as_json=as_json)
 
@@ -54,7 +54,7 @@ def pairs_command(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Write pairs of dialogues on the same card, in both orders, and a blueprint that asks a judge which person is more human."""
+    """Write pairs of dialogues on the same card, and a blueprint that asks a judge which person seems more human."""
     setup = read_yaml(read_text(DATA_FOLDER / "more_human.yaml"))
     items = [*pair_items(try_each(partial(reopen, lake or DEFAULT_LAKE), runs), setup)]
     texts = {"pairs.jsonl": "\n".join(map(json.dumps, items)), "pairs.yaml": json.dumps(setup["blueprint"], indent=1)}
@@ -73,12 +73,12 @@ def pairs_command(
 @app.command("votes")
 def votes_command(
     source: Annotated[
-        str, typer.Argument(metavar="RUN|FILE", help="run of pairs, or .csv: card_id, first, second, winner, rater")
+        str, typer.Argument(metavar="RUN|FILE", help="a run of pairs, or a .csv: card_id, first, second, winner, rater")
     ],
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Strengths of simulated persons by votes on which of two is more human, and how often a vote turns with the order."""
+    """Rank simulated persons by votes on which of two seems more human, and count votes that change with the order."""
     is_file = source.endswith(".csv")
     document = compare_persons(votes_of_people(Path(source)) if is_file else votes_of_run(reopen(lake or DEFAULT_LAKE, source)))
     rows = [(row.person, row.strength, Interval.of(row.ci_low, row.ci_high)) for row in document.persons]

@@ -21,11 +21,13 @@ from tasks.lake.manifest import read_manifests
 from tasks.lake.unused import find_unused, hold_alone
 from tasks.text.number_format import number
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="list only")]
-Yes = Annotated[bool, typer.Option("--yes", help="remove without asking")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="list the files, delete nothing")]
+Yes = Annotated[bool, typer.Option("--yes", help="delete without asking")]
 OlderThan = Annotated[
     float,
-    typer.Option("--older-than", metavar="HOURS", min=0, max=1_000_000, help="keep what is younger: a build may await its run"),
+    typer.Option(
+        "--older-than", metavar="HOURS", min=0, max=1_000_000, help="keep younger files: a build may be waiting for its run"
+    ),
 ]
 
 app = typer.Typer(add_completion=False)
@@ -40,9 +42,9 @@ def gc(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Remove partitions that no run lists, and what killed writers left. Journal, embeddings and reports stay.
+    """Delete partitions that no run uses and what interrupted runs left behind. Journal, embeddings and reports stay.
 
-    While a run is going on in the lake, nothing is removed.
+    While a run is going on in the lake, nothing is deleted.
     """
     folder = lake or DEFAULT_LAKE
     if isnan(older_than):
@@ -134,7 +136,7 @@ MOST_SHOWN = 20
 
 @app.command()
 def verify(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """Hash every file of a run and compute its scores again from the stored replies. Ends with 1 if anything differs."""
+    """Hash every file of a run and recompute its scores from the stored replies. Ends with status 1 if anything differs."""
     from tasks.verify.run import verify_run  # noqa: PLC0415  takes seconds
 
     document = verify_run(lake or DEFAULT_LAKE, run)

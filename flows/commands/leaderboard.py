@@ -23,10 +23,12 @@ from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.leaderboard_files import write_leaderboard
 from tasks.text.tables import as_cell
 
-Runs = Annotated[list[str] | None, typer.Option("--run", help="one run, may be repeated; default: the newest of each model")]
+Runs = Annotated[
+    list[str] | None, typer.Option("--run", help="rank only this run; repeatable; default: the newest run of each model")
+]
 Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="also write a page with figures and history")]
-Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="also write tables, more of them beside the file")]
-Latex = Annotated[Path | None, typer.Option("--latex", metavar="FILE", help="also write tables for a paper")]
+Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="also write tables as CSV, further ones beside the file")]
+Latex = Annotated[Path | None, typer.Option("--latex", metavar="FILE", help="also write tables as LaTeX, for a paper")]
 
 app = typer.Typer(add_completion=False)
 
@@ -34,19 +36,23 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def leaderboard(
     benchmark: opt.Benchmark,
-    published: bool = typer.Option(False, "--published", help="the paper's table through our own aggregation and veto"),
-    with_published: bool = typer.Option(False, "--with-published", help="the paper's models beside your own"),
+    published: bool = typer.Option(False, "--published", help="rank the paper's models by the same aggregation and veto"),
+    with_published: bool = typer.Option(False, "--with-published", help="show the paper's models beside your own"),
     run: Runs = None,
     html: Page = None,
     csv: Csv = None,
     latex: Latex = None,
-    where: str | None = typer.Option(None, "--where", metavar="COND", help="only models of which this is said, ranked anew"),
-    group_by: str | None = typer.Option(None, "--group-by", metavar="FIELD", help="institution, series, openness ..."),
+    where: str | None = typer.Option(
+        None, "--where", metavar="COND", help="only models whose description meets this condition, ranked among themselves"
+    ),
+    group_by: str | None = typer.Option(
+        None, "--group-by", metavar="FIELD", help="group by a field of the descriptions: institution, series, openness ..."
+    ),
     profile: opt.ScoredAs = "corrected",
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Models of a benchmark, ranked."""
+    """Rank the models of a benchmark."""
     folder, runs = lake or DEFAULT_LAKE, run or []
     if html and (html.suffix != ".html" or html.is_dir()):
         raise UsageError(

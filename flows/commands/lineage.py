@@ -39,16 +39,16 @@ OWN_COPY = re.compile(r"(?P<kind>own files, [^:]+): (?P<path>.+?), sha256 (?P<sh
 
 Target = Annotated[
     str,
-    typer.Argument(metavar="RUN|FILE", help="a run, a file of the lake, or 8 or more first digits of a partition's fingerprint"),
+    typer.Argument(metavar="RUN|FILE", help=f"{opt.HANDLES}; a file of the lake; or 8 or more digits of a fingerprint"),
 ]
-Mermaid = Annotated[bool, typer.Option("--mermaid", help="print the layers as a mermaid graph")]
+Mermaid = Annotated[bool, typer.Option("--mermaid", help="print the layers as a Mermaid graph")]
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
 def lineage(target: Target, lake: opt.LakeFolder = None, mermaid: Mermaid = False, as_json: opt.AsJson = False) -> None:
-    """Show what a run or a file was computed from, up to source files and their hashes."""
+    """Show what a run or a file was computed from, back to the source files and their hashes."""
     graph = read_graph(lake or DEFAULT_LAKE, target)
     if mermaid and not as_json:
         print(*map(printable, diagram_of_graph(graph)), sep="\n")  # noqa: T201  as it is, to be piped into a file

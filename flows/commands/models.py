@@ -44,7 +44,7 @@ def check_command(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Send a tiny and a long call, say what works and remember it in the lake. Ends with 1 if no answer came from there."""
+    """Send a short and a long call, show what works and remember it. Ends with status 1 if no answer came."""
     if (name != EMBEDDED_MODEL or provider or base_url) and bool(provider) == bool(base_url):
         raise UsageError(
             f"where model {name} is served is not clear",
@@ -74,14 +74,14 @@ def check_command(
 
 @app.command("list")
 def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """Providers known by name, and the models that were checked."""
+    """List the known providers, and the models that were checked."""
     document = list_models(state_folder(lake or DEFAULT_LAKE), os.environ)
     CommandResult(0, document, _list_view(document)).finish(as_json=as_json)
 
 
 @app.command("accept")
 def accept_command(name: str = typer.Argument(metavar="NAME"), lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """Take the replies of a drifting model for usual from now on; its scores still rest on earlier ones."""
+    """Accept the replies of a changed model as usual from now on; its scores still rest on earlier ones."""
     accepted = accept_findings(state_folder(lake or DEFAULT_LAKE), name)
     view = [f"{each.model} at {each.identity}: up to {percent(each.usual)} of its replies may differ" for each in accepted]
     CommandResult(0, AcceptedFindings(accepted=tuple(accepted)), view).finish(as_json=as_json)

@@ -18,39 +18,47 @@ def option(text: str, group: str, metavar: str | None = None, *names: str, **mor
 
 
 SHIPPED = ", ".join(sorted(file.stem for file in (DATA_FOLDER / "blueprints").glob("*.yaml") if not file.stem.endswith("-mini")))
-Run = Annotated[str, typer.Argument(metavar="RUN", help="a run of the lake; moodflow runs list names them")]
-Benchmark = Annotated[str, typer.Argument(metavar="BENCHMARK", help=f"{SHIPPED}, NAME-mini, or a blueprint file")]
-Mirror = Annotated[Path | None, typer.Option(envvar="MOODFLOW_MIRROR", help="folder with source files, host/owner/repo/path")]
+HANDLES = "the number of a run in `moodflow runs list`, latest, latest~1, or the beginning of its name"
+Run = Annotated[str, typer.Argument(metavar="RUN", help=HANDLES)]
+NAMES = f"{SHIPPED}, NAME-mini, or a blueprint file"
+Benchmark = Annotated[str, typer.Argument(metavar="BENCHMARK", help=NAMES)]
+Planned = Annotated[str | None, typer.Argument(metavar="BENCHMARK", help=f"{NAMES}; may stand in --config FILE")]
+Mirror = Annotated[
+    Path | None, typer.Option(envvar="MOODFLOW_MIRROR", help="folder with source files, laid out host/owner/repo/path")
+]
 LakeFolder = Annotated[
     Folder | None,
     typer.Option(
         "--lake",
         parser=parse_folder,
         metavar="FOLDER",
-        help="of the layers, or s3://BUCKET/PREFIX; default parquet",
+        help="folder of results, or s3://BUCKET/PREFIX; default parquet",
         rich_help_panel=WHERE,
     ),
 ]
-Provider = Annotated[str | None, option("one of `moodflow models list`, instead of --base-url", MODEL, "ID")]
-BaseUrl = Annotated[str | None, option("OpenAI-compatible server: http://localhost:8000/v1", MODEL, "URL")]
+Provider = Annotated[str | None, option("provider that `moodflow models list` shows, instead of a URL", MODEL, "ID")]
+BaseUrl = Annotated[str | None, option("OpenAI-compatible server, such as http://localhost:8000/v1", MODEL, "URL")]
 KeyEnv = Annotated[str | None, option("environment variable that holds the API key", MODEL, "NAME")]
-About = Annotated[Path | None, option("descriptions of models by name, a YAML file", MODEL, "FILE")]
-DescriptionFile = Annotated[Path, option("descriptions of models of the run by name, a YAML file", MODEL, "FILE")]
-Fields = Annotated[list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="of the model's entry, as `run` has it")]
-ScoredAs = Annotated[str, typer.Option("--profile", help="corrected, or reference: as the released code would score")]
+About = Annotated[Path | None, option("YAML file that describes the models, by name", MODEL, "FILE")]
+DescriptionFile = Annotated[Path, option("YAML file that describes models of the run, by name", MODEL, "FILE")]
+Fields = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="FIELD=VALUE", help="set a field of the model, as `run --set models.FIELD=VALUE` does"),
+]
+ScoredAs = Annotated[str, typer.Option("--profile", help="corrected, or reference: score as the released code would")]
 Vary = Annotated[
     list[str] | None,
     typer.Option(
-        "--vary", metavar="PATH=V1,V2", help="a run for each value, then a comparison; once or twice", rich_help_panel=EVALUATED
+        "--vary", metavar="PATH=V1,V2", help="one run per value, then a comparison; once or twice", rich_help_panel=EVALUATED
     ),
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="print calls, tokens and money it would take; ask nothing", rich_help_panel=LIMITS)
+    bool, typer.Option("--dry-run", help="print the calls, tokens and money it would take; call no model", rich_help_panel=LIMITS)
 ]
-Again = Annotated[bool, typer.Option("--again", help="probe anew, whatever is remembered")]
+Again = Annotated[bool, typer.Option("--again", help="probe again, even if results are remembered")]
 Timeout = Annotated[float, typer.Option("--timeout", min=0.001, help="seconds to wait for one reply")]
-ToFolder = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="for the files; made if it is not there")]
+ToFolder = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="folder for the files; created if needed")]
 FailOnRegression = Annotated[
     bool, typer.Option("--fail-on-regression", help="end with status 1 if a model regressed", rich_help_panel=OUTPUT)
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on standard output", rich_help_panel=OUTPUT)]
+AsJson = Annotated[bool, typer.Option("--json", help="print one JSON document", rich_help_panel=OUTPUT)]

@@ -247,7 +247,7 @@ def _words(annotation: Any) -> tuple[str, ...]:
 
 @app.command()
 def list_options(as_json: opt.AsJson = False) -> None:
-    """Every field of a plan that `--set PATH=VALUE` and `--config FILE` reach, with its type and default."""
+    """List every field of a plan that --set PATH=VALUE and --config FILE can set, with its type and default."""
     options = tuple(
         PlanOption(path=field.path, type=field.kind, default=field.default, description=field.info.description or "")
         for field in plan_fields().values()

@@ -16,7 +16,7 @@ from flows.commands.config_files import complete_plan, read_configs, read_descri
 from flows.commands.plan_fields import Values, assign, find_field, parse_setting, parse_value, plan_fields, role_names
 from schemas.addresses import hide_credentials
 from schemas.chat import EMBEDDED_MODEL
-from schemas.errors import UsageError, suggest
+from schemas.errors import UsageError, suggest, try_each
 from schemas.plan import Plan, refused
 from schemas.roles import JUDGE
 from tasks.models.cost import check_budget
@@ -29,7 +29,7 @@ def complete_path(incomplete: str) -> list[str]:
 
 
 PathValues = opt.option(
-    "any other field, see `moodflow options`; repeatable", opt.EVALUATED, "PATH=VALUE", autocompletion=complete_path
+    "any other field that `moodflow options` lists; repeatable", opt.EVALUATED, "PATH=VALUE", autocompletion=complete_path
 )
 ConfigFiles = opt.option(
     "file with fields of the plan, or preset paper; options win", opt.EVALUATED, "FILE", "--config", "--preset"
@@ -41,29 +41,31 @@ class PlanOptions:
     """The options that describe a plan, as they were given; all but role, set, config and about are named as its fields."""
 
     model: Annotated[
-        list[str] | None, opt.option(f"name; {EMBEDDED_MODEL} comes with the install; repeatable", opt.MODEL, "NAME")
+        list[str] | None, opt.option(f"model to evaluate; {EMBEDDED_MODEL} comes with the install; repeatable", opt.MODEL, "NAME")
     ] = None
     provider: opt.Provider = None
     base_url: opt.BaseUrl = None
     api_key_env: opt.KeyEnv = None
-    temperature: Annotated[float | None, opt.option("0 = the likeliest token; default 0", opt.MODEL)] = None
-    max_tokens: Annotated[int | None, opt.option("longest reply, reasoning included; default 512", opt.MODEL)] = None
+    temperature: Annotated[float | None, opt.option("0 = always the likeliest token; default 0", opt.MODEL)] = None
+    max_tokens: Annotated[int | None, opt.option("length limit of a reply, reasoning included; default 512", opt.MODEL)] = None
     about: opt.About = None
-    judge: Annotated[list[str] | None, opt.option("model that judges free-text answers", opt.JUDGE, "NAME")] = None
+    judge: Annotated[list[str] | None, opt.option("model that rates free-text answers", opt.JUDGE, "NAME")] = None
     role: Annotated[
-        list[str] | None, opt.option("judge, panel or helper: MODEL@URL or '{name: N, ...}'", opt.JUDGE, "NAME=MODEL")
+        list[str] | None, opt.option("judge, panel or helper model: MODEL@URL or '{name: N, ...}'", opt.JUDGE, "NAME=MODEL")
     ] = None
     judge_base_url: Annotated[str | None, opt.option("server of the judge", opt.JUDGE, "URL")] = None
-    datasets: Annotated[str | None, opt.option("only these, by commas", opt.EVALUATED, "NAMES")] = None
-    settings: Annotated[str | None, opt.option("how items are asked, by commas; default base", opt.EVALUATED, "NAMES")] = None
-    sample: Annotated[int | None, opt.option("items per dataset; default 300, or as the blueprint says", opt.EVALUATED)] = None
-    seed: Annotated[int | None, opt.option("of sampling and intervals; default 0", opt.EVALUATED)] = None
-    repeat: Annotated[int | None, opt.option("times each item is asked; default 1", opt.EVALUATED)] = None
+    datasets: Annotated[str | None, opt.option("only these, separated by commas", opt.EVALUATED, "NAMES")] = None
+    settings: Annotated[
+        str | None, opt.option("how items are asked, separated by commas; default base", opt.EVALUATED, "NAMES")
+    ] = None
+    sample: Annotated[int | None, opt.option("items per dataset; default 300, or what the blueprint says", opt.EVALUATED)] = None
+    seed: Annotated[int | None, opt.option("seed of sampling and intervals; default 0", opt.EVALUATED)] = None
+    repeat: Annotated[int | None, opt.option("how often each item is asked; default 1", opt.EVALUATED)] = None
     set: Annotated[list[str] | None, PathValues] = None
     config: Annotated[list[str] | None, ConfigFiles] = None
-    concurrency: Annotated[int | None, opt.option("most calls in flight at once; default 64", opt.LIMITS)] = None
-    budget_tokens: Annotated[int | None, opt.option("most tokens the run may use; then it ends", opt.LIMITS)] = None
-    canary: Annotated[int | None, opt.option("answered calls per model asked anew, twice, to notice a change", opt.LIMITS)] = None
+    concurrency: Annotated[int | None, opt.option("calls in flight at once; default 64", opt.LIMITS)] = None
+    budget_tokens: Annotated[int | None, opt.option("tokens the run may use before it ends", opt.LIMITS)] = None
+    canary: Annotated[int | None, opt.option("calls per model to repeat, twice, to notice a changed model", opt.LIMITS)] = None
     mirror: Annotated[Path | None, opt.option("folder with source files; or set MOODFLOW_MIRROR", opt.WHERE, "FOLDER")] = None
     lake: opt.LakeFolder = None
 
@@ -90,15 +92,15 @@ class PlanOptions:
                     assign(values, path, models)
             elif name not in ("set", "config", "about"):
                 _assign_option(name, value, values)
-        for text in self.set or ():
-            assign(values, *parse_setting(text, "--set"))
+        for path, value in try_each(lambda text: parse_setting(text, "--set"), self.set or ()):
+            assign(values, path, value)
 
     def _roles(self) -> Iterator[tuple[str, Any]]:
         """Yield the model of each role; those of the panel together."""
         panel: list[Any] = []
         taken = {JUDGE} if self.judge else set[str]()
+        try_each(lambda text: require_role(hide_credentials(text.partition("=")[0].strip()), "--role"), self.role or ())
         for text in self.role or ():
-            require_role(hide_credentials(text.partition("=")[0].strip()), "--role")
             path, value = parse_setting(text, "--role")
             if path in taken and not (panel and isinstance(value, list)):
                 raise _named_twice(path, text)
@@ -201,14 +203,19 @@ def _replacement(name: str) -> str | None:
 
 
 def read_plan(
-    benchmark: str, options: PlanOptions, *, needs_model: bool = True, stated: Values | None = None, by_path: Values | None = None
+    benchmark: str | None,
+    options: PlanOptions,
+    *,
+    needs_model: bool = True,
+    stated: Values | None = None,
+    by_path: Values | None = None,
 ) -> Plan:
     """Return the plan that options, configuration files and presets describe; a plan without a model is refused if it needs one.
 
     Options win over files, `--set` over other options, a file over the one before it and over presets. A program states fields
     as values: `stated` is one more file, and `by_path`, values by the path of a field, are set last.
     """
-    presets, values = read_configs([*(options.config or ()), *([stated] if stated else [])], benchmark)
+    presets, values = read_configs(options.config or (), benchmark, stated)
     written = values.get("roles", {}).keys() - {text.partition("=")[0].strip() for text in options.role or ()}
     options.assign_to(values)
     for path, value in (by_path or {}).items():

@@ -15,6 +15,7 @@ from schemas.documents.leaderboard import RankedSystems
 from schemas.documents.plan import RunForecast
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from schemas.plan import Plan
+from schemas.printing import shows_progress
 from tasks.leaderboard.across_models import describe_leaderboard
 from tasks.leaderboard.ranking import published_leaderboard, rank_stored_systems
 from tasks.runs.past_run import reopen
@@ -114,7 +115,7 @@ def read_arguments(benchmark: str | Path | Plan | Mapping[str, Any], arguments: 
     options = {field.name: values.pop(field.name) for field in fields(PlanOptions) if field.name in values}
     listed = {name: [value] for name, value in options.items() if name in LISTED and isinstance(value, str | Path)}
     by_path = {path: _as_field(path, value) for path, value in {**roles, **values}.items()}
-    return read_plan(stated.pop("benchmark"), PlanOptions(**{**options, **listed}), stated=stated, by_path=by_path)
+    return read_plan(None, PlanOptions(**{**options, **listed}), stated=stated, by_path=by_path)
 
 
 def _as_field(path: str, value: Any) -> Any:
@@ -135,4 +136,8 @@ def _carry_out(stage: str, plan: Plan, *, progress: bool) -> Any:
     from flows.commands.run import stage_work  # noqa: PLC0415  imports Prefect, which is configured now
     from flows.runtime.prefect_flows import run_in_thread  # noqa: PLC0415
 
-    return run_in_thread(stage_work(stage, *resolved)).document
+    before = shows_progress.set(progress)
+    try:
+        return run_in_thread(stage_work(stage, *resolved)).document
+    finally:
+        shows_progress.reset(before)

@@ -23,7 +23,6 @@ from tasks.lake.manifest import read_changes, read_code_version, read_manifests,
 from tasks.lake.seal import REPORT
 from tasks.reporting.page import make_environment, write_report
 from tasks.reporting.run_document import describe_run
-from tasks.reporting.steps import load_report_data
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_list import describe_runs
 from tasks.runs.run_tables import System
@@ -127,6 +126,8 @@ class Run:
 
     def report(self, to: str | Path | None = None) -> Folder:
         """Return the page of its report; with `to` it is written again, into that folder, from the lake alone."""
+        from tasks.reporting.steps import load_report_data  # noqa: PLC0415  imports Prefect
+
         lake = self.past.lake.root
         folder = Path(to) if to else run_folder(lake, self.name)
         if to or not (folder / REPORT).exists():

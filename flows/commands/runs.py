@@ -49,7 +49,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 @app.command("list")
 def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """Runs of the lake, newest first."""
+    """List the runs, newest first."""
     folder = lake or DEFAULT_LAKE
     document = describe_runs(folder)
     whole = len(document.runs) == len(list_runs(folder)) and all(run.best and run.state != "damaged" for run in document.runs)
@@ -79,7 +79,7 @@ def _say_best(best: BestTotal | None) -> str:
 
 @app.command("show")
 def show_command(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """One run: its scores, calls, tokens, cost and report, from the lake alone."""
+    """Show the scores, calls, tokens, cost and report of a run."""
     folder = lake or DEFAULT_LAKE
     manifest, stored = read_manifest(folder, run), Lake(folder, read_code_version())
     document = describe_run(manifest, stored)
@@ -91,13 +91,13 @@ def show_command(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson 
 def report_command(
     run: opt.Run,
     out: Annotated[Path | None, typer.Option("--out", help="folder for the report")] = None,
-    redact: bool = typer.Option(False, "--redact", help="leave texts out whose licence forbids passing them on"),
+    redact: bool = typer.Option(False, "--redact", help="leave out texts whose licence forbids passing them on"),
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Write the report of a past run again, from the lake alone: no sources, no models, no journal.
+    """Write the report of a run again, without sources, models or journal.
 
-    Without --out it goes where it was; with --redact, unless the run is redacted itself, into a folder `redacted` in there.
+    It replaces the old one, or goes to --out; with --redact it goes to a folder `redacted` beside the old one.
     """
     from tasks.reporting.steps import load_report_data  # noqa: PLC0415
 
@@ -124,7 +124,7 @@ def report_command(
 
 @app.command("describe")
 def describe_command(run: opt.Run, about: opt.DescriptionFile, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """Change what a past run says of its models, seal it again and show it: no call, no score and no name of a run changes."""
+    """Change the descriptions of the models of a run and show it; no call, no score and no name changes."""
     folder = lake or DEFAULT_LAKE
     names = [model["name"] for model in read_manifest(folder, run).plan.get("models", ())]
     describe_models(folder, run, read_descriptions(about, names))
@@ -138,7 +138,7 @@ def export_command(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Write the replies of a run about annotated conversations as result files, and their scores as a score file."""
+    """Write the replies and scores of a run about annotated conversations as result files and a score file."""
     past = reopen(lake or DEFAULT_LAKE, run)
     of_run = [exchange for setting, exchange in EXCHANGES.items() if past.partitions("answers", setting=setting)]
     written = [path for exchange in of_run or EXCHANGES.values() for path in exchange.export(past, to)]
@@ -149,20 +149,24 @@ def export_command(
 @app.command("rate")
 def rate_command(
     run: opt.Run,
-    more: Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="more filled sheets, after --import FILE")] = None,
-    to: Annotated[Path | None, typer.Option("--to", metavar="FOLDER", help="write a sheet here, as CSV and as a page")] = None,
-    filled: Annotated[list[Path] | None, typer.Option("--import", metavar="FILE...", help="take in filled sheets")] = None,
-    method: Annotated[str | None, typer.Option("--method", help="of the blueprint; default: all judged ones")] = None,
-    rubric: Annotated[str | None, typer.Option("--rubric", help="to rate by; default: the method's")] = None,
-    sample: Annotated[int | None, typer.Option("--sample", min=1, help="answers on the sheet; default: all")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="of order and sample")] = 0,
-    redact: bool = typer.Option(False, "--redact", help="leave answers out whose texts may not be passed on"),
+    more: Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="further filled sheets, after --import FILE")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="FOLDER", help="write a sheet to this folder, as CSV and as a page")
+    ] = None,
+    filled: Annotated[list[Path] | None, typer.Option("--import", metavar="FILE...", help="import filled sheets")] = None,
+    method: Annotated[
+        str | None, typer.Option("--method", help="only answers scored by this method; default: every judged one")
+    ] = None,
+    rubric: Annotated[str | None, typer.Option("--rubric", help="rubric to rate by; default: that of the method")] = None,
+    sample: Annotated[int | None, typer.Option("--sample", min=1, help="number of answers on the sheet; default: all")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="seed of order and sample")] = 0,
+    redact: bool = typer.Option(False, "--redact", help="leave out answers whose texts may not be passed on"),
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Have people rate answers without knowing whose they are: write a sheet, or take filled ones in and score the run anew.
+    """Have people rate answers blind: write a sheet, or import filled ones and score the run with them.
 
-    Ends with 1 if a row of a sheet was refused.
+    Ends with status 1 if a row of a sheet was refused.
     """
     past = reopen(lake or DEFAULT_LAKE, run)
     if filled and to is None:

@@ -15,17 +15,21 @@ from schemas.errors import UsageError
 
 WEBHOOK_ADDRESS = re.compile(r"https?://[^/\s]+(/\S*)?")
 
-Config = Annotated[Path | None, typer.Option("--config", help="deployments [default: prefect.yaml here, else the one we ship]")]
-Host = Annotated[str, typer.Option("--host", help="loopback address of server and reports")]
-Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="of server and UI; 0 = any free one")]
-ReportsPort = Annotated[int, typer.Option("--reports-port", min=0, max=65535, help="of the reports; 0 = any free one")]
+Config = Annotated[
+    Path | None, typer.Option("--config", help="file of deployments; default: prefect.yaml here, else the included one")
+]
+Host = Annotated[str, typer.Option("--host", help="loopback address of the server and the reports")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="port of the server and its UI; 0 = any free one")]
+ReportsPort = Annotated[int, typer.Option("--reports-port", min=0, max=65535, help="port of the reports; 0 = any free one")]
 WebhookUrl = Annotated[
     str | None,
-    typer.Option("--webhook", envvar="MOODFLOW_WEBHOOK", help="URL that is called on a regression; better by the variable"),
+    typer.Option("--webhook", envvar="MOODFLOW_WEBHOOK", help="URL to call on a regression; better set by the variable"),
 ]
 Schedules = Annotated[
     list[str] | None,
-    typer.Option("--schedule", metavar="NAME=CRON", help='another schedule, or off, repeatable: "nightly-mini=* * * * *"'),
+    typer.Option(
+        "--schedule", metavar="NAME=CRON", help='change a schedule, or turn it off; repeatable: "nightly-mini=* * * * *"'
+    ),
 ]
 
 app = typer.Typer(add_completion=False)
@@ -42,7 +46,7 @@ def serve(
     schedule: Schedules = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Run Prefect server, UI, schedules and reports on this machine, until Ctrl-C."""
+    """Run the Prefect server, schedules and reports on this machine until Ctrl-C."""
     schedules = read_schedules(schedule or ())
     require_address(webhook)
     require_prefect_settings()
@@ -54,7 +58,7 @@ def serve(
 
 @app.command()
 def automations(webhook: WebhookUrl = None, as_json: opt.AsJson = False) -> None:
-    """Make or mend the automations of `moodflow serve` on the server that PREFECT_API_URL names."""
+    """Create or repair the automations of `moodflow serve` on the server at PREFECT_API_URL."""
     require_address(webhook)
     require_prefect_settings()
     from flows.service.registration import mend_automations  # noqa: PLC0415

@@ -10,11 +10,13 @@ from flows.commands import options as opt
 from flows.commands.plan_options import PlanCommand, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.vary import Settings, read_variants, require_differing, with_comparison
+from flows.planning.names import require_names
 from flows.runtime.local_server import temporary_server
 from schemas.documents.comparison import SeveralRuns
 from schemas.documents.run import RunDocument
 from schemas.errors import UsageError
 from schemas.plan import Plan
+from tasks.scoring.blueprints import profiled_blueprint
 
 if TYPE_CHECKING:
     from flows.planning.jobs import ResolvedPlan
@@ -26,7 +28,7 @@ app = typer.Typer(add_completion=False)
 
 def _stage_command(
     context: typer.Context,
-    benchmark: opt.Benchmark,
+    benchmark: opt.Planned = None,
     vary: opt.Vary = None,
     dry_run: opt.DryRun = False,
     fail_on_regression: opt.FailOnRegression = False,
@@ -75,6 +77,8 @@ def execute(
     `fails_if` has the states of a run, and verdicts on its models, with which the status is 1; `variants` the plans by what is
     varied, whose runs are compared.
     """
+    for plan in plans:  # a wrong name is told before Prefect and polars are imported
+        require_names(plan, profiled_blueprint(plan.benchmark, plan.profile, plan.prompts))
     require_prefect_settings()
     resolved = resolve_all(plans, whole=stage == "run")
     if variants:

@@ -56,7 +56,7 @@ def _read_factors(vary: Sequence[str]) -> dict[str, list[str]]:
     return factors
 
 
-def read_variants(benchmark: str, options: PlanOptions, vary: Sequence[str]) -> dict[Settings, Plan]:
+def read_variants(benchmark: str | None, options: PlanOptions, vary: Sequence[str]) -> dict[Settings, Plan]:
     """Return a plan for each combination of the values of factors, each `PATH=V1,V2`, by what is set for it."""
     chosen = [[f"{path}={value}" for value in values] for path, values in _read_factors(vary).items()]
     return {

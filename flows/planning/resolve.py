@@ -8,11 +8,12 @@ from pathlib import Path
 
 from flows.planning.capabilities import with_capabilities
 from flows.planning.jobs import EvalJob, ResolvedPlan, SelectedDataset
+from flows.planning.names import require_names
 from schemas.blueprint import SAMPLE, Blueprint, BlueprintDataset
 from schemas.canary import SCHEDULED_CANARY
 from schemas.chat import ModelEntry
 from schemas.dataset import DatasetSpec
-from schemas.errors import UsageError, suggest
+from schemas.errors import UsageError
 from schemas.lineage import Missing
 from schemas.plan import Plan, fields_of
 from schemas.printing import appearance
@@ -30,7 +31,7 @@ from tasks.metrics.metric import PROFILES
 from tasks.models.canary import epoch_identity, read_record
 from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
 from tasks.scoring.blueprints import profiled_blueprint
-from tasks.solvers.registry import SOLVERS, find_solver, helper_roles, require_prompts, require_role, settings_with
+from tasks.solvers.registry import SOLVERS, find_solver, helper_roles, require_prompts, settings_with
 from tasks.sources.locating import Locator, choose_source
 
 MAX_MODELS_LENGTH = 40
@@ -43,12 +44,11 @@ def resolve(plan: Plan, blueprint: Blueprint | None = None) -> ResolvedPlan:
     missing and lowers coverage. A wrong name, blueprint or combination of options is a UsageError or a BlueprintError.
     """
     blueprint = blueprint or profiled_blueprint(plan.benchmark, plan.profile, plan.prompts)
-    _require_settings(plan)
+    require_names(plan, blueprint)
+    for setting in plan.settings:
+        find_solver(setting).read_options(plan.solvers.get(setting, {}))
     _require_names(plan.models, "model", "--model, models")
     _require_roles(plan, blueprint)
-    if plan.datasets is not None:
-        _require_known(plan.datasets, blueprint)
-    _require_known(plan.folders, blueprint, "folders")
     locator = Locator.for_mirror(plan.mirror)
     selected, missing = [], []
     for name, entry in blueprint.datasets.items():
@@ -119,19 +119,10 @@ def open_lake(plan: Plan) -> Lake:
     return Lake(plan.lake, read_code_version())
 
 
-def _require_settings(plan: Plan) -> None:
-    """Raise UsageError if there is no such setting, or its options do not fit."""
-    for setting in plan.settings:
-        find_solver(setting).read_options(plan.solvers.get(setting, {}))
-    for setting in plan.solvers:
-        find_solver(setting, "solvers")
-
-
 def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
-    """Raise UsageError if a role or its dataset is not there or not used, a judge is missing, or judges share a name."""
+    """Raise UsageError if a role is not used, a judge is missing, or judges share a name."""
     used = (*JUDGES, *helper_roles(plan.settings))
-    for name, role in plan.roles.items():
-        require_role(name, "--role, roles")
+    for name in plan.roles:
         if name not in used:
             raise UsageError(
                 f"no setting of the plan has the role {name}, so that nobody would be asked in it",
@@ -140,7 +131,6 @@ def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
                 got=f"{name}, with settings {', '.join(plan.settings)}",
                 next_step=f"leave it out, or name a setting that has it: {', '.join(settings_with(name))}",
             )
-        _require_known(role.datasets, blueprint, f"roles.{name}.datasets")
     if PANEL in plan.roles and JUDGE not in plan.roles:
         raise UsageError(
             "a panel is named and no judge, whose ratings would be the score",
@@ -238,19 +228,6 @@ def _require_setting_asks(
                 got=f"{setting}; {', '.join(types)} items {'with' if spec.task else 'without'} long contexts",
                 next_step="name a setting that fits, or other datasets, and run those that need another one apart",
             )
-
-
-def _require_known(names: Iterable[str], blueprint: Blueprint, where: str = "--datasets") -> None:
-    for name in names:
-        if name in blueprint.datasets:
-            continue
-        raise UsageError(
-            f"benchmark {blueprint.name} has no dataset {name}",
-            where=where,
-            expected=f"one of its {len(blueprint.datasets)} datasets",
-            got=name,
-            next_step=suggest(name, blueprint.datasets, "moodflow datasets list shows them all", most=3),
-        )
 
 
 def _obstacle(name: str, entry: BlueprintDataset, plan: Plan) -> Missing | None:

@@ -1,33 +1,45 @@
-"""Show the progress of stages: Prefect artifacts that move, and for calls a bar with rate, failures and time left."""
+"""Show the progress of stages: Prefect artifacts that move; for calls a line on a terminal, or lines in a log."""
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
 from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
+from rich.table import Column
 from rich.text import Text
 
 from flows.runtime.prefect_flows import in_outermost_run
 from schemas.chat import ChatReply
+from schemas.printing import shows_progress
 
 ARTIFACT_PERIOD_S = 5.0
-LINE_PERIOD_S = 10.0
-
+LINE_PERIOD_S = 60.0
+BAR_WIDTH = 10
 
 ResultT = TypeVar("ResultT")
 
 
-class RateColumn(ProgressColumn):
-    """Calls per second; worked out when the bar is drawn, since that goes through the last thousand replies."""
+class StateColumn(ProgressColumn):
+    """Calls done, rate and time left; worked out when the line is drawn, since that goes through the last thousand replies."""
 
     def render(self, task: Task) -> Text:
-        """Return the rate; empty until two calls have ended."""
-        return Text(f"{task.speed:.1f}/s" if task.speed else "")
+        """Return the state of the calls."""
+        return Text(_count(task) + _pace(task))
+
+
+def _count(task: Task) -> str:
+    failed = f", {task.fields['failed']:,} failed" if task.fields["failed"] else ""
+    return f"{task.completed:,.0f}/{task.total or 0:,.0f} {task.fields['unit']}{failed}"
+
+
+def _pace(task: Task) -> str:
+    """Return rate and time left, to be added to the count; what is not known yet is left out."""
+    rate = f", {task.speed:,.1f}/s" if task.speed else ""
+    return rate + (f", {timedelta(seconds=task.time_remaining)} left" if task.time_remaining else "")
 
 
 class StageProgress:
@@ -35,9 +47,8 @@ class StageProgress:
 
     def __init__(self, title: str, unit: str, progress: Progress, total: int = 0) -> None:
         self._title = title
-        self._unit = unit
         self._progress = progress
-        progress.add_task(title, total=total, failed=0)
+        progress.add_task(title, total=total, failed=0, unit=unit)
         self.task = progress.tasks[-1]
 
     def expect(self, calls: int) -> None:
@@ -58,13 +69,12 @@ class StageProgress:
     @property
     def line(self) -> str:
         """Return the state as one line of text."""
-        failed = f", {self.task.fields['failed']} failed" if self.task.fields["failed"] else ""
-        return f"{self._title}: {self.task.completed:g}/{self.task.total or 0:g} {self._unit}{failed}"
+        return f"{self._title}: {_count(self.task)}"
 
     @property
-    def time_left(self) -> str:
-        """Return the time that is left at the rate so far, to be added to the line; empty where that is not known."""
-        return f", about {timedelta(seconds=self.task.time_remaining)} left" if self.task.time_remaining else ""
+    def log_line(self) -> str:
+        """Return the same for a log: after the time of day, and with rate and time left."""
+        return f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S} {self.line}{_pace(self.task)}"
 
 
 @asynccontextmanager
@@ -77,13 +87,18 @@ async def count_partitions(stage: str, title: str, total: int) -> AsyncIterator[
 @asynccontextmanager
 async def show_calls(title: str) -> AsyncIterator[StageProgress]:
     """Show progress on standard error and in a Prefect artifact while the block runs."""
-    console = Console(stderr=True)
-    failed = TextColumn("{task.fields[failed]} failed")
-    columns = (SpinnerColumn(), *Progress.get_default_columns(), MofNCompleteColumn(), RateColumn(), failed, TimeElapsedColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+    console = Console(stderr=True, quiet=not shows_progress.get())
+    with call_progress(console) as progress:
         calls = StageProgress(title, "calls", progress)
-        async with _moving_artifact("inference", calls), _in_background(_print_lines(calls, console)):
+        async with _moving_artifact("inference", calls), _in_background(print_lines(calls, console)):
             yield calls
+
+
+def call_progress(console: Console) -> Progress:
+    """Return a line that fits its terminal: the title is cut, not the state of the calls. Elsewhere it is not drawn."""
+    title = TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"))
+    columns = (SpinnerColumn(), title, BarColumn(BAR_WIDTH), StateColumn(Column(no_wrap=True)))
+    return Progress(*columns, console=console, expand=True, disable=not console.is_terminal)
 
 
 @asynccontextmanager
@@ -113,7 +128,8 @@ async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]
             await task
 
 
-async def _print_lines(calls: StageProgress, console: Console) -> None:
+async def print_lines(calls: StageProgress, console: Console) -> None:
+    """Print a line a minute where standard error is no terminal."""
     while not console.is_terminal:  # a bar shows it there
         await asyncio.sleep(LINE_PERIOD_S)
-        print(f"{calls.line}{calls.time_left}", file=sys.stderr)  # noqa: T201  the terminal is where progress belongs
+        console.out(calls.log_line, highlight=False)

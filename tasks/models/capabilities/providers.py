@@ -1,5 +1,6 @@
 """Read the list of providers, and choose a model's API capabilities from its entry, its provider and a probe."""
 
+from fnmatch import fnmatchcase
 from functools import cache
 
 import yaml
@@ -34,6 +35,12 @@ def find_provider(name: str, where: str = "--provider", otherwise: str = "name i
         got=name,
         next_step=suggest(name.lower(), providers, otherwise, most=3),
     )
+
+
+def providers_of(model: str) -> list[Provider]:
+    """Return the providers whose models are called so, whatever the case of letters; none for a name that any server may have."""
+    name = model.lower()
+    return [provider for provider in load_providers() if any(fnmatchcase(name, pattern) for pattern in provider.names)]
 
 
 def provider_at(base_url: str | None) -> Provider | None:

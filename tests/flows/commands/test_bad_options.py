@@ -48,7 +48,7 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         (("run", "moodbench-min", *SERVER), ("moodbench-mini",)),
         (("run", "moodbench-mini", "--model", "m", "--base-url", "http://no.invalid/v1"), ("cannot be reached", "//no.invalid")),
         (("run", "moodbench-mini", *SERVER, "--api-key-env", "NO_SUCH_KEY_HERE"), ("NO_SUCH_KEY_HERE", "export")),
-        (("run", "moodbench-mini", "--model", "gpt"), ("needs a base_url",)),
+        (("run", "moodbench-mini", "--model", "gpt"), ("model gpt needs a provider or a base_url",)),
         (("run", "moodbench-mini"), ("no model was named", "smollm2")),
         (("lineage", "\udcff"), ("an argument is not UTF-8", "\\udcff")),
         (("journal", "import", "x" * 5000), ("File name too long",)),
