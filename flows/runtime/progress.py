@@ -1,6 +1,7 @@
 """Show the progress of stages: Prefect artifacts that move; for calls a line on a terminal, or lines in a log."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
@@ -130,6 +131,6 @@ async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]
 
 async def print_lines(calls: StageProgress, console: Console) -> None:
     """Print a line a minute where standard error is no terminal."""
-    while not console.is_terminal:  # a bar shows it there
+    while not (console.is_terminal or console.quiet):  # a bar shows it there
         await asyncio.sleep(LINE_PERIOD_S)
-        console.out(calls.log_line, highlight=False)
+        print(calls.log_line, file=sys.stderr)  # noqa: T201  a log is where progress belongs
