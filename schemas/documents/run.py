@@ -10,7 +10,7 @@ from schemas.canary import CanaryFinding
 from schemas.changes import Regression, RunState
 from schemas.documents.document import Document
 from schemas.documents.leaderboard import DimensionScore, SystemRow, Verdict
-from schemas.documents.run_scores import AbilityScore, UnreadReplies, WeakTask
+from schemas.documents.run_scores import AbilityScore, DatasetHeadlines, UnreadReplies, WeakTask
 from schemas.lineage import CallCounts, Missing, PartitionRef
 from schemas.metrics import Metric
 from schemas.tables.columns import row_model
@@ -101,33 +101,6 @@ class SimulationCheck(Frozen):
     )
     criteria: dict[str, dict[str, float | None]] = Field(
         description="mean ratings of the persons from 0 to 10, by dataset; null = none can be read"
-    )
-
-
-class HeadlineScore(Frozen):
-    """A score that a report shows before the total, on 0-100; null = nothing was scored."""
-
-    headline: str
-    dataset: str
-    method: str
-    metric: Metric
-    model: str
-    setting: str
-    score: float | None
-    ci_low: float | None = Field(description="95 % interval")
-    ci_high: float | None
-    n: int = Field(description="items scored")
-    n_total: int
-
-
-class DatasetHeadlines(Frozen):
-    """Scores of a dataset that a report shows before the total."""
-
-    dataset: str = Field(description="its title")
-    metrics: dict[str, Metric] = Field(description="by headline, in the order of the blueprint")
-    scores: tuple[HeadlineScore, ...]
-    correlations: dict[str, dict[str, dict[str, float | None]]] = Field(
-        description="by setting and two headlines Spearman's rho; null = fewer than three models have both, or one never varies"
     )
 
 

@@ -1,8 +1,9 @@
-"""What the document of a run says of scores below the total: abilities, weakest tasks, unread replies."""
+"""What the document of a run says of scores below the total: abilities, weakest tasks, headlines, unread replies."""
 
 from pydantic import Field
 
 from schemas.base import Frozen
+from schemas.metrics import Metric
 
 
 class PartScore(Frozen):
@@ -28,6 +29,33 @@ class WeakTask(PartScore):
 
     ability: str = Field(description="title of its main ability")
     dataset: str = Field(description="the one with its lowest score")
+
+
+class HeadlineScore(Frozen):
+    """A score that a report shows before the total, on 0-100; null = nothing was scored."""
+
+    headline: str
+    dataset: str
+    method: str
+    metric: Metric
+    model: str
+    setting: str
+    score: float | None
+    ci_low: float | None = Field(description="95 % interval")
+    ci_high: float | None
+    n: int = Field(description="items scored")
+    n_total: int
+
+
+class DatasetHeadlines(Frozen):
+    """Scores of a dataset that a report shows before the total."""
+
+    dataset: str = Field(description="its title")
+    metrics: dict[str, Metric] = Field(description="by headline, in the order of the blueprint")
+    scores: tuple[HeadlineScore, ...]
+    correlations: dict[str, dict[str, dict[str, float | None]]] = Field(
+        description="by setting and two headlines Spearman's rho; null = fewer than three models have both, or one never varies"
+    )
 
 
 class UnreadReplies(Frozen):
