@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from statistics import quantiles
 from typing import Literal, NamedTuple
 
-from schemas.table import Table
+from schemas.table import Interval, Table
 
-Kind = Literal["boxes", "strips", "ranges", "points", "lines", "grid"]
+Kind = Literal["dots", "boxes", "strips", "ranges", "points", "lines", "grid"]
 """How values are drawn.
 
+dots: a panel for each series, in it a row for each `y` with the score `value` on 0-100 as a dot; `x` is a remark beside the name.
 boxes: the quartiles of each row. strips: a line for each value of a row, its median and its mean. ranges: a coloured dot in each
 row for each series, on both sides of 0. Rows are named by `y`. points: a dot for each value; those of a series are joined and
-named. lines: a coloured line for each series. grid: a cell for each `x` and `y`, coloured by `value`, which is on 0-100.
+named. lines: a coloured line for each series. grid: a cell for each `x` and `y`, coloured by `value`, which is on 0-100; a series
+heads its rows.
 """
 
 MOST_LINES = 6
@@ -29,11 +31,20 @@ class Axis(NamedTuple):
     is_time: bool = False
 
 
+class Beside(NamedTuple):
+    """What a score is seen beside: what a constant answer earns, what a gate requires, and where published scores lie."""
+
+    constant: float | None = None
+    threshold: float | None = None
+    published: Interval | None = None
+
+
 class Point(NamedTuple):
     """A value.
 
-    `low`, `high`: the ends of x, drawn of `ranges` and `points`, or of y, of `lines`. `is_hollow`: estimated, or not ranked.
-    `is_own`: measured in a run, not printed in a paper, whose values alone make boxes, medians and means where there are any.
+    `low`, `high`: the ends of x, drawn of `ranges` and `points`, of y, of `lines`, or of the value, of `dots`. `is_hollow`:
+    estimated, or not ranked. `is_own`: measured in a run, not printed in a paper, whose values alone make boxes, medians and
+    means where there are any. `anchor`: the place in the page that a dot leads to.
     """
 
     x: float | str
@@ -44,6 +55,8 @@ class Point(NamedTuple):
     high: float | None = None
     is_hollow: bool = False
     is_own: bool = False
+    beside: Beside = Beside()
+    anchor: str = ""
 
 
 PLAIN, NOTHING = Axis(), Table((), ())

@@ -9,10 +9,10 @@ from schemas.documents.leaderboard import AcrossModels
 from schemas.table import Column, Table
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.leaderboard import pairs_table, ranking_table, ranks_table, tasks_table
-from tasks.reporting.page import render_leaderboard, worded_table, write_text
+from tasks.reporting.page import render_leaderboard, write_text
 from tasks.runs.exhibits import lay_out_exhibits, origin_of
 from tasks.runs.run_tables import Row
-from tasks.text.tables import to_csv, to_latex
+from tasks.text.tables import to_csv, to_latex, worded_table
 
 LATEX_HEAD = (
     "% Needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}. Bold: best, or clear; underlined: second; italic: lowest;"

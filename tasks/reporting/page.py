@@ -1,8 +1,6 @@
 """Write reports as files, complete in themselves: a page of a run and its summary in Markdown, a page of a leaderboard."""
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -10,7 +8,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
-from schemas.chart import Chart
 from schemas.documents.leaderboard import AcrossModels
 from schemas.errors import LakeError
 from schemas.folders import Folder
@@ -27,6 +24,7 @@ from tasks.reporting.content import operations
 from tasks.reporting.content.advice import LANGUAGES
 from tasks.reporting.content.leaderboard import lay_out_leaderboard, ranking_table, runs_behind, warn_of_rows
 from tasks.reporting.content.operations import missing_table
+from tasks.reporting.content.system_charts import ShownSystem, chart_systems, show_systems
 from tasks.reporting.content.verdicts import (
     TOTAL_COLUMNS,
     change_notes,
@@ -36,10 +34,11 @@ from tasks.reporting.content.verdicts import (
     state_said,
     total_cell,
 )
-from tasks.reporting.figures.abilities import draw_abilities, overlay_systems
 from tasks.reporting.figures.palette import COLOURS
+from tasks.reporting.figures.pictures import draw_chart
 from tasks.reporting.report import Report, build_report, partitions_table
 from tasks.reporting.system_tables import results_table, scores_table, weakest_table
+from tasks.runs.baselines import score_constant_answers
 from tasks.runs.exhibits import lay_out_exhibits
 from tasks.runs.rating_sheets import SheetAnswer
 from tasks.runs.run_tables import ReportData
@@ -47,15 +46,24 @@ from tasks.runs.sections import Block
 from tasks.scoring.published import paper_of
 from tasks.solvers.registry import setting_title
 from tasks.text import number_format as formats
-from tasks.text.tables import as_cell, cell_words, escape, note_words, to_markdown, value_words
+from tasks.text.tables import as_cell, cell_words, escape, note_words, to_markdown, value_words, worded, worded_table
 
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""
 
+MOST_ROWS = 12
+"""Rows of a table, and sentences, that are seen without being asked for."""
+
+MOST_BLOCKS = 4
+"""Parts of a section likewise."""
+
 MOST_ON_A_PAGE = 16
 """Systems described on the page of the run; of more, each has a page of its own beside it: it takes 100 to 300 kB."""
 
-FILTERS = (formats.number, formats.count, formats.interval, formats.percent, formats.shorten, formats.weight, formats.shares)
+FILTERS = (
+    *(formats.number, formats.count, formats.interval, formats.percent, formats.shorten, formats.weight, formats.shares),
+    formats.moment,
+)
 """Filters of templates, under their own names; FUNCTIONS are called so."""
 
 FUNCTIONS = (
@@ -82,30 +90,24 @@ def render_pages(report: Report) -> Iterator[tuple[str, str]]:
     Styles and figures are inside, no script, nothing is loaded from anywhere.
     """
     beside = len(report.systems) > MOST_ON_A_PAGE
-    figures = {
-        "abilities": {entry.anchor: draw_abilities(entry) for entry in report.systems},
-        "overlay": overlay_systems(report.systems),
-    }
-    render = partial(_render, "page.html.jinja", report.data.blueprint, figures=figures, report=report, beside=beside)
-    for entry in report.systems if beside else ():
-        yield page_of(entry.anchor), render(systems=[entry], alone=True)
-    yield REPORT, render(systems=() if beside else report.systems, alone=False)
+    render = partial(_render, "page.html.jinja", report.data.blueprint, report=report, beside=beside)
+    shown = show_report(report)
+    for entry, system in zip(report.systems, shown, strict=True) if beside else ():
+        own = chart_systems([system], report.data.blueprint)
+        yield page_of(entry.anchor), render(systems=[entry], alone=True, figures=own)
+    figures = chart_systems(shown, report.data.blueprint)
+    yield REPORT, render(systems=() if beside else report.systems, alone=False, figures=figures)
+
+
+def show_report(report: Report) -> list[ShownSystem]:
+    """Return the systems of a report as its figures show them, in its order."""
+    constants = score_constant_answers(report.data.blueprint, report.data.baselines)
+    anchors = [entry.anchor for entry in report.systems] if len(report.systems) <= MOST_ON_A_PAGE else ()
+    return show_systems(report.data, [entry.verdict for entry in report.systems], constants, anchors)
 
 
 def _render(template: str, blueprint: Blueprint, **content: object) -> str:
     return make_environment(blueprint.ability_word).get_template(template).render(colours=COLOURS, **content)
-
-
-def worded(text: str, word: str) -> str:
-    """Return a title with another word for an ability, such as `Capabilities` for `Abilities`."""
-    stem = word.removesuffix("y")
-    return re.sub(r"\babilit", stem, re.sub(r"\bAbilit", stem.capitalize(), text))
-
-
-def worded_table(table: Table, word: str) -> Table:
-    """Return a table with another word for an ability in its titles."""
-    heads = tuple(column._replace(title=worded(column.title, word)) for column in table.columns)
-    return Table(heads, table.rows, table.title and worded(table.title, word))
 
 
 def render_sheet(run: str, answers: Sequence[SheetAnswer]) -> str:
@@ -140,6 +142,8 @@ def make_environment(ability_word: str = "ability") -> Environment:
         "sum_usage": total,
         "models_used": by_model,
         "max_partitions": MAX_PARTITIONS,
+        "most_rows": MOST_ROWS,
+        "most_blocks": MOST_BLOCKS,
         "total_interval": TOTAL_COLUMNS[1],
     }
     environment.globals.update(shared)
@@ -189,15 +193,6 @@ def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (
     return _render("leaderboard.html.jinja", data.blueprint, **shown)
 
 
-def draw_chart(chart: Chart, word: str = "ability") -> str:
-    """Draw a figure as an SVG element, with another word for an ability at its axes."""
-    # The drawing libraries take a second to load; pages without charts do not pay for it.
-    from tasks.reporting.figures import chart_kinds  # noqa: PLC0415
-
-    x, y = (axis._replace(title=worded(axis.title, word)) for axis in (chart.x, chart.y))
-    return chart_kinds.draw_chart(replace(chart, x=x, y=y))
-
-
 FULL_REPORT = "The full report, with figures, every task and example items, is the page report.html beside this file."
 
 
@@ -206,7 +201,7 @@ def write_summary(report: Report) -> str:
     word = report.data.blueprint.ability_word
     blocks = [
         f"# {escape(report.data.blueprint.title)}",
-        f"Run `{report.data.manifest.run}`, {report.data.manifest.started_at} to {report.data.manifest.finished_at}.",
+        f"Run `{report.data.manifest.run}`, {formats.moment(report.data.manifest.started_at)}.",
         *([escape(report.provenance.short_note)] if report.provenance.short_note else []),
         *_headlines(report),
         *(_since(report.data.changes, report.data.blueprint) if report.data.changes else ()),

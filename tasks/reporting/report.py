@@ -22,6 +22,7 @@ from tasks.runs.run_tables import ReportData
 from tasks.runs.score_tree import scores_of
 from tasks.runs.sections import Section, lay_out_sections, shown_sections
 from tasks.scoring.published import PublishedTable, as_table
+from tasks.text.number_format import number
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,12 @@ class SystemReport:
         """Name in headings."""
         return self.verdict.system.label
 
+    @property
+    def title(self) -> str:
+        """The same with what comes out: the total, or why there is none."""
+        total = number(self.verdict.total) if self.verdict.verdict == "scored" else self.verdict.verdict
+        return f"{self.label} {total}"
+
 
 @dataclass(frozen=True)
 class MethodNotes:
@@ -83,6 +90,25 @@ class Report:
     sections: tuple[Section, ...]
     headlines: tuple[Headlines, ...]
     method: MethodNotes
+
+    @property
+    def title(self) -> str:
+        """What comes out, in the title of the page: the best model with its total, and of which benchmark."""
+        if not self.systems:
+            return self.data.blueprint.title
+        others = len({system.model for system in self.data.systems}) - 1
+        return f"{self.systems[0].title}{f' and {others} more' if others else ''} - {self.data.blueprint.title}"
+
+    @property
+    def trusts(self) -> dict[str, list[str]]:
+        """What to know before trusting a total, and the systems that each is said of."""
+        said = dict.fromkeys(entry.verdict.trust for entry in self.systems)
+        return {trust: [entry.label for entry in self.systems if entry.verdict.trust == trust] for trust in said}
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether there is more to say of the previous run than that nothing happened since."""
+        return bool(self.data.changes and self.data.changes.state not in {"Completed", "UpToDate"})
 
     @property
     def has_levels(self) -> bool:

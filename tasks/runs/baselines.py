@@ -10,10 +10,15 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from schemas.blueprint import Blueprint
 from schemas.item import option_letters
 from schemas.metrics import METRICS, Baseline, Metric
 from schemas.question_types import QUESTION_TYPES, AnswerForm, answered_by
 from tasks.metrics.measures import POSITIVE, points_share
+from tasks.scoring.aggregation import aggregate_scores, total_scores
+from tasks.scoring.published import BASE_SETTING, TOTAL
+from tasks.scoring.reduction import normalise_scores
+from tasks.scoring.tree import tree_tables
 
 _CLOSED: tuple[AnswerForm, ...] = ("letter", "letters", "label", "index")
 ItemKey = tuple[str, str]
@@ -95,6 +100,49 @@ def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None
             _best(_letter_scores(cases, score)), MajorityLabel(POSITIVE, score(always, [item.gold for item in cases]))
         )
     return Baselines(_best(_letter_scores(cases, score), answerable), _majority(cases, score, answerable))
+
+
+def measure_datasets(blueprint: Blueprint, items: pl.DataFrame, answers: pl.DataFrame) -> dict[tuple[str, Metric], Baselines]:
+    """Return the baselines by dataset and metric of a blueprint; datasets without items are left out.
+
+    Args:
+        blueprint: what is measured.
+        items: rows of `items` of any datasets.
+        answers: rows of `answers`, which say in which orders options were shown.
+    """
+    orders, by_dataset = orders_shown(answers), items.partition_by("dataset", as_dict=True)
+    return {
+        (dataset, spec.metric): measure_baselines(by_dataset[dataset,], spec.metric, orders)
+        for dataset, entry in blueprint.datasets.items()
+        if (dataset,) in by_dataset
+        for method in entry.methods
+        for spec in method.metrics
+    }
+
+
+def score_constant_answers(blueprint: Blueprint, baselines: Mapping[tuple[str, Metric], Baselines]) -> dict[str, float]:
+    """Return what a model earns that gives the best constant answer everywhere, by main ability, and as TOTAL before a veto.
+
+    Its answers are scored as those of a model are. A score is left out where a dataset below it has no constant answer.
+    """
+    rows = []
+    for name, entry in blueprint.datasets.items():
+        counting = [(method.id, spec.metric) for method in entry.methods for spec in method.metrics if spec.weight]
+        best = [baselines.get((name, metric), Baselines()).constant for _, metric in counting]
+        earned = [(name, *key, answer.share) for key, answer in zip(counting, best, strict=True) if answer]
+        rows += earned if len(earned) == len(counting) else []
+    if not rows:
+        return {}
+    raw = pl.DataFrame(rows, schema=["dataset", "method", "metric", "value"], orient="row").with_columns(
+        model=pl.lit("constant answer"), setting=pl.lit(BASE_SETTING), n_scored=1, n_total=1
+    )
+    tree = tree_tables(blueprint)
+    mains = aggregate_scores(normalise_scores(raw, tree), tree).nodes.filter(pl.col("parent").is_null())
+    complete = mains.filter(pl.col("datasets_scored") == pl.col("datasets_total")).rename({"node": "ability"})
+    scores = dict(complete.select("ability", "score_0_100").iter_rows())
+    if {*mains["node"]} - {*scores} <= {tree.gate}:
+        (scores[TOTAL],) = total_scores(complete.drop("weight"), blueprint)["total_before_veto"]
+    return {name: score for name, score in scores.items() if score is not None}
 
 
 def orders_shown(answers: pl.DataFrame) -> dict[ItemKey, tuple[Order, ...]]:

@@ -20,7 +20,7 @@ from schemas.tables.items import Contexts, Items, Retrievals
 from schemas.tables.layers import AGGREGATED
 from schemas.tables.responses import Answers, Judgements, Responses, SimulationFaults
 from tasks.judging.answers import GOLD
-from tasks.runs.baselines import Baselines, measure_baselines, orders_shown
+from tasks.runs.baselines import Baselines, measure_datasets
 from tasks.scoring.published import BASE_SETTING, PublishedTable, as_table
 from tasks.solvers.answers import ASKED
 from tasks.solvers.registry import setting_order, setting_title
@@ -165,15 +165,7 @@ class ReportData:
     @cached_property
     def baselines(self) -> dict[tuple[str, Metric], Baselines]:
         """What answers without reading earn, by dataset and metric of the blueprint; datasets without items are left out."""
-        orders = orders_shown(self.answers)
-        by_dataset = self.items.partition_by("dataset", as_dict=True)
-        return {
-            (dataset, spec.metric): measure_baselines(by_dataset[dataset,], spec.metric, orders)
-            for dataset, entry in self.blueprint.datasets.items()
-            if (dataset,) in by_dataset
-            for method in entry.methods
-            for spec in method.metrics
-        }
+        return measure_datasets(self.blueprint, self.items, self.answers)
 
     @property
     def layers(self) -> Mapping[str, pl.DataFrame]:

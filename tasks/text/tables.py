@@ -211,3 +211,15 @@ def _latex_cell(value: Value, column: Column) -> str:
 
 def _latex(text: str) -> str:
     return " ".join(printable(text).split()).translate(_LATEX)
+
+
+def worded(text: str, word: str) -> str:
+    """Return a title with another word for an ability, such as `Capabilities` for `Abilities`."""
+    stem = word.removesuffix("y")
+    return re.sub(r"\babilit", stem, re.sub(r"\bAbilit", stem.capitalize(), text))
+
+
+def worded_table(table: Table, word: str) -> Table:
+    """Return a table with another word for an ability in its titles."""
+    heads = tuple(column._replace(title=worded(column.title, word)) for column in table.columns)
+    return Table(heads, table.rows, table.title and worded(table.title, word))

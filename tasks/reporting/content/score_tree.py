@@ -125,20 +125,19 @@ def _parts_shown(source: TreeSource, part: ScorePart) -> tuple[ScorePart, ...]:
 
 
 def _with_rows(node: Node, finding: Weakness) -> Node:
-    numbers = tuple(row for row in finding.numbers if row.path.dataset == node.part.id)
     return replace(
         node,
-        numbers=numbers,
+        numbers=tuple(row for row in finding.numbers if row.path.dataset == node.part.id),
         examples=tuple(example for example in finding.examples if example.dataset == node.part.id),
     )
 
 
 def interval_of(part: ScorePart) -> ScoreInterval | None:
-    """Return the interval of a score below the total, from those of the metrics below it; null where one has none."""
-    if metric := part.measured:
-        return rescale_interval(metric.normalisation, metric.ci_low, metric.ci_high)
+    """Return the interval of a score from those of the metrics below it; null if one that counts has none."""
     if part.score is None:
         return None
+    if measured := part.measured:
+        return rescale_interval(measured.normalisation, measured.ci_low, measured.ci_high)
     # All metrics of a dataset rest on the same items.
     return join_intervals(((below, interval_of(below)) for below in part.parts), same_items=part.kind == "dataset")
 

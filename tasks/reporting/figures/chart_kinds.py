@@ -11,10 +11,9 @@ from altair.utils import schemapi
 
 from schemas.chart import MOST_LINES, Axis, Chart, Point, quartiles
 from tasks.reporting.figures.drawing import Values, at_pixel, chart, draw, row_names, score_axis
-from tasks.reporting.figures.palette import GATE, HEAT, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL
-from tasks.text.number_format import heat_step, number, shorten
+from tasks.reporting.figures.palette import GATE, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL
+from tasks.text.number_format import shorten
 
-_CELL, _CELL_TALL = 84, 34
 _WIDE, _TALL = 380, 260
 _LABEL_TALL = 0.05
 """Share of the height of all dots that two labels must lie apart to be readable."""
@@ -162,31 +161,12 @@ def _draw_lines(figure: Chart) -> str:
     return draw(layers, _TALL, _WIDE)
 
 
-def _draw_grid(figure: Chart) -> str:
-    """Draw a heat map of values on 0-100; a cell without a value has a dash."""
-    across, down = (_texts(figure.points, end) for end in ("x", "y"))
-    x = alt.X("x:O", sort=across, axis=alt.Axis(title=None, labelAngle=0, ticks=False, domain=False))
-    y = alt.Y("y:O", sort=down, axis=alt.Axis(title=None, ticks=False, domain=False))
-    values: Values = [{"x": cell.x, "y": cell.y, "score": cell.value, "text": number(cell.value)} for cell in figure.points]
-    scored = [value | {"step": heat_step(value["score"])} for value in values if value["score"] is not None]
-    steps = alt.Color("step:O", scale=alt.Scale(domain=list(range(len(HEAT))), range=list(HEAT)), legend=None)
-    layers = [
-        chart(scored).mark_rect().encode(x=x, y=y, color=steps),
-        chart(scored).mark_text(color=INK).encode(x=x, y=y, text=alt.Text("text:N")),
-        chart([value for value in values if value["score"] is None])
-        .mark_text(color=MUTED)
-        .encode(x=x, y=y, text=alt.Text("text:N")),
-    ]
-    return draw(layers, alt.Step(_CELL_TALL), alt.Step(_CELL), grows=False)
-
-
 _KINDS = {
     "boxes": _draw_boxes,
     "strips": _draw_strips,
     "ranges": _draw_ranges,
     "points": _draw_points,
     "lines": _draw_lines,
-    "grid": _draw_grid,
 }
 
 

@@ -62,8 +62,3 @@ def test_lines_have_a_colour_each(ends: tuple[float | str, float | str], at: str
     svg = drawn("lines", *points, x=Axis("length"), y=Axis("score", 0, 1))
     # Six colours, hence six of seven; texts stand in the middle of halves.
     assert [re.findall(LINE.format(colour), svg) for colour in SERIES] == [[at]] * 6
-
-
-def test_grid_has_a_dash_where_nothing_is() -> None:
-    svg = drawn("grid", Point("16k", "5", value=72.25), Point("32k", "5"))
-    assert re.findall(r"<text[^>]*>([^<]*)<", svg) == ["72.2", "–", "16k", "32k", "5"]

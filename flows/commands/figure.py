@@ -1,0 +1,56 @@
+"""`moodflow figure`: a figure of a run or a leaderboard as a picture."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.commands import options as opt
+from flows.commands.console import CommandResult
+from schemas.documents.run import DrawnFigure
+from schemas.errors import LakeError, UsageError
+from schemas.folders import DEFAULT_LAKE
+from tasks.lake.files import replace_file
+from tasks.leaderboard.ranking import rank_stored_systems
+from tasks.reporting.figures.pictures import to_png
+from tasks.reporting.run_figures import HEADLINE, draw_figure, figures_of_leaderboard, figures_of_run
+from tasks.runs.past_run import reopen
+from tasks.scoring.blueprints import SUFFIXES, list_blueprints
+
+What = Annotated[str, typer.Argument(metavar="RUN|BENCHMARK", help="a run of the lake, or a benchmark for its ranked models")]
+To = Annotated[Path, typer.Option("--to", metavar="FILE", help="picture.png for slides, picture.svg for papers")]
+Name = Annotated[str, typer.Option("--name", help="headline, abilities, map; gains, needles, dialogue where there are such")]
+
+PICTURES = (".png", ".svg")
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def figure(what: What, to: To, name: Name = HEADLINE, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+    """Write a figure of a run or a leaderboard as a picture for a slide or a paper.
+
+    A file that is there is replaced. Whatever other figures there are can be named too; a wrong name lists them.
+    """
+    if to.suffix not in PICTURES or to.is_dir():
+        raise UsageError(
+            "the picture needs a file name",
+            where="--to",
+            expected="a file that ends in .png or .svg",
+            got=str(to),
+            next_step="for example --to picture.png",
+        )
+    folder = lake or DEFAULT_LAKE
+    if what in list_blueprints() or Path(what).suffix in SUFFIXES:
+        ranked = rank_stored_systems(what, folder, (), "corrected")
+        of, figures = ranked.blueprint.name, figures_of_leaderboard(ranked)
+    else:
+        run = reopen(folder, what)
+        of, figures = run.name, figures_of_run(run)
+    picture = draw_figure(figures, name)
+    try:
+        replace_file(to, to_png(picture) if to.suffix == ".png" else picture.encode())
+    except OSError as error:
+        step = "check space and permissions of the folder and try again"
+        raise LakeError("the picture cannot be written", where=str(to), got=str(error), next_step=step) from error
+    CommandResult(0, DrawnFigure(of=of, name=name, file=str(to)), [f"{name} of {of}: {to}"]).finish(as_json=as_json)

@@ -1,0 +1,221 @@
+"""Describe figures of systems that are shown together: totals beside the gate, abilities, and the map of tasks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from statistics import fmean
+
+from schemas.blueprint import Ability, Blueprint
+from schemas.chart import Beside, Chart, Point
+from schemas.documents.leaderboard import JudgedTotal, SystemRow
+from schemas.documents.score_part import ScorePart
+from schemas.paper import LIKENESS, Comparability
+from schemas.table import Column, Interval, Table, columns
+from tasks.reporting.content.score_tree import LETTERS, interval_of
+from tasks.reporting.content.tables import ScoreInterval, metric_paths, task_paths
+from tasks.reporting.content.verdicts import TotalVerdict
+from tasks.runs.past_run import PastRun
+from tasks.runs.run_tables import ReportData, System
+from tasks.runs.score_tree import Scores, explain_ability, scores_of
+from tasks.scoring.published import TOTAL, PublishedTable, as_table, published_of
+from tasks.text.number_format import interval, listed, number, say_ends
+
+HOLLOW = "Hollow: a total that the veto makes 0, or no total of the benchmark."
+
+MOST = 24
+"""Rows of a figure; more cannot be told apart, and make a page heavy."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShownSystem:
+    """A system in a figure. `constants`: what constant answers earn on the same items; `anchor`: its place in the page."""
+
+    total: JudgedTotal
+    record: Comparability | None
+    scores: Scores
+    constants: Mapping[str, float]
+    anchor: str = ""
+    name: str = ""
+
+    @property
+    def stands(self) -> bool:
+        """Whether it has a total that no veto made 0."""
+        return self.total.has_total and self.total.verdict != "vetoed"
+
+    def point_at(self, part: str) -> str:
+        """Return the anchor of a part of its score tree, empty outside of a page."""
+        return f"{self.anchor}-{part}" if self.anchor else ""
+
+
+def show_systems(
+    run: PastRun | ReportData,
+    rows: Sequence[SystemRow | TotalVerdict],
+    constants: Mapping[str, float],
+    anchors: Sequence[str] = (),
+) -> list[ShownSystem]:
+    """Return these systems of a run. `anchors`: of each in the page."""
+    layers = run.layers
+    return [
+        ShownSystem(row, row.comparability, scores_of(layers, System(row.model, row.setting)), constants, anchor)
+        for row, anchor in zip(rows, anchors or [""] * len(rows), strict=True)
+    ]
+
+
+def chart_systems(systems: Sequence[ShownSystem], blueprint: Blueprint) -> dict[str, Chart]:
+    """Return the figures of systems that are shown together, by name; none where nothing was scored.
+
+    The highest total stands first; vetoed systems, then those without a total, stand last. Of one system its abilities are in
+    the headline.
+    """
+    is_plain = len({each.total.setting for each in systems}) == 1  # what all have in common is not said
+    named = [replace(each, name=each.total.model if is_plain else each.scores.system.label) for each in systems]
+    ranked = sorted(
+        named, key=lambda each: (not each.stands, each.total.verdict != "vetoed", -(each.total.total_before_veto or 0.0))
+    )
+    charts = {"headline": _chart_headline, "abilities": _chart_abilities, "map": _chart_map}
+    few = f" The first {MOST} of {len(ranked)} are shown." if len(ranked) > MOST else ""
+    drawn = {name: draw(ranked[:MOST], blueprint) for name, draw in charts.items()} if systems else {}
+    shown = {name: replace(chart, note=f"{chart.note}{few}".strip()) for name, chart in drawn.items()}
+    return {name: chart for name, chart in shown.items() if any(point.value is not None for point in chart.points)}
+
+
+def _chart_headline(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Chart:
+    """Return the totals, ranked, and what the gate requires; of one system its abilities stand below its total."""
+    table, mains = as_table(published_of(blueprint)), _measured(blueprint)
+    points = [_total_point(each, "Total", each.name, table) for each in systems]
+    if len(systems) == 1:
+        points += [_ability_point(systems[0], main, blueprint, table) for main in mains]
+    elif blueprint.gate:
+        (gate,) = (main for main in mains if main.id == blueprint.gate.ability)
+        points += [_ability_point(each, gate, blueprint, table) for each in systems]
+    title = f"Total of {systems[0].name}" if len(systems) == 1 else "Totals"
+    return _dots(title, _say_totals(systems), points)
+
+
+def _chart_abilities(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Chart:
+    """Return the main abilities; of a benchmark with one of these, the scores that lead its report."""
+    table, mains = as_table(published_of(blueprint)), _measured(blueprint)
+    points = [_ability_point(each, main, blueprint, table) for main in mains for each in systems]
+    if len(mains) == 1:
+        points = [*_headline_points(systems, blueprint)] or points
+    by_title: dict[str, list[float]] = {}
+    for point in points:
+        by_title.setdefault(point.series, []).extend([] if point.value is None else [point.value])
+    means = {title: fmean(values) for title, values in by_title.items() if values}
+    words = say_ends("The score" if len(systems) == 1 else "The mean score", means) if means else "Nothing was scored."
+    return _dots("Abilities", words, points)
+
+
+def _chart_map(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Chart:
+    """Return the score of each system on each task, below the ability that the task belongs to."""
+    paths = task_paths(blueprint)
+    scores = {
+        (path.task.id, each.name): each.scores.row("task_scores", path.task.id).get("score_0_100")
+        for path in paths
+        for each in systems
+    }
+    points = tuple(
+        Point(each.name, path.task.title, of, scores[path.task.id, each.name])
+        for path in paths
+        for of in ["" if path.main.title == path.task.title else path.main.title]
+        for each in systems
+    )
+    by_task = {path.task: [score for each in systems if (score := scores[path.task.id, each.name]) is not None] for path in paths}
+    means = {task.title: fmean(values) for task, values in by_task.items() if values}
+    words = say_ends("The score" if len(systems) == 1 else "The mean score", means) if means else "Nothing was scored."
+    heads = (*columns("name", "Ability", "Task"), *columns("score", *(each.name for each in systems), digits=1))
+    lines = [(path.main.title, path.task.title, *(scores[path.task.id, each.name] for each in systems)) for path in paths]
+    return Chart("Tasks by model", words, "grid", points, Table(heads, lines, "Tasks by model"))
+
+
+def _dots(title: str, words: str, points: Sequence[Point]) -> Chart:
+    return Chart(title, words, "dots", tuple(points), _numbers(points, title), note=_note(points))
+
+
+def _measured(blueprint: Blueprint) -> list[Ability]:
+    return [main for main in blueprint.abilities if main.dataset_ids]
+
+
+def _total_point(shown: ShownSystem, series: str, row: str, table: PublishedTable) -> Point:
+    total, verdict = shown.total, shown.total.verdict
+    likeness = shown.record.verdict if shown.record else LIKENESS[-1]
+    return Point(
+        "" if verdict == "scored" else "veto undecided" if verdict == "undecided" else verdict,
+        row,
+        series,
+        *(total.total_before_veto, total.ci_low, total.ci_high),
+        is_hollow=not shown.stands,
+        beside=Beside(shown.constants.get(TOTAL), None, _published(table, TOTAL, total.setting, likeness)),
+        anchor=shown.point_at("total"),
+    )
+
+
+def _ability_point(shown: ShownSystem, main: Ability, blueprint: Blueprint, table: PublishedTable) -> Point:
+    part = explain_ability(shown.scores, main, blueprint)
+    gate = blueprint.gate if blueprint.gate and blueprint.gate.ability == main.id else None
+    ends = Interval.of(shown.total.gate_ci_low, shown.total.gate_ci_high) if gate else None
+    title = f"{main.title} (gate: {number(gate.threshold, 0)})" if gate else main.title
+    likeness = shown.record.abilities.get(main.id, LIKENESS[-1]) if shown.record else LIKENESS[-1]
+    published = _published(table, main.id, shown.total.setting, likeness)
+    beside = Beside(shown.constants.get(main.id), gate.threshold if gate else None, published)
+    anchor = shown.point_at(f"{LETTERS['ability']}-{main.id}")
+    return _part_point(shown, title, part, ends or interval_of(part))._replace(beside=beside, anchor=anchor)
+
+
+def _part_point(shown: ShownSystem, title: str, part: ScorePart, ends: Interval | ScoreInterval | None) -> Point:
+    return Point("", shown.name, title, part.score, *((ends.low, ends.high) if ends else (None, None)))
+
+
+def _published(table: PublishedTable, name: str, setting: str, likeness: str) -> Interval | None:
+    """Return where published scores lie, unless the score may not be set beside them."""
+    return None if likeness == LIKENESS[-1] else table.range_of(name, setting)
+
+
+def _headline_points(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Iterator[Point]:
+    """Yield the scores that lead a report, by title."""
+    paths = [path for path in metric_paths(blueprint) if path.spec.headline]
+    parts = {
+        (each.name, of.dataset, of.method, of.metric): part
+        for each in systems
+        for main in _measured(blueprint)
+        for part in explain_ability(each.scores, main, blueprint).walk()
+        if (of := part.measured)
+    }
+    for path, each in product(paths, systems):
+        part = parts[each.name, *path.key]
+        yield _part_point(each, path.spec.headline or "", part, interval_of(part))
+
+
+def _say_totals(systems: Sequence[ShownSystem]) -> str:
+    """Return what comes out, in one sentence."""
+    if len(systems) == 1:
+        return systems[0].total.headline
+    first, verdicts = systems[0].total, [each.total for each in systems]
+    best = f"{systems[0].name} has the highest total, {number(first.total)}" if systems[0].stands else "No total stands"
+    ends = f" (95 % interval {interval(first.ci_low, first.ci_high)})" if systems[0].stands and first.ci_low is not None else ""
+    counts = {
+        "Vetoed": sum(total.verdict == "vetoed" for total in verdicts),
+        "Without a total": sum(not total.has_total for total in verdicts),
+    }
+    return " ".join((f"{best}{ends}.", *(f"{what}: {n} of {len(systems)}." for what, n in counts.items() if n)))
+
+
+def _note(points: Sequence[Point]) -> str:
+    """Return how to read the figure, and which of its scores no constant answer has."""
+    known = {point.series: point.beside.constant is not None for point in points}
+    lacking = [title for title, is_known in known.items() if not is_known]
+    of = f" for {listed(lacking)}" if 0 < len(lacking) < len(known) else ""
+    without = f"No constant answer is known{of}: not every dataset is a choice." if lacking else ""
+    return f"{HOLLOW if any(point.is_hollow for point in points) else ''} {without}".strip()
+
+
+def _numbers(points: Sequence[Point], title: str) -> Table:
+    heads = (
+        *columns("name", "Score of", "Model"),
+        Column("Score", "score"),
+        Column("95 % interval", "interval"),
+        Column("Remark"),
+    )
+    ends = (*columns("score", "Constant answer", "Gate"), Column("Published", "interval"))
+    rows = [(point.series, point.y, point.value, Interval.of(point.low, point.high), point.x, *point.beside) for point in points]
+    return Table((*heads, *ends), rows, title).without_empty("Remark", *(head.title for head in ends))

@@ -1,0 +1,113 @@
+"""The figures of a run or a leaderboard by name: those of any benchmark, and what benchmarks add as exhibits."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from schemas.blueprint import Blueprint
+from schemas.chart import Chart
+from schemas.documents.leaderboard import Group, StoredRow
+from schemas.errors import UsageError
+from tasks.lake.manifest import run_number
+from tasks.leaderboard.ranking import LeaderboardData, run_rows
+from tasks.reporting.content.retrieval import lay_out_needles
+from tasks.reporting.content.score_tables import lay_out_gains
+from tasks.reporting.content.system_charts import chart_systems, show_systems
+from tasks.reporting.figures.pictures import draw_picture
+from tasks.runs.baselines import measure_datasets, score_constant_answers
+from tasks.runs.evidence import read_tables
+from tasks.runs.exhibits import EXHIBITS, RankedModels, lay_out_exhibits
+from tasks.runs.past_run import PastRun, no_rows
+from tasks.runs.sections import Block
+from tasks.scoring.published import paper_of
+from tasks.text.number_format import counted, listed, moment
+
+Named = Iterable[tuple[str, Chart]]
+HEADLINE = "headline"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What can be drawn. `about` says of what, `source` where it comes from; `charts` are made when they are asked for."""
+
+    about: str
+    source: str
+    blueprint: Blueprint
+    charts: tuple[Callable[[], Named], ...]
+
+
+def draw_figure(figures: Figures, name: str = HEADLINE) -> str:
+    """Return a figure as an SVG file.
+
+    Raises:
+        UsageError: if there is none of this name; it names those there are.
+    """
+    by_name: dict[str, list[Chart]] = {}
+    for charts in figures.charts:
+        made: dict[str, list[Chart]] = {}
+        for own, chart in charts():
+            made.setdefault(own, []).append(chart)
+        by_name |= {own: drawn for own, drawn in made.items() if own not in by_name}
+        if name in by_name:
+            blueprint = figures.blueprint
+            return draw_picture(blueprint.title, name, by_name[name], figures.source, blueprint.ability_word)
+    raise UsageError(
+        f"there is no figure {name} of {figures.about}",
+        where="--name",
+        expected=f"one of {listed(list(by_name))}" if by_name else "a run with scores",
+        got=name,
+        next_step="name one of these" if by_name else "moodflow runs show says what the run lacks",
+    )
+
+
+def figures_of_run(run: PastRun) -> Figures:
+    """Return the figures of a run."""
+    rows = run_rows(run)
+    own = tuple(StoredRow.model_validate({**row.model_dump(), "run": run.name, "group": 1, "fuller_run": None}) for row in rows)
+    models = RankedModels(run.blueprint, own, paper_of(run.blueprint), {run.name: run})
+
+    def systems() -> Named:
+        return chart_systems(show_systems(run, rows, _constants(run)), run.blueprint).items()
+
+    def sections() -> Named:
+        data = read_tables(run, ("totals", "setting_gains", "needle_scores"), {}).data
+        yield from _charts("gains", lay_out_gains(data))
+        yield from _charts("needles", lay_out_needles(data))
+
+    number = run_number(run.name)
+    source = f"MoodFlow, {run.blueprint.title}, run {f'#{number}' if number else run.name}, {moment(run.manifest.finished_at)}"
+    return Figures(f"run {run.name}", source, run.blueprint, (systems, sections, lambda: _exhibited(models, ())))
+
+
+def figures_of_leaderboard(ranked: LeaderboardData) -> Figures:
+    """Return the figures of ranked models, a figure of its own for each group of runs."""
+
+    def systems() -> Named:
+        for group in ranked.groups:
+            rows = [row for row in ranked.rows if isinstance(row, StoredRow) and row.group == group.number]
+            constants = _constants(ranked.runs[rows[0].run]) if rows else {}
+            shown = [system for row in rows for system in show_systems(ranked.runs[row.run], [row], constants)]
+            apart = f", group {group.number}" if len(ranked.groups) > 1 else ""
+            for name, chart in chart_systems(shown, ranked.blueprint).items():
+                yield name, replace(chart, title=f"{chart.title}{apart}")
+
+    newest = max((manifest.finished_at for manifest in ranked.manifests), default="")
+    runs = counted(len(ranked.manifests), "run")
+    source = f"MoodFlow, {ranked.blueprint.title}, {runs}{f', the last of {moment(newest)}' if newest else ''}"
+    about = f"the leaderboard of {ranked.blueprint.name}"
+    return Figures(about, source, ranked.blueprint, (systems, lambda: _exhibited(ranked.models, ranked.groups)))
+
+
+def _constants(run: PastRun) -> Mapping[str, float]:
+    """Return what constant answers earn on the items of a run."""
+    was_permuted = run.manifest.plan.get("permute", 0) > 1
+    answers = run.read("answers") if was_permuted else no_rows("answers")
+    return score_constant_answers(run.blueprint, measure_datasets(run.blueprint, run.read("items"), answers))
+
+
+def _charts(name: str, blocks: Iterable[Block]) -> Iterator[tuple[str, Chart]]:
+    yield from ((name, chart) for block in blocks for chart in block.charts)
+
+
+def _exhibited(models: RankedModels, groups: Sequence[Group]) -> Iterator[tuple[str, Chart]]:
+    for apart, name, block in lay_out_exhibits(models, groups):
+        yield from ((EXHIBITS[name].figure or name, replace(chart, title=f"{chart.title}{apart}")) for chart in block.charts)
