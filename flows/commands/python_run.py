@@ -9,6 +9,7 @@ import polars as pl
 
 from flows.commands.console import label_system
 from flows.commands.explain import explain_run
+from flows.commands.figure import write_picture
 from flows.commands.runs import run_table
 from schemas.documents.comparison import RunComparison
 from schemas.documents.explanation import Explanation
@@ -23,6 +24,7 @@ from tasks.lake.manifest import read_changes, read_code_version, read_manifests,
 from tasks.lake.seal import REPORT
 from tasks.reporting.page import make_environment, write_report
 from tasks.reporting.run_document import describe_run
+from tasks.reporting.run_figures import HEADLINE, draw_figure, figures_of_run
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_list import describe_runs
 from tasks.runs.run_tables import System
@@ -30,6 +32,18 @@ from tasks.runs.score_tree import list_scores, scores_of
 from tasks.runs.tidy import COLUMNS, read_tidy
 
 PLACE = ("run", "ability", "task", "dataset")
+
+
+class Picture(str):
+    """A figure as the text of an SVG file, which a notebook shows."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"Picture, {len(self):,} characters of SVG"
+
+    def _repr_svg_(self) -> str:
+        return str(self)
 
 
 class Run:
@@ -124,6 +138,13 @@ class Run:
         explanation: Explanation = explain_run(self.past, Selection(**selection), where).document  # type: ignore[assignment]
         return explanation
 
+    def figure(self, name: str = HEADLINE, to: str | Path | None = None) -> Picture:
+        """Draw a figure, as `moodflow figure` does; with `to` it is also written, into a file that ends in .png or .svg."""
+        picture = Picture(draw_figure(figures_of_run(self.past), name))
+        if to:
+            write_picture(picture, Path(to))
+        return picture
+
     def report(self, to: str | Path | None = None) -> Folder:
         """Return the page of its report; with `to` it is written again, into that folder, from the lake alone."""
         from tasks.reporting.steps import load_report_data  # noqa: PLC0415  imports Prefect
@@ -146,7 +167,8 @@ class Run:
         heads = (Column("Ability", "name"), *columns("score", *(system.label for system in systems)))
         table = Table(heads, [(title, *map(of_ability.get, systems)) for title, of_ability in cells.items()], "Abilities")
         sentences = "".join(f"<p>{escape(row.headline)}</p>" for row in self.document.models)
-        return f"{sentences}{_to_html(table)}"
+        figure = self.figure() if any(row.score is not None for row in self.document.abilities) else ""
+        return f"{sentences}{_to_html(table)}{figure}"
 
 
 class Runs(list[Run]):

@@ -108,7 +108,10 @@ def test_notebook_shows_a_run_and_the_list(moods: Path, says_b: ModelServer) -> 
     listed = moodflow.runs(moods.parent / "lake")
     assert [each.name for each in listed] == [run.name]
     assert "moods" in listed._repr_html_()
-    assert Path(run.report()).read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert Path(run.report()).read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert run.figure() in shown
+    assert run.figure("abilities", to=moods.parent / "abilities.png")._repr_svg_().startswith("<svg ")
+    assert (moods.parent / "abilities.png").read_bytes().startswith(b"\x89PNG")
     written = run.report(moods.parent / "elsewhere")
     assert written == moods.parent / "elsewhere" / "report.html"
     assert "Moods &amp; more" in Path(written).read_text(encoding="utf-8")
