@@ -29,7 +29,7 @@ def test_code_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert past.endswith(f", {total})")
     assert grouped.startswith("└")
     assert best == total
-    assert error == "did you mean mini_irony_detection or mini_bias_detection?"
+    assert error.startswith("did you mean mini_irony_detection or ")
     assert (tmp_path / "abilities.png").stat().st_size > 1000
 
 
@@ -66,9 +66,9 @@ def test_stored_outputs_are_those_of_the_cells(path: Path, tmp_path: Path, monke
 
 
 def words(output: dict[str, object]) -> tuple[object, ...]:
-    """What an output says in words, without the name of the run, which begins with its time."""
+    """What an output says in words, without the name of the run, which has its time and the model's address in it."""
     data = output.get("data", {})
     assert isinstance(data, dict)
     shown = data.get("text/plain", []) if "image/svg+xml" not in data else []
-    plain = re.sub(r"\d{8}T\d{12}Z\.", "", "".join(shown))
+    plain = re.sub(r"^Run \S+", "Run", "".join(shown))
     return output.get("name"), output.get("text"), plain, sorted(data)
