@@ -25,7 +25,7 @@ def _hidden_room() -> str | None:
     """Return a sentence about what hides a package of MoodFlow from this process; null = nothing does."""
     for room in ROOMS:
         spec = find_spec(room)
-        path = spec and (spec.origin or next(iter(spec.submodule_search_locations or ()), None))
+        path = spec.origin or next(iter(spec.submodule_search_locations or ()), None) if spec else None
         if path is None or Path(path).resolve() != Path(__file__).resolve().parent / room / "__init__.py":
             return (
                 f"MoodFlow needs its own package {room!r}, and Python finds {path or 'none'} in its place: rename that, or start "

@@ -80,9 +80,8 @@ def run_in_thread(work: Coroutine[Any, Any, ResultT]) -> ResultT:
             tasks.clear()  # a later signal finds no loop any more
 
     with ThreadPoolExecutor(1) as thread:
-        result = thread.submit(copy_context().run, asyncio.run, stoppable())
         try:
-            return result.result()
+            return thread.submit(copy_context().run, asyncio.run, stoppable()).result()
         except KeyboardInterrupt:
             for task in filter(None, tasks):
                 task.get_loop().call_soon_threadsafe(task.cancel)

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -11,6 +12,7 @@ import yaml
 import moodflow
 from flows.commands import python_api
 from flows.commands.plan_options import PlanOptions, read_plan
+from schemas.documents.explanation import RowsExplanation
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from tests.flows.commands.past_runs import DATASETS, PastRuns
@@ -68,9 +70,9 @@ def says_b() -> Iterator[ModelServer]:
         yield server
 
 
-async def evaluate(moods: Path, server: ModelServer, **more: object) -> moodflow.Run:
+async def evaluate(moods: Path, server: ModelServer) -> moodflow.Run:
     """Evaluate where an event loop is running, as in a notebook."""
-    return moodflow.evaluate(moods, model="m", base_url=server.base_url, lake=moods.parent / "lake", bootstrap=20, **more)
+    return moodflow.evaluate(moods, model="m", base_url=server.base_url, lake=moods.parent / "lake", bootstrap=20)
 
 
 def test_evaluate_returns_the_scored_run(moods: Path, says_b: ModelServer, capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,13 +110,13 @@ def test_notebook_shows_a_run_and_the_list(moods: Path, says_b: ModelServer) -> 
     listed = moodflow.runs(moods.parent / "lake")
     assert [each.name for each in listed] == [run.name]
     assert "moods" in listed._repr_html_()
-    assert Path(run.report()).read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert Path(str(run.report())).read_text(encoding="utf-8").startswith("<!doctype html>")
     assert run.figure() in shown
     assert run.figure("abilities", to=moods.parent / "abilities.png")._repr_svg_().startswith("<svg ")
     assert (moods.parent / "abilities.png").read_bytes().startswith(b"\x89PNG")
     written = run.report(moods.parent / "elsewhere")
     assert written == moods.parent / "elsewhere" / "report.html"
-    assert "Moods &amp; more" in Path(written).read_text(encoding="utf-8")
+    assert "Moods &amp; more" in Path(str(written)).read_text(encoding="utf-8")
 
 
 def test_forecast_counts_calls_and_asks_nothing(moods: Path, says_b: ModelServer) -> None:
@@ -127,9 +129,9 @@ def test_runs_are_compared_and_explained(runs: PastRuns) -> None:
     compared = after.compare(before)
     assert (compared.before, compared.after) == (runs.before, runs.after)
     assert after.compare("latest~1") == compared
-    (explained,) = after.explain(dataset="mini_irony_detection").models
-    assert explained.part.id == "mini_irony_detection"
-    assert len(after.explain(dataset="mini_irony_detection", worst=2).rows) == 2
+    explained = after.explain(dataset="mini_irony_detection", worst=2)
+    assert isinstance(explained, RowsExplanation)
+    assert (explained.id, len(explained.rows)) == ("mini_irony_detection", 2)
     assert set(before.ratings()["rating"]) == {5}
     assert set(before.items()["dataset"]) == set(DATASETS)
     board = moodflow.leaderboard("moodbench-mini", lake=runs.lake)
@@ -187,7 +189,7 @@ def test_arguments_are_those_of_the_command() -> None:
         ({"model": "smollm2", "datasets": "mini_eq_tset"}, "benchmark moodbench-mini has no dataset mini_eq_tset", "--datasets"),
     ],
 )
-def test_wrong_arguments_are_told_by_field(arguments: dict[str, object], what: str, where: str, tmp_path: Path) -> None:
+def test_wrong_arguments_are_told_by_field(arguments: dict[str, Any], what: str, where: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as error:
         moodflow.evaluate("moodbench-mini", lake=tmp_path, **arguments)
     assert error.value.what.startswith(what)
