@@ -2,6 +2,7 @@
 
 import re
 import sys
+from contextvars import ContextVar
 from unicodedata import normalize
 
 EMOJI = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff"
@@ -16,6 +17,9 @@ UNSEEN = re.compile(
 def printable(text: str) -> str:
     """Return a text whose characters that cannot be seen are written as JSON would escape them."""
     return UNSEEN.sub(_escape, text)
+
+
+shows_progress: ContextVar[bool] = ContextVar("whether lines on standard error tell how far a run is", default=True)
 
 
 def tell(text: str) -> None:

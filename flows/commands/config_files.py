@@ -28,8 +28,10 @@ PRESETS = DATA_FOLDER / "presets"
 """Plans as papers ran them. What stands under `models` holds for each model under test."""
 
 
-def read_configs(names: Sequence[str], benchmark: str | None) -> tuple[Values, Values]:
+def read_configs(names: Sequence[str], benchmark: str | None, stated: Values | None = None) -> tuple[Values, Values]:
     """Read what `--config` and `--preset` name: files by path, presets by name; null = the files name the benchmark.
+
+    `stated`: fields of a plan that a program gives, as one more file.
 
     Returned are the fields of the presets alone, and of everything but what presets say of models, as `gather_roles` returns
     them. Files win over presets, the later over the earlier.
@@ -43,6 +45,7 @@ def read_configs(names: Sequence[str], benchmark: str | None) -> tuple[Values, V
         if not Path(name).suffix and not Path(name).exists():
             raise unknown_name("preset", name, shipped, "--preset, --config", "name a preset, or the path of a file")
         values = _merge(values, gather_roles(_read_config(Path(name))))
+    values = _merge(values, gather_roles(stated or {}))
     benchmark = str(benchmark or values.get("benchmark") or "")
     if not benchmark:
         raise UsageError(

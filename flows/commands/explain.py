@@ -8,7 +8,7 @@ from flows.commands import options as opt
 from flows.commands.console import CommandResult
 from flows.commands.explain_view import item_view, rows_view, score_view, subset_view
 from schemas.errors import UsageError
-from schemas.folders import DEFAULT_LAKE, Folder
+from schemas.folders import DEFAULT_LAKE
 from tasks.explain.groups import explain_subset
 from tasks.explain.rows import explain_item, explain_rows, find_dataset_of
 from tasks.explain.totals import BlueprintPath, Selection, choose_systems, explain_score, find_place, require_one
@@ -37,12 +37,11 @@ def explain(
     Ends with status 1 if stored scores do not add up, or a prompt differs from the one that was stored.
     """
     wanted = Selection(model, setting, ability, task, dataset, item, worst)
-    _explain(lake or DEFAULT_LAKE, run, wanted, where).finish(as_json=as_json)
+    explain_run(reopen(lake or DEFAULT_LAKE, run), wanted, where).finish(as_json=as_json)
 
 
-def _explain(folder: Folder, name: str, wanted: Selection, where: str | None) -> CommandResult:
+def explain_run(run: PastRun, wanted: Selection, where: str | None) -> CommandResult:
     """Explain what the options name; status 1 if something does not add up."""
-    run = reopen(folder, name)
     systems, path = choose_systems(run, wanted), find_place(run.blueprint, wanted)
     if where is not None:
         return _subset(run, where, systems, wanted, path.datasets(run.blueprint))

@@ -200,14 +200,24 @@ def _replacement(name: str) -> str | None:
     return f"use --set {path}={'true or false' if plan_fields()[path].kind == 'true or false' else 'VALUE'}"
 
 
-def read_plan(benchmark: str | None, options: PlanOptions, *, needs_model: bool = True) -> Plan:
+def read_plan(
+    benchmark: str | None,
+    options: PlanOptions,
+    *,
+    needs_model: bool = True,
+    stated: Values | None = None,
+    by_path: Values | None = None,
+) -> Plan:
     """Return the plan that options, configuration files and presets describe; a plan without a model is refused if it needs one.
 
-    Options win over files, `--set` over other options, a file over the one before it and over presets.
+    Options win over files, `--set` over other options, a file over the one before it and over presets. A program states fields
+    as values: `stated` is one more file, and `by_path`, values by the path of a field, are set last.
     """
-    presets, values = read_configs(options.config or (), benchmark)
+    presets, values = read_configs(options.config or (), benchmark, stated)
     written = values.get("roles", {}).keys() - {text.partition("=")[0].strip() for text in options.role or ()}
     options.assign_to(values)
+    for path, value in (by_path or {}).items():
+        assign(values, path, value)
     values["models"] = values.get("models") or ()
     try:
         plan = without_idle_roles(Plan.model_validate(complete_plan(values, presets)), sorted(written))

@@ -1,9 +1,10 @@
 """Run one stage, or all of them, and turn what came of it into the result of the command."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import fastapi.encoders  # noqa: F401  Prefect imports it with the first flow run, when the server is up and waits for us
 from rich.console import RenderableType
@@ -41,7 +42,12 @@ from tasks.text.number_format import counted
 
 def run_command(name: str, *plans: ResolvedPlan) -> CommandResult:
     """Run a stage for one plan after the other to its end, or estimate what the calls of a plan would take (`dry-run`)."""
-    return run_to_end(run_dry(*plans) if name == "dry-run" else _run_stage(name, plans))
+    return run_to_end(stage_work(name, *plans))
+
+
+def stage_work(name: str, *plans: ResolvedPlan) -> Coroutine[Any, Any, CommandResult]:
+    """Return the work of `run_command`, for a process that does not end with it."""
+    return run_dry(*plans) if name == "dry-run" else _run_stage(name, plans)
 
 
 async def _run_stage(stage: str, plans: Sequence[ResolvedPlan]) -> CommandResult:

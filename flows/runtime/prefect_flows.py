@@ -41,12 +41,17 @@ _UNSAID: list[str] = []
 """Last words of this process that are not printed yet."""
 
 
+_ENDS_PROCESS: ContextVar[bool] = ContextVar("whether the process ends with its work, as that of a command does", default=False)
+
+
 def leave_soon(text: str, status: int) -> None:
-    """End the process within INTERRUPT_LIMIT_S with these last words, if it does not end by itself.
+    """End the process of a command within INTERRUPT_LIMIT_S with these last words, if it does not end by itself.
 
     Prefect tries for minutes to report the end to a server that is gone. Leaving without that loses nothing: partitions are
-    written whole, and replies are in the journal.
+    written whole, and replies are in the journal. A notebook's process goes on.
     """
+    if not _ENDS_PROCESS.get():
+        return
     _UNSAID.append(text)
     limit = threading.Timer(INTERRUPT_LIMIT_S, _leave, [status])
     limit.daemon = True  # the process need not wait for its limit
@@ -59,14 +64,11 @@ def _leave(status: int) -> None:
     os._exit(status)
 
 
-def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
-    """Run a command's work in an event loop of a thread of its own.
+def run_in_thread(work: Coroutine[Any, Any, ResultT]) -> ResultT:
+    """Run work in an event loop of a thread of its own, so that the caller may have a running one; Ctrl-C cancels the work.
 
     In the main thread Prefect puts a handler of SIGTERM in place of ours while a flow runs, and that raises what means nothing to
     asyncio: it ends whichever task gets it, or nothing at all.
-
-    Ctrl-C and SIGTERM raise KeyboardInterrupt and end the process within INTERRUPT_LIMIT_S: a temporary server got the same
-    signal.
     """
     tasks: list[asyncio.Task[Any] | None] = []
 
@@ -77,18 +79,33 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
         finally:
             tasks.clear()  # a later signal finds no loop any more
 
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            return thread.submit(copy_context().run, asyncio.run, stoppable()).result()
+        except KeyboardInterrupt:
+            for task in filter(None, tasks):
+                task.get_loop().call_soon_threadsafe(task.cancel)
+            raise
+
+
+def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
+    """Run the work of a command, whose process ends with it.
+
+    Ctrl-C and SIGTERM raise KeyboardInterrupt and end the process within INTERRUPT_LIMIT_S: a temporary server got the same
+    signal.
+    """
+
     def interrupt(*_: object) -> Never:
         leave_soon(INTERRUPTION, INTERRUPTED)
-        for task in filter(None, tasks):
-            task.get_loop().call_soon_threadsafe(task.cancel)
         raise KeyboardInterrupt
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, interrupt)
+    ends = _ENDS_PROCESS.set(True)
     try:
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(copy_context().run, asyncio.run, stoppable()).result()
+        return run_in_thread(work)
     finally:
+        _ENDS_PROCESS.reset(ends)
         _UNSAID.clear()
 
 

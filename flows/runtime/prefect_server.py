@@ -14,7 +14,7 @@ from flows.runtime.local_server import LocalServer, temporary_server
 from flows.runtime.prefect_flows import leave_soon, log
 from flows.runtime.server_process import DATABASE_FAILED
 from schemas.errors import EndpointError
-from schemas.printing import printable
+from schemas.printing import printable, shows_progress
 from tasks.steps import ledger
 
 ResultT = TypeVar("ResultT")
@@ -33,7 +33,8 @@ async def on_server(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
     if server is None:
         await require_server()
         return await _while_it_answers(work)
-    log("starting a temporary Prefect server, a few seconds")
+    if shows_progress.get():
+        log("starting a temporary Prefect server, a few seconds")
     await wait_until_up(server)
     try:
         return await work()

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from flows.runtime.prefect_flows import in_outermost_run
 from schemas.chat import ChatReply
+from schemas.printing import shows_progress
 
 ARTIFACT_PERIOD_S = 5.0
 LINE_PERIOD_S = 60.0
@@ -87,7 +88,7 @@ async def count_partitions(stage: str, title: str, total: int) -> AsyncIterator[
 @asynccontextmanager
 async def show_calls(title: str) -> AsyncIterator[StageProgress]:
     """Show progress on standard error and in a Prefect artifact while the block runs."""
-    console = Console(stderr=True)
+    console = Console(stderr=True, quiet=not shows_progress.get())
     with call_progress(console) as progress:
         calls = StageProgress(title, "calls", progress)
         async with _moving_artifact("inference", calls), _in_background(print_lines(calls, console)):
@@ -130,6 +131,6 @@ async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]
 
 async def print_lines(calls: StageProgress, console: Console) -> None:
     """Print a line a minute where standard error is no terminal."""
-    while not console.is_terminal:  # a bar shows it there
+    while not (console.is_terminal or console.quiet):  # a bar shows it there
         await asyncio.sleep(LINE_PERIOD_S)
         print(calls.log_line, file=sys.stderr)  # noqa: T201  a log is where progress belongs

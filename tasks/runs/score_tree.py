@@ -71,6 +71,23 @@ def explain_dataset(scores: Scores, name: str, entry: BlueprintDataset, weight: 
     return _mean("dataset", name, entry.title, list(_metrics(scores, name, entry)), row, weight)
 
 
+def list_scores(scores: Scores, blueprint: Blueprint) -> Iterator[Row]:
+    """Yield a row per score of a model and setting, from the total down, each with the main ability and dataset that it is of."""
+    total, before_veto = scores.total, explain_total(scores, blueprint)
+    gates = [ability for ability in blueprint.abilities if blueprint.gate and ability.id == blueprint.gate.ability]
+    yield _score_row(before_veto) | {"score": total.get("total")}
+    yield _score_row(before_veto) | {"kind": "total_before_veto", "ci_low": total.get("ci_low"), "ci_high": total.get("ci_high")}
+    for ability in (*before_veto.parts, *(explain_ability(scores, gate, blueprint) for gate in gates)):
+        yield from (_score_row(part, ability.id) for part in ability.walk())
+
+
+def _score_row(part: ScorePart, ability: str | None = None) -> Row:
+    own = {name: getattr(part, name) for name in ("kind", "id", "title", "score", "weight", "n_scored", "n_total")}
+    dataset = part.id if part.kind == "dataset" else getattr(part.measured, "dataset", None)
+    measured = {name: getattr(part.measured, name, None) for name in ("raw", "ci_low", "ci_high")}
+    return {"ability": ability, "dataset": dataset, **own, **measured}
+
+
 def _levels(scores: Scores, ability: Ability, blueprint: Blueprint) -> list[ScorePart]:
     used = [level for level in LEVELS if any(task.level == level for task in ability.tasks)]
     rows = {level: scores.row("level_scores", ability.id, level) for level in used}

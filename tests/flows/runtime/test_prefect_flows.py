@@ -1,12 +1,17 @@
 """A command's flows end as their user asked."""
 
+import asyncio
 import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from prefect.settings import PREFECT_API_AUTH_STRING
+
+from flows.runtime.prefect_flows import leave_soon, run_in_thread
 
 INTERRUPTED = """
 import asyncio, os, signal, sys
@@ -50,3 +55,21 @@ def test_signal_interrupts_wherever_flow_gets_it(prefect_server: str, moment: st
         [sys.executable, "-c", INTERRUPTED, moment], env=environment, capture_output=True, text=True, check=False, timeout=50
     )
     assert ended.returncode == 130, ended.stderr
+
+
+def test_interrupted_notebook_goes_on() -> None:
+    cancelled = []
+
+    async def work() -> None:
+        leave_soon("the server is gone", 2)  # ends the process of a command, and of no other
+        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled.append(True)
+            raise
+
+    with pytest.raises(KeyboardInterrupt):
+        run_in_thread(work())
+    assert cancelled == [True]
+    assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]

@@ -1,0 +1,143 @@
+"""The functions of the module `moodflow`: they do what commands do, by the same path, and return runs and documents."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from flows.commands.plan_fields import find_field, parse_value
+from flows.commands.plan_options import PlanOptions, read_plan
+from flows.commands.process import require_certificates, require_prefect_settings
+from flows.commands.python_run import Run, Runs
+from flows.commands.stages import resolve_all
+from flows.runtime.local_server import configure_prefect, temporary_server
+from schemas.documents.leaderboard import RankedSystems
+from schemas.documents.plan import RunForecast
+from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
+from schemas.plan import Plan
+from schemas.printing import shows_progress
+from tasks.leaderboard.across_models import describe_leaderboard
+from tasks.leaderboard.ranking import published_leaderboard, rank_stored_systems
+from tasks.runs.past_run import reopen
+
+Names = str | Path | Sequence[str | Path] | None
+"""One name, or several."""
+
+LISTED = ("model", "judge", "role", "set", "config")
+"""Options of the command line that may be repeated."""
+
+
+def evaluate(
+    benchmark: str | Path | Plan | Mapping[str, Any],
+    *,
+    model: Names = None,
+    base_url: str | None = None,
+    provider: str | None = None,
+    api_key_env: str | None = None,
+    judge: str | None = None,
+    judge_base_url: str | None = None,
+    roles: Mapping[str, Any] | None = None,
+    datasets: Names = None,
+    settings: Names = None,
+    sample: int | None = None,
+    seed: int | None = None,
+    concurrency: int | None = None,
+    config: Names = None,
+    mirror: str | Path | None = None,
+    lake: str | Folder | None = None,
+    progress: bool = True,
+    **plan: Any,
+) -> Run:
+    """Evaluate models on a benchmark, from source files to report, and return the run, whether or not all of it succeeded.
+
+    What the lake holds is neither asked nor computed again: the same call, made later, costs nothing.
+
+    Args:
+        benchmark: its name, the file of a blueprint, or a whole plan: a `schemas.plan.Plan` or a mapping with its fields.
+        model: names of the models under test; `smollm2` comes with the install.
+        base_url: address of their OpenAI-compatible server.
+        provider: one of `moodflow models list`, instead of the address.
+        api_key_env: name of the environment variable that holds the key, never the key itself.
+        judge: name of the model that judges free-text answers.
+        judge_base_url: address of its server.
+        roles: helper models by role, as `{"seeker": "NAME@URL"}` or with a mapping of the model's fields.
+        datasets: only these.
+        settings: how items are asked; default base, or as the blueprint says.
+        sample: items per dataset; default 300, or as the blueprint says.
+        seed: of sampling and intervals; default 0.
+        concurrency: most calls in flight at once; default 64.
+        config: files with fields of a plan, or the preset paper; other arguments win over them.
+        mirror: folder with source files.
+        lake: folder of the layers, or `s3://BUCKET/PREFIX`; default `parquet` in the working folder.
+        progress: whether to tell on standard error how far the run is.
+        plan: any other field that `moodflow options` lists, as `retrieval={"top_k": 8}` or `**{"judge.api_key_env": "KEY"}`.
+
+    Raises:
+        MoodflowError: an argument is wrong, or a server cannot be called.
+    """
+    arguments = {name: value for name, value in locals().items() if name not in ("benchmark", "plan", "progress")}
+    stated = read_arguments(benchmark, {**arguments, **plan})
+    return run(_carry_out("run", stated, progress=progress).run, stated.lake)
+
+
+def forecast(benchmark: str | Path | Plan | Mapping[str, Any], *, progress: bool = True, **arguments: Any) -> RunForecast:
+    """Return the calls, tokens and money that `evaluate` with the same arguments would take; no model is asked."""
+    document: RunForecast = _carry_out("dry-run", read_arguments(benchmark, arguments), progress=progress)
+    return document
+
+
+def run(name: str = "latest", lake: str | Folder | None = None) -> Run:
+    """Return a past run, named as on the command line: `latest`, `latest~1`, its number, or the beginning of its name."""
+    return Run(reopen(_find_lake(lake), name))
+
+
+def runs(lake: str | Folder | None = None) -> Runs:
+    """Return the runs of a lake, newest first. One that cannot be read is named on standard error and left out."""
+    return Runs(_find_lake(lake))
+
+
+def leaderboard(benchmark: str, *, published: bool = False, lake: str | Folder | None = None) -> RankedSystems:
+    """Return the models of a benchmark, ranked, each with its newest run; or the models that its paper has published."""
+    ranked = published_leaderboard(benchmark) if published else rank_stored_systems(benchmark, _find_lake(lake), (), "corrected")
+    return describe_leaderboard(ranked, ())
+
+
+def _find_lake(folder: str | Folder | None) -> Folder:
+    return DEFAULT_LAKE if folder is None else parse_folder(folder)
+
+
+def read_arguments(benchmark: str | Path | Plan | Mapping[str, Any], arguments: Mapping[str, Any]) -> Plan:
+    """Return the plan that arguments of `evaluate` state, as `moodflow run` reads its options; other fields are set last."""
+    plan = benchmark.model_dump() if isinstance(benchmark, Plan) else benchmark
+    stated = dict(plan) if isinstance(plan, Mapping) else {"benchmark": str(plan)}
+    values = {name: value for name, value in arguments.items() if value is not None}
+    roles = values.pop("roles", {})
+    options = {field.name: values.pop(field.name) for field in fields(PlanOptions) if field.name in values}
+    listed = {name: [value] for name, value in options.items() if name in LISTED and isinstance(value, str | Path)}
+    by_path = {path: _as_field(path, value) for path, value in {**roles, **values}.items()}
+    return read_plan(None, PlanOptions(**{**options, **listed}), stated=stated, by_path=by_path)
+
+
+def _as_field(path: str, value: Any) -> Any:
+    """Return a value as the field of a plan takes it; UsageError, with the nearest paths: there is no such field."""
+    if path in Plan.model_fields and not isinstance(value, str):
+        return value
+    field = find_field(path, "the arguments")
+    return parse_value(field, value) if isinstance(value, str) else value
+
+
+def _carry_out(stage: str, plan: Plan, *, progress: bool) -> Any:
+    """Return the document of a stage, or of a dry run; the Prefect server is the user's, or one that ends with this process."""
+    configure_prefect("CRITICAL")
+    require_certificates()
+    require_prefect_settings()
+    resolved = resolve_all([plan], whole=stage == "run")
+    temporary_server()
+    from flows.commands.run import stage_work  # noqa: PLC0415  imports Prefect, which is configured now
+    from flows.runtime.prefect_flows import run_in_thread  # noqa: PLC0415
+
+    before = shows_progress.set(progress)
+    try:
+        return run_in_thread(stage_work(stage, *resolved)).document
+    finally:
+        shows_progress.reset(before)

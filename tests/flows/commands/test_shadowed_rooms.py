@@ -1,0 +1,48 @@
+"""A user's own module `tasks`, `schemas` or `flows` takes the place of MoodFlow's: that is told in one sentence."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+IMPORT = (
+    "import moodflow, sys; print({'polars', 'prefect', 'pydantic', 'schemas'} & sys.modules.keys(), moodflow.evaluate.__name__)"
+)
+COMMAND = "import sys\nfrom moodflow import main\nsys.exit(main())\n"
+
+
+def run_python(folder: Path, *arguments: str, path: str = str(ROOT)) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "PYTHONPATH": path}
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=100
+    )
+
+
+@pytest.mark.parametrize("name", ["tasks.py", "schemas.py", "flows/__init__.py"])
+def test_module_of_the_user_is_told(name: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.touch()
+    room = Path(name).parts[0].removesuffix(".py")
+    sentence = f"MoodFlow needs its own package '{room}', and Python finds {file} in its place: rename that, or start"
+    imported = run_python(tmp_path, "-c", IMPORT)
+    assert imported.returncode == 1
+    assert f"ImportError: {sentence}" in imported.stderr
+    # A console script has its own folder first on `sys.path`, and the user's only by PYTHONPATH.
+    script = tmp_path / "bin" / "moodflow"
+    script.parent.mkdir()
+    script.write_text(COMMAND, encoding="utf-8")
+    called = run_python(tmp_path, str(script), "--help", path=f".{os.pathsep}{ROOT}")
+    assert (called.returncode, called.stdout, called.stderr.count("\n")) == (2, "", 1)
+    assert called.stderr.startswith(f"Error: {sentence}")
+
+
+def test_folders_of_data_do_no_harm(tmp_path: Path) -> None:
+    for name in ("data", "tasks", "flows"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "data" / "__init__.py").touch()
+    imported = run_python(tmp_path, "-c", IMPORT)
+    assert (imported.returncode, imported.stdout) == (0, "set() evaluate\n")
