@@ -39,6 +39,7 @@ from schemas.addresses import KEY_ADDRESSES
 from schemas.documents.serve import ConcurrencyEntry
 from schemas.errors import UsageError
 from schemas.plan import Plan
+from tasks.steps import check, refused
 from tests.flows.command import ended
 from tests.flows.served import DATASETS, clean_environment, deployment, write_config
 
@@ -321,6 +322,31 @@ def test_the_form_refuses_what_a_run_would(changed: dict[str, Any], message: str
     schema = parameter_schema(refresh).model_dump()
     found = [error.message for error in Draft202012Validator(schema).iter_errors({"plan": plan})]
     assert [message in error for error in found] == ([] if message is None else [True])
+
+
+async def test_a_failed_run_logs_one_line(prefect_server: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert prefect_server
+
+    @check("fall")
+    async def fall() -> Any:
+        return refused("it fell; deep")
+
+    @moodflow_flow("inner", "inner")
+    async def inner(plan: Plan) -> None:
+        await fall(return_state=True)
+        raise UsageError(f"no {plan.benchmark}", where="here", next_step="look")
+
+    @moodflow_flow("outer", "outer")
+    async def outer(plan: Plan) -> None:
+        await inner(plan)
+
+    with pytest.raises(UsageError) as caught:
+        await outer(plan_of(tmp_path))
+    assert caught.value.next_step == "look"
+    told = [record for record in caplog.records if record.levelname == "ERROR"]
+    failed = "Finished in state Failed('no moodbench-mini; where: here; next step: look')"
+    assert [record.getMessage() for record in told] == ["Finished in state Failed('it fell; deep')", failed, failed]
+    assert not any(record.exc_info for record in told)
 
 
 async def test_the_log_of_a_run_has_its_words(
