@@ -27,7 +27,8 @@ from benchmarks.peers.servers import stub_server  # noqa: E402
 from schemas.lineage import PartitionKey, PartitionRef, RunManifest  # noqa: E402
 from schemas.tables.layers import LAYERS  # noqa: E402
 from tasks.lake.lake import Lake  # noqa: E402
-from tasks.lake.manifest import INDEX, list_runs, read_code_version, read_manifest, run_folder, write_manifest  # noqa: E402
+from tasks.lake.manifest import list_runs, read_code_version, read_manifest, run_folder, write_manifest  # noqa: E402
+from tasks.lake.run_index import INDEX  # noqa: E402
 
 LIMIT_S = 3.0
 """CPU seconds of a command at 3,000 runs, its imports among them."""

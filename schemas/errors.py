@@ -1,9 +1,13 @@
 """Every error MoodFlow raises on purpose; each ends a command with exit status 2 and one message."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from typing import TypeVar
 
 from pydantic import ValidationError
+
+ValueT = TypeVar("ValueT")
+ResultT = TypeVar("ResultT")
 
 LONGEST = 2000
 """Characters of each part of a message that are shown."""
@@ -71,6 +75,32 @@ def unknown_name(what: str, got: str, choices: Iterable[str], where: str, otherw
     names = list(choices)
     step, expected = suggest(got, names, otherwise), f"one of {', '.join(names) or 'none'}"
     return UsageError(f"there is no {what} {got}", where=where, expected=expected, got=got, next_step=step)
+
+
+def try_each(function: Callable[[ValueT], ResultT], values: Iterable[ValueT]) -> list[ResultT]:
+    """Return what a function returns for each value; UsageErrors about several of them are raised as one, which says all."""
+    results, errors = [], []
+    for value in values:
+        try:
+            results.append(function(value))
+        except UsageError as error:
+            errors.append(error)
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise UsageError(
+            _join("what", errors),
+            where=_join("where", errors),
+            expected=_join("expected", errors),
+            got=_join("got", errors),
+            next_step=_join("next_step", errors),
+        )
+    return results
+
+
+def _join(part: str, errors: Iterable[MoodflowError]) -> str:
+    texts = dict.fromkeys(getattr(error, part) for error in errors)
+    return "; ".join(filter(None, texts)).replace("?; ", "? ")
 
 
 class BlueprintError(MoodflowError):

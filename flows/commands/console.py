@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NoReturn, Protocol
 
 import typer
@@ -104,6 +105,14 @@ def terminal_table(table: schemas.table.Table) -> Table:
         cells = zip(row, table.columns, strict=True)
         grid.add_row(*(Text(cell_words(*cell), "bold" if getattr(cell[0], "mark", None) == "best" else "") for cell in cells))
     return grid
+
+
+def local_time(stamp: str) -> str:
+    """Return an ISO time as people here write it, such as 2026-11-26 19:02; a text that is none as it stands."""
+    try:
+        return f"{datetime.fromisoformat(stamp).astimezone():%Y-%m-%d %H:%M}"
+    except ValueError:
+        return stamp
 
 
 class AboutSystem(Protocol):

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,7 @@ from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, terminal_table
 from schemas.documents.comparison import PairFiles
 from schemas.documents.models import Certificate, CriterionAgreement, JudgeCheck
-from schemas.errors import UsageError
+from schemas.errors import UsageError, try_each
 from schemas.folders import DATA_FOLDER, DEFAULT_LAKE
 from schemas.json_yaml import read_text, read_yaml
 from schemas.table import Cell, Column, Interval, Table, Value, columns
@@ -55,7 +56,7 @@ def pairs_command(
 ) -> None:
     """Write pairs of dialogues on the same card, in both orders, and a blueprint that asks a judge which person is more human."""
     setup = read_yaml(read_text(DATA_FOLDER / "more_human.yaml"))
-    items = [*pair_items((reopen(lake or DEFAULT_LAKE, run) for run in runs), setup)]
+    items = [*pair_items(try_each(partial(reopen, lake or DEFAULT_LAKE), runs), setup)]
     texts = {"pairs.jsonl": "\n".join(map(json.dumps, items)), "pairs.yaml": json.dumps(setup["blueprint"], indent=1)}
     if not items:
         raise UsageError(

@@ -21,7 +21,7 @@ from schemas.table import Column, Table, Value
 from schemas.tables.layers import AGGREGATED, in_order
 from tasks.datasets.catalogue import CATALOGUE
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import MANIFEST, list_runs, read_code_version, read_manifest, read_manifests, run_folder
+from tasks.lake.manifest import MANIFEST, read_code_version, read_listed, read_manifests, resolve_run, run_folder
 from tasks.lake.partitions import Holdings
 from tasks.lineage.graph import NameSources, diagram_of_graph, graph_of_file, graph_of_run
 from tasks.sources.files import name_source
@@ -60,9 +60,11 @@ def lineage(target: Target, lake: opt.LakeFolder = None, mermaid: Mermaid = Fals
 def read_graph(folder: Folder, target: str) -> LineageGraph:
     """Read the graph behind a run or a file of the lake."""
     lake = Lake(folder, read_code_version())
-    runs = list_runs(folder)
-    if target in runs:
-        manifest = read_manifest(folder, target)
+    try:
+        manifest = read_listed(folder, resolve_run(folder, target))
+    except UsageError as error:
+        no_run = error  # it may be a file
+    else:
         return graph_of_run(lake, manifest, name_sources([manifest]))
     names = name_sources(reversed(list(read_manifests(folder))))
     if path := _file_in_lake(folder, target):
@@ -71,11 +73,11 @@ def read_graph(folder: Folder, target: str) -> LineageGraph:
     if ref := Holdings.of(folder).starting_with(target):
         return graph_of_file(lake, ref.path, names)
     raise UsageError(
-        "the lake holds no such run and no such file",
+        f"{no_run.what}, and no such file in the lake",
         where=str(folder),
-        expected=f"a file of the lake, or a run: {', '.join(runs[:3]) or 'none yet'}",
-        got=target,
-        next_step="moodflow runs list shows the runs; --lake names another lake",
+        expected=f"a file of the lake, or {no_run.expected}",
+        got=no_run.got,
+        next_step=no_run.next_step,
     )
 
 

@@ -9,17 +9,17 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.config_files import read_descriptions
-from flows.commands.console import CommandResult, detail_lines, terminal_table
+from flows.commands.console import CommandResult, detail_lines, local_time, terminal_table
 from flows.commands.process import require_prefect_settings
 from flows.commands.run_view import run_view
 from flows.runtime.local_server import temporary_server
 from schemas.documents.models import RatingSheet
-from schemas.documents.run import ExportedRun, RewrittenReport
+from schemas.documents.run import BestTotal, ExportedRun, ListedRun, RewrittenReport
 from schemas.errors import LakeError, UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef
 from schemas.plan import Plan
-from schemas.table import Column, Table
+from schemas.table import Column, Table, columns
 from tasks.judging.answers import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import (
@@ -34,10 +34,15 @@ from tasks.lake.manifest import (
 from tasks.lake.seal import check_seal, seal_run
 from tasks.reporting.page import render_sheet, write_report, write_text
 from tasks.reporting.run_document import describe_run
-from tasks.runs.past_run import PastRun, describe_runs, reopen
+from tasks.runs.past_run import PastRun, reopen
 from tasks.runs.rating_sheets import draw_answers, import_sheets, run_hash, sheet_table
+from tasks.runs.run_list import describe_runs
 from tasks.runs.sections import EXCHANGES
+from tasks.text.number_format import NONE, number
 from tasks.text.tables import to_csv
+
+MODELS_WIDTH = 24
+"""Of the names of models in the list of runs; there are so many models otherwise."""
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -47,10 +52,29 @@ def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> No
     """Runs of the lake, newest first."""
     folder = lake or DEFAULT_LAKE
     document = describe_runs(folder)
-    columns = (Column("Run"), Column("Benchmark"), Column("Calls sent", "count"), Column("Missing", "count"), Column("State"))
-    rows = [(run.run, run.benchmark, run.calls_sent, run.missing, run.state or "") for run in document.runs]
-    whole = len(rows) == len(list_runs(folder)) and not any(run.state == "damaged" for run in document.runs)
-    CommandResult(int(not whole), document, [terminal_table(Table(columns, rows))]).finish(as_json=as_json)
+    whole = len(document.runs) == len(list_runs(folder)) and all(run.best and run.state != "damaged" for run in document.runs)
+    CommandResult(int(not whole), document, [terminal_table(run_table(document.runs))]).finish(as_json=as_json)
+
+
+def run_table(runs: Sequence[ListedRun]) -> Table:
+    """Return the runs of a lake, in 80 columns."""
+    heads = (Column("#", "count"), Column("Ended", "name"), *columns("text", "Benchmark", "Models", "Total", "State"))
+    rows = [
+        (run.number, local_time(run.finished_at), run.benchmark, _name_models(run.models), _say_best(run.best), run.state or "")
+        for run in runs
+    ]
+    return Table(heads, rows)
+
+
+def _name_models(models: Sequence[str]) -> str:
+    names = ", ".join(name.rsplit("/", 1)[-1] for name in models)
+    return names if len(models) == 1 or len(names) <= MODELS_WIDTH else f"{len(models)} models"
+
+
+def _say_best(best: BestTotal | None) -> str:
+    if best is None or best.total is None:
+        return best.verdict if best else NONE
+    return number(best.total) if best.verdict == "scored" else f"{number(best.total)} {best.verdict}"
 
 
 @app.command("show")
@@ -59,7 +83,7 @@ def show_command(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson 
     folder = lake or DEFAULT_LAKE
     manifest, stored = read_manifest(folder, run), Lake(folder, read_code_version())
     document = describe_run(manifest, stored)
-    view = run_view(f"{manifest.benchmark}, {run}", document, manifest, stored)
+    view = run_view(f"{manifest.benchmark}, {manifest.run}", document, manifest, stored)
     CommandResult(0, document, view).finish(as_json=as_json)
 
 
@@ -78,14 +102,14 @@ def report_command(
     from tasks.reporting.steps import load_report_data  # noqa: PLC0415
 
     folder = lake or DEFAULT_LAKE
-    past, own = reopen(folder, run), run_folder(folder, run)
-    manifest = past.manifest
+    past = reopen(folder, run)
+    manifest, own = past.manifest, run_folder(folder, past.name)
     target = out or (own / "redacted" if redact and not manifest.redacted else own)
     redacted = replace(past, manifest=manifest.model_copy(update={"redacted": redact or manifest.redacted}))
-    write_report(load_report_data(redacted, read_changes(folder, run)), target)
+    write_report(load_report_data(redacted, read_changes(folder, past.name)), target)
     intact, sealed = _seal(own) if target == own else (True, ())
     document = RewrittenReport(
-        run=run,
+        run=past.name,
         report=str(target / "report.html"),
         markdown=str(target / "report.md"),
         redacted=redacted.manifest.redacted,
@@ -118,7 +142,7 @@ def export_command(
     past = reopen(lake or DEFAULT_LAKE, run)
     of_run = [exchange for setting, exchange in EXCHANGES.items() if past.partitions("answers", setting=setting)]
     written = [path for exchange in of_run or EXCHANGES.values() for path in exchange.export(past, to)]
-    document = ExportedRun(run=run, folder=str(to), files=tuple(path.name for path in written))
+    document = ExportedRun(run=past.name, folder=str(to), files=tuple(path.name for path in written))
     CommandResult(0, document, [f"{len(written):,} files written to {to}"]).finish(as_json=as_json)
 
 
@@ -153,7 +177,7 @@ def rate_command(
         raise UsageError("there is a sheet, which may be filled in", where=", ".join(there), next_step="name another folder")
     for path, text in texts.items():
         write_text(path, text)
-    document = RatingSheet(run=run, answers=len(answers), files=tuple(map(str, texts)))
+    document = RatingSheet(run=past.name, answers=len(answers), files=tuple(map(str, texts)))
     CommandResult(0, document).finish(as_json=as_json)
 
 

@@ -9,7 +9,7 @@ from schemas.base import Frozen
 from schemas.canary import CanaryFinding
 from schemas.changes import Regression, RunState
 from schemas.documents.document import Document
-from schemas.documents.leaderboard import DimensionScore, SystemRow
+from schemas.documents.leaderboard import DimensionScore, SystemRow, Verdict
 from schemas.lineage import CallCounts, Missing, PartitionRef
 from schemas.metrics import Metric
 from schemas.tables.columns import row_model
@@ -18,6 +18,8 @@ from schemas.usage import Amounts, ModelUsage, Usage
 
 MOST_FAULTY = 0.2
 """Share beyond which an instrument failed: the score then says more about it than about the model."""
+
+RUN_NUMBER = Field(description="by which commands take it, as #12; null = its folder was renamed")
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,7 @@ class RunDocument(Document):
     __pydantic_extra__: dict[str, tuple[dict[str, JsonValue], ...]]
 
     run: str
+    number: int | None = RUN_NUMBER
     benchmark: str
     manifest: str = Field(description="path of the file")
     models: tuple[SystemRow, ...] = Field(description="by setting, ranked ones first")
@@ -243,15 +246,28 @@ class InferDocument(StageDocument):
     cost: Cost
 
 
+class BestTotal(Frozen):
+    """The highest total of a run, or what is said of the first model if none has a total."""
+
+    model: str
+    setting: str
+    total: float | None = Field(description="0 if vetoed; null if the verdict is one without a total")
+    verdict: Verdict
+
+
 class ListedRun(Frozen):
     """A run of the lake."""
 
     run: str
+    number: int | None = RUN_NUMBER
     benchmark: str
+    models: tuple[str, ...] = Field(description="under test")
     started_at: str
+    finished_at: str
     partitions: int
     missing: int = Field(description="datasets that yield no score, or not over all their rows")
     calls_sent: int
+    best: BestTotal | None = Field(description="null = the scores of the run cannot be read")
     report: str | None = Field(description="path of the page; null = none was written")
     state: RunState | Literal["damaged"] | None = Field(description="how it ended; null = it was compared with no run before")
 

@@ -1,6 +1,7 @@
 """Compare two runs of a benchmark: scores, items that changed, and whether they may be compared at all."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 import polars as pl
@@ -19,7 +20,7 @@ from schemas.documents.comparison import (
     SystemName,
 )
 from schemas.documents.leaderboard import DimensionMean, JudgedTotal
-from schemas.errors import UsageError
+from schemas.errors import UsageError, try_each
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
@@ -54,7 +55,7 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
     Raises:
         UsageError: there is no such run, they are of different benchmarks, or have no model and setting in common.
     """
-    before, after = reopen(folder, names[0]), reopen(folder, names[1])
+    before, after = try_each(partial(reopen, folder), names)
     old, new = before.manifest, after.manifest
     # A run in the reference profile has a blueprint of another name.
     if old.benchmark != new.benchmark and old.plan["benchmark"] != new.plan["benchmark"]:

@@ -1,22 +1,18 @@
 """Manifests of runs: written once but for what is said of models, read to reopen a run; what changed since the run before.
 
-What the disk refuses is a LakeError, and so is a file that cannot be read. All manifests are copied into one file, so that
-thousands are read in a second.
+What the disk refuses is a LakeError, and so is a file that cannot be read.
 """
 
 import re
-import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from subprocess import DEVNULL, CalledProcessError, check_output
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import from_json, to_json
 
 from schemas.changes import RunChanges
 from schemas.dataset import BundledFile, DatasetSpec, LocalFile, OwnCopy, PinnedFile, SourceFile
@@ -27,7 +23,7 @@ from schemas.lineage import OWN_AS_PINNED, OWN_UNPINNED, CodeVersion, DatasetNot
 from schemas.model_description import ModelDescription
 from schemas.printing import tell
 from tasks.lake.files import replace_file, unreadable_document, unwritable
-from tasks.lake.local_state import state_folder
+from tasks.lake.run_index import RunIndex, Stamp
 from tasks.lake.seal import SEAL, check_seal, file_sha256, seal_run
 
 MANIFEST, CHANGES = "manifest.json", "changes.json"
@@ -37,6 +33,12 @@ RUN_LAYERS = frozenset({"ability_scores", "totals"})
 NUMBERED = re.compile(r"[0-9]{8}T[0-9]{12}Z\.([0-9]{1,15})-")
 """How the name of a run begins: with its start time and its number."""
 
+BACK = re.compile(r"latest(?:~([0-9]{1,9}))?")
+SHORT_NUMBER = re.compile(r"#?([1-9][0-9]{0,6})")
+"""Handles of runs; 8 digits or more are the beginning of a name or of a fingerprint."""
+
+MOST_CANDIDATES = 3
+
 
 def run_order(name: str) -> tuple[int, str]:
     """Return what runs are ordered by: the number in their name. A folder that was renamed stands before, by its name.
@@ -45,6 +47,15 @@ def run_order(name: str) -> tuple[int, str]:
     """
     match = NUMBERED.match(name)
     return int(match[1]) if match else 0, name
+
+
+def run_number(name: str) -> int | None:
+    """Return the short number of a run, which its name holds; null for a folder that was renamed.
+
+    A run takes it when its scores are there, so that one that began earlier and ends later has the larger number. When a run is
+    deleted, the others keep theirs; the number of the newest is given again. Two runs that end at the same moment may share one.
+    """
+    return run_order(name)[0] or None
 
 
 def newest_first(runs: Iterable[str]) -> list[str]:
@@ -91,7 +102,8 @@ def describe_models(lake: Folder, run: str, about: Mapping[str, ModelDescription
     Others keep theirs; null takes one away. The manifest then names the hash of the one that it replaces. LakeError: the run's
     folder is not as it was sealed, which a new seal would hide.
     """
-    manifest, folder = read_manifest(lake, run), run_folder(lake, run)
+    manifest = read_manifest(lake, run)
+    folder = run_folder(lake, manifest.run)
     check = check_seal(folder)
     half_done = [(MANIFEST, sha256) for sha256 in manifest.earlier_sha256[-1:]]  # a process that was stopped before the new seal
     broken = [file.name for file in check.broken if (file.name, file.expected) not in half_done] if check else [SEAL]
@@ -101,7 +113,7 @@ def describe_models(lake: Folder, run: str, about: Mapping[str, ModelDescription
             where=str(folder),
             expected="files with the hashes of the seal",
             got=f"changed or gone: {', '.join(broken)}",
-            next_step=f"moodflow verify {run} says more",
+            next_step=f"moodflow verify {manifest.run} says more",
         )
     said = {name: description and description.model_dump(mode="json") for name, description in about.items()}
     entries = manifest.plan.get("models", ())
@@ -110,17 +122,47 @@ def describe_models(lake: Folder, run: str, about: Mapping[str, ModelDescription
     write_manifest(lake, manifest.model_copy(update={"plan": manifest.plan | {"models": models}, "earlier_sha256": earlier}))
 
 
-def read_manifest(lake: Folder, run: str) -> RunManifest:
-    """Return the manifest of one run; UsageError, with the nearest names, if there is no such run."""
-    if run not in (runs := list_runs(lake)):  # a name may as well be a path, or too long for one
+def resolve_run(lake: Folder, handle: str) -> str:
+    """Return the name of the run that a handle names; UsageError, with candidates, if it names none, or several.
+
+    A handle is the name of a run; `latest`, or `latest~1` for the one before; its number, with or without `#`; or the beginning
+    of its name, or of what follows its number there, if no other run begins so.
+    """
+    runs = list_runs(lake)
+    matching = [handle] if handle in runs else _match(handle, runs)
+    if len(matching) == 1:
+        return matching[0]
+    candidates = ", ".join((matching or runs)[:MOST_CANDIDATES])
+    if matching:
+        more = f" and {len(matching) - MOST_CANDIDATES} more" if len(matching) > MOST_CANDIDATES else ""
         raise UsageError(
-            f"there is no run {run}",
+            f"{handle} names {len(matching)} runs",
             where=str(lake / "runs"),
-            expected=f"one of: {', '.join(runs[:5]) or 'none yet'}",
-            got=run,
-            next_step=suggest(run, runs, "moodflow runs list shows them all; --lake names another lake", most=3),
+            expected="a handle of one run",
+            got=f"{candidates}{more}",
+            next_step="name one by its number, which moodflow runs list shows, or by its whole name",
         )
-    return read_listed(lake, run)
+    raise UsageError(
+        f"there is no run {handle}",
+        where=str(lake / "runs"),
+        expected="a number, latest, latest~1, or the beginning of a name that no other run has; "
+        f"the newest: {candidates or 'none yet'}",
+        got=handle,
+        next_step=suggest(handle, runs, "moodflow runs list shows them all; --lake names another lake"),
+    )
+
+
+def _match(handle: str, runs: Sequence[str]) -> Sequence[str]:
+    if match := BACK.fullmatch(handle):
+        return runs[int(match[1] or 0) :][:1]
+    if match := SHORT_NUMBER.fullmatch(handle):
+        return [run for run in runs if run_number(run) == int(match[1])]
+    return [run for run in runs if handle and (run.startswith(handle) or NUMBERED.sub("", run).startswith(handle))]
+
+
+def read_manifest(lake: Folder, run: str) -> RunManifest:
+    """Return the manifest of the run that a handle names, as `resolve_run` does."""
+    return read_listed(lake, resolve_run(lake, run))
 
 
 def read_listed(lake: Folder, run: str) -> RunManifest:
@@ -150,59 +192,6 @@ def _encode(manifest: RunManifest) -> bytes:
 def list_runs(lake: Folder) -> list[str]:
     """Return the names of all runs, newest first."""
     return newest_first(path.parent.name for path in (lake / "runs").glob(f"*/{MANIFEST}"))
-
-
-INDEX = "run-index.jsonl"
-FEWEST = 100
-"""Only a lake with more runs than this gets an index."""
-
-YOUNG_NS = 2_000_000_000
-"""Age below which a file is not copied: one that is changed within a tick of the disk's clock would look the same."""
-
-Stamp = tuple[int, ...]
-"""What tells a file from any other that was in its place: first the time of its last change in nanoseconds, 0 where others do."""
-
-
-class RunIndex:
-    """The copies of the manifests of a lake, in one file.
-
-    A copy counts as long as the manifest's file is the one that it was made from. The index may be deleted at any time, and a
-    lake that cannot be written does without. A line has a key, a tab, and JSON. A blueprint, which many runs share, is a line of
-    its own, and each run names it before its JSON.
-    """
-
-    def __init__(self, lake: Folder) -> None:
-        self._path = state_folder(lake) / INDEX  # on this machine, even if the lake is in a store
-        self._before, self._now = dict[bytes, bytes](), dict[bytes, bytes]()
-        with suppress(OSError):  # there is none, or it is another user's
-            lines = (line.partition(b"\t") for line in self._path.read_bytes().split(b"\n"))
-            self._before = {key: text for key, tab, text in lines if tab}
-        self._blueprint = cache(lambda shared: from_json(self._before[shared]))
-
-    def find(self, run: str, stamp: Stamp) -> RunManifest | None:
-        """Return the manifest of a run; null if it has to be read."""
-        key = to_json([run, *stamp])
-        try:
-            shared, _, text = self._before[key].partition(b"\t")
-            manifest = RunManifest.model_validate({**from_json(text), "blueprint": self._blueprint(shared)})
-        except (KeyError, ValueError, TypeError):  # not there, or damaged
-            return None
-        self._now |= {key: self._before[key], shared: self._before[shared]}
-        return manifest
-
-    def keep(self, run: str, stamp: Stamp, manifest: RunManifest) -> None:
-        """Keep a manifest that was read."""
-        if time.time_ns() - stamp[0] > YOUNG_NS:
-            blueprint = to_json(manifest.blueprint)
-            shared = sha256(blueprint).hexdigest()
-            text = f"{shared}\t{manifest.model_dump_json(exclude={'blueprint'})}"
-            self._now |= {to_json([run, *stamp]): text.encode(), shared.encode(): blueprint}
-
-    def save(self) -> None:
-        """Write what was found and kept, if it differs from what is there."""
-        if self._now != self._before and len(self._now) > FEWEST:
-            with suppress(OSError):  # a lake that cannot be written: the next command reads the manifests again
-                replace_file(self._path, b"".join(b"%b\t%b\n" % line for line in self._now.items()))
 
 
 def read_manifests(lake: Folder, *, need_all: bool = False) -> Iterator[RunManifest]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.documents.leaderboard import Chosen, Group, PublishedRow, StoredRow, SystemRow
-from schemas.errors import UsageError
+from schemas.errors import UsageError, try_each
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from schemas.model_description import ModelDescription
@@ -18,7 +19,7 @@ from schemas.tables.scores import DimensionScores
 from schemas.vocabulary import Profile
 from tasks.judging.answers import GOLD
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_manifest, read_manifests
+from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_listed, read_manifests, resolve_run
 from tasks.runs.comparability import compare_run
 from tasks.runs.comparable_runs import group_runs
 from tasks.runs.exhibits import RankedModels
@@ -148,7 +149,8 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         UsageError: if the lake holds no such run, or one of them is of another benchmark.
     """
     lake, blueprint = Lake(folder, read_code_version()), profiled_blueprint(benchmark, profile)
-    manifests = tuple(read_manifest(folder, name) for name in newest_first(runs)) or manifests_of(blueprint, folder)
+    names = newest_first(try_each(partial(resolve_run, folder), runs))
+    manifests = tuple(read_listed(folder, name) for name in names) or manifests_of(blueprint, folder)
     if not manifests:
         raise UsageError(
             f"no run of {blueprint.name} is in the lake",

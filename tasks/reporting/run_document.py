@@ -10,7 +10,7 @@ from schemas.roles import PEOPLE
 from schemas.usage import Usage, by_model, total
 from tasks.judging.people import count_people
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import MANIFEST, read_changes, run_folder
+from tasks.lake.manifest import MANIFEST, read_changes, run_folder, run_number
 from tasks.leaderboard.ranking import run_rows
 from tasks.reporting.content.operations import cost_notes
 from tasks.reporting.content.request import read_lengths
@@ -26,6 +26,7 @@ def describe_run(manifest: RunManifest, lake: Lake) -> RunDocument:
     sections = read_sections(run)
     return RunDocument(
         run=manifest.run,
+        number=run_number(manifest.run),
         benchmark=manifest.benchmark,
         manifest=str(run_folder(lake.root, manifest.run) / MANIFEST),
         models=tuple(run_rows(run)),

@@ -4,20 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from shlex import join
-from typing import Literal
 
 import polars as pl
 from pydantic_core import to_json
 
 from schemas.blueprint import Blueprint
-from schemas.changes import RunState
-from schemas.documents.run import InstrumentCount, ListedRun, RunList
+from schemas.documents.run import InstrumentCount
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import AGGREGATED, LAYERS
 from tasks.lake.files import unreadable_document
 from tasks.lake.lake import Lake
-from tasks.lake.manifest import MANIFEST, read_all_changes, read_code_version, read_manifest, read_manifests, run_folder
+from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_folder
 from tasks.runs.run_tables import System, ordered
 from tasks.scoring.breakdowns import judges_first
 
@@ -96,29 +94,6 @@ def past_run(manifest: RunManifest, lake: Lake) -> PastRun:
         f"the blueprint in the manifest of run {manifest.run}", run_folder(lake.root, manifest.run) / MANIFEST
     ):
         return PastRun(manifest, _read_blueprint(to_json(manifest.blueprint)), lake)
-
-
-def describe_runs(folder: Folder) -> RunList:
-    """Describe the runs of a lake, newest first; one that cannot be read is named on standard error and left out."""
-    manifests = list(read_manifests(folder))
-    changes, damaged = read_all_changes(folder, [manifest.run for manifest in manifests])
-    states: dict[str, RunState | Literal["damaged"]] = {run: change.state for run, change in changes.items()}
-    states |= dict.fromkeys(damaged, "damaged")
-    return RunList(
-        runs=tuple(
-            ListedRun(
-                run=manifest.run,
-                benchmark=manifest.benchmark,
-                started_at=manifest.started_at,
-                partitions=len(manifest.partitions),
-                missing=len(manifest.missing),
-                calls_sent=manifest.calls.sent,
-                report=str(folder / manifest.report) if manifest.report else None,
-                state=states.get(manifest.run),
-            )
-            for manifest in manifests
-        )
-    )
 
 
 @lru_cache(maxsize=16)  # thousands of runs have the same

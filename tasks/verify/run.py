@@ -17,7 +17,7 @@ from schemas.lineage import Footer, PartitionRef, RunManifest
 from schemas.tables.columns import measured_columns
 from schemas.tables.layers import LAYERS, in_order
 from tasks.lake.lake import Lake, as_written
-from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_folder
+from tasks.lake.manifest import MANIFEST, read_code_version, read_listed, resolve_run, run_folder
 from tasks.lake.partitions import content_sha256, fingerprint_of, hash_settings
 from tasks.lake.seal import SEAL, check_seal
 from tasks.runs.differences import first_difference, has_rows
@@ -67,7 +67,7 @@ def _open_run(findings: Findings, folder: Folder, run: str) -> RunManifest | Non
     if f"{path}/{MANIFEST}" in findings.damaged:
         findings.notes.append("nothing else was checked: the manifest says what the other files of the run are")
         return None
-    manifest = read_manifest(folder, run)
+    manifest = read_listed(folder, run)
     if seal is None:
         file, hashes = f"{path}/{SEAL}", "the hashes of manifest and report"
         findings.file(file, hashes, None, f"{file} is gone, so manifest and report were not checked")
@@ -112,6 +112,8 @@ def verify_run(folder: Folder, run: str) -> Verification:
         LakeError: if the run was never sealed and its manifest cannot be read.
     """
     findings = Findings()
+    if not (run_folder(folder, run) / SEAL).exists():  # else it is a name, whose manifest may be gone
+        run = resolve_run(folder, run)
     manifest = _open_run(findings, folder, run)
     if manifest is None:
         return _verification(findings, run, ())

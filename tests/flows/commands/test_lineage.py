@@ -71,7 +71,7 @@ def test_the_layers_are_printed_as_mermaid(traced: Path) -> None:
 
 @pytest.mark.parametrize(
     ("target", "expected"),
-    [("nothing", "the lake holds no such run and no such file"), ("../x", "no such file"), ("SHA", "no such run")],
+    [("nothing", "there is no run nothing, and no such file in the lake"), ("../x", "no such file"), ("SHA", "no run SHA")],
 )
 def test_what_is_not_there_is_said(traced: Path, target: str, expected: str) -> None:
     done = ended("lineage", target, "--lake", traced)

@@ -14,6 +14,7 @@ from schemas.errors import LakeError, UsageError
 from schemas.folders import Folder, parse_folder
 from schemas.tables.scores import TaskScores
 from tasks.lake import manifest as manifests
+from tasks.lake import run_index
 from tasks.lake.files import TAIL_BYTES
 from tasks.lake.lake import Lake
 from tasks.lake.local_state import state_folder
@@ -195,13 +196,13 @@ def post(address: str, content: bytes) -> None:
 
 def test_the_index_of_runs_is_kept_here(root: Folder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MOODFLOW_STATE", str(tmp_path))
-    monkeypatch.setattr(manifests, "FEWEST", 2)
+    monkeypatch.setattr(run_index, "FEWEST", 2)
     for run in ("20260101-a", "20260102-b"):
         write_manifest(root, bare_manifest(run))
     first = list(read_manifests(root))
     stored = keys()
-    assert (state_folder(root) / manifests.INDEX).is_file()
-    assert not [key for key in stored if manifests.INDEX in key]
+    assert (state_folder(root) / run_index.INDEX).is_file()
+    assert not [key for key in stored if run_index.INDEX in key]
     read: list[str] = []
     usual = manifests.read_listed
     monkeypatch.setattr(manifests, "read_listed", lambda lake, run: read.append(run) or usual(lake, run))  # type: ignore[func-returns-value]

@@ -9,6 +9,7 @@ import pytest
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
 from tasks.lake import manifest as manifests
+from tasks.lake import run_index
 from tasks.lake.manifest import read_manifests, write_manifest
 from tests.tasks.lake.test_manifest import bare_manifest
 
@@ -19,7 +20,7 @@ DAY_NS = 86_400_000_000_000
 @pytest.fixture
 def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A lake of three runs, a day old, which is worth an index."""
-    monkeypatch.setattr(manifests, "FEWEST", 3)
+    monkeypatch.setattr(run_index, "FEWEST", 3)
     for number, run in enumerate(RUNS):
         age(write_manifest(tmp_path, bare_manifest(run, blueprint={"name": "tiny" if number else "other"})))
     return tmp_path
@@ -86,7 +87,7 @@ def test_manifest_that_was_just_written_is_read_again(lake: Path, read: list[str
 @pytest.mark.parametrize("content", [b"", b"\xff\t{}\n\n\t", b'["20260103-c"]\tx\n', None])
 def test_a_damaged_index_loses_nothing(lake: Path, content: bytes | None) -> None:
     first = list(read_manifests(lake))
-    index = lake / manifests.INDEX
+    index = lake / run_index.INDEX
     whole = index.read_bytes()
     # Without a content of its own: the lines that are there, each cut.
     index.write_bytes(b"\n".join(line[:-9] for line in whole.split(b"\n")) if content is None else content)
@@ -95,7 +96,7 @@ def test_a_damaged_index_loses_nothing(lake: Path, content: bytes | None) -> Non
 
 
 def test_index_that_cannot_be_written_is_done_without(lake: Path, read: list[str]) -> None:
-    (lake / manifests.INDEX).mkdir()
+    (lake / run_index.INDEX).mkdir()
     for _ in range(2):
         assert [manifest.run for manifest in read_manifests(lake)] == [*RUNS]
     assert len(read) == 6
@@ -104,4 +105,4 @@ def test_index_that_cannot_be_written_is_done_without(lake: Path, read: list[str
 def test_a_small_lake_has_no_index(lake: Path) -> None:
     (lake / "runs" / RUNS[0] / "manifest.json").unlink()
     assert len(list(read_manifests(lake))) == 2
-    assert not (lake / manifests.INDEX).exists()
+    assert not (lake / run_index.INDEX).exists()
