@@ -21,20 +21,22 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def explain(
     run: opt.Run,
-    model: str | None = typer.Option(None, "--model", help="only this model; needed for rows if there are several"),
-    setting: str | None = typer.Option(None, "--setting", help="only this setting; needed for rows if there are several"),
-    ability: str | None = typer.Option(None, "--ability", help="how this ability, of any tier, came about"),
-    task: str | None = typer.Option(None, "--task", help="how this task came about"),
-    dataset: str | None = typer.Option(None, "--dataset", help="how this dataset came about, and its rows"),
-    item: str | None = typer.Option(None, "--item", help="one row whole: messages sent, reply, reading, ratings, files"),
-    worst: int | None = typer.Option(None, "--worst", min=1, help="of a dataset, so many rows that earn least"),
-    where: str | None = typer.Option(None, "--where", metavar="COND", help="scores of items that fulfil this, and of others"),
+    model: str | None = typer.Option(None, "--model", help="only this model; required for rows if the run has several"),
+    setting: str | None = typer.Option(None, "--setting", help="only this setting; required for rows if the run has several"),
+    ability: str | None = typer.Option(None, "--ability", help="explain the score of this ability, of any tier"),
+    task: str | None = typer.Option(None, "--task", help="explain the score of this task"),
+    dataset: str | None = typer.Option(None, "--dataset", help="explain the score of this dataset, with its rows"),
+    item: str | None = typer.Option(None, "--item", help="show one row in full: messages sent, reply, reading, ratings, files"),
+    worst: int | None = typer.Option(None, "--worst", min=1, help="show the N lowest-scoring rows of the dataset"),
+    where: str | None = typer.Option(
+        None, "--where", metavar="COND", help="compare the items that meet this condition with the others"
+    ),
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """How a number of a past run came about, down to the rows, replies and prompts behind it.
+    """Explain a score of a past run, down to the rows, replies and prompts behind it.
 
-    Ends with 1 if stored numbers do not add up, or a prompt is not the one that was stored.
+    Exit status 1: stored numbers do not add up, or a prompt is not the one that was stored.
     """
     wanted = Selection(model, setting, ability, task, dataset, item, worst)
     _explain(lake or DEFAULT_LAKE, run, wanted, where).finish(as_json=as_json)

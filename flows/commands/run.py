@@ -141,7 +141,7 @@ def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
         for remark in system.remarks:
             log(f"{label_of(system)}: {remark}")
     *told, written = run_view(manifest.benchmark, document, manifest, lake)
-    state = [f"State: {changes.state}, {state_said(changes)}"] if changes else []
+    state = [f"{changes.state}: {state_said(changes)}"] if changes else []
     # Pages of the UI to open after the run that just ended.
     pages = addresses_of(RUN_KEYS, ledger.ended[-1] if ledger.ended else None)
     view = [*told, f"Run: {manifest.run}", written, *state, *(f"Prefect UI: {address}" for address in pages)]

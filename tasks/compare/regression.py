@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, Regression, ScoreDifference
 from schemas.usage import TESTED
+from tasks.text.number_format import bracketed, counted, number
 
 _ROUNDING = 1e-9
 """Scores closer than this are the same number computed in two ways."""
@@ -23,7 +24,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class SystemScores:
-    """What a run says of one model and setting beside its scores; null = undecided or not asked."""
+    """What a run says of one model and setting besides its scores; null = undecided or not asked."""
 
     vetoed: bool | None
     coverage: float
@@ -42,9 +43,9 @@ class SystemScores:
         return frozenset(name for name in datasets if self.failed.get(name) and TESTED not in self.failed[name])
 
     def through(self, datasets: Iterable[str]) -> str:
-        """Say what helpers or the judge did to the datasets."""
+        """Say which helpers, or whether the judge, cost the datasets items."""
         others = {role for name in datasets for role in self.failed[name]} - {TESTED}
-        return f" through failures that are not the model's, but of {list_some(sorted(others))}"
+        return f" because of failures of {list_some(sorted(others))}, not of the model"
 
 
 def find_regressions(
@@ -55,7 +56,9 @@ def find_regressions(
     By the changes of its scores and by what both runs say of it; the blueprint says what share of items a ranked model needs.
     """
     vetoed = bool(before.vetoed or after.vetoed)
-    falls = (_fall(change, vetoed=vetoed) for change in changes if fell_beyond_interval(change))
+    total = "Total (before the veto)" if vetoed else "Total"
+    titles = {TOTAL: total, **{main.id: main.title for main in blueprint.abilities}}
+    falls = (_fall(change, titles.get(change.what, change.label)) for change in changes if fell_beyond_interval(change))
     return (*falls, *_veto(before, after, blueprint), *_coverage(before, after, blueprint.rank_item_coverage))
 
 
@@ -66,25 +69,24 @@ def fell_beyond_interval(change: ScoreDifference) -> bool:
     return -change.change > change.allowed + _ROUNDING and change.ci_high < -_ROUNDING
 
 
-def _fall(change: ScoreDifference, *, vetoed: bool) -> Regression:
-    name = "total before the veto" if vetoed and change.what == TOTAL else change.label
-    allowed = "its interval before had no width below it"
+def _fall(change: ScoreDifference, title: str) -> Regression:
+    digits = 2 if change.rubric else 1
+    noise = "no drop counts as noise"
     if change.allowed and change.allowed >= _ROUNDING:
-        allowed = f"{change.allowed:.2f} is within its interval"
+        noise = f"drops up to {number(change.allowed, digits)} count as noise"
     message = (
-        f"{name} fell by {-(change.change or 0):.2f} points, from {change.before:.2f} to {change.after:.2f} over "
-        f"{change.n_items} items scored in both runs; {allowed} "
-        f"(95 % interval of the change: {change.ci_low:.2f} to {change.ci_high:.2f})"
+        f"{title} fell from {number(change.before, digits)} to {number(change.after, digits)}: {number(change.change, digits)}"
+        f"{bracketed(change.ci_low, change.ci_high, digits)} on the {counted(change.n_items, 'item')} both runs scored; {noise}"
     )
     return Regression(what=change.what, before=change.before, after=change.after, allowed=change.allowed, message=message)
 
 
 def _veto(before: SystemScores, after: SystemScores, blueprint: Blueprint) -> Iterator[Regression]:
-    was = {None: "undecided", False: "passed", True: "triggered"}[before.vetoed]
+    was = {None: "undecided", False: "passed", True: "failed"}[before.vetoed]
     if after.vetoed and not before.vetoed:
-        message = f"the veto is newly triggered: it was {was} before"
+        message = f"newly vetoed: the gate was {was} before"
     elif after.vetoed is None and before.vetoed is not None and not _gate_lost_through_others(after, blueprint):
-        message = f"the veto is undecided: it was {was} before"
+        message = f"the veto is now undecided: the gate was {was} before"
     else:
         return
     yield Regression(what="veto", before=before.vetoed, after=after.vetoed, message=message)
@@ -94,7 +96,7 @@ def _coverage(before: SystemScores, after: SystemScores, needed: float) -> Itera
     if after.coverage < before.coverage - _ROUNDING:
         gone = before.datasets - after.datasets
         lost = sorted(gone - after.lost_through_others(gone))
-        message = f"{_dropped(before, after)}{f': no score of {list_some(lost)}' if lost else ''}"
+        message = f"{_dropped(before, after)}{f': no score for {list_some(lost)}' if lost else ''}"
         if lost or not gone:
             yield Regression(what="coverage", before=before.coverage, after=after.coverage, message=message)
     if _too_few(before, after, needed, after.lost_by_others):
@@ -113,21 +115,21 @@ def _dropped(before: SystemScores, after: SystemScores) -> str:
 
 def _scored(before: SystemScores, after: SystemScores) -> str:
     now = "none" if after.item_coverage is None else f"{100 * after.item_coverage:.1f} %"
-    return f"{now} of the items are scored, {100 * (before.item_coverage or 0.0):.1f} % were"
+    return f"{now} of the items have a score, before it was {100 * (before.item_coverage or 0.0):.1f} %"
 
 
 def find_warnings(before: SystemScores, after: SystemScores, blueprint: Blueprint) -> tuple[str, ...]:
     """Find changes of the veto and of coverage that are no regression; arguments as above."""
     remarks = []
     if after.vetoed is False and before.vetoed is not False:
-        remarks.append("the veto is lifted" if before.vetoed else "the veto, undecided before, is passed")
+        remarks.append("the veto is lifted" if before.vetoed else "the gate, undecided before, is passed")
     if after.coverage > before.coverage + _ROUNDING:
         remarks.append(f"coverage rose from {100 * before.coverage:.1f} % to {100 * after.coverage:.1f} % of the datasets")
     gate = _gate_lost_through_others(after, blueprint)
     if gate and after.vetoed is None and before.vetoed is not None:
         remarks.append(f"the veto is undecided{after.through(gate)}")
     if gone := after.lost_through_others(before.datasets - after.datasets):
-        remarks.append(f"{_dropped(before, after)}{after.through(gone)}: no score of {list_some(sorted(gone))}")
+        remarks.append(f"{_dropped(before, after)}{after.through(gone)}: no score for {list_some(sorted(gone))}")
     needed = blueprint.rank_item_coverage
     if _too_few(before, after, needed) and not _too_few(before, after, needed, after.lost_by_others):
         remarks.append(f"{_scored(before, after)}{after.through(after.failed)}")

@@ -9,6 +9,7 @@ from schemas.errors import unknown_name
 from schemas.model_description import ModelDescription
 from tasks.explain.groups import hold_condition
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
+from tasks.runs.verdict import with_headlines
 from tasks.scoring.aggregation import rank_models
 
 NOTHING = ModelDescription()
@@ -36,7 +37,7 @@ def choose_described(data: LeaderboardData, where: str | None, group_by: str | N
     systems = [name for name in ("model", "setting", RUN) if name in data.dimensions.columns]
     return replace(
         data,
-        totals=rank_models(totals, data.blueprint, within=groups),
+        totals=with_headlines(rank_models(totals, data.blueprint, within=groups), data.blueprint, data.runs),
         dimensions=data.dimensions.join(totals, on=systems, how="semi", maintain_order="left"),
         chosen=Chosen(where=where, unknown=holds.null_count(), group_by=group_by),
     )

@@ -4,6 +4,7 @@ Every surface takes these columns: no other module decides from coverage, veto o
 """
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -12,10 +13,12 @@ from schemas.blueprint import Blueprint
 from schemas.documents.leaderboard import WITH_TOTAL, JudgedTotal, Verdict
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, System, from_row, pool_counts
-from tasks.text.number_format import NONE, counted, describe_gate, interval, listed, number
+from tasks.text.number_format import NONE, bracketed, counted, describe_gate, interval, listed, number, ordinal
 
 LEAST_COVERAGE = 0.5
 """A mean over fewer of a benchmark's datasets is no total of it."""
+
+BEST = 100.0
 
 
 def judge_run(run: PastRun | ReportData) -> pl.DataFrame:
@@ -39,46 +42,102 @@ def judge_totals(totals: pl.DataFrame, blueprint: Blueprint, runs: Mapping[str, 
         runs: by the rows' column `run`, "" where they have none; no instrument failed in any other.
     """
     judged = [judge_row(row, blueprint, runs.get(row.get("run", ""))) for row in totals.iter_rows(named=True)]
-    verdicts = pl.DataFrame(judged, schema=dict.fromkeys(("verdict", "why", "headline"), pl.String), orient="row")
+    verdicts = pl.DataFrame(judged, schema=dict.fromkeys(("verdict", "why"), pl.String), orient="row")
     has_total = pl.col("verdict").is_in(WITH_TOTAL)
-    return pl.concat([totals, verdicts], how="horizontal").with_columns(
+    ranked = pl.concat([totals, verdicts], how="horizontal").with_columns(
         total=pl.when(has_total).then("total"),
-        rank=pl.when(has_total)
-        .then("rank")
-        .rank("min")
-        .over(name for name in ("setting", "group") if name in totals.columns)
-        .cast(pl.Int64),
+        rank=pl.when(has_total).then("rank").rank("min").over(_ranked_within(totals)).cast(pl.Int64),
     )
+    return with_headlines(ranked, blueprint, runs)
 
 
-def judge_row(row: Mapping[str, Any], blueprint: Blueprint, run: PastRun | ReportData | None) -> tuple[Verdict, str | None, str]:
-    """Return the verdict on a row of `totals`, what it rests on (null = the score alone), and a sentence to be said first."""
+def _ranked_within(totals: pl.DataFrame) -> list[str]:
+    return [name for name in ("setting", "group") if name in totals.columns]
+
+
+def with_headlines(totals: pl.DataFrame, blueprint: Blueprint, runs: Mapping[str, PastRun | ReportData]) -> pl.DataFrame:
+    """Return judged totals with the headline of each; arguments as above. They change with the ranks."""
+    within = _ranked_within(totals)
+    places = totals.with_columns(of=pl.col("rank").count().over(within), tied=pl.col("rank").count().over([*within, "rank"]))
+    headlines = [say_headline(row, blueprint, runs.get(row.get("run", ""))) for row in places.iter_rows(named=True)]
+    return totals.with_columns(headline=pl.Series(headlines, dtype=pl.String))
+
+
+def judge_row(row: Mapping[str, Any], blueprint: Blueprint, run: PastRun | ReportData | None) -> tuple[Verdict, str | None]:
+    """Return the verdict on a row of `totals`, and what it rests on (null = the score alone)."""
     system, of = System(row["model"], row["setting"]), counted(row["datasets_total"], "dataset")
-    counts = run.instruments if run else ()
-    name, failed = system.label, [count for count in counts if count.failed and (count.model, count.setting) == system]
-    bounds = f" (95 % interval {interval(row['ci_low'], row['ci_high'])})" if row["ci_low"] is not None else ""
-    before = row["total_before_veto"]
-    scored = "nothing was scored" if before is None else f"what was scored gives {number(before, 2)} of 100{bounds}"
+    failed = [count for count in (run.instruments if run else ()) if count.failed and (count.model, count.setting) == system]
     if failed:
-        instrument = listed([count.words for count in pool_counts(failed)])
-        return "instrument failed", instrument, f"{name} has no total, because an instrument failed: {instrument}; {scored}."
-    gate = describe_gate(row)
+        return "instrument failed", listed([count.words for count in pool_counts(failed)])
     if row["vetoed"]:
-        threshold = f" below the required {number(blueprint.gate.threshold, 0)}" if blueprint.gate else ""
-        otherwise = "nothing else was scored" if before is None else f"before the veto it would be {number(before, 2)}"
-        score = f"the gate score of {number(row['gate_score'], 2)} is{threshold}"
-        return "vetoed", gate, f"{name} is vetoed: its total is 0, because {score}; {otherwise}."
-    if before is None:
+        return "vetoed", describe_gate(row)
+    if row["total_before_veto"] is None:
         none = f"{row['datasets_scored']} of {of} gave a result, none that enters the total"
-        why = none if row["datasets_scored"] else f"none of the {of} gave a result"
-        return "unscored", why, f"{name} has no score: {why}."
+        return "unscored", none if row["datasets_scored"] else f"none of the {of} gave a result"
     if row["coverage"] < LEAST_COVERAGE:
-        few = f"{row['datasets_scored']} of {of} have a score"
-        return "too little scored", few, f"{name} has no total of the benchmark: {few}, and a total needs half of them; {scored}."
-    scores = f"{name} scores {number(before, 2)} of 100{bounds}."
+        return "too little scored", f"{row['datasets_scored']} of {of} have a score"
     if row["vetoed"] is None and blueprint.gate is not None:
-        return "undecided", gate, f"{scores} The veto is undecided, so this total is provisional: {gate}."
-    return "scored", None, scores
+        return "undecided", describe_gate(row)
+    return "scored", None
+
+
+def say_headline(total: Mapping[str, Any], blueprint: Blueprint, run: PastRun | ReportData | None) -> str:
+    """Return what to say first of a system: its score and place or why it has none, and where it is weakest.
+
+    Args:
+        total: a row of judged totals; `of`: how many are ranked with it, `tied`: how many have its rank.
+        blueprint: of the benchmark.
+        run: with the scores of its abilities and tasks; null = they are not said.
+    """
+    name, why, before = System(total["model"], total["setting"]).label, total["why"], total["total_before_veto"]
+    score = f"{number(before)} of 100{bracketed(total['ci_low'], total['ci_high'])}"
+    scored = "Nothing was scored." if before is None else f"What was scored averages {score}."
+    weakest = _weakest(total, blueprint, run) if run else ""
+    match total["verdict"]:
+        case "instrument failed":
+            return f"{name} has no total because an instrument failed: {why}. {scored}"
+        case "unscored":
+            return f"{name} has no score: {why}."
+        case "too little scored":
+            return f"{name} has no total: only {why}, and a total needs half of them. {scored}{weakest}"
+        case "vetoed":
+            return f"{name} is vetoed: {_say_veto(total, blueprint)}.{weakest}"
+        case "undecided":
+            return f"{name} scores {score}, provisionally because the veto is undecided: {why}.{weakest}"
+    place = f", {_say_place(total['rank'], total['of'], total['tied'])}" if total["rank"] and total["of"] > 1 else ""
+    return f"{name} scores {score}{place}.{weakest}"
+
+
+def _say_veto(total: Mapping[str, Any], blueprint: Blueprint) -> str:
+    before, gate = total["total_before_veto"], blueprint.gate
+    title = next((main.title for main in blueprint.abilities if gate and main.id == gate.ability), "gate")
+    required = f" below the required {number(gate.threshold, 0)}" if gate else ""
+    otherwise = "nothing else was scored" if before is None else f"{number(before)} without the veto"
+    return f"its {title} score of {number(total['gate_score'])} is{required}, so its total is 0 ({otherwise})"
+
+
+def _say_place(rank: int, of: int, tied: int) -> str:
+    return f"{'joint ' if tied > 1 else ''}{ordinal(rank)} of {of}"
+
+
+def _weakest(total: Mapping[str, Any], blueprint: Blueprint, run: PastRun | ReportData) -> str:
+    """Return the weakest main ability and the task that is weakest in it; nothing where the benchmark has one ability."""
+    system, word = System(total["model"], total["setting"]), blueprint.ability_word
+    abilities = _scores_by("ability", system.of(run.layers["ability_scores"]))
+    tasks = _scores_by("task", system.of(run.layers["task_scores"]))
+    if len(blueprint.abilities) == 1 or not abilities:
+        return ""
+    main = min((main for main in blueprint.abilities if main.id in abilities), key=lambda main: abilities[main.id])
+    if (score := abilities[main.id]) == BEST:
+        return ""
+    of_main = [(tasks[task.id], task.title) for _, node in main.walk() for task in node.tasks if task.id in tasks]
+    lowest, title = min(of_main, default=(score, ""), key=itemgetter(0))
+    reason = f", mainly because of {title} ({number(lowest)})" if lowest < score else ""
+    return f" Weakest {word}: {main.title} ({number(score)}){reason}."
+
+
+def _scores_by(name: str, rows: pl.DataFrame) -> dict[str, float]:
+    return dict(rows.drop_nulls("score_0_100").select(name, "score_0_100").iter_rows())
 
 
 def say_total(total: JudgedTotal) -> str:

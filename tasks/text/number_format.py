@@ -24,6 +24,17 @@ def interval(low: float | None, high: float | None, digits: int = 1) -> str:
     return NONE if low is None or high is None else f"{low:.{digits}f} to {high:.{digits}f}"
 
 
+def bracketed(low: float | None, high: float | None, digits: int = 1) -> str:
+    """Return ` [78.1, 86.5]` to stand behind a score, nothing if there is no interval."""
+    return "" if low is None or high is None else f" [{number(low, digits)}, {number(high, digits)}]"
+
+
+def ordinal(n: int) -> str:
+    """Return `1st`, `2nd`, `3rd`, `4th`, `11th`."""
+    is_teen = n // 10 % 10 == 1
+    return f"{n}{'th' if is_teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th')}"
+
+
 def percent(share: float | None) -> str:
     """Return whole percent; a share that is not quite none or all does not read as 0 % or 100 %."""
     if share is None:

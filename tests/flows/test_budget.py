@@ -127,7 +127,7 @@ def test_a_tenth_of_the_calls_reaches_every_dataset(tmp_path: Path) -> None:
     # The next command finds what the first one paid for, and its own budget is not enough for one call.
     assert (told.status, line in told.out) == (1, True)
     assert "Calls: 0 sent, 0 answered, 16 from the journal, 0 failed, 144 not sent" in told.out
-    assert "State: BudgetSpent, the budget was spent before all calls were sent" in told.out
+    assert "BudgetSpent: the budget was spent before all calls were sent" in told.out
     assert "Failed calls" not in told.out
     assert (last.status, last.document["state"], last.document["calls"]["unsent"]) == (0, "Completed", 0)
     assert [row["n_scored"] for row in last.document["raw_scores"]] == [ITEMS] * 8

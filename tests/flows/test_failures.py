@@ -76,7 +76,7 @@ def test_a_run_without_answers_fails_with_reasons(tmp_path: Path) -> None:
         )
         assert server.calls == 8
     assert done.status == 1
-    assert "State: Failed, no call was answered" in done.out
+    assert "Failed: no call was answered" in done.out
     assert re.search(r"content_filter: the provider's filter stopped .* 8 +none; ask the same model elsewhere", done.out)
 
 

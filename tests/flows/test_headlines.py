@@ -260,8 +260,8 @@ def test_a_report_begins_with_what_has_no_total(lake: Path) -> None:
     pages = {name: page_of(lake, name) for name in RUNS}
     tops = {name: plain(page[page.index("<main") : page.index('id="m1"')]) for name, page in pages.items()}
     assert {name for name, top in tops.items() if "has no total" in top} == WITHOUT_TOTAL
-    assert "m5 is vetoed: its total is 0" in tops["vetoed"]
-    assert "The veto is undecided" in tops["undecided"]
+    assert "so its total is 0" in tops["vetoed"]
+    assert "the veto is undecided" in tops["undecided"]
 
 
 def judged_run(lake: Path, *options: str, judge: str, panel: str | None = None) -> Ended:

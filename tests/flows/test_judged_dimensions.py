@@ -84,7 +84,7 @@ def test_a_fallen_dimension_is_a_regression(lake: Path) -> None:
     # Each item has (4/4 + 0) / 2, then (0/4 + 1) / 2.
     assert [done.document["models"][0]["total"] for done in (first, second)] == [50.0, 50.0]
     assert [done.document["state"] for done in (first, second)] == ["Completed", "Regressed"]
-    assert "days: warmth (0 to 4) fell by 4.00 points, from 4.00 to 0.00 over 4 items" in second.err
+    assert "days: warmth (0 to 4) fell from 4.00 to 0.00: -4.00 [-4.00, -4.00] on the 4 items" in second.err
     assert "asks" not in second.err
     report = Path(second.document["report"])
     board = ended("leaderboard", "own.yaml", "--lake", lake, "--html", "board.html", "--json").document

@@ -87,8 +87,9 @@ def _about_replies(data: ReportData, system: System, totals: Row) -> Iterator[Ca
         own = f" Errors of MoodFlow's own in reading them, to be reported: {tallies}." if errors else ""
         yield Caveat(
             f"{share} of the replies unreadable",
-            f"Replies that could not be read as an answer: {count(unparsed)} of {count(read)} ({share}). They "
-            f"count as wrong; in a format the model follows, the total may rise.{own}{_examples_of_unread(data, system)}",
+            f"Replies that could not be read as an answer: {count(unparsed)} of {count(read)} ({share}). They count "
+            "as wrong; if the model can be made to follow the answer format, its total may rise."
+            f"{own}{_examples_of_unread(data, system)}",
         )
     failures = system.of(data.responses).filter(pl.col("status") == "failed")
     tested, was_sent = pl.col("role") == TESTED, pl.col("failure") != NOT_SENT

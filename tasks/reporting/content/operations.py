@@ -11,7 +11,7 @@ from tasks.models.http.failures import FAILURE_KINDS
 from tasks.runs.failures import NOT_SENT
 from tasks.runs.run_tables import ReportData, System
 from tasks.solvers.registry import setting_title
-from tasks.text.number_format import count, counted, listed, shorten
+from tasks.text.number_format import count, counted, shorten
 
 
 def failures_table(data: ReportData) -> Table:
@@ -130,6 +130,4 @@ def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iter
 
 def no_price(models: Iterable[str]) -> str:
     """Say that costs are not known, and what to do about it."""
-    return (
-        f"No price is known of {listed(list(models))}, so neither is any cost with a share of it; --set prices=FILE names prices."
-    )
+    return f"Cost unknown: no prices for {', '.join(models)}. Add them with --set prices=FILE."

@@ -13,7 +13,7 @@ from schemas.documents.score_part import ScorePart
 from schemas.vocabulary import Level
 from tasks.reporting.content.advice import Advice
 from tasks.reporting.content.caveats import MissingScores
-from tasks.reporting.content.tables import HIGHEST, RawRow, ScoreInterval, has_levels
+from tasks.reporting.content.tables import HIGHEST, RawRow, ScoreInterval, has_levels, rescale_interval
 from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.reporting.content.weaknesses import Example, Weakness
 from tasks.runs.run_tables import ReportData
@@ -105,7 +105,7 @@ def _node(source: TreeSource, part: ScorePart, factor: float | None, above: str 
         kind=part.kind.replace("_", "-"),
         title=part.title.capitalize() if part.kind == "level" else part.title,
         part=part,
-        interval=None if part.score is None else join_intervals((child.part, child.interval) for child in children),
+        interval=interval_of(part),
         in_total=None if inner is None or part.score is None else inner * part.score,
         reason=source.missing.reasons(source.scores.system, names) if part.score is None and names else None,
         children=children,
@@ -126,13 +126,21 @@ def _parts_shown(source: TreeSource, part: ScorePart) -> tuple[ScorePart, ...]:
 
 def _with_rows(node: Node, finding: Weakness) -> Node:
     numbers = tuple(row for row in finding.numbers if row.path.dataset == node.part.id)
-    metrics = ((metric, row.interval_0_100) for metric, row in zip(node.part.parts, numbers, strict=True))
     return replace(
         node,
-        interval=join_intervals(metrics, same_items=True),  # all metrics of a dataset rest on the same items
         numbers=numbers,
         examples=tuple(example for example in finding.examples if example.dataset == node.part.id),
     )
+
+
+def interval_of(part: ScorePart) -> ScoreInterval | None:
+    """Return the interval of a score below the total, from those of the metrics below it; null where one has none."""
+    if metric := part.measured:
+        return rescale_interval(metric.normalisation, metric.ci_low, metric.ci_high)
+    if part.score is None:
+        return None
+    # All metrics of a dataset rest on the same items.
+    return join_intervals(((below, interval_of(below)) for below in part.parts), same_items=part.kind == "dataset")
 
 
 def join_intervals(parts: Iterable[tuple[ScorePart, ScoreInterval | None]], *, same_items: bool = False) -> ScoreInterval | None:

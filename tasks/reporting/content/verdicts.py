@@ -6,15 +6,14 @@ from collections.abc import Iterator
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.changes import TOTAL, RunChanges, SystemChanges
+from schemas.changes import TOTAL, Regression, RunChanges, SystemChanges
 from schemas.documents.leaderboard import JudgedTotal, Verdict
 from schemas.paper import Comparability
 from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.reporting.content.caveats import Caveat, find_caveats
-from tasks.reporting.content.tables import task_paths
 from tasks.runs.comparability import compare_with_paper
 from tasks.runs.run_tables import ReportData, Row, System, from_row
-from tasks.runs.verdict import judge_row, judge_run
+from tasks.runs.verdict import judge_row, judge_run, say_headline
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, number, percent
 
@@ -75,7 +74,7 @@ def _judge(data: ReportData, system: System, totals: pl.DataFrame, ranked: int, 
         gate_threshold=gate.threshold if gate else None,
         rank_note=_rank_note(row, data, ranked),
         comparability=record,
-        sentence=f"{row['headline']}{published}{_weakest(data, system, row['verdict'])}",
+        sentence=f"{row['headline']}{published}",
         trust=_trust(row["verdict"], caveats),
         caveats=caveats,
     )
@@ -84,7 +83,8 @@ def _judge(data: ReportData, system: System, totals: pl.DataFrame, ranked: int, 
 def _no_totals(data: ReportData, system: System) -> Row:
     counts = {"datasets_scored": 0, "datasets_total": len(data.blueprint.datasets), "n_scored": 0, "n_total": 0, "coverage": 0.0}
     row = {**dict.fromkeys(data.totals.columns), **system._asdict(), **counts}
-    return row | dict(zip(("verdict", "why", "headline"), judge_row(row, data.blueprint, None), strict=True))
+    row |= dict(zip(("verdict", "why"), judge_row(row, data.blueprint, None), strict=True))
+    return row | {"headline": say_headline(row, data.blueprint, None)}
 
 
 def _rank_note(row: Row, data: ReportData, ranked: int) -> str:
@@ -109,21 +109,6 @@ def _trust(verdict: Verdict, caveats: tuple[Caveat, ...]) -> str:
         more = " more" if verdict == "instrument failed" else ""
         return f"Nothing{more} lowers the trust in it: every dataset has a score, every reply could be read and no call failed."
     return f"Read it with care: {listed([caveat.short for caveat in caveats])}."
-
-
-def _weakest(data: ReportData, system: System, verdict: Verdict) -> str:
-    abilities = {row["ability"]: row["score_0_100"] for row in system.rows(data.ability_scores) if row["score_0_100"] is not None}
-    tasks = {row["task"]: row["score_0_100"] for row in system.rows(data.task_scores) if row["score_0_100"] is not None}
-    if not abilities or not tasks or verdict == "instrument failed":
-        return ""
-    weakest = min(abilities, key=abilities.__getitem__)
-    if abilities[weakest] == 100:  # noqa: PLR2004  the best score there is
-        return ""
-    title = next(main.title for main in data.blueprint.abilities if main.id == weakest)
-    paths = [path for path in task_paths(data.blueprint) if path.main.id == weakest and path.task.id in tasks]
-    score, task = min(((tasks[path.task.id], path.task.title) for path in paths), default=(0.0, title))
-    there = f", there in {task} ({number(score)})" if task != title else ""
-    return f" It is weakest in {title} ({number(abilities[weakest])}){there}."
 
 
 LARGEST_FALLS = 3
@@ -153,8 +138,15 @@ def _state_said(changes: RunChanges) -> str:
         canary = ", but for the canary" if changes.canary_calls else ""
         unchanged = "" if changes.differences else f"nothing changed since {changes.previous}: "
         return f"{unchanged}no model call was sent{canary}"
-    regressed = ", ".join(map(label_of, changes.regressed))
-    return f"regressed: {regressed}" if regressed else f"no regression against {changes.previous}"
+    regressed = [f"{label_of(system)} ({_finding_words(system.findings[0])})" for system in changes.regressed]
+    return ", ".join(regressed) or f"no regression against {changes.previous}"
+
+
+def _finding_words(finding: Regression) -> str:
+    if finding.what == "veto":
+        return "newly vetoed" if finding.after else "veto undecided"
+    words = percent if finding.what.endswith("coverage") else number
+    return f"{finding.what} {words(finding.before)} -> {words(finding.after)}"
 
 
 def changes_table(changes: RunChanges, blueprint: Blueprint) -> Table:

@@ -97,14 +97,14 @@ def assert_regressed(worse: Ended, previous: str) -> None:
     assert fallen == {"total": (100, 0, 0), "foundational": (100, 0, 0), "emotional": (100, 0, 0)}
     assert {(one["model"], one["setting"], one["previous"]) for one in document["regressions"]} == {("core", "base", previous)}
     assert f"core regressed against {previous}:" in worse.err
-    assert "total fell by 100.00 points, from 100.00 to 0.00 over 16 items scored in both runs" in worse.err
+    assert "Total fell from 100.0 to 0.0: -100.0 [-100.0, -100.0] on the 16 items both runs scored" in worse.err
 
 
 def assert_marked(lake: Path, documents: list[dict[str, Any]]) -> None:
     """Report, leaderboard, history and list of runs show what regressed."""
     page, markdown = (Path(documents[2]["report"]).with_suffix(suffix).read_text(encoding="utf-8") for suffix in (".html", ".md"))
     assert page.index("Since the previous run</h2>") < page.index('<section id="m1">')
-    assert "total fell by 100.00 points, from 100.00 to 0.00" in page
+    assert "Total fell from 100.0 to 0.0" in page
     assert "| core | Total | 100.00 | 0.00 | −100.00 | −100.00 to −100.00 |" in markdown
     ended("leaderboard", "moodbench-mini", "--lake", lake, "--html", lake / "board.html")
     board = (lake / "board.html").read_text(encoding="utf-8")
@@ -119,12 +119,12 @@ def assert_recorded(documents: list[dict[str, Any]]) -> None:
     """What the server knows of the runs."""
     refreshed = newest("refresh")
     assert (refreshed["state"]["type"], refreshed["state"]["name"]) == ("FAILED", "Regressed")  # not shown in green
-    assert refreshed["state"]["message"] == "regressed: core"
+    assert refreshed["state"]["message"] == "core (total 100.0 -> 0.0)"
     assert refreshed["name"] == "refresh moodbench-mini: core (base)"
     assert set(refreshed["tags"]) == {"moodbench-mini", "core", "base", "corrected"}
     (check,) = wait_until(lambda: ended_checks(refreshed["id"]))
     assert (check["state"]["type"], check["tags"]) == ("FAILED", [])
-    assert "core: total fell by 100.00 points" in check["state"]["message"]
+    assert "core: Total fell from 100.0 to 0.0" in check["state"]["message"]
     name = documents[2]["run"]
     (regression,) = wait_until(lambda: events(SCORE_REGRESSION, name))
     assert regression["resource"]["prefect.resource.id"] == f"{MODEL_RESOURCE}core"
@@ -136,6 +136,6 @@ def assert_recorded(documents: list[dict[str, Any]]) -> None:
     assert payload["findings"] == [
         {key: one[key] for key in ("what", "before", "after", "allowed", "message")} for one in documents[2]["regressions"]
     ]
-    assert payload["message"].startswith(f"core regressed against {documents[1]['run']}: total fell by 100.00 points")
+    assert payload["message"].startswith(f"core regressed against {documents[1]['run']}: Total fell from 100.0 to 0.0")
     states = [wait_until(lambda name=one["run"]: events(RUN_SCORED, name))[0]["payload"]["state"] for one in documents]  # type: ignore[misc]
     assert states == ["Completed", "UpToDate", "Regressed"]

@@ -170,8 +170,8 @@ def test_items_lost_by_helpers_are_no_regression(tmp_path: Path) -> None:
     (system,) = found.units
     # 15 of 20 have a score, and 5 were lost by others: as many as a ranked model needs.
     assert (system.findings, found.state) == ((), "Completed")
-    through = "through failures that are not the model's, but of seeker (core)"
-    assert system.remarks == (f"75.0 % of the items are scored, 100.0 % were {through}",)
+    through = "because of failures of seeker (core), not of the model"
+    assert system.remarks == (f"75.0 % of the items have a score, before it was 100.0 % {through}",)
 
 
 def test_a_broken_earlier_run_is_not_compared(tmp_path: Path) -> None:

@@ -39,28 +39,27 @@ def test_a_finding_says_what_fell_and_how_far() -> None:
     (found,) = find_regressions([FELL], WHOLE, WHOLE, ONE)
     assert (found.what, found.before, found.after, found.allowed) == ("able", 80, 60, 8)
     assert found.message == (
-        "able fell by 20.00 points, from 80.00 to 60.00 over 100 items scored in both runs; 8.00 is within its interval "
-        "(95 % interval of the change: -28.00 to -12.50)"
+        "Able fell from 80.0 to 60.0: -20.0 [-28.0, -12.5] on the 100 items both runs scored; drops up to 8.0 count as noise"
     )
     (found,) = find_regressions([FELL.model_copy(update={"allowed": 0.0})], WHOLE, WHOLE, ONE)
-    assert "over 100 items scored in both runs; its interval before had no width below it (95 %" in found.message
+    assert found.message.endswith("both runs scored; no drop counts as noise")
 
 
 def test_a_vetoed_total_is_compared_before_the_veto() -> None:
     both = replace(WHOLE, vetoed=True)
     (found,) = find_regressions([FELL.model_copy(update={"what": "total"})], both, both, ONE)
-    assert found.message.startswith("total before the veto fell by 20.00 points, from 80.00 to 60.00")
+    assert found.message.startswith("Total (before the veto) fell from 80.0 to 60.0: -20.0 [-28.0, -12.5]")
 
 
 @each_row(
     ("before", "after", "finding", "remark"),
     [
-        (False, True, "the veto is newly triggered: it was passed before", None),
-        (None, True, "the veto is newly triggered: it was undecided before", None),
-        (False, None, "the veto is undecided: it was passed before", None),
-        (True, None, "the veto is undecided: it was triggered before", None),
+        (False, True, "newly vetoed: the gate was passed before", None),
+        (None, True, "newly vetoed: the gate was undecided before", None),
+        (False, None, "the veto is now undecided: the gate was passed before", None),
+        (True, None, "the veto is now undecided: the gate was failed before", None),
         (True, False, None, "the veto is lifted"),
-        (None, False, None, "the veto, undecided before, is passed"),
+        (None, False, None, "the gate, undecided before, is passed"),
         (False, False, None, None),
     ],
 )
@@ -77,7 +76,7 @@ def test_coverage_that_drops_names_what_was_lost() -> None:
     less = replace(WHOLE, coverage=0.5, datasets=frozenset({"d"}))
     (found,) = find_regressions([], most, less, ONE)
     assert (found.what, found.before, found.after) == ("coverage", 0.75, 0.5)
-    assert found.message == "coverage dropped from 75.0 % to 50.0 % of the datasets: no score of e"
+    assert found.message == "coverage dropped from 75.0 % to 50.0 % of the datasets: no score for e"
     assert find_regressions([], less, most, ONE) == find_regressions([], most, most, ONE) == ()
     assert find_warnings(less, most, ONE) == ("coverage rose from 50.0 % to 75.0 % of the datasets",)
     assert find_warnings(most, most, ONE) == ()
@@ -103,10 +102,10 @@ SEEKER = frozenset({"seeker (s)"})
 def test_what_helpers_alone_lost_is_a_warning() -> None:
     fewer = replace(WHOLE, coverage=0.5, item_coverage=0.5, datasets=frozenset({"d"}), failed={"e": SEEKER}, lost_by_others=0.5)
     assert find_regressions([], WHOLE, fewer, TWO) == ()
-    through = "through failures that are not the model's, but of seeker (s)"
+    through = "because of failures of seeker (s), not of the model"
     assert find_warnings(WHOLE, fewer, TWO) == (
-        f"coverage dropped from 100.0 % to 50.0 % of the datasets {through}: no score of e",
-        f"50.0 % of the items are scored, 100.0 % were {through}",
+        f"coverage dropped from 100.0 % to 50.0 % of the datasets {through}: no score for e",
+        f"50.0 % of the items have a score, before it was 100.0 % {through}",
     )
 
 
@@ -130,7 +129,7 @@ def test_a_veto_undecided_by_helpers_is_a_warning() -> None:
     design = blueprint(ability("able", task("d")), ability("safe", task("e")), gate=Gate(ability="safe", threshold=60))
     now = replace(WHOLE, vetoed=None, failed={"e": SEEKER, "d": frozenset({"tested"})})
     assert find_regressions([], WHOLE, now, design) == ()
-    remark = "the veto is undecided through failures that are not the model's, but of seeker (s)"
+    remark = "the veto is undecided because of failures of seeker (s), not of the model"
     assert find_warnings(WHOLE, now, design) == (remark,)
     (found,) = find_regressions([], WHOLE, replace(now, failed={"e": frozenset({"tested"})}), design)
     assert found.what == "veto"

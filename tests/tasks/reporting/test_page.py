@@ -84,7 +84,7 @@ def test_chinese_text_is_there_and_marked_as_such(page: Page) -> None:
 
 SAID = {
     "m1": (
-        "alpha 25.00 scored of 100 alpha scores 25.00 of 100",
+        "alpha 25.00 scored of 100 alpha scores 25.0 of 100",
         "15.00 to 35.50",
         "not ranked: coverage is 75 %",
         "Emotion Recognition Emotional Ability 25.0 1 of 2 datasets 25.0 1 of 1 dataset – no tasks 25.0 2 of 3 datasets",
@@ -95,7 +95,10 @@ SAID = {
         "Reply of the model C Read as C, right is B.",
         "No answer could be read from the reply, so the item counts as wrong. It stopped at the token limit.",
     ),
-    "m2": ("beta 0.00 vetoed 100.00 before the veto beta is vetoed: its total is 0", "Gate: Values & Safety 0.00, required 60"),
+    "m2": (
+        "beta 0.00 vetoed 100.00 before the veto beta is vetoed: its Values & Safety score of 0.0 is below",
+        "Gate: Values & Safety 0.00, required 60",
+    ),
     "m3": (
         "gamma – unscored gamma has no score: none of the 4 datasets gave a result.",
         "Gate: Values & Safety not scored, required 60",

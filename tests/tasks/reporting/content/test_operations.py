@@ -80,7 +80,7 @@ def test_a_lower_bound_says_so() -> None:
 
 def test_what_has_to_be_known_about_the_numbers() -> None:
     assert list(cost_notes([TESTED, JUDGE])) == [
-        "No price is known of <b>rater</b>, so neither is any cost with a share of it; --set prices=FILE names prices.",
+        "Cost unknown: no prices for <b>rater</b>. Add them with --set prices=FILE.",
         "3 answers came without token counts: the sums are lower bounds. A budget counts such answers by estimate.",
         "34 of 1,237 calls not sent: the budget was spent. The same command with a larger budget goes on.",
     ]

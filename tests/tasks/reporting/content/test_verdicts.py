@@ -34,18 +34,15 @@ def texts(verdict: TotalVerdict) -> dict[str, str]:
 
 def test_sentence_of_a_total_that_counts() -> None:
     verdict = judge()
-    assert verdict.sentence == (
-        "alpha scores 25.00 of 100 (95 % interval 15.0 to 35.5). It is weakest in Emotional Ability (25.0), there in "
-        "Moods (25.0)."
-    )
+    assert verdict.sentence == "alpha scores 25.0 of 100 [15.0, 35.5]. Weakest ability: Emotional Ability (25.0)."
     # 1 of alpha's 6 answered items is unparsed; the interval spans 20.5 points.
     assert verdict.trust == (
         "Read it with care: coverage 75\u00a0%, 17\u00a0% of the replies unreadable, judged by itself and wide interval."
     )
     assert verdict.rank_note == "not ranked: coverage is 75\u00a0%"
     few = judge(totals_row(datasets_scored=1, coverage=0.25))
-    said = "alpha has no total of the benchmark: 1 of 4 datasets have a score, and a total needs half of them;"
-    assert few.sentence.startswith(f"{said} what was scored gives 25.00 of 100")
+    said = "alpha has no total: only 1 of 4 datasets have a score, and a total needs half of them."
+    assert few.sentence.startswith(f"{said} What was scored averages 25.0 of 100 [15.0, 35.5].")
     assert (few.verdict, few.total, few.total_before_veto) == ("too little scored", None, 25.0)
     assert total_cell(few) == Cell(None, "what was scored: 25.00")
 
@@ -54,8 +51,8 @@ def test_systems_are_ordered_by_what_counts() -> None:
     alpha, beta, gamma = judge_systems(example_data())
     assert [one.verdict for one in (alpha, beta, gamma)] == ["scored", "vetoed", "unscored"]
     assert beta.sentence == (
-        "beta is vetoed: its total is 0, because the gate score of 0.00 is below the required 60; before the veto it would "
-        "be 100.00. It is weakest in Values & Safety (0.0), there in Kindness (0.0)."
+        "beta is vetoed: its Values & Safety score of 0.0 is below the required 60, so its total is 0 (100.0 without the veto). "
+        "Weakest ability: Values & Safety (0.0)."
     )
     assert (beta.total, beta.total_before_veto, beta.rank_note) == (0.0, 100.0, "not ranked: vetoed")
     assert gamma.sentence == "gamma has no score: none of the 4 datasets gave a result."
@@ -75,8 +72,7 @@ GATE = {"gate_score": 58.0, "gate_ci_low": 51.25, "gate_ci_high": 64.0, "gate_co
 )
 def test_an_undecided_veto_leaves_the_total_provisional(gate: dict[str, Any], said: str) -> None:
     verdict = judge(totals_row(vetoed=None, **gate))
-    ending = f"The veto is undecided, so this total is provisional: {said}"
-    assert verdict.headline.replace("\u00a0", " ").endswith(ending)
+    assert f", provisionally because the veto is undecided: {said}" in verdict.headline.replace("\u00a0", " ")
     assert (verdict.verdict, verdict.rank_note) == ("undecided", "not ranked: undecided")
 
 
@@ -163,9 +159,9 @@ def test_repaired_ratings_and_errors_of_readers_are_told() -> None:
 def test_unreadable_replies_are_counted_and_quoted() -> None:
     # One of each dataset first, then the next of the same; white space and length are those of one line.
     assert unread_text() == (
-        "Replies that could not be read as an answer: 3 of 6 (50\u00a0%). They count as wrong; in a format the model follows, "
-        "the total may rise. By dataset: mood 2 and kind 1. Such as “A” (kind, item kind-0), “C” (mood, item mood-1) and "
-        f"“{example_items.NASTY}” (mood, item mood-3)."
+        "Replies that could not be read as an answer: 3 of 6 (50\u00a0%). They count as wrong; if the model can be made to "
+        "follow the answer format, its total may rise. By dataset: mood 2 and kind 1. Such as “A” (kind, item kind-0), “C” "
+        f"(mood, item mood-1) and “{example_items.NASTY}” (mood, item mood-3)."
     )
 
 
@@ -210,7 +206,7 @@ def test_systems_are_named_as_their_scores_are() -> None:
     changes = RunChanges(run="b", benchmark="tiny", state="Regressed", previous="a", units=systems)
     # The usual setting goes without saying; others have their titles, those of no solver their names.
     names = ["m", "m (Self-RAG)", "m (of_no_solver)"]
-    assert state_said(changes) == f"regressed: {', '.join(names)}"
+    assert state_said(changes) == ", ".join(f"{name} (total 80.0 -> 60.0)" for name in names)
     assert list(change_notes(changes)) == [f"{name}: asked otherwise" for name in names]
     assert [row[:2] for row in changes_table(changes, BLUEPRINT).rows] == [(name, "Total") for name in names]
 
