@@ -107,6 +107,15 @@ class Table:
         """Return the table without those of these columns that say the same in all rows."""
         return self._without(titles, lambda values: len({*values}) == 1)
 
+    def without_repeats(self) -> tuple["Table", str]:
+        """Return the table without names and codes that are the same in all rows, and what these are, such as `Model: oak`."""
+        names = [column.title for column in self.columns if column.kind in {"name", "code"}]
+        table = self.without_constant(*names) if len(self.rows) > 1 else self
+        if table.head is None:
+            return self, ""
+        gone = {column.title: self.rows[0][n] for n, column in enumerate(self.columns) if column not in table.columns}
+        return table, ", ".join(f"{title}: {value}" for title, value in gone.items())
+
     def _without(self, titles: Sequence[str], is_idle: Callable[[Sequence[Value]], bool]) -> "Table":
         kept = [
             index

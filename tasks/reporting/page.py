@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
 from schemas.chart import Chart
-from schemas.documents.leaderboard import AcrossModels
+from schemas.documents.leaderboard import AcrossModels, JudgedTotal
 from schemas.errors import LakeError
 from schemas.folders import Folder
 from schemas.printing import printable
@@ -36,13 +36,13 @@ from tasks.reporting.content.verdicts import (
     state_said,
     total_cell,
 )
-from tasks.reporting.figures.abilities import draw_abilities, overlay_systems
+from tasks.reporting.figures.abilities import draw_abilities
 from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.report import Report, build_report, partitions_table
 from tasks.reporting.system_tables import results_table, scores_table, weakest_table
 from tasks.runs.exhibits import lay_out_exhibits
 from tasks.runs.rating_sheets import SheetAnswer
-from tasks.runs.run_tables import ReportData
+from tasks.runs.run_tables import ReportData, System
 from tasks.runs.sections import Block
 from tasks.scoring.published import paper_of
 from tasks.solvers.registry import setting_title
@@ -52,10 +52,19 @@ from tasks.text.tables import as_cell, cell_words, escape, note_words, to_markdo
 MAX_PARTITIONS = 400
 """Partitions listed per layer; the manifest lists all."""
 
+MOST_ROWS = 12
+"""Rows of a table, and sentences, that are seen without being asked for."""
+
+MOST_BLOCKS = 4
+"""Parts of a section likewise."""
+
 MOST_ON_A_PAGE = 16
 """Systems described on the page of the run; of more, each has a page of its own beside it: it takes 100 to 300 kB."""
 
-FILTERS = (formats.number, formats.count, formats.interval, formats.percent, formats.shorten, formats.weight, formats.shares)
+FILTERS = (
+    *(formats.number, formats.count, formats.interval, formats.percent, formats.shorten, formats.weight, formats.shares),
+    formats.moment,
+)
 """Filters of templates, under their own names; FUNCTIONS are called so."""
 
 FUNCTIONS = (
@@ -84,7 +93,6 @@ def render_pages(report: Report) -> Iterator[tuple[str, str]]:
     beside = len(report.systems) > MOST_ON_A_PAGE
     figures = {
         "abilities": {entry.anchor: draw_abilities(entry) for entry in report.systems},
-        "overlay": overlay_systems(report.systems),
     }
     render = partial(_render, "page.html.jinja", report.data.blueprint, figures=figures, report=report, beside=beside)
     for entry in report.systems if beside else ():
@@ -94,6 +102,19 @@ def render_pages(report: Report) -> Iterator[tuple[str, str]]:
 
 def _render(template: str, blueprint: Blueprint, **content: object) -> str:
     return make_environment(blueprint.ability_word).get_template(template).render(colours=COLOURS, **content)
+
+
+def name_total(total: JudgedTotal) -> str:
+    """Return a system with its total, or with the verdict if that is not all there is to say."""
+    label = System(total.model, total.setting).label
+    return f"{label} {formats.number(total.total) if total.verdict == 'scored' else total.verdict}"
+
+
+def name_page(totals: Sequence[JudgedTotal], benchmark: str) -> str:
+    """Return the title of a page: the first system with its total, how many models there are besides, and the benchmark."""
+    others = len({total.model for total in totals}) - 1
+    more = f" and {others} more" if others > 0 else ""
+    return f"{name_total(totals[0])}{more} - {benchmark}" if totals else benchmark
 
 
 def worded(text: str, word: str) -> str:
@@ -133,6 +154,8 @@ def make_environment(ability_word: str = "ability") -> Environment:
     shared: dict[str, object] = {
         "draw_chart": partial(draw_chart, word=ability_word),
         **{function.__name__: function for function in FUNCTIONS},
+        "name_page": name_page,
+        "name_total": name_total,
         "operations": operations,
         "system_tables": system_tables,
         "report_page": REPORT,
@@ -140,6 +163,8 @@ def make_environment(ability_word: str = "ability") -> Environment:
         "sum_usage": total,
         "models_used": by_model,
         "max_partitions": MAX_PARTITIONS,
+        "most_rows": MOST_ROWS,
+        "most_blocks": MOST_BLOCKS,
         "total_interval": TOTAL_COLUMNS[1],
     }
     environment.globals.update(shared)
@@ -206,7 +231,7 @@ def write_summary(report: Report) -> str:
     word = report.data.blueprint.ability_word
     blocks = [
         f"# {escape(report.data.blueprint.title)}",
-        f"Run `{report.data.manifest.run}`, {report.data.manifest.started_at} to {report.data.manifest.finished_at}.",
+        f"Run `{report.data.manifest.run}`, {formats.moment(report.data.manifest.started_at)}.",
         *([escape(report.provenance.short_note)] if report.provenance.short_note else []),
         *_headlines(report),
         *(_since(report.data.changes, report.data.blueprint) if report.data.changes else ()),

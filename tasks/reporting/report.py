@@ -85,6 +85,17 @@ class Report:
     method: MethodNotes
 
     @property
+    def trusts(self) -> dict[str, list[str]]:
+        """What to know before trusting a total, and the systems that each is said of."""
+        said = dict.fromkeys(entry.verdict.trust for entry in self.systems)
+        return {trust: [entry.label for entry in self.systems if entry.verdict.trust == trust] for trust in said}
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether there is more to say of the previous run than that nothing happened since."""
+        return bool(self.data.changes and self.data.changes.state not in {"Completed", "UpToDate"})
+
+    @property
     def has_levels(self) -> bool:
         """Whether tasks stand at several levels."""
         return has_levels(self.data.blueprint)

@@ -36,14 +36,13 @@ class RunSection:
 
 @dataclass(frozen=True)
 class Block:
-    """A part of a section: a title, words, warnings, figures and tables; one that folds hides them, unless it is open."""
+    """A part of a section: a title, words, warnings, figures and tables; one that folds hides them."""
 
     title: str = ""
     words: str = ""
     tables: tuple[Table, ...] = ()
     charts: tuple[Chart, ...] = ()
     folds: bool = False
-    is_open: bool = False
     warnings: tuple[str, ...] = ()
 
 

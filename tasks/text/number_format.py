@@ -1,6 +1,7 @@
-"""Format numbers for readers. Null is a dash everywhere; it never becomes 0."""
+"""Format numbers and times for readers. Null is a dash everywhere; it never becomes 0."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 NONE = "–"
@@ -61,6 +62,12 @@ def describe_gate(total: Mapping[str, Any]) -> str:
 def seconds(value: float | None) -> str:
     """Return seconds with two decimals."""
     return NONE if value is None else f"{value:.2f}{_SPACE}s"
+
+
+def moment(at: str) -> str:
+    """Return a time of ISO 8601 as people write it, in UTC and to the minute, such as `26 November 2026, 19:02 UTC`."""
+    time = datetime.fromisoformat(at).astimezone(UTC)
+    return f"{time.day} {time:%B %Y, %H:%M} UTC"
 
 
 def money(value: float | None, currency: str | None) -> str:

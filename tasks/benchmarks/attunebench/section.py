@@ -147,9 +147,6 @@ def _by_number(turns: Sequence[ReadTurn]) -> list[Row]:
     return rows.group_by("turn").agg(n=pl.len(), **scores).sort("turn").to_dicts()
 
 
-MOST_OPEN = 3
-"""Models whose tables are shown without being asked for."""
-
 PERSPECTIVE = (
     "What stands behind the scores; calls that failed are left out. The same yes or no, asked of an observer and as if of the "
     "person. Gap: observer less person; ratio: person over observer, 0 where the observer's is not above 0; each of a "
@@ -171,7 +168,7 @@ def lay_out_annotations(data: ReportData, rows: tuple[Row, ...]) -> Iterator[Blo
     yield Block("Perspective", PERSPECTIVE, (perspective_table(data, rows),))
     yield Block("Turns, emotions, intensities", READING)
     for row in rows:
-        yield Block(name_reader(data, row), tables=reading_tables(row), folds=True, is_open=len(rows) <= MOST_OPEN)
+        yield Block(name_reader(data, row), tables=reading_tables(row), folds=len(rows) > 1)
 
 
 def name_reader(data: ReportData, read: Row) -> str:

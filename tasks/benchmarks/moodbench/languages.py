@@ -107,10 +107,10 @@ def lay_out_languages(data: ReportData, rows: tuple[Row, ...]) -> Iterator[Block
         shared = ", ".join(map(data.title_of, row["shared"]))
         cells = (row["tasks"], *_cells(row)) if row["task"] == ALL else (titles[row["task"]], *_cells(row), shared)
         tables[row["task"] == ALL].append((name, *cells))
-    means = Table((Column("Model", "name"), Column("Tasks", "count"), *SCORES), tables[True])
+    means = Table((Column("Model", "name"), Column("Tasks", "count"), *SCORES), tables[True], "Mean over tasks scored in both")
     yield Block("Mean over tasks scored in both", f"{WORDS} {counts}", (means,))
     heads = (*columns("name", "Model", "Task"), *SCORES, Column("In both languages"))
-    yield Block("Task by task", tables=(Table(heads, tables[False]),), folds=True)
+    yield Block("Task by task", tables=(Table(heads, tables[False], "Task by task"),), folds=True)
 
 
 def _cells(row: Row) -> Iterator[Value]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tasks.reporting.content.tables import RawRow, TaskRow
+from tasks.reporting.content.tables import RawRow
 from tasks.runs.answers import ScoredItem
 from tasks.text.number_format import count, counted, number, percent, share_of, shorten
 
-AdviceKind = Literal["instrument", "format", "guessing", "language", "confusion", "precision", "content"]
+AdviceKind = Literal["instrument", "format", "guessing", "language", "confusion", "precision"]
 
 UNPARSED_SHARE = 0.10
 LANGUAGE_GAP = 0.15
@@ -44,17 +44,16 @@ class Diagnosis:
 class AdviceOptions:
     """What the plan asked for: items of each dataset and the reply limit in tokens that the plan sets; null if it sets none.
 
-    `has_levels`: the benchmark has tasks of several levels. `broken`: instruments that failed, in words, by dataset.
+    `broken`: instruments that failed, in words, by dataset.
     """
 
     samples: Mapping[str, int]
     max_tokens: int | None
-    has_levels: bool = True
     broken: Mapping[str, str] = field(default_factory=dict)
 
 
-def advise(task: TaskRow, diagnoses: tuple[Diagnosis, ...], options: AdviceOptions) -> tuple[Advice, ...]:
-    """Return findings about every dataset of a weak task with a score; what the task measures comes last: it always holds."""
+def advise(diagnoses: tuple[Diagnosis, ...], options: AdviceOptions) -> tuple[Advice, ...]:
+    """Return findings about every dataset of a weak task with a score."""
     broken = dict.fromkeys(options.broken.get(diagnosis.raw.path.dataset) for diagnosis in diagnoses)
     step = "Mend it first: the score says more about it than about the model."
     findings = [Advice("instrument", f"An instrument failed: {words}. {step}") for words in broken if words]
@@ -64,7 +63,7 @@ def advise(task: TaskRow, diagnoses: tuple[Diagnosis, ...], options: AdviceOptio
         findings += _on_languages(diagnosis)
         findings += _on_confusion(diagnosis)
         findings += _on_precision(diagnosis, options)
-    return (*findings, _on_content(task, findings, options))
+    return tuple(findings)
 
 
 def _on_format(diagnosis: Diagnosis, options: AdviceOptions) -> Iterator[Advice]:
@@ -154,18 +153,3 @@ def _on_precision(diagnosis: Diagnosis, options: AdviceOptions) -> Iterator[Advi
     else:
         step = f"About {count(needed)} items would narrow it to plus or minus {number(AIM_HALF_WIDTH, 0)}; raise --sample."
     yield Advice("precision", f"{seen}. {step}")
-
-
-def _on_content(task: TaskRow, findings: list[Advice], options: AdviceOptions) -> Advice:
-    path, title = task.path.path, task.part.title
-    where = f"measured at the {task.path.task.level} level of {path}" if options.has_levels else f"part of {path}"
-    about = f"{title} is {where}." if options.has_levels or path != title else ""
-    if any(advice.kind in {"instrument", "format", "guessing", "precision"} for advice in findings):
-        return Advice("content", f"{about} Settle the points above before reading {number(task.part.score)} as ability.".strip())
-    return Advice(
-        "content",
-        (
-            f"{about} None of the rules on format, guessing and interval width applies, so the weakness seems to lie in the "
-            "content: read the rows below and look for what they share."
-        ).strip(),
-    )

@@ -21,9 +21,6 @@ MOST_CORRELATION = 0.5
 MAX_NAMED = 4
 
 
-MOST_RATINGS, MOST_AGREEMENTS = 60, 30
-"""Rows of a table that is open."""
-
 RATINGS = (
     "What the judge gave by dimension, or people on average, in points of the dimension's own scale, with 95 % interval. Answers "
     "that were not rated are left out, and are not 0."
@@ -36,7 +33,7 @@ AGREEMENT = (
 )
 NO_DOUBT = "No dimension has an alpha below 0.67 or ratings that go with the length of the answer beyond 0.5."
 SIMULATION = (
-    "Who talks with the model under test is played by another model. A dialogue is tainted if that person falls out of the "
+    "The person seeking support is played by another model. A dialogue is tainted if that person falls out of the "
     "part, as rules or, where it was asked, the judge found; one may have several faults. Severity: whether that made it easier "
     "(helped) or harder (hindered) for the model under test."
 )
@@ -51,14 +48,11 @@ def lay_out_judges(data: ReportData) -> Iterator[Block]:
         for row in count_people(data.judgements.filter(judge=PEOPLE))
     )
     if (ratings := _dimensions_table(_named(data, data.dimension_scores))).rows:
-        yield Block(words=" ".join((RATINGS, *people)))
-        title = f"Ratings of {counted(len(ratings.rows), 'dimension')}"
-        yield Block(title, tables=(ratings,), folds=True, is_open=len(ratings.rows) <= MOST_RATINGS)
+        yield Block(words=" ".join((RATINGS, *people)), tables=(ratings,))
     if agreements:
         warnings = tuple(_warnings(agreements))
-        yield Block("Agreement", AGREEMENT if warnings else f"{AGREEMENT} {NO_DOUBT}", warnings=warnings)
-        title, table = counted(len(agreements), "dimension"), _agreement_table(agreements)
-        yield Block(title, tables=(table,), folds=True, is_open=len(agreements) <= MOST_AGREEMENTS)
+        words = AGREEMENT if warnings else f"{AGREEMENT} {NO_DOUBT}"
+        yield Block("Agreement", words, (_agreement_table(agreements),), warnings=warnings)
 
 
 def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[Row]:

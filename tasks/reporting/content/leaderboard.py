@@ -18,7 +18,7 @@ from tasks.runs.verdict import total_of
 from tasks.scoring.gains import difference_cell
 from tasks.scoring.published import BASE_SETTING
 from tasks.solvers.registry import setting_title
-from tasks.text.number_format import counted, listed, number, percent, signed
+from tasks.text.number_format import counted, listed, moment, number, percent, signed
 
 Ranked = StoredRow | PublishedRow
 REGRESSED = "▼ regressed"
@@ -126,7 +126,7 @@ def lay_out_history(data: LeaderboardData) -> Iterator[Block]:
                 points.append(Point(at, total.total_before_veto, name, None, total.ci_low, total.ci_high))
             verdict = Cell(total.verdict, REGRESSED if (run, *system) in data.regressed else "")
             lines.append(
-                (system.label, at, total_cell(total), interval_cell(total), verdict, total.coverage, _run_cell(run, data))
+                (system.label, moment(at), total_cell(total), interval_cell(total), verdict, total.coverage, _run_cell(run, data))
             )
     heads = (*columns("name", "Model", "Start"), *TOTAL_COLUMNS, Column("Coverage", "share"), Column("Run", "code"))
     if lines:
@@ -151,7 +151,7 @@ def _lay_out_runs(data: LeaderboardData) -> Iterator[Block]:
     heads = (Column("Run and report", "code"), *plan, Column("Made by", "name"), Column("Blueprint", "code"))
     rows = [
         (
-            _run_cell(run.run, data)._replace(note=run.started_at),
+            _run_cell(run.run, data)._replace(note=moment(run.started_at)),
             ", ".join(model["name"] for model in run.plan.get("models", ())),
             ", ".join(map(setting_title, run.plan.get("settings", (BASE_SETTING,)))),
             ", ".join(run.names_in(JUDGE)) or "none",

@@ -82,6 +82,11 @@ def missing_table(data: ReportData) -> Table:
     return Table(heads, rows, "Datasets without a score, or not over all their rows")
 
 
+def gap_tables(data: ReportData) -> list[Table]:
+    """Return what is missing: scores, calls, ratings; none of them if nothing is."""
+    return [table for table in (missing_table(data), failures_table(data), judge_failures_table(data)) if table.rows]
+
+
 def amount_columns(currency: str | None) -> tuple[Column, ...]:
     """Return the columns of `amount_values`."""
     behind = columns("count", "Replies", "Sent", "From the journal", "Prompt tokens", "Reply tokens")

@@ -82,7 +82,6 @@ def _dimension_cells(rows: Sequence[Row | None]) -> Iterator[Value]:
 
 
 GROUPS = "Scores on 0–100 over the items of each group, with 95 % interval and number of answers. Groups of few items say little."
-MOST_OPEN = 6
 
 
 def lay_out_groups(data: ReportData) -> Iterator[Block]:
@@ -90,8 +89,7 @@ def lay_out_groups(data: ReportData) -> Iterator[Block]:
     rows = sorted(score_groups(data), key=lambda row: data.dataset_order(row["dataset"]))
     tables = [_group_table(data, list(some)) for _, some in groupby(rows, key=itemgetter("dataset", "model", "setting"))]
     yield from [Block(words=GROUPS)] if tables else ()
-    for table in tables:
-        yield Block(table.title or "", tables=(table,), folds=True, is_open=len(tables) <= MOST_OPEN)
+    yield from (Block(tables=(table,)) for table in tables)
 
 
 def _group_table(data: ReportData, rows: list[Row]) -> Table:

@@ -20,7 +20,7 @@ from tasks.reporting.content.evidence import (
     prompt_chunks,
     ratings_table,
 )
-from tasks.reporting.content.tables import RawRow, TaskRow, has_levels
+from tasks.reporting.content.tables import RawRow, TaskRow
 from tasks.runs.answers import ScoredItem, collect_answers, explain_answer, shown_options
 from tasks.runs.run_tables import ReportData, Row, System
 
@@ -201,13 +201,13 @@ def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow
         if count.failed and (count.model, count.setting) == system
         for name in count.datasets
     }
-    options = AdviceOptions(samples, _max_tokens(data, system), has_levels(data.blueprint), broken)
+    options = AdviceOptions(samples, _max_tokens(data, system), broken)
     systems = len(data.systems)
     examples = pick_examples(diagnoses, text_limit(systems)) if is_weak else ()
     told = {example.dataset for example in examples}
     each = examples_of_others(systems, len(data.blueprint.datasets))
     others = [row for d in diagnoses if d.raw.path.dataset not in told for row in islice(pick_rows(d), each)]
-    advice = advise(task, diagnoses, options) if _is_short(task) else ()
+    advice = advise(diagnoses, options) if _is_short(task) else ()
     return Weakness(task, numbers, advice, (*examples, *others))
 
 

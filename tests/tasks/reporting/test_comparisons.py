@@ -132,12 +132,12 @@ def test_a_grid_of_needles_by_the_first_metric() -> None:
 
 
 def test_doubtful_judges_are_named() -> None:
-    *_, said, agreement = lay_out_judges(long_data())
+    *_, agreement = lay_out_judges(long_data())
     rows = agreement.tables[0].rows
     notes = [as_cell(row[2]).note for row in rows]
     assert notes == ["", "doubtful: alpha 0.40, length −0.70", ""]
     assert rows[0][3] == "alpha, gamma-judge"
-    assert said.warnings == (
+    assert agreement.warnings == (
         (
             "Emotion Conversation, consolidation and ending (MC-4), alpha: read the ratings with doubt, 1 of 3 dimensions: "
             "warmth (alpha 0.40, length −0.70)."
@@ -148,9 +148,9 @@ def test_doubtful_judges_are_named() -> None:
 @pytest.mark.parametrize(("alpha", "length", "doubts"), [(0.67, 0.5, 0), (0.669, 0.5, 1), (0.67, -0.51, 1), (None, 0.51, 1)])
 def test_limits_of_doubt(alpha: float | None, length: float, doubts: int) -> None:
     row = long_data().agreements.to_dicts()[0] | {"alpha": alpha, "length_correlation": length}
-    *_, said, agreement = lay_out_judges(long_data(agreements=make_table(Agreements, [row])))
+    *_, agreement = lay_out_judges(long_data(agreements=make_table(Agreements, [row])))
     assert as_cell(agreement.tables[0].rows[0][2]).note.count("doubtful") == doubts
-    assert len(said.warnings) == doubts
+    assert len(agreement.warnings) == doubts
 
 
 PLAIN = (

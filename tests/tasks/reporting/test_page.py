@@ -84,7 +84,7 @@ def test_chinese_text_is_there_and_marked_as_such(page: Page) -> None:
 
 SAID = {
     "m1": (
-        "alpha 25.00 scored of 100 alpha scores 25.0 of 100",
+        "25.00 scored of 100",
         "15.00 to 35.50",
         "not ranked: coverage is 75 %",
         "Emotion Recognition Emotional Ability 25.0 1 of 2 datasets 25.0 1 of 1 dataset – no tasks 25.0 2 of 3 datasets",
@@ -96,12 +96,18 @@ SAID = {
         "No answer could be read from the reply, so the item counts as wrong. It stopped at the token limit.",
     ),
     "m2": (
-        "beta 0.00 vetoed 100.00 before the veto beta is vetoed: its Values & Safety score of 0.0 is below",
+        "0.00 vetoed 100.00 before the veto",
         "Gate: Values & Safety 0.00, required 60",
     ),
     "m3": (
-        "gamma – unscored gamma has no score: none of the 4 datasets gave a result.",
+        "– unscored",
         "Gate: Values & Safety not scored, required 60",
+    ),
+    "overview": (
+        "alpha scores 25.0 of 100",
+        "beta is vetoed: its Values & Safety score of 0.0 is below",
+        "gamma has no score: none of the 4 datasets gave a result.",
+        "alpha Moods Emotional Ability › Emotion Recognition 25.0",
     ),
     "coverage": (
         "Calls sent 1,234 Answered 1,200 From the journal, already paid 5 Failed 34",
@@ -111,7 +117,7 @@ SAID = {
         "alpha 6 6 0 1 60 12 0 3.50 s 5.75 s",
         "beta 3 3 0 0 – – 3 1.00 s",
     ),
-    "costs": ("Tokens and cost The manifest of this run records none.",),
+    "costs": ("The manifest of this run records none.",),
     "method": (
         "which of them are there: low 0.4, medium 0.6; one alone counts fully.",
         "Total 1 × Emotional Ability, divided by the weights of those that have a score.",

@@ -27,6 +27,12 @@ def test_lists_and_counts_read_as_english() -> None:
     assert formats.counted(2, "reply", "replies") == "2 replies"
 
 
+def test_a_moment_is_in_utc_to_the_minute() -> None:
+    assert formats.moment("2026-11-26T19:02:45+00:00") == "26 November 2026, 19:02 UTC"
+    # Half past midnight two hours east of Greenwich is 22:30 of the day before.
+    assert formats.moment("2026-03-01T00:30:00+02:00") == "28 February 2026, 22:30 UTC"
+
+
 def test_shorten_keeps_one_line_within_the_limit() -> None:
     assert formats.shorten("a\n  b", 9) == "a b"
     assert formats.shorten("abcdefghij", 5) == "abcd…"
