@@ -43,12 +43,12 @@ REGRESSION = "moodflow: a regression calls the webhook"
 WEBHOOK_BLOCK = "moodflow-regression"
 
 WEBHOOK_BODY = """{
-  "text": {{ event.payload.message | tojson }},
+  "text": {{ event.payload.text | tojson }},
   "event": {{ event.event | tojson }},
   "occurred": {{ event.occurred | string | tojson }},
   "regression": {{ event.payload | tojson }}
 }"""
-"""JSON; `text` is what chat services show."""
+"""JSON; `text` is what chat services show: one sentence, and where report and run are."""
 
 
 def build_deployment(deployment: Deployment) -> RunnerDeployment:

@@ -164,10 +164,10 @@ def test_a_killed_serve_frees_its_place(home: Path, tmp_path: Path) -> None:
             assert "moodflow serve ended while it ran" in served.state_of(killed)["message"]
             names = sorted(one["name"] for one in served.api("/automations/filter", {}))
             assert names == [REGRESSION, SILENT_RUN]  # once each, at the second start too
-            event = {"run": "r2", "message": "ability fell", "findings": [{"what": "total"}]}
+            event = {"run": "r2", "text": "Regressed: m\nReport: r", "message": "ability fell", "findings": [{"what": "total"}]}
             served.api("/events", [regression_event(event)])
             ((_, _, body),) = wait_until(lambda: webhook.received)
-            assert body["text"] == "ability fell"
+            assert body["text"] == "Regressed: m\nReport: r"
             assert body["regression"] == event
             assert webhook.base_url not in served.stderr
             again = served.start_run()
