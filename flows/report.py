@@ -48,7 +48,7 @@ async def report(resolved: ResolvedPlan, request: ReportRequest) -> State[RunMan
     with in_outermost_run():
         await publish_run(manifest, changes, resolved.lake)
         await check_regressions(changes, return_state=True)
-        announce(manifest, changes)
+        announce(manifest, changes, resolved.lake)
     message = state_said(changes)
     if changes.state in UNSUCCESSFUL:
         return Failed(name=changes.state, message=message, data=UnsuccessfulRun(message, manifest))

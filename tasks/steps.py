@@ -74,6 +74,12 @@ def step(name: str) -> Callable[[Callable[..., Any]], Any]:
     return lambda body: decorate(_traced(body))
 
 
+def check(name: str) -> Callable[[Callable[..., Any]], Any]:
+    """Return the decorator of a step that may end as `refused`."""
+    # Of a task that has no retries, Prefect logs a state that is a failure twice, once with the trace of no exception.
+    return lambda body: step(name)(body).with_options(retries=1, retry_condition_fn=lambda *_: False)
+
+
 def _traced(body: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     """Return the body of a step with its events around it; name, module and arguments stay what they are."""
 

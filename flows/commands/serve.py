@@ -12,20 +12,25 @@ from flows.commands.console import CommandResult, print_json, terminal
 from flows.commands.process import require_prefect_settings
 from schemas.documents.serve import Automations, ServedSession
 from schemas.errors import UsageError
+from tasks.text.number_format import counted
 
 WEBHOOK_ADDRESS = re.compile(r"https?://[^/\s]+(/\S*)?")
 
-Config = Annotated[Path | None, typer.Option("--config", help="file of deployments; default: prefect.yaml here, or ours")]
-Host = Annotated[str, typer.Option("--host", help="loopback address of the server and the reports")]
-Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="port of the server and its UI; 0 = any free one")]
-ReportsPort = Annotated[int, typer.Option("--reports-port", min=0, max=65535, help="port of the reports; 0 = any free one")]
+Config = Annotated[Path | None, typer.Option("--config", help="deployments [default: prefect.yaml here, else the one we ship]")]
+Host = Annotated[str, typer.Option("--host", help="address of this machine to listen on")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="port of the Prefect server and its UI; 0 = any free port")]
+ReportsPort = Annotated[int, typer.Option("--reports-port", min=0, max=65535, help="port of the reports; 0 = any free port")]
 WebhookUrl = Annotated[
     str | None,
-    typer.Option("--webhook", envvar="MOODFLOW_WEBHOOK", help="URL to call on a regression; better set by the variable"),
+    typer.Option(
+        "--webhook", envvar="MOODFLOW_WEBHOOK", help="address to call when a model regresses; better set by the variable"
+    ),
 ]
 Schedules = Annotated[
     list[str] | None,
-    typer.Option("--schedule", metavar="NAME=CRON", help='another schedule, or off; repeatable: "nightly-mini=* * * * *"'),
+    typer.Option(
+        "--schedule", metavar="NAME=CRON", help='change a schedule, or turn it off; repeatable: "nightly-mini=* * * * *"'
+    ),
 ]
 
 app = typer.Typer(add_completion=False)
@@ -93,15 +98,16 @@ def require_address(webhook: str | None) -> None:
 def print_summary(session: ServedSession) -> None:
     """Print the addresses, the login and the next runs."""
     login = session.login
-    lines = [f"UI:       {session.ui}", f"Reports:  {session.reports}"]
+    lines = [f"Start and watch runs:      {session.ui}", f"Reports and leaderboards:  {session.reports}"]
     if login.made:
-        lines.append(f"Log in:   {login.made}   (asked for once by the browser; kept in {login.file})")
+        lines.append(f"Log in with {login.made} (the browser asks once; it is kept in {login.file}).")
     else:
-        lines.append(f"Log in:   as kept in {login.file or 'PREFECT_SERVER_API_AUTH_STRING'}")
+        lines.append(f"Log in with what {login.file or 'PREFECT_SERVER_API_AUTH_STRING'} holds.")
+    lines.append("Deployments:")
     for row in session.deployments:
         lines.append(f"  {row.name}: {row.next_run or 'on demand'}, lake {row.lake}")
         if row.missed:
-            lines.append(f"    {row.missed} runs were due while nothing served them; its page starts one: {row.page}")
-    lines.append(f"On a regression: {'the webhook is called' if session.webhook else 'an event in the UI (no --webhook)'}")
-    lines.append("Ctrl-C stops all of it.")
+            lines.append(f"    {counted(row.missed, 'run')} missed while moodflow serve was not running; start one at {row.page}")
+    alert = "the webhook is called" if session.webhook else "Prefect shows an event (--webhook calls an address too)"
+    lines += [f"When a model regresses, {alert}.", "Ctrl-C stops everything."]
     terminal().print(*lines, sep="\n", highlight=False, soft_wrap=True)

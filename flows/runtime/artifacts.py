@@ -10,6 +10,7 @@ from uuid import UUID
 
 import polars as pl
 from prefect.artifacts import acreate_link_artifact, acreate_markdown_artifact, acreate_table_artifact
+from prefect.context import FlowRunContext
 from prefect.events import emit_event
 from prefect.settings import PREFECT_UI_URL
 
@@ -27,9 +28,10 @@ from tasks.leaderboard.ranking import run_rows
 from tasks.lineage.graph import diagram_of_run
 from tasks.reporting.content.verdicts import label_of, state_said
 from tasks.runs.failures import failed_calls
-from tasks.runs.past_run import past_run
+from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.verdict import say_verdict
-from tasks.text.number_format import counted
+from tasks.solvers.registry import setting_title
+from tasks.text.number_format import moment
 from tasks.text.tables import to_records
 
 RUN_SCORED = "moodflow.run.scored"
@@ -38,7 +40,7 @@ report, message."""
 
 SCORE_REGRESSION = "moodflow.score.regression"
 """Per model and setting that regressed. Resource `moodflow.model.<name>`; payload: run, previous, benchmark, model, setting,
-findings (list of {what, before, after, allowed, message}), message."""
+findings (list of {what, before, after, allowed, message}), message, and text: one sentence, and where report and run are."""
 
 MODEL_RESOURCE = "moodflow.model."
 
@@ -49,11 +51,11 @@ REPORT_KEY = "report"
 async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) -> None:
     """Publish the artifacts of a run whose layers and report are written; `changes`: since the run before."""
     run = past_run(manifest, lake)
-    about = f"{manifest.benchmark}, run `{manifest.run}`"
-    since = f"{about}. Change since run `{changes.previous}`." if changes.previous else about
+    about = f"{run.blueprint.title}, run `{manifest.run}` of {moment(manifest.finished_at)}."
+    since = f"{about} Change since run `{changes.previous}`." if changes.previous else about
     tables = {
         "leaderboard": (leaderboard_table(run_rows(run), changes), since),
-        "abilities": (abilities_table(run.layers["ability_scores"], changes), since),
+        "abilities": (abilities_table(run, changes), since),
         "coverage": (coverage_table(run.layers["raw_scores"]), about),
         "failures": (failures_table(manifest, lake), about),
         "cost": (costs_table(manifest), about),
@@ -70,26 +72,27 @@ async def publish_run(manifest: RunManifest, changes: RunChanges, lake: Lake) ->
         text = text.replace(f"({PICTURE})", f"(data:image/png;base64,{b64encode(picture.read_bytes()).decode()})", 1)
     await acreate_markdown_artifact(text, key="summary", description=about)
     if served:
-        await acreate_link_artifact(where, link_text=f"Report of {manifest.run}", key=REPORT_KEY, description=about)
+        title = printable(f"Report on {', '.join(model['name'] for model in manifest.plan['models'])}, {run.blueprint.title}")
+        await acreate_link_artifact(where, link_text=title, key=REPORT_KEY, description=about)
 
 
 def summarise(text: str, manifest: RunManifest, links: Mapping[str, str]) -> str:
     """Write the markdown summary of a run: its report.md, calls, addresses by name (the report's may be a path), layers."""
     gaps = len({gap.dataset for gap in manifest.missing})
-    without = f"Without a score, or not of every model or row: {counted(gaps, 'dataset')}; see `failures`."
+    without = f"Datasets without a score, or not for every model and row: {gaps}. The failures below say why."
     lines = (
         text.rstrip(),
         *("", "## Calls", "", f"{manifest.calls.line}."),
-        *("", "Whose replies were scored:", "", *map(_whose, manifest.plan.get("models", ()))),
+        *("", "Models whose replies were scored:", "", *map(_whose, manifest.plan.get("models", ()))),
         *(("", without) if gaps else ()),
-        *("", "## Where to look", "", *(f"- {name}: {_link(address)}" for name, address in links.items())),
-        *("", "## Layers", "", "```mermaid", *diagram_of_run(manifest), "```"),
+        *("", "## Where to look", "", *(_link(name.capitalize(), address) for name, address in links.items())),
+        *("", "## What was written, layer by layer", "", "```mermaid", *diagram_of_run(manifest), "```"),
     )
     return "\n".join(lines)
 
 
-def _link(address: str) -> str:
-    return f"[{address}]({address})" if address.startswith("http") else f"`{address}`"
+def _link(title: str, address: str) -> str:
+    return f"- [{title}]({address})" if address.startswith("http") else f"- {title}: `{address}`"
 
 
 def _whose(entry: Mapping[str, Any]) -> str:
@@ -118,8 +121,12 @@ def addresses_of(keys: Sequence[str], flow_run: UUID | None) -> list[str]:
     return [page for page in pages if page]
 
 
-def announce(manifest: RunManifest, changes: RunChanges) -> None:
+def announce(manifest: RunManifest, changes: RunChanges, lake: Lake) -> None:
     """Emit the events of a run that is written."""
+    context = FlowRunContext.get()
+    flow_run = context.flow_run if context else None
+    page = ui_address("runs/flow-run", flow_run.id) if flow_run else None
+    links = [f"Report: {report_address(manifest, lake)[0]}", *([f"Run: {page}"] if page else [])]
     emit_event(
         RUN_SCORED,
         resource={"prefect.resource.id": f"moodflow.run.{manifest.run}", "prefect.resource.name": manifest.run},
@@ -137,6 +144,7 @@ def announce(manifest: RunManifest, changes: RunChanges) -> None:
     )
     for system in changes.regressed:
         messages = "; ".join(finding.message for finding in system.findings)
+        alone = changes.model_copy(update={"units": (system,), "differences": ()})
         emit_event(
             SCORE_REGRESSION,
             resource={"prefect.resource.id": f"{MODEL_RESOURCE}{system.model}", "prefect.resource.name": system.model},
@@ -148,12 +156,13 @@ def announce(manifest: RunManifest, changes: RunChanges) -> None:
                 "setting": system.setting,
                 "findings": [finding.model_dump(mode="json") for finding in system.findings],
                 "message": f"{label_of(system)} regressed against {system.previous}: {messages}",
+                "text": "\n".join((f"Regressed on {manifest.benchmark}: {state_said(alone)}", *links)),
             },
         )
 
 
 JOB_KEY = ["dataset", "model", "setting"]
-JOB = columns("name", *JOB_KEY)
+JOB = columns("name", "Dataset", "Model", "Setting")
 
 MAX_ROWS = 1000
 """Above that the UI gets slow; the description says what was left out."""
@@ -165,30 +174,30 @@ def leaderboard_table(models: Sequence[SystemRow], changes: RunChanges | None) -
     Interval and `change` are of the total before the veto.
     """
     moved = _moved(changes)
-    total = (Column("total", "score"), Column("verdict", "verdict"))
-    ends = (*columns("score", "before veto", "95 % low", "95 % high"), Column("change", "difference"))
+    total = (Column("Total", "score"), Column("Verdict", "verdict"))
+    ends = (*columns("score", "Total before the veto", "95 % low", "95 % high"), Column("Change", "difference"))
     rows = [
         (
-            *(row.rank, row.model, row.setting, row.total, say_verdict(row), row.total_before_veto),
+            *(row.rank, row.model, setting_title(row.setting), row.total, say_verdict(row), row.total_before_veto),
             *(row.ci_low, row.ci_high, moved.get((row.model, row.setting, TOTAL)), row.coverage),
             row.comparability.verdict if row.comparability else None,
         )
         for row in models
     ]
-    heads = (Column("rank", "count"), *columns("name", "model", "setting"), *total, *ends)
-    return Table((*heads, Column("coverage %", "share"), Column("beside published")), rows)
+    heads = (Column("Rank", "count"), *columns("name", "Model", "Setting"), *total, *ends)
+    return Table((*heads, Column("Coverage %", "share"), Column("Beside published")), rows)
 
 
-def abilities_table(abilities: pl.DataFrame, changes: RunChanges | None) -> Table:
-    """Return one row per system and main ability; `abilities`: rows of `ability_scores`."""
-    moved = _moved(changes)
-    scores = (Column("score", "score"), Column("change", "difference"), *columns("part", "datasets", "items"))
+def abilities_table(run: PastRun, changes: RunChanges | None) -> Table:
+    """Return one row per system and main ability."""
+    moved, titles = _moved(changes), {main.id: main.title for main in run.blueprint.abilities}
+    scores = (Column("Score", "score"), Column("Change", "difference"), *columns("part", "Datasets", "Items"))
     of_each = ("model", "setting", "ability", "score_0_100", "datasets_scored", "datasets_total", "n_scored", "n_total")
     rows = [
-        (*key, score, moved.get(tuple(key)), Part(scored, of), Part(n, total))
-        for *key, score, scored, of, n, total in abilities.select(of_each).iter_rows()
+        (model, setting_title(setting), titles[main], score, moved.get((model, setting, main)), Part(scored, of), Part(n, total))
+        for model, setting, main, score, scored, of, n, total in run.layers["ability_scores"].select(of_each).iter_rows()
     ]
-    return Table((*columns("name", "model", "setting", "ability"), *scores), rows)
+    return Table((*columns("name", "Model", "Setting", run.blueprint.ability_word.capitalize()), *scores), rows)
 
 
 def coverage_table(raw: pl.DataFrame) -> Table:
@@ -196,7 +205,7 @@ def coverage_table(raw: pl.DataFrame) -> Table:
 
     An item counts as scored if each of its metrics is. Datasets without a score are among the failures.
     """
-    counts = (*columns("count", "scored", "of"), Column("scored %", "share"), Column("unreadable", "count"))
+    counts = (*columns("count", "Scored", "Of"), Column("Scored %", "share"), Column("Unreadable", "count"))
     jobs = raw.group_by(JOB_KEY).agg(
         *(pl.col("n_scored").min(), pl.col("n_total").max()),
         share=pl.col("n_scored").min() / pl.col("n_total").max(),
@@ -204,20 +213,22 @@ def coverage_table(raw: pl.DataFrame) -> Table:
         metrics=pl.col("metric").cast(pl.String).unique().sort().str.join(", "),
     )
     shares = pl.when(pl.col("n_total") > 0).then("share")
-    return Table((*JOB, *counts, Column("metrics")), jobs.sort("share", *JOB_KEY).with_columns(share=shares).rows())
+    rows = jobs.sort("share", *JOB_KEY).with_columns(share=shares).rows()
+    titled = [(dataset, model, setting_title(setting), *of_job) for dataset, model, setting, *of_job in rows]
+    return Table((*JOB, *counts, Column("Metrics")), titled)
 
 
 def failures_table(manifest: RunManifest, lake: Lake) -> Table:
     """Return what has no score, and calls that failed, by dataset, model and kind; a single row says that there is nothing."""
     gaps = [(gap.dataset, gap.model or "all", gap.setting or "all", gap.reason, None, gap.next_step) for gap in manifest.missing]
     rows = [*gaps, *(row for row, _ in failed_calls(manifest, lake))] or [("", "all", "all", "nothing failed", None, "")]
-    return Table((*JOB, Column("what"), Column("calls", "count"), Column("next step")), rows)
+    return Table((*JOB, Column("What"), Column("Calls", "count"), Column("Next step")), rows)
 
 
 def costs_table(manifest: RunManifest) -> Table:
     """Return one row of the run, then one per model, then one per dataset, model and role; unknown costs stay empty."""
     if not manifest.usage:
-        return Table((*columns("name", "dataset", "model"), Column("note")), [("", "all", "this run recorded no tokens")])
+        return Table((*columns("name", "Dataset", "Model"), Column("Note")), [("", "all", "this run recorded no tokens")])
     rows = [
         {"dataset": "all", "model": "all", "role": "all", **total(manifest.usage).model_dump()},
         *({"dataset": "all", **row.model_dump()} for row in by_model(manifest.usage)),
@@ -226,7 +237,8 @@ def costs_table(manifest: RunManifest) -> Table:
     counts = (name for name in Amounts.model_fields if name not in COSTS)
     costs = (*columns("money", *COSTS, digits=6), Column("currency", "name"))
     heads = (*columns("name", "dataset", "model", "role"), *costs, *columns("count", *counts))
-    return Table(heads, [[{**row, "currency": manifest.currency}[head.title] for head in heads] for row in rows])
+    values = [[{**row, "currency": manifest.currency}[head.title] for head in heads] for row in rows]
+    return Table(tuple(head._replace(title=head.title.replace("_", " ").capitalize()) for head in heads), values)
 
 
 def _moved(changes: RunChanges | None) -> dict[tuple[str, str, str], float | None]:

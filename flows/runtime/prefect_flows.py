@@ -17,6 +17,7 @@ from typing import Any, Never, TypeVar
 from prefect import flow, get_run_logger
 from prefect.client.orchestration import get_client
 from prefect.context import FlowRunContext
+from prefect.states import Failed
 from prefect.utilities.annotations import opaque
 
 from flows.planning.jobs import ResolvedPlan
@@ -24,6 +25,7 @@ from flows.planning.resolve import resolve, with_canary
 from flows.runtime.clusters import cluster_error, open_cluster
 from flows.runtime.local_server import INTERRUPTED, INTERRUPTION
 from schemas.addresses import KEY_ADDRESSES
+from schemas.errors import MoodflowError
 from schemas.plan import Plan
 from schemas.printing import printable, tell
 from tasks.lake.unused import hold
@@ -112,15 +114,20 @@ def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
 def moodflow_flow(name: str, run_name: str) -> Callable[[Callable[..., Awaitable[Any]]], Any]:
     """Return the decorator of a flow, which keeps `moodflow gc` from the lake of its plan, its first parameter.
 
-    Flows are never retried: a new run finds every finished partition and is cheap.
+    Awaiting the flow raises the MoodflowError of its body. Flows are never retried: a new run finds every finished partition and
+    is cheap.
     """
 
     def decorate(body: Callable[..., Awaitable[Any]]) -> Any:
         @wraps(body)
         async def holding(*arguments: Any, **keywords: Any) -> Any:
             plan = next(iter((*arguments, *keywords.values())))
-            with hold(getattr(plan, "stated", plan).lake), ledger.noting():
-                return await body(*arguments, **keywords)
+            try:
+                with hold(getattr(plan, "stated", plan).lake), ledger.noting():
+                    return await body(*arguments, **keywords)
+            except MoodflowError as error:
+                # As a state, it is one line of the log; as an exception, a stack trace of this flow and of each around it.
+                return Failed(message="; ".join(map(str.strip, str(error).splitlines())), data=error)
 
         return flow(name=name, flow_run_name=run_name, retries=0)(holding)
 

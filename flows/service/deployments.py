@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import yaml
 from pydantic import ValidationError
 
+from flows.evaluate import Evaluation
 from flows.runtime.prefect_flows import log, resolve_parameters
+from schemas.base import Frozen
 from schemas.documents.serve import DeploymentEntry, ScheduleEntry
 from schemas.errors import MoodflowError, UsageError
 from schemas.folders import DATA_FOLDER, Folder
@@ -20,11 +22,29 @@ SHIPPED = (Path(__file__).parents[2] / CONFIG_NAME, DATA_FOLDER / CONFIG_NAME)
 """Where the file that comes with MoodFlow lies: in a checkout, in an installed package."""
 
 
-class Deployment(NamedTuple):
-    """A deployment whose plan is valid."""
+class PlanParameters(Frozen):
+    """The parameters of refresh."""
 
-    entry: DeploymentEntry
     plan: Plan
+
+
+class FormParameters(Frozen):
+    """The parameters of evaluate."""
+
+    evaluation: Evaluation
+
+
+class Deployment(NamedTuple):
+    """A deployment whose plan is valid: its entry, and what the one parameter of its flow, of this name, is by default."""
+
+    entry: DeploymentEntry[Any]
+    parameter: str
+    stated: Plan | Evaluation
+
+    @property
+    def plan(self) -> Plan:
+        """Return what its runs evaluate by default."""
+        return self.stated.plan if isinstance(self.stated, Evaluation) else self.stated
 
 
 def find_config(config: Path | None, folder: Path) -> Path:
@@ -79,12 +99,14 @@ def _read_entries(path: Path) -> list[Any]:
 
 
 def _read_deployment(raw: Any, path: Path) -> Deployment:
+    is_short = isinstance(raw, dict) and str(raw.get("entrypoint")).endswith("evaluate")
     try:
-        entry = DeploymentEntry.model_validate(raw)
+        entry = (DeploymentEntry[FormParameters] if is_short else DeploymentEntry[PlanParameters]).model_validate(raw)
     except ValidationError as error:
         name = raw.get("name", "?") if isinstance(raw, dict) else "?"
         raise _inside(refused(error, "serve"), f"{path}, {name}") from error
-    return Deployment(entry, entry.parameters.plan)
+    ((parameter, stated),) = entry.parameters
+    return Deployment(entry, parameter, stated)
 
 
 def _inside(error: MoodflowError, outer: str, separator: str = ".") -> MoodflowError:
@@ -126,11 +148,12 @@ def _rescheduled(deployment: Deployment, cron: str | None) -> Deployment:
 
 def set_lakes(deployments: Sequence[Deployment], lake: Folder | None) -> tuple[Deployment, ...]:
     """Return the deployments with the lake of the command line, if one was given; a folder is named from the root."""
-    return tuple(deployment._replace(plan=_in_lake(deployment.plan, lake or deployment.plan.lake)) for deployment in deployments)
+    return tuple(_in_lake(deployment, lake or deployment.stated.lake) for deployment in deployments)
 
 
-def _in_lake(plan: Plan, lake: Folder) -> Plan:
-    return plan.model_copy(update={"lake": lake.expanduser().absolute() if isinstance(lake, Path) else lake})
+def _in_lake(deployment: Deployment, lake: Folder) -> Deployment:
+    folder = lake.expanduser().absolute() if isinstance(lake, Path) else lake
+    return deployment._replace(stated=deployment.stated.model_copy(update={"lake": folder}))
 
 
 def key_addresses(deployments: Iterable[Deployment]) -> str:

@@ -21,6 +21,7 @@ from prefect.states import Cancelled, Crashed
 from prefect.types.entrypoint import EntrypointType
 from pydantic import SecretStr, ValidationError
 
+from flows.evaluate import Evaluation, evaluate
 from flows.refresh import refresh
 from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
 from flows.runtime.prefect_flows import run_to_end
@@ -42,23 +43,24 @@ REGRESSION = "moodflow: a regression calls the webhook"
 WEBHOOK_BLOCK = "moodflow-regression"
 
 WEBHOOK_BODY = """{
-  "text": {{ event.payload.message | tojson }},
+  "text": {{ event.payload.text | tojson }},
   "event": {{ event.event | tojson }},
   "occurred": {{ event.occurred | string | tojson }},
   "regression": {{ event.payload | tojson }}
 }"""
-"""JSON; `text` is what chat services show."""
+"""JSON; `text` is what chat services show: one sentence, and where report and run are."""
 
 
 def build_deployment(deployment: Deployment) -> RunnerDeployment:
     """Return the deployment as Prefect registers it; the flow is imported by name, wherever it is installed."""
     entry, limit = deployment.entry, deployment.entry.concurrency_limit
     return RunnerDeployment.from_flow(
-        refresh,
+        evaluate if isinstance(deployment.stated, Evaluation) else refresh,
         entry.name,
         schedules=[_schedule(schedule, entry.name) for schedule in entry.schedules],
         concurrency_limit=ConcurrencyLimitConfig(**limit.model_dump()) if isinstance(limit, ConcurrencyEntry) else limit,
-        parameters={"plan": deployment.plan.model_dump(mode="json", exclude_unset=True)},  # a later default counts
+        # Of what is not stated, a later default counts.
+        parameters={deployment.parameter: deployment.stated.model_dump(mode="json", exclude_unset=True)},
         description=entry.description,
         tags=list(entry.tags),
         version=entry.version,

@@ -1,10 +1,9 @@
-"""Serve the reports of lakes over HTTP on loopback: only files of `runs/`, only to be read, only under the own name."""
+"""Serve lakes over HTTP on loopback: a first page, leaderboards and files of `runs/`, only to be read, under its own name."""
 
 import re
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from html import escape
 from mimetypes import guess_type
 from pathlib import Path
 from threading import Thread
@@ -19,10 +18,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from flows.runtime.local_server import names_of, origin_of
+from flows.service.first_page import LEADERBOARD, first_page, leaderboard_page, stamp_lakes
 from schemas.errors import MoodflowError
 from schemas.folders import Folder
-from tasks.lake.manifest import newest_first
-from tasks.lake.seal import REPORT
 
 PLAIN_NAME = re.compile(r"[^./\\\x00-\x1f][^/\\\x00-\x1f]*")
 """Of a run or a file: never `.`, `..`, or a hidden one."""
@@ -57,28 +55,19 @@ def _is_inside(path: Folder, folder: Folder) -> bool:
     return True  # an object store has no links
 
 
-def list_reports(folders: Sequence[Folder]) -> list[str]:
-    """Return the runs that have a report, of each lake newest first."""
-    present = (folder for folder in folders if folder.exists())
-    return [run for folder in present for run in newest_first(path.parent.name for path in folder.glob(f"*/{REPORT}"))]
-
-
-def index_page(runs: Sequence[str]) -> str:
-    """Return a page that links every report."""
-    links = "\n".join(f'<li><a href="/{escape(run)}/{REPORT}">{escape(run)}</a></li>' for run in runs)
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        '<link rel="icon" href="data:,">'  # a browser asks for one otherwise
-        "<title>MoodFlow reports</title><style>:root{color-scheme:light dark;font-family:sans-serif}</style>"
-        f"<h1>Reports</h1><ul>{links}</ul>{'' if runs else '<p>No run has a report yet.</p>'}</html>"
-    )
-
-
-def report_app(folders: Sequence[Folder], hosts: Sequence[str]) -> Starlette:
-    """Return the application; `folders`: `runs/` of the lakes, `hosts`: names it answers to."""
+def report_app(lakes: tuple[Folder, ...], hosts: Sequence[str]) -> Starlette:
+    """Return the application; `hosts`: names it answers to."""
+    folders = [lake / "runs" for lake in lakes]
 
     def index(_: Request) -> Response:
-        return HTMLResponse(index_page(list_reports(folders)))
+        return HTMLResponse(first_page(lakes, stamp_lakes(lakes)))
+
+    def leaderboard(request: Request) -> Response:
+        try:
+            lake = lakes[request.path_params["lake"]]
+            return HTMLResponse(leaderboard_page(lake, request.path_params["benchmark"], stamp_lakes([lake])))
+        except (IndexError, MoodflowError):
+            return PlainTextResponse("there is no such leaderboard\n", 404)
 
     def file(request: Request) -> Response:
         try:
@@ -94,13 +83,14 @@ def report_app(folders: Sequence[Folder], hosts: Sequence[str]) -> Starlette:
         return response
 
     middleware = [Middleware(BaseHTTPMiddleware, dispatch=shielded), Middleware(TrustedHostMiddleware, allowed_hosts=hosts)]
-    return Starlette(routes=[Route("/", index), Route("/{run}/{name}", file)], middleware=middleware)
+    boards = Route(f"/{LEADERBOARD}/{{lake:int}}/{{benchmark}}", leaderboard)
+    return Starlette(routes=[Route("/", index), boards, Route("/{run}/{name}", file)], middleware=middleware)
 
 
 @contextmanager
 def serve_reports(listening: socket.socket, lakes: Sequence[Folder]) -> Iterator[str]:
     """Serve the reports of these lakes on a listening socket while the block runs; yields the address."""
-    app = report_app([lake / "runs" for lake in lakes], names_of(listening))
+    app = report_app(tuple(lakes), names_of(listening))
     server = uvicorn.Server(
         uvicorn.Config(app, log_config=None, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
     )

@@ -1,21 +1,23 @@
 """Deployments as `prefect.yaml` describes them, what `moodflow serve` runs of them, and the automations of a server."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field
 
 from schemas.base import Frozen
 from schemas.documents.document import Document
-from schemas.plan import Plan
 
-FLOW = "flows.refresh.refresh"
-"""The flow that can be served."""
+FLOWS = ("flows.refresh.refresh", "flows.evaluate.evaluate")
+"""The flows that can be served."""
+
+ParametersT = TypeVar("ParametersT")
 
 
 def _is_known(entrypoint: str) -> str:
-    if entrypoint.replace("/", ".").replace(".py:", ".") != FLOW:
-        raise ValueError(f"moodflow serve runs {FLOW} alone; prefect deploy and a worker run flows of your own")
-    return entrypoint
+    module = entrypoint.replace("/", ".").replace(".py:", ".")
+    if module not in FLOWS:
+        raise ValueError(f"moodflow serve runs {' and '.join(FLOWS)} alone; prefect deploy and a worker run flows of your own")
+    return module
 
 
 class ScheduleEntry(Frozen):
@@ -36,20 +38,14 @@ class ConcurrencyEntry(Frozen):
     )
 
 
-class FlowParameters(Frozen):
-    """The parameters of the flow that can be served."""
-
-    plan: Plan
-
-
-class DeploymentEntry(Frozen):
-    """One deployment."""
+class DeploymentEntry(Frozen, Generic[ParametersT]):
+    """One deployment, with the parameters of its flow."""
 
     name: str = Field(min_length=1, description="shown in the UI")
-    entrypoint: Annotated[str, AfterValidator(_is_known)] = Field(description=f"the flow: {FLOW} or flows/refresh.py:refresh")
+    entrypoint: Annotated[str, AfterValidator(_is_known)] = Field(description=f"the flow: {FLOWS[0]} or flows/refresh.py:refresh")
     description: str | None = None
     tags: tuple[str, ...] = ()
-    parameters: FlowParameters
+    parameters: ParametersT
     schedules: tuple[ScheduleEntry, ...] = ()
     concurrency_limit: int | ConcurrencyEntry | None = Field(default=None, description="most runs at once")
     work_pool: dict[str, Any] | None = Field(default=None, description="whose workers run it; `moodflow serve` runs it itself")

@@ -11,7 +11,7 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_changes
 from tasks.runs.run_tables import System
 from tasks.scoring.uncertainty import Resampling
-from tasks.steps import refused, step
+from tasks.steps import check, refused, step
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ async def find_changes(job: ChangesJob, lake: Lake) -> Any:
     return changes
 
 
-@step("regression check")
+@check("regression check")
 async def check_regressions(changes: RunChanges) -> Any:
     """Fail, saying what fell, if any model regressed; the run beside it goes on."""
     if not changes.regressed:
@@ -41,4 +41,4 @@ async def check_regressions(changes: RunChanges) -> Any:
         for system in changes.regressed
         for finding in system.findings
     ]
-    return refused("\n".join(messages))
+    return refused("; ".join(messages))

@@ -9,7 +9,7 @@ import pytest
 from schemas.addresses import REPORTS_URL
 from schemas.changes import RunChanges
 from schemas.errors import UsageError
-from schemas.tables.scores import AbilityScores
+from schemas.tables.layers import AGGREGATED, LAYERS
 from tasks.lake.manifest import write_changes, write_manifest
 from tasks.leaderboard.history import report_links
 from tasks.leaderboard.ranking import published_leaderboard
@@ -63,7 +63,7 @@ MINI = load_blueprint("moodbench-mini").model_dump(mode="json")
 def store(folder: Path, run: str, row: dict[str, Any], sample: int = 300, about: dict[str, Any] | None = None) -> None:
     """Leave a run of one model of which nothing is known but its row of `totals`."""
     name = "moodbench-mini"
-    layers = {"totals": totals(row), "ability_scores": AbilityScores.create_empty()}
+    layers = {layer: LAYERS[layer].schema.create_empty() for layer in AGGREGATED} | {"totals": totals(row)}
     plan = {"benchmark": name, "models": [{"name": row["model"], "base_url": "http://x/v1", "about": about}], "sample": sample}
     keep_run(folder, run, layers, {"benchmark": name}, benchmark=name, plan=plan, blueprint=MINI)
 

@@ -77,11 +77,11 @@ def test_the_leaderboard_has_plain_round_cells_and_blanks() -> None:
     )
     rows = [ranked, system_row(model="m|1", total=0.0, total_before_veto=60.0001, verdict="vetoed", vetoed=True, rank=None)]
     first, second = to_records(leaderboard_table(rows, changes(SYSTEM)))
-    shown = {"rank": 1, "model": "b", "setting": "base", "total": 70.0, "verdict": "scored", "before veto": 70.0}
-    shown |= {"95 % low": 51.24, "95 % high": None, "change": None, "coverage %": 97.5, "beside published": "close"}
+    shown = {"Rank": 1, "Model": "b", "Setting": "Base", "Total": 70.0, "Verdict": "scored", "Total before the veto": 70.0}
+    shown |= {"95 % low": 51.24, "95 % high": None, "Change": None, "Coverage %": 97.5, "Beside published": "close"}
     assert first == shown
-    assert (second["rank"], second["total"], second["verdict"], second["change"]) == (None, 0.0, "vetoed", -20.0)
-    assert to_records(leaderboard_table(rows, None))[1]["change"] is None
+    assert (second["Rank"], second["Total"], second["Verdict"], second["Change"]) == (None, 0.0, "vetoed", -20.0)
+    assert to_records(leaderboard_table(rows, None))[1]["Change"] is None
 
 
 def test_coverage_lists_the_least_covered_first() -> None:
@@ -91,16 +91,16 @@ def test_coverage_lists_the_least_covered_first() -> None:
 
     raw = pl.DataFrame([row("whole", "accuracy", 8), row("part", "bleu", 6), row("part", "accuracy", 7)])
     part, whole = to_records(coverage_table(raw))
-    counts = {"scored": 6, "of": 8, "scored %": 75.0, "unreadable": 1, "metrics": "accuracy, bleu"}
+    counts = {"Setting": "Base", "Scored": 6, "Of": 8, "Scored %": 75.0, "Unreadable": 1, "Metrics": "accuracy, bleu"}
     assert part.items() >= counts.items()
-    assert (whole["dataset"], whole["scored %"]) == ("whole", 100.0)
+    assert (whole["Dataset"], whole["Scored %"]) == ("whole", 100.0)
 
 
 def test_nothing_that_failed_is_said(tmp_path: Path) -> None:
     lake = Lake(tmp_path, CodeVersion("1", None))
-    assert [row["what"] for row in to_records(failures_table(manifest(), lake))] == ["nothing failed"]
+    assert [row["What"] for row in to_records(failures_table(manifest(), lake))] == ["nothing failed"]
     (row,) = to_records(failures_table(manifest(missing=(GAP,)), lake))
-    assert (row["what"], row["next step"]) == ("has no file", "fetch it")
+    assert (row["What"], row["Next step"]) == ("has no file", "fetch it")
 
 
 def test_unread_ratings_are_counted_by_reason(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_unread_ratings_are_counted_by_reason(tmp_path: Path) -> None:
         for mark, some, done in (("1", rows, True), ("2", lost, False))
     )
     told = to_records(failures_table(manifest(partitions=(whole, part)), lake))
-    assert [(row["what"], row["calls"], row["next step"]) for row in told] == [
+    assert [(row["What"], row["Calls"], row["Next step"]) for row in told] == [
         ("no readable rating of m's answers: no JSON object", 2, "see the replies: moodflow explain"),
         ("no readable rating of m's answers: fluency: Field required", 1, "see the replies: moodflow explain"),
         ("no rating of m's answers: HTTP 505", 2, "run again"),
@@ -138,7 +138,7 @@ def test_the_summary_says_whose_replies_were_scored() -> None:
     named = {"name": "b", "identity": "b of May", "base_url": "http://b/v1"}
     models = [{"name": "a", "identity": "http://a/v1", "base_url": "http://a/v1"}, named]
     text = summarise("# tiny", manifest(plan={"models": models}), {})
-    assert "Whose replies were scored:\n\n- `a`: `http://a/v1`\n- `b`: `b of May`, asked at `http://b/v1`\n\n" in text
+    assert "Models whose replies were scored:\n\n- `a`: `http://a/v1`\n- `b`: `b of May`, asked at `http://b/v1`\n\n" in text
 
 
 def test_the_report_is_linked_where_it_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,11 +146,11 @@ def test_the_report_is_linked_where_it_is_served(tmp_path: Path, monkeypatch: py
     monkeypatch.delenv(REPORTS_URL, raising=False)
     path = str(tmp_path / "runs/20260101-b/report.html")
     assert report_address(manifest(), lake) == (path, False)
-    assert f"\n- report: `{path}`\n" in summarise("", manifest(), {"report": path})
+    assert f"\n- Report: `{path}`\n" in summarise("", manifest(), {"report": path})
     monkeypatch.setenv(REPORTS_URL, "http://127.0.0.1:9/runs/")
     address = "http://127.0.0.1:9/runs/20260101-b/report.html"
     assert report_address(manifest(), lake) == (address, True)
-    assert f"\n- report: [{address}]({address})\n" in summarise("", manifest(), {"report": address})
+    assert f"\n- [Report]({address})\n" in summarise("", manifest(), {"report": address})
 
 
 def test_pages_are_those_of_the_second_ui(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,14 +197,14 @@ def test_a_run_publishes_tables_with_its_outermost_flow(tmp_path: Path, monkeypa
     assert json.loads(Path(document["manifest"]).read_text(encoding="utf-8"))["redacted"] is True
     keys = (*RUN_KEYS, "report", "build-progress", "inference-progress", "score-progress")
     found = {key: asyncio.run(published(key)) for key in keys}
-    failures = [(row["what"].partition(":")[0], row["calls"]) for row in json.loads(found["failures"]) if row["calls"]]
+    failures = [(row["What"].partition(":")[0], row["Calls"]) for row in json.loads(found["failures"]) if row["Calls"]]
     assert failures == [("auth", 1)]
     (row,) = json.loads(found["leaderboard"])
-    assert (row["total"], row["before veto"], row["change"], row["coverage %"]) == (None, 100.0, None, 4.88)
-    assert row["verdict"] == "too little scored: 2 of 41 datasets have a score"
+    assert (row["Total"], row["Total before the veto"], row["Change"], row["Coverage %"]) == (None, 100.0, None, 4.88)
+    assert row["Verdict"] == "too little scored: 2 of 41 datasets have a score"
     least, most = (row for row in json.loads(found["coverage"]))
-    assert (least["scored"], least["of"], most["scored"]) == (7, 8, 8)
-    assert {row["ability"]: row["score"] for row in json.loads(found["abilities"])}["emotional"] == 100.0
+    assert (least["Scored"], least["Of"], most["Scored"]) == (7, 8, 8)
+    assert {row["Ability"]: row["Score"] for row in json.loads(found["abilities"])}["Emotional Ability"] == 100.0
     assert found["summary"].startswith(Path(document["report"]).with_suffix(".md").read_text(encoding="utf-8").rstrip())
     assert "Completed: no earlier run of moodbench-mini." in found["summary"]
     assert "    answers --> item_scores\n" in found["summary"]

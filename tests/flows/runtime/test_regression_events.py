@@ -136,6 +136,8 @@ def assert_recorded(documents: list[dict[str, Any]]) -> None:
     assert payload["findings"] == [
         {key: one[key] for key in ("what", "before", "after", "allowed", "message")} for one in documents[2]["regressions"]
     ]
+    text = payload["text"].splitlines()
+    assert text[:2] == ["Regressed on moodbench-mini: core (total 100.0 -> 0.0)", f"Report: {documents[2]['report']}"]
     assert payload["message"].startswith(f"core regressed against {documents[1]['run']}: Total fell from 100.0 to 0.0")
     states = [wait_until(lambda name=one["run"]: events(RUN_SCORED, name))[0]["payload"]["state"] for one in documents]  # type: ignore[misc]
     assert states == ["Completed", "UpToDate", "Regressed"]

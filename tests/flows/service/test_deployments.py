@@ -20,6 +20,7 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.utilities.callables import parameter_schema
 
 from flows.commands.serve import read_schedules, require_address
+from flows.evaluate import Evaluation, evaluate
 from flows.refresh import refresh
 from flows.runtime.local_server import guard_settings
 from flows.runtime.prefect_flows import log, moodflow_flow, resolve_parameters
@@ -39,6 +40,7 @@ from schemas.addresses import KEY_ADDRESSES
 from schemas.documents.serve import ConcurrencyEntry
 from schemas.errors import UsageError
 from schemas.plan import Plan
+from tasks.steps import check, refused
 from tests.flows.command import ended
 from tests.flows.served import DATASETS, clean_environment, deployment, write_config
 
@@ -59,17 +61,24 @@ def plan_of(lake: Path) -> Plan:
     return Plan.model_validate({**deployment(URL)["parameters"]["plan"], "lake": lake})
 
 
-def test_the_shipped_file_has_three_deployments() -> None:
+def test_the_shipped_file_has_four_deployments() -> None:
     found = read_deployments(find_config(None, Path("/nowhere")))
-    assert [one.entry.name for one in found] == ["nightly-mini", "weekly-moodbench", "longemotion-retrieval"]
-    assert [one.plan.benchmark for one in found] == ["moodbench-mini", "moodbench", "longemotion"]
+    short, *_ = found
+    assert [one.entry.name for one in found] == ["evaluate-a-model", "nightly-mini", "weekly-moodbench", "longemotion-retrieval"]
+    assert [one.plan.benchmark for one in found] == ["moodbench-mini", "moodbench-mini", "moodbench", "longemotion"]
+    assert (build_deployment(short).full_name, build_deployment(short).parameters) == (
+        "evaluate/evaluate-a-model",
+        {"evaluation": {"lake": "parquet"}},
+    )
     assert [[(s.cron, s.timezone, s.active) for s in one.entry.schedules] for one in found] == [
+        [],
         [("15 3 * * *", "Europe/Berlin", True)],
         [("30 4 * * 0", "Europe/Berlin", True)],
         [],
     ]
     for entry in [one.entry for one in found]:
-        assert entry.concurrency_limit == ConcurrencyEntry(limit=1, collision_strategy="CANCEL_NEW")
+        collision: Any = "ENQUEUE" if entry is short.entry else "CANCEL_NEW"
+        assert entry.concurrency_limit == ConcurrencyEntry(limit=1, collision_strategy=collision)
         assert (entry.work_pool or {})["name"] == "moodflow"
         assert entry.description
         assert "moodflow" in entry.tags
@@ -98,7 +107,11 @@ def test_only_what_is_written_is_a_parameter(tmp_path: Path) -> None:
         (deployment(URL, sample=0), "tried.parameters.plan.sample", "greater than or equal to 1"),
         (deployment(URL, sampel=3), "parameters.plan.sampel", "not permitted"),
         ({"parameters": {"plans": {}}}, "tried.parameters.plan", "Field required"),
-        ({"entrypoint": "mine.py:flow", "parameters": {}}, "entrypoint", "moodflow serve runs flows.refresh.refresh alone"),
+        (
+            {"entrypoint": "mine.py:flow", "parameters": {}},
+            "entrypoint",
+            "moodflow serve runs flows.refresh.refresh and flows.evaluate.evaluate alone",
+        ),
         ({"shedules": []}, "tried.shedules", "not permitted"),
         ({"name": "{{ $NAME }}"}, "prefect.yaml", "moodflow serve fills in no templates"),
     ],
@@ -303,6 +316,44 @@ def test_the_parameter_form_names_and_explains_every_field() -> None:
             assert title.lower().replace(" ", "_") == name, f"{model}.{name}"
 
 
+def test_the_short_form_has_plain_fields() -> None:
+    fields = parameter_schema(evaluate).model_dump()["definitions"]["Evaluation"]["properties"]
+    titles = ["Benchmark", "Model", "Address", "Key variable", "Judge", "Items per dataset", "Lake"]
+    assert [field["title"] for field in fields.values()] == titles
+    # One type each: Prefect shows a field of several as a switch between them.
+    assert {field["type"] for field in fields.values()} == {"string", "integer"}
+    assert all(field["description"].endswith(".") for field in fields.values())
+    assert {"moodbench-mini", "longemotion", "esc-eval", "attunebench"} <= {*fields["benchmark"]["enum"]}
+
+
+def test_the_short_form_is_a_plan(tmp_path: Path) -> None:
+    assert Evaluation().plan == Plan.model_validate({"benchmark": "moodbench-mini", "models": [{"name": "smollm2"}]})
+    server = {"base_url": URL, "api_key_env": "A_KEY"}
+    stated = Evaluation(benchmark="longemotion", model="m", judge="j", sample=5, lake=tmp_path, **server)
+    models = {"models": [{"name": "m", **server}], "roles": {"judge": {"name": "j", **server}}}
+    assert stated.plan == Plan.model_validate({"benchmark": "longemotion", "sample": 5, "lake": tmp_path, **models})
+    assert Evaluation(model="m", base_url=URL, judge="smollm2").plan.named("judge")[0].base_url is None
+    with pytest.raises(UsageError, match="model m needs a base_url; only smollm2 comes with the install"):
+        _ = Evaluation(model="m").plan
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("benchmark", "nope", "'nope' is not one of"),
+        ("model", "", "'' should be non-empty"),
+        ("base_url", "http://me:pass@host/v1", "does not match"),
+        ("api_key_env", "sk-1", "does not match"),
+        ("sample", -1, "-1 is less than the minimum of 0"),
+        ("api_key_env", "", None),
+    ],
+)
+def test_the_short_form_refuses_wrong_input(field: str, value: str | int, message: str | None) -> None:
+    schema = parameter_schema(evaluate).model_dump()
+    found = [error.message for error in Draft202012Validator(schema).iter_errors({"evaluation": {field: value}})]
+    assert [message in error for error in found] == ([] if message is None else [True])
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -321,6 +372,31 @@ def test_the_form_refuses_what_a_run_would(changed: dict[str, Any], message: str
     schema = parameter_schema(refresh).model_dump()
     found = [error.message for error in Draft202012Validator(schema).iter_errors({"plan": plan})]
     assert [message in error for error in found] == ([] if message is None else [True])
+
+
+async def test_a_failed_run_logs_one_line(prefect_server: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert prefect_server
+
+    @check("fall")
+    async def fall() -> Any:
+        return refused("it fell; deep")
+
+    @moodflow_flow("inner", "inner")
+    async def inner(plan: Plan) -> None:
+        await fall(return_state=True)
+        raise UsageError(f"no {plan.benchmark}", where="here", next_step="look")
+
+    @moodflow_flow("outer", "outer")
+    async def outer(plan: Plan) -> None:
+        await inner(plan)
+
+    with pytest.raises(UsageError) as caught:
+        await outer(plan_of(tmp_path))
+    assert caught.value.next_step == "look"
+    told = [record for record in caplog.records if record.levelname == "ERROR"]
+    failed = "Finished in state Failed('no moodbench-mini; where: here; next step: look')"
+    assert [record.getMessage() for record in told] == ["Finished in state Failed('it fell; deep')", failed, failed]
+    assert not any(record.exc_info for record in told)
 
 
 async def test_the_log_of_a_run_has_its_words(

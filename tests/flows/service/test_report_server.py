@@ -1,15 +1,22 @@
-"""The reports over HTTP: only files of runs, only to be read, only under the server's own name."""
+"""The reports over HTTP: what lakes hold, and files of runs, only to be read, only under the server's own name."""
 
 import http.client
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from flows.service.report_server import index_page, list_reports, serve_reports
+from flows.service.report_server import serve_reports
 from flows.service.session import listen
+from schemas.changes import Regression, RunChanges, SystemChanges
+from tasks.lake.manifest import write_changes
+from tests.flows.commands.test_leaderboard import store
+from tests.tasks.reporting.example_scores import totals_row
 
 ABSENT = (404, b"there is no such file\n")
+ALPHA, BETA, AGAIN = (f"20260101T000000000000Z.{number}-m" for number in (1, 2, 3))
+FELL = Regression(what="total", before=80.0, after=70.0, allowed=1.0, message="Total fell")
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +31,6 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (run / "link.html").symlink_to(folder / "secret")
     (folder / "lake" / "runs" / "away").symlink_to(folder)
     return folder / "lake"
-
-
-def test_the_index_lists_runs_with_a_report(lake: Path) -> None:
-    (lake / "runs" / "r2").mkdir()
-    assert list_reports([lake / "runs", lake / "nowhere"]) == ["r1"]
-    assert 'href="/a&lt;b/report.html"' in index_page(["a<b"])
-    assert "No run has a report yet" in index_page([])
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +85,76 @@ def test_pages_have_their_type_under_localhost(address: str) -> None:
     assert (answer.status, answer.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert b"/r1/report.html" in body
     assert ask(address, "GET", "/r1/manifest.json")[0].headers["Content-Type"] == "application/json"
+
+
+def keep(lake: Path, run: str, model: str, total: float, changes: RunChanges) -> None:
+    counts = {"datasets_scored": 4, "coverage": 1.0, "ci_low": None, "ci_high": None}
+    write_changes(lake, changes)
+    store(lake, run, totals_row(model=model, total=total, total_before_veto=total, **counts))
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A lake of three runs and a damaged one, and where it is served with one that has none."""
+    fell = SystemChanges(model="be<ta", setting="base", findings=(FELL,))
+    about = {"benchmark": "moodbench-mini", "previous": ALPHA}
+    lake = tmp_path / "lake"
+    for run in (ALPHA, BETA, AGAIN, "gone"):
+        (lake / "runs" / run).mkdir(parents=True)
+    keep(
+        lake,
+        ALPHA,
+        "alpha",
+        50.0,
+        RunChanges(run=ALPHA, state="Completed", reason="no earlier run", **about | {"previous": None}),
+    )
+    keep(lake, BETA, "be<ta", 70.0, RunChanges(run=BETA, state="Regressed", units=(fell,), **about))
+    keep(lake, AGAIN, "alpha", 50.0, RunChanges(run=AGAIN, state="UpToDate", **about))
+    (lake / "runs" / "gone" / "manifest.json").write_text("{", encoding="utf-8")
+    with listen("127.0.0.1", 0, "--reports-port") as listening, serve_reports(listening, [lake, tmp_path / "new"]) as url:
+        yield lake, url.removeprefix("http://")
+
+
+def page_rows(page: str, section: str) -> list[str]:
+    """The words of each row of a section's tables, or of each of its notes."""
+    (text,) = re.findall(rf'<section id="{section}">(.*?)</section>', page, re.DOTALL)
+    rows = re.findall(r"<tbody>(.*?)</tbody>|<div><dt>(.*?)</div>", text, re.DOTALL)
+    parts = [part for body, note in rows for part in ([note] if note else body.split("</tr>")[:-1])]
+    return [" ".join(re.sub(r"<[^>]+>", " ", part).split()) for part in parts]
+
+
+def test_the_first_page_tells_what_lakes_hold(runs: tuple[Path, str]) -> None:
+    lake, address = runs
+    page = ask(address, "GET", "/")[1].decode()
+    ranked, history, listed = (page_rows(page, f"{name}-0") for name in ("leaderboards", "history", "runs"))
+    assert [row.split(" – ")[0] for row in ranked] == ["1 be&lt;ta 70.00", "2 alpha 50.00"]
+    when = "1 January 2026, 00:00 UTC, moodbench-mini"
+    assert history == [f"{when}: Regressed be&lt;ta (total 80.0 -&gt; 70.0)", f"{when}: Completed no earlier run"]
+    assert [row.partition(" 1 January")[0] for row in listed] == [
+        "#3 moodbench-mini alpha 50.0 scored UpToDate",
+        "#2 moodbench-mini be&lt;ta 70.0 scored Regressed",
+        "#1 moodbench-mini alpha 50.0 scored Completed",
+        "gone moodflow verify gone – damaged",
+    ]
+    assert [f'href="/{run}/report.html"' in page for run in (ALPHA, BETA, AGAIN, "gone")] == [True, True, True, False]
+    assert f"moodflow run moodbench-mini --model smollm2 --lake {lake.parent / 'new'}" in page
+    assert "<script" not in page
+    # It is made again once there is another run.
+    keep(
+        lake,
+        ALPHA.replace(".1-", ".4-"),
+        "gamma",
+        90.0,
+        RunChanges(run=ALPHA.replace(".1-", ".4-"), state="Completed", benchmark="moodbench-mini"),
+    )
+    assert page_rows(ask(address, "GET", "/")[1].decode(), "leaderboards-0")[0].startswith("1 gamma 90.00")
+
+
+def test_each_benchmark_has_a_leaderboard(runs: tuple[Path, str]) -> None:
+    _, address = runs
+    assert 'href="/leaderboard/0/moodbench-mini"' in ask(address, "GET", "/")[1].decode()
+    page = ask(address, "GET", "/leaderboard/0/moodbench-mini")[1].decode()
+    assert (page.count(f'href="/{BETA}/report.html"') > 0, "<script" in page) == (True, False)
+    for path in ("0/longemotion", "0/nothing", "1/moodbench-mini", "2/moodbench-mini"):
+        answer, body = ask(address, "GET", f"/leaderboard/{path}")
+        assert (answer.status, body) == (404, b"there is no such leaderboard\n")

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import httpx
 import pytest
 
 from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
 from flows.runtime.local_server import PROGRAM
 from flows.service.registration import REGRESSION, SILENT_RUN
 from tests.flows.scripted import policy
-from tests.flows.served import DATASETS, LIMIT_S, Served, deployment, processes_of, wait_until, write_config
+from tests.flows.served import DATASETS, ENDED, LIMIT_S, Served, deployment, processes_of, wait_until, write_config
 from tests.loopback import Endpoint
 from tests.model_server import ModelServer
 from tests.prefect_server import PrefectServer
@@ -98,6 +99,30 @@ def test_a_triggered_run_has_a_served_report(home: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.long
+def test_a_short_form_evaluates_one_model(home: Path, tmp_path: Path) -> None:
+    short = {"name": "evaluate-a-model", "entrypoint": "flows.evaluate.evaluate", "parameters": {"evaluation": {"lake": "lake"}}}
+    with ModelServer(lambda _messages: "A") as model:
+        write_config(tmp_path / "prefect.yaml", short)
+        with Served(tmp_path, home) as served:
+            form = {"lake": str(tmp_path / "lake"), "model": "scripted", "base_url": model.base_url, "sample": 1}
+            run = served.start_run(evaluation=form)
+            ended = wait_until(lambda: state if (state := served.state_of(run))["type"] in ENDED else None)
+            assert (ended["type"], ended["message"]) == ("COMPLETED", "no earlier run of moodbench-mini")
+            (listed,) = served.runs()
+            assert listed["name"] == "evaluate scripted on moodbench-mini"
+            assert {"moodbench-mini", "scripted", "base"} <= set(listed["tags"])
+            with urllib.request.urlopen(served.document["reports"]) as answer:  # noqa: S310  loopback
+                assert "/report.html" in answer.read().decode()
+            with pytest.raises(httpx.HTTPStatusError, match="409"):
+                served.start_run(evaluation=form | {"benchmark": "nope"})
+            run = served.start_run(evaluation=form | {"base_url": ""})
+            ended = wait_until(lambda: state if (state := served.state_of(run))["type"] in ENDED else None)
+            assert "model scripted needs a base_url; only smollm2 comes with the install" in ended["message"]
+            logs = [line["message"] for line in wait_until(lambda: served.api("/logs/filter", {}))]
+            assert not [line for line in logs if "\\n" in line or "NoneType" in line or "Traceback" in line or "hook" in line]
+
+
+@pytest.mark.long
 def test_a_scheduled_run_without_change_asks_nothing(home: Path, tmp_path: Path) -> None:
     with ModelServer(policy(DATASETS, "gold")) as model:
         write_config(tmp_path / "prefect.yaml", deployment(model.base_url))
@@ -164,10 +189,10 @@ def test_a_killed_serve_frees_its_place(home: Path, tmp_path: Path) -> None:
             assert "moodflow serve ended while it ran" in served.state_of(killed)["message"]
             names = sorted(one["name"] for one in served.api("/automations/filter", {}))
             assert names == [REGRESSION, SILENT_RUN]  # once each, at the second start too
-            event = {"run": "r2", "message": "ability fell", "findings": [{"what": "total"}]}
+            event = {"run": "r2", "text": "Regressed: m\nReport: r", "message": "ability fell", "findings": [{"what": "total"}]}
             served.api("/events", [regression_event(event)])
             ((_, _, body),) = wait_until(lambda: webhook.received)
-            assert body["text"] == "ability fell"
+            assert body["text"] == "Regressed: m\nReport: r"
             assert body["regression"] == event
             assert webhook.base_url not in served.stderr
             again = served.start_run()

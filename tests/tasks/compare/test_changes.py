@@ -145,7 +145,7 @@ async def test_the_check_fails_with_every_finding() -> None:
     findings = tuple(Regression(what="veto", before=False, after=True, message=message) for message in ("one", "two"))
     fell, held = SystemChanges(model="m", setting="rag", findings=findings), SystemChanges(model="n", setting="base")
     state = await check_regressions.fn(RunChanges(run="r", benchmark="tiny", state="Regressed", units=(fell, held)))
-    assert (state.is_failed(), state.message) == (True, "m (RAG): one\nm (RAG): two")
+    assert (state.is_failed(), state.message) == (True, "m (RAG): one; m (RAG): two")
     assert await check_regressions.fn(RunChanges(run="r", benchmark="tiny", state="Completed", units=(held,))) is None
 
 
