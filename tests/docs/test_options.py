@@ -1,10 +1,11 @@
-"""Every option that a page names exists: of the command on its line, else of any command; so does every path of `--set`."""
+"""Commands and options that pages name exist: an option of the command on its line, else of any; so do paths of `--set`."""
 
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+from flows.commands.app import COMMANDS
 from flows.commands.plan_fields import find_field, role_names
 from schemas.errors import UsageError
 from tests.docs.pages import FENCE, blocks, pages
@@ -60,12 +61,13 @@ def is_plan_path(path: str) -> bool:
 
 
 def unknown_in(code: str) -> list[str]:
-    """Return the options and paths in one line or span of code that no command has."""
+    """Return the commands, options and paths in one line or span of code that do not exist."""
     unknown = []
     for part in re.split(r" (?:\||&&|;) ", code.removeprefix("$ ")):
         if OTHER_PROGRAM.match(part):
             continue
         allowed = allowed_options(part) | ROOT_OPTIONS
+        unknown += [name for name in re.findall(r"\bmoodflow ([a-z]+)", part) if name not in COMMANDS]
         unknown += [name for name in OPTION.findall(part) if name not in allowed]
         if "models check" not in part:
             unknown += [path for path in PATH.findall(part) if not is_plan_path(path)]
@@ -85,6 +87,7 @@ def test_options_of_page_exist(page: Path) -> None:
         ("moodflow run BENCHMARK --model NAME --unsent temperature", ["--unsent"]),
         ("--token-limit max_tokens", ["--token-limit"]),
         ("moodflow gc --dry-run --flips 3", ["--flips"]),
+        ("moodflow ablate thinking", ["ablate"]),
         ("--flips 3", []),
         ("moodflow run esc-eval --set solvers.role_play.turns=3 --set too_lang=missing", ["too_lang"]),
         ("--vary retrieval.topk=1,4", ["retrieval.topk"]),
