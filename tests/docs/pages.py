@@ -30,8 +30,9 @@ class Block(NamedTuple):
 
 def pages() -> list[Path]:
     """README and every page below docs/, and the READMEs that lead there."""
-    beside = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "parquet/README.md", "benchmarks/README.md")]
-    return [*beside, *sorted((ROOT / "docs").rglob("*.md"))]
+    readmes = ("parquet/README.md", "benchmarks/README.md", "data/bundled/README.md")
+    outside = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", *readmes)]
+    return [*outside, *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(page: Path) -> Iterator[Block]:

@@ -5,6 +5,7 @@ The README's `make` commands are executed by CI itself.
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree, ignore_patterns
 from typing import Any
@@ -24,7 +25,7 @@ PAGES = (
     "docs/operations.md",
     *(
         f"docs/how-to/{name}.md"
-        for name in ("own-endpoint", "own-dataset", "own-benchmark", "own-prompts", "own-judge", "people", "build-cards")
+        for name in ("own-endpoint", "own-dataset", "own-benchmark", "own-prompts", "own-judge", "people", "build-cards", "ci")
     ),
 )
 BY_MAKE = ("make demo", "make test")
@@ -42,6 +43,26 @@ def test_the_commands_of_make_are_executed_by_ci() -> None:
     assert "make lint types" in ci
     assert "\nmake test\n" in ci
     assert "\ncheck: lint types test\n" in makefile
+
+
+def test_ci_examples_use_executed_commands() -> None:
+    page = list(blocks(ROOT / "docs/how-to/ci.md"))
+    executed = [shlex.split(line) for block in page if block.language == "sh" for line in block.body.splitlines()]
+    jobs = [yaml.safe_load(block.body) for block in page if block.language == "yaml" and not block.word]
+    for job in jobs:
+        commands = re.findall(r"moodflow (?:run|journal) [^\"'\n]+", "\n".join(strings_of(job)))
+        given = [shlex.split(re.sub(r"\$\w+", "commit-1", command)) for command in commands]
+        assert len(given) == 3
+        assert [command for command in given if command not in executed] == []
+
+
+def strings_of(value: Any) -> Iterator[str]:
+    """Yield every text in what YAML holds."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from strings_of(inner)
 
 
 @pytest.mark.usefixtures("prefect_server", "small_moodbench")

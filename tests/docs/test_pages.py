@@ -122,6 +122,13 @@ def test_files_that_pages_name_exist(page: Path) -> None:
     assert [path for path in paths if not (ROOT / path).is_file() and path not in OF_THE_READER] == []
 
 
+def test_modules_that_methodology_names_exist() -> None:
+    written = (ROOT / "docs/methodology.md").read_text(encoding="utf-8")
+    paths = set(re.findall(r"(?<![\w/])(?:\w+/)+\w+\.py", written))
+    assert len(paths) >= 30
+    assert [path for path in paths if not any((ROOT / folder / path).is_file() for folder in ("", "tasks"))] == []
+
+
 def test_methodology_has_section_for_every_layer_of_numbers() -> None:
     written = (ROOT / "docs/methodology.md").read_text(encoding="utf-8")
     headings = {word for line in re.findall(r"^## (.+)$", written, flags=re.MULTILINE) for word in re.split(r", | and ", line)}
