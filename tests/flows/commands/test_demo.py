@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.commands.demo import announce, demo_plans
+from flows.commands.demo import announce, demo_plans, quick_plan
 from flows.commands.run import report_addresses, run_command
 from flows.planning.resolve import resolve
 from schemas.errors import UsageError
@@ -12,7 +12,7 @@ from schemas.errors import UsageError
 
 def test_the_calls_it_announces_are_those_it_takes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     plans = demo_plans(tmp_path, None)
-    announce(plans[0])
+    announce(plans)
     said = capsys.readouterr().err
     calls = sum(run_command("dry-run", resolve(plan)).document.model_dump()["total"]["calls"] for plan in plans)
     assert f"about {calls} calls" in said
@@ -20,6 +20,13 @@ def test_the_calls_it_announces_are_those_it_takes(capsys: pytest.CaptureFixture
     assert "of ESC-Eval one talk of two turns" in said
     assert [plan.settings for plan in plans] == [("base",), ("base",), ("role_play",)]
     assert "3 minutes on two idle cores" in said
+
+
+def test_quick_demo_asks_twenty_items(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    plan = quick_plan(tmp_path)
+    announce([plan])
+    assert "5 tasks of MoodBench, 4 items each; about 20 calls, 30 seconds" in capsys.readouterr().err
+    assert run_command("dry-run", resolve(plan)).document.model_dump()["total"]["calls"] == 20
 
 
 def test_a_sample_is_of_moodbench_alone(tmp_path: Path) -> None:

@@ -76,6 +76,15 @@ def test_a_build_records_everything_and_leaves_no_server(started_prefect: Prefec
     assert not (home / "memo_store.toml").exists()
 
 
+@pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9"])
+def test_own_server_is_reached_without_proxy(proxy: str, started_prefect: PrefectServer, tmp_path: Path) -> None:
+    """Nothing listens on port 9, and no proxy of a network reaches this machine's loopback addresses."""
+    home = started_prefect.new_home(tmp_path / "home")
+    proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), proxy)
+    ended = end_of(start(home, tmp_path, *build("mini_eq_test"), **proxies, NO_PROXY="internal.example"))
+    assert (ended.status, ended.err) == (0, STARTING)
+
+
 def test_prefects_data_is_apart_from_the_users(started_prefect: PrefectServer, tmp_path: Path) -> None:
     """`~/.prefect` has a database that a later Prefect migrated."""
     theirs, state = tmp_path / ".prefect", tmp_path / "state"

@@ -15,7 +15,7 @@ from schemas.api_capabilities import Sampling
 from schemas.chat import EMBEDDED_MODEL, ChatMessage, ChatReply, ChatRequest, Keep, ModelEntry
 from schemas.errors import EndpointError
 from tasks.models.embedded import serving
-from tasks.models.embedded.serving import BEGINNING, InTurn, find_weights, serve_embedded
+from tasks.models.embedded.serving import BEGINNING, WEIGHTS, InTurn, find_weights, serve_embedded
 from tasks.models.http.client import CallRetryPolicy, HttpChat
 from tasks.models.http.failures import RETRIES
 from tasks.text.backoff import Retry
@@ -213,7 +213,8 @@ def test_other_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(EndpointError, match="not the known ones") as caught:
         find_weights()
     assert caught.value.expected == f"sha256 {'0' * 64}"
-    assert "requirements-weights.txt" in str(caught.value.next_step)
+    assert str(caught.value.next_step).endswith(WEIGHTS)
+    assert Path("requirements-weights.txt").read_text() == f"{WEIGHTS}\n"
 
 
 async def test_calls_of_equal_beginning_take_turns() -> None:
