@@ -67,7 +67,7 @@ def unknown_in(code: str) -> list[str]:
         if OTHER_PROGRAM.match(part):
             continue
         allowed = allowed_options(part) | ROOT_OPTIONS
-        unknown += [name for name in re.findall(r"\bmoodflow ([a-z]+)", part) if name not in COMMANDS]
+        unknown += [name for name in re.findall(r"(?<!import )\bmoodflow ([a-z]+)", part) if name not in COMMANDS]
         unknown += [name for name in OPTION.findall(part) if name not in allowed]
         if "models check" not in part:
             unknown += [path for path in PATH.findall(part) if not is_plan_path(path)]
