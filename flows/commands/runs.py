@@ -97,7 +97,7 @@ def report_command(
 ) -> None:
     """Write the report of a run again, without sources, models or journal.
 
-    It replaces the old one, or goes to --out; with --redact it goes to a folder `redacted` beside the old one.
+    It replaces the old one, or goes to --out; with --redact to `redacted` beside it, unless the run is redacted itself.
     """
     from tasks.reporting.steps import load_report_data  # noqa: PLC0415
 

@@ -1,6 +1,6 @@
 """Check the names of a plan before anything is imported that takes seconds."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from schemas.blueprint import Blueprint
@@ -13,7 +13,7 @@ def require_names(plan: Plan, blueprint: Blueprint) -> None:
     """Raise one UsageError about every setting, role and dataset of the plan that is not there."""
     places: dict[str, Iterable[str]] = {"--datasets": plan.datasets or (), "folders": plan.folders}
     places |= {f"roles.{name}.datasets": role.datasets for name, role in plan.roles.items()}
-    checks = [
+    checks: list[Callable[[], object]] = [
         *(partial(find_solver, name) for name in plan.settings),
         *(partial(find_solver, name, "solvers") for name in plan.solvers),
         *(partial(require_role, name, "--role, roles") for name in plan.roles),

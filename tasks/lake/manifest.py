@@ -138,9 +138,9 @@ def resolve_run(lake: Folder, handle: str) -> str:
         where=str(lake / "runs"),
         expected=f"a number, latest, latest~1, or the beginning of one name, such as: {candidates}",
         got=handle,
-        next_step=suggest(
-            handle, () if matching else runs, "moodflow runs list shows the number of each; --lake names another lake"
-        ),
+        next_step="name it by its number in moodflow runs list, or by its whole name"
+        if matching
+        else suggest(handle, runs, "moodflow runs list shows them all; --lake names another lake"),
     )
 
 

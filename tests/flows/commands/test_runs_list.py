@@ -16,7 +16,7 @@ from schemas.tables.scores import AbilityScores
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first
 from tasks.runs import run_list
-from tasks.runs.past_run import PastRun
+from tasks.runs.past_run import PastRun, past_run
 from tasks.scoring.blueprints import load_blueprint
 from tests.flows.command import ended
 from tests.tasks.reporting.example_scores import totals, totals_row
@@ -83,7 +83,7 @@ def test_totals_are_judged_once(lake: Path, monkeypatch: pytest.MonkeyPatch) -> 
     first = ended("runs", "list", "--lake", lake, "--json").document
     store(lake, NAMES[0].replace(".1-", ".4-"), scored("gamma", 1.0))
     judged: list[str] = []
-    usual = run_list.past_run
+    usual = past_run
 
     def noted(manifest: RunManifest, lake: Lake) -> PastRun:
         judged.append(manifest.run)

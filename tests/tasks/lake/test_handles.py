@@ -53,7 +53,7 @@ def test_an_ambiguous_handle_lists_its_runs(lake: Path, handle: str, n: int, can
         resolve_run(lake, handle)
     assert (caught.value.what, caught.value.where) == (f"{handle} names {n} runs", str(lake / "runs"))
     assert str(caught.value.expected).endswith(f"such as: {candidates}")
-    assert str(caught.value.next_step).startswith("moodflow runs list shows the number of each")
+    assert str(caught.value.next_step).endswith("or by its whole name")
 
 
 def test_only_three_candidates_are_listed(lake: Path) -> None:
