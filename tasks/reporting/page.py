@@ -161,6 +161,7 @@ def make_environment(ability_word: str = "ability") -> Environment:
         "operations": operations,
         "system_tables": system_tables,
         "report_page": REPORT,
+        "report_picture": PICTURE,
         "languages": LANGUAGES,
         "sum_usage": total,
         "models_used": by_model,

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from schemas.changes import RunChanges, RunState
 from schemas.errors import LakeError
 from schemas.lineage import Missing
 from schemas.table import Cell, Column, Table
@@ -155,6 +156,44 @@ def test_null_is_never_shown_as_zero(example_html: str) -> None:
     assert "heat-" not in gamma
     assert "chip" not in gamma
     assert gamma.count(">–<") > 10
+
+
+def test_the_title_says_what_came_out(example_html: str, page: Page) -> None:
+    assert "<title>alpha 25.0 and 2 more - Small bench</title>" in example_html
+    said = {
+        attributes.get("property"): attributes["content"]
+        for tag, attributes in page.tags
+        if tag == "meta" and "content" in attributes
+    }
+    assert said["og:title"] == "alpha 25.0 and 2 more - Small bench"
+    assert (said["og:description"] or "").startswith("alpha scores 25.0 of 100")
+    assert said["og:image"] == "report.png"
+
+
+def test_tables_have_captions_and_heads_have_scopes(html: str) -> None:
+    page = Page(html)
+    tags = [tag for tag, _ in page.tags]
+    assert tags.count("caption") == tags.count("table") > 10
+    assert {attributes.get("scope") for tag, attributes in page.tags if tag == "th"} <= {"col", "colgroup", "row"}
+
+
+@pytest.mark.parametrize(("state", "sections"), [("Completed", 0), ("UpToDate", 0), ("Drifting", 1), ("Regressed", 1)])
+def test_a_run_without_news_says_so_in_a_line(state: RunState, sections: int) -> None:
+    changes = RunChanges(run="b", benchmark="tiny", state=state, previous="20260101-a")
+    html = render_html(replace(example_data(), changes=changes))
+    assert html.count('<section id="since">') == sections
+    assert f">{state}</span>" in html
+
+
+def test_a_run_that_lacks_nothing_says_so_once() -> None:
+    words = section(render_html(replace(empty_data(), manifest=manifest(missing=()))), "coverage")
+    assert "Nothing that the run asked for is missing: no dataset, no row, no call and no rating." in words
+
+
+def test_long_tables_are_folded(long_html: str) -> None:
+    # 11 scores in 2 settings each; the ratings are few.
+    assert re.findall(r"<summary>Gains of alpha: (\d+) rows</summary>", long_html) == ["22"]
+    assert "<summary>Ratings by dimension" not in long_html
 
 
 def test_headline_scores_lead_the_page() -> None:

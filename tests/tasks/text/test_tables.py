@@ -121,3 +121,14 @@ def test_titles_above_columns_are_kept() -> None:
 def test_constant_columns_leave() -> None:
     table = Table((Column("Model", "name"), Column("From"), Column("Note")), [("a", "x", ""), ("b", "x", "y")])
     assert [column.title for column in table.without_constant("From", "Note").columns] == ["Model", "Note"]
+
+
+def test_names_that_repeat_are_said_once() -> None:
+    heads = (*(Column(title, "name") for title in ("Dataset", "Model")), Column("Mean", "number"))
+    table, repeats = Table(heads, [("tale", "a", 3.0), ("tale", "b", 3.0)]).without_repeats()
+    assert [column.title for column in table.columns] == ["Model", "Mean"]
+    assert [(column.title, value) for column, value in repeats] == [("Dataset", "tale")]
+    # Where all names repeat, and of a single row, none leaves: a row has to be about something.
+    alike = Table(heads, [("tale", "a", 3.0), ("tale", "a", 4.0)])
+    assert alike.without_repeats() == (alike, [])
+    assert len(Table(heads, [("tale", "a", 3.0)]).without_repeats()[0].columns) == 3

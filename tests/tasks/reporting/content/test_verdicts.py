@@ -122,7 +122,7 @@ def test_odd_answers_are_caveats() -> None:
     ends = {"finish_reason": pl.when(ALPHAS).then(pl.lit("moonrise")), "messages": pl.lit("x" * 6001)}
     told, answers, items = odd("unknown_end", prompt_tokens=counted, **ends)
     assert told["unknown ends"] == f"{answers} replies ended for an unknown reason: moonrise."
-    assert f"Of {items} items the prompt is long and its tokens were not counted" in told[f"{items} long prompts uncounted"]
+    assert f"The prompt of {items} items is long" in told[f"{items} long prompts uncounted"]
 
 
 def unread_text(**changes: Any) -> str:
@@ -158,8 +158,8 @@ def test_unreadable_replies_are_counted_and_quoted() -> None:
     # One of each dataset first, then the next of the same; white space and length are those of one line.
     assert unread_text() == (
         "Replies that could not be read as an answer: 3 of 6 (50\u00a0%). They count as wrong; if the model can be made to "
-        "follow the answer format, its total may rise. By dataset: mood 2 and kind 1. Such as “A” (kind, item kind-0), “C” (mood, "
-        "item mood-1) and "
+        "follow the answer format, its total may rise. By dataset: mood 2 and kind 1. Such as “A” (kind, item kind-0), “C” "
+        "(mood, item mood-1) and "
         f"“{example_items.NASTY}” (mood, item mood-3)."
     )
 
