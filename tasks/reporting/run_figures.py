@@ -16,7 +16,7 @@ from tasks.reporting.content.system_charts import chart_systems, show_systems
 from tasks.reporting.figures.pictures import draw_picture
 from tasks.runs.baselines import measure_datasets, score_constant_answers
 from tasks.runs.evidence import read_tables
-from tasks.runs.exhibits import EXHIBITS, RankedModels, lay_out_exhibits
+from tasks.runs.exhibits import RankedModels, lay_out_exhibits
 from tasks.runs.past_run import PastRun, no_rows
 from tasks.runs.sections import Block
 from tasks.scoring.published import paper_of
@@ -116,4 +116,4 @@ def _charts(name: str, blocks: Iterable[Block]) -> Iterator[tuple[str, Chart]]:
 
 def _exhibited(models: RankedModels, groups: Sequence[Group]) -> Iterator[tuple[str, Chart]]:
     for apart, name, block in lay_out_exhibits(models, groups):
-        yield from ((EXHIBITS[name].figure or name, replace(chart, title=f"{chart.title}{apart}")) for chart in block.charts)
+        yield from ((name, replace(chart, title=f"{chart.title}{apart}")) for chart in block.charts)

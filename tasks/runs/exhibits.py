@@ -52,18 +52,16 @@ class Exhibit:
     """A figure or table.
 
     Attributes:
-        name: ends the names of its files of CSV.
+        name: of its figures, where one is asked for; ends the names of its files of CSV.
         lay_out: returns its blocks; none where the models lack what it shows. They are of one group of runs, and a paper's.
         abilities: main abilities that a benchmark must have; none = any benchmark has the exhibit.
         is_of_models: whether it shows the models of each group by themselves; else it is laid out once, with those of all groups.
-        figure: what its figures are called where one is asked for by name; none = as the exhibit.
     """
 
     name: str
     lay_out: Callable[[RankedModels], Iterable[Block]]
     abilities: frozenset[str] = frozenset()
     is_of_models: bool = True
-    figure: str = ""
 
 
 EXHIBITS = Rows("exhibits", Exhibit)

@@ -136,6 +136,9 @@ def assert_table_2(benchmark: str, means: dict[str, dict[str, float]], lake: Pat
             "domain",
             "not comparable",
         )
+    with (board.parent / "board-dialogue.csv").open(encoding="utf-8", newline="") as text:
+        dots = [(row["Dimension"], row["Model"], float(row["Percent"])) for row in csv.DictReader(text)]
+    assert dots == [(name, "tested", pytest.approx(mean)) for name, mean in means["en"].items()]
 
 
 def play(benchmark: str, lake: Path, *more: str) -> None:

@@ -1,6 +1,6 @@
 """Table 2 of the ESC-Eval paper for any models: the seven dimensions and their average, by language; one's own also as dots."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from statistics import fmean
 
@@ -8,7 +8,7 @@ import polars as pl
 
 from schemas.blueprint import Ability
 from schemas.chart import Chart, Point
-from schemas.table import Column, Value, columns
+from schemas.table import Column, Interval, Table, Value, columns
 from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table
 from tasks.runs.past_run import PastRun
 from tasks.runs.sections import Block
@@ -17,6 +17,7 @@ from tasks.scoring.published import read_table
 from tasks.text.number_format import listed, number, say_ends
 from tasks.text.tables import MARKS
 
+LANGUAGES = frozenset({"english", "chinese"})
 DIMENSIONS = ("fluency", "expression", "empathy", "information", "skillful", "humanoid", "overall")
 
 
@@ -32,27 +33,26 @@ def lay_out_dimensions(models: RankedModels) -> Iterator[Block]:
             most = number(stated[0][0], 2)
             best = [row.model for score, row in stated if number(score, 2) == most]
             words = f"{listed(best)} {'has' if len(best) == 1 else 'have'} the highest average, {most}. {MARKS}"
-            charts = tuple(_draw(models, main, [row for _, row in averages]))
-            yield Block(f"Dimensions: {main.title}", words, (table.without_empty("Class"),), charts)
+            yield Block(f"Dimensions: {main.title}", words, (table.without_empty("Class"),))
 
 
-def _draw(models: RankedModels, main: Ability, rows: Sequence[ModelRow]) -> Iterator[Chart]:
-    """Yield the figure of one's own models, a panel for each dimension; none where nothing was rated."""
-    rated = {
-        row.model: _rated(models.runs[row.run], main, row).rows_by_key("dimension", named=True, unique=True)
-        for row in rows
-        if row.run
-    }
-    cells = [(name, model, by[name]) for name in DIMENSIONS for model, by in rated.items() if name in by]
-    if cells:
-        points = [
-            Point("", model, name.capitalize(), *(each[end] for end in ("mean", "ci_low", "ci_high")))
-            for name, model, each in cells
-        ]
-        means = {name: [each["mean"] for of, _, each in cells if of == name and each["mean"] is not None] for name in DIMENSIONS}
-        scores = {name: fmean(values) for name, values in means.items() if values}
-        words = say_ends("The mean", scores) if scores else "Nothing was rated."
-        yield Chart(f"Dimensions: {main.title}", words, "dots", tuple(points), note="In percent of the highest rating.")
+def lay_out_dialogue(models: RankedModels) -> Iterator[Block]:
+    """Yield the dimensions of one's own models in each language as dots, a panel for each; none where nothing was rated."""
+    for main in models.blueprint.abilities:
+        rated = {
+            row.model: dict(_rated(models.runs[row.run], main, row).rows_by_key("dimension")) for row in models.rows if row.run
+        }
+        none = [(None, None, None)]
+        cells = [(name, model, *by.get(name, none)[0]) for name in DIMENSIONS for model, by in rated.items() if by]
+        if scores := {
+            name: fmean(means) for name in DIMENSIONS if (means := [c[2] for c in cells if c[0] == name and c[2] is not None])
+        }:
+            title = f"Dimensions of one's own models: {main.title}"
+            points = tuple(Point("", model, name.capitalize(), *ends) for name, model, *ends in cells)
+            heads = (*columns("name", "Dimension", "Model"), Column("Percent", "score"), Column("95 % interval", "interval"))
+            numbers = Table(heads, [(name, model, mean, Interval.of(low, high)) for name, model, mean, low, high in cells], title)
+            note = "In percent of the highest rating."
+            yield Block(charts=(Chart(title, say_ends("The mean", scores), "dots", points, numbers, note=note),))
 
 
 def _rated(run: PastRun, main: Ability, row: ModelRow) -> pl.DataFrame:
@@ -74,4 +74,7 @@ def _cells(models: RankedModels, main: Ability, row: ModelRow) -> Iterator[Value
     yield from (*map(percent.get, DIMENSIONS), row.abilities[main.id])
 
 
-EXHIBITS = (Exhibit("table2", lay_out_dimensions, frozenset({"english", "chinese"}), figure="dialogue"),)
+EXHIBITS = (
+    Exhibit("table2", lay_out_dimensions, LANGUAGES),
+    Exhibit("dialogue", lay_out_dialogue, LANGUAGES),
+)

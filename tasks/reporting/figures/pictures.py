@@ -65,8 +65,8 @@ def draw_picture(title: str, name: str, charts: Sequence[Chart], source: str, wo
     tall = max(_TALL, y + 2 * _GAP)
     marks += _lines(source, _MARGIN, tall - _GAP / 2, FONT - 1, wide, MUTED)[0]
     ground = f'<rect width="{_WIDE}" height="{tall:.0f}" fill="#ffffff"/>'
-    size = f'width="{_WIDE}" height="{tall:.0f}" viewBox="0 0 {_WIDE} {tall:.0f}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">{ground}{"".join(marks)}</svg>'
+    frame = f'width="{_WIDE}" height="{tall:.0f}" viewBox="0 0 {_WIDE} {tall:.0f}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {frame} font-family="sans-serif">{ground}{"".join(marks)}</svg>'
 
 
 def to_png(svg: str) -> bytes:

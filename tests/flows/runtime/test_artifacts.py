@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -205,7 +206,10 @@ def test_a_run_publishes_tables_with_its_outermost_flow(tmp_path: Path, monkeypa
     least, most = (row for row in json.loads(found["coverage"]))
     assert (least["Scored"], least["Of"], most["Scored"]) == (7, 8, 8)
     assert {row["Ability"]: row["Score"] for row in json.loads(found["abilities"])}["Emotional Ability"] == 100.0
-    assert found["summary"].startswith(Path(document["report"]).with_suffix(".md").read_text(encoding="utf-8").rstrip())
+    report = Path(document["report"])
+    drawn = f"(data:image/png;base64,{b64encode(report.with_suffix('.png').read_bytes()).decode()})"
+    text = report.with_suffix(".md").read_text(encoding="utf-8").rstrip()
+    assert (text.count("(report.png)"), found["summary"].startswith(text.replace("(report.png)", drawn))) == (1, True)
     assert "Completed: no earlier run of moodbench-mini." in found["summary"]
     assert "    answers --> item_scores\n" in found["summary"]
     assert f"http://127.0.0.1:9/{document['run']}/report.html" in found["report"]
