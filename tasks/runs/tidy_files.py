@@ -83,7 +83,8 @@ def _write_xlsx(file: Path, empty: pl.DataFrame, parts: Iterator[pl.DataFrame]) 
     from xlsxwriter import Workbook  # noqa: PLC0415  may be missing
 
     height, rows = 0, count(1)
-    with Workbook(file, {"constant_memory": True}) as book:
+    # A sheet of long texts is larger than a ZIP file of the first kind holds.
+    with Workbook(file, {"constant_memory": True, "use_zip64": True}) as book:
         sheet = book.add_worksheet("results")
         sheet.write_row(0, 0, empty.columns)
         writes = [sheet.write_number if kind.is_numeric() else sheet.write_string for kind in empty.dtypes]
