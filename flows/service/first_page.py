@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -74,7 +75,7 @@ def first_page(lakes: tuple[Folder, ...], stamp: Stamp) -> str:  # noqa: ARG001 
 def leaderboard_page(lake: Folder, benchmark: str, stamp: Stamp) -> str:  # noqa: ARG001  likewise
     """Return the leaderboard of a benchmark; UsageError or BlueprintError: the lake has no run of it."""
     ranked = rank_stored_systems(benchmark, lake, (), CORRECTED)
-    data = stored_leaderboard(lake, ranked, lake / "runs" / "leaderboard.html")
+    data = stored_leaderboard(lake, ranked, Path())
     return render_leaderboard(_linked(data), compare_models(ranked, lake))
 
 
