@@ -104,10 +104,10 @@ def _describe_board(benchmark: str, lake: Folder, href: str) -> Board:
         data = _linked(rank_stored_systems(benchmark, lake, (), CORRECTED))
     except MoodflowError as error:  # a blueprint of one's own file, or a damaged run
         return Board(benchmark, f"Its runs cannot be ranked here: {error.what}.")
-    table, word = ranking_table(data), "model" if len(data.rows) == 1 else "models"
+    table = ranking_table(data)
     width = [column.title for column in table.columns].index("Verdict") + 1
     best = Table(table.columns[:width], [row[:width] for row in table.rows[:MOST_MODELS]], table.title)
-    words = f"The first {MOST_MODELS} of {len(data.rows)} {word}." if len(data.rows) > MOST_MODELS else ""
+    words = f"The first {MOST_MODELS} of {len(data.rows)}." if len(data.rows) > MOST_MODELS else ""
     return Board(data.blueprint.title, words, href, best)
 
 
@@ -126,9 +126,7 @@ def _run_row(lake: Folder, name: str, run: ListedRun | None) -> tuple[Value, ...
 
 def _history(lake: Folder, listed: Mapping[str, ListedRun]) -> Iterator[Change]:
     """Yield the newest runs in which something changed."""
-    changes, _ = read_all_changes(
-        lake, [name for name, run in listed.items() if run.state not in {"UpToDate", DAMAGED}][:MOST_CHANGES]
-    )
-    for name, change in changes.items():
+    changed = [name for name, run in listed.items() if run.state not in {"UpToDate", DAMAGED}]
+    for name, change in read_all_changes(lake, changed[:MOST_CHANGES])[0].items():
         run = listed[name]
         yield Change(_report_of(name), f"{moment(run.started_at)}, {run.benchmark}: {change.state}", state_said(change))
