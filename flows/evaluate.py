@@ -20,7 +20,6 @@ class Evaluation(Frozen):
     """One model and one benchmark. What is left out is empty, not null, for which the form has one plain field."""
 
     benchmark: str = Field(
-        default="moodbench-mini",
         title="Benchmark",
         description="What to evaluate. The names that end in -mini are small samples that come with MoodFlow.",
         json_schema_extra={"enum": [*list_blueprints()]},

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -74,7 +75,7 @@ def first_page(lakes: tuple[Folder, ...], stamp: Stamp) -> str:  # noqa: ARG001 
 def leaderboard_page(lake: Folder, benchmark: str, stamp: Stamp) -> str:  # noqa: ARG001  likewise
     """Return the leaderboard of a benchmark; UsageError or BlueprintError: the lake has no run of it."""
     ranked = rank_stored_systems(benchmark, lake, (), CORRECTED)
-    data = stored_leaderboard(lake, ranked, lake / "runs" / "leaderboard.html")
+    data = stored_leaderboard(lake, ranked, Path())
     return render_leaderboard(_linked(data), compare_models(ranked, lake))
 
 
@@ -103,10 +104,10 @@ def _describe_board(benchmark: str, lake: Folder, href: str) -> Board:
         data = _linked(rank_stored_systems(benchmark, lake, (), CORRECTED))
     except MoodflowError as error:  # a blueprint of one's own file, or a damaged run
         return Board(benchmark, f"Its runs cannot be ranked here: {error.what}.")
-    table, word = ranking_table(data), "model" if len(data.rows) == 1 else "models"
+    table = ranking_table(data)
     width = [column.title for column in table.columns].index("Verdict") + 1
     best = Table(table.columns[:width], [row[:width] for row in table.rows[:MOST_MODELS]], table.title)
-    words = f"The first {MOST_MODELS} of {len(data.rows)} {word}." if len(data.rows) > MOST_MODELS else ""
+    words = f"The first {MOST_MODELS} of {len(data.rows)}." if len(data.rows) > MOST_MODELS else ""
     return Board(data.blueprint.title, words, href, best)
 
 
@@ -125,9 +126,7 @@ def _run_row(lake: Folder, name: str, run: ListedRun | None) -> tuple[Value, ...
 
 def _history(lake: Folder, listed: Mapping[str, ListedRun]) -> Iterator[Change]:
     """Yield the newest runs in which something changed."""
-    changes, _ = read_all_changes(
-        lake, [name for name, run in listed.items() if run.state not in {"UpToDate", DAMAGED}][:MOST_CHANGES]
-    )
-    for name, change in changes.items():
+    changed = [name for name, run in listed.items() if run.state not in {"UpToDate", DAMAGED}]
+    for name, change in read_all_changes(lake, changed[:MOST_CHANGES])[0].items():
         run = listed[name]
         yield Change(_report_of(name), f"{moment(run.started_at)}, {run.benchmark}: {change.state}", state_said(change))

@@ -68,7 +68,7 @@ def test_the_shipped_file_has_four_deployments() -> None:
     assert [one.plan.benchmark for one in found] == ["moodbench-mini", "moodbench-mini", "moodbench", "longemotion"]
     assert (build_deployment(short).full_name, build_deployment(short).parameters) == (
         "evaluate/evaluate-a-model",
-        {"evaluation": {"lake": "parquet"}},
+        {"evaluation": {"benchmark": "moodbench-mini", "lake": "parquet"}},
     )
     assert [[(s.cron, s.timezone, s.active) for s in one.entry.schedules] for one in found] == [
         [],
@@ -327,14 +327,15 @@ def test_the_short_form_has_plain_fields() -> None:
 
 
 def test_the_short_form_is_a_plan(tmp_path: Path) -> None:
-    assert Evaluation().plan == Plan.model_validate({"benchmark": "moodbench-mini", "models": [{"name": "smollm2"}]})
+    mini = "moodbench-mini"
+    assert Evaluation(benchmark=mini).plan == Plan.model_validate({"benchmark": mini, "models": [{"name": "smollm2"}]})
     server = {"base_url": URL, "api_key_env": "A_KEY"}
     stated = Evaluation(benchmark="longemotion", model="m", judge="j", sample=5, lake=tmp_path, **server)
     models = {"models": [{"name": "m", **server}], "roles": {"judge": {"name": "j", **server}}}
     assert stated.plan == Plan.model_validate({"benchmark": "longemotion", "sample": 5, "lake": tmp_path, **models})
-    assert Evaluation(model="m", base_url=URL, judge="smollm2").plan.named("judge")[0].base_url is None
+    assert Evaluation(benchmark=mini, model="m", base_url=URL, judge="smollm2").plan.named("judge")[0].base_url is None
     with pytest.raises(UsageError, match="model m needs a base_url; only smollm2 comes with the install"):
-        _ = Evaluation(model="m").plan
+        _ = Evaluation(benchmark=mini, model="m").plan
 
 
 @pytest.mark.parametrize(
@@ -350,7 +351,10 @@ def test_the_short_form_is_a_plan(tmp_path: Path) -> None:
 )
 def test_the_short_form_refuses_wrong_input(field: str, value: str | int, message: str | None) -> None:
     schema = parameter_schema(evaluate).model_dump()
-    found = [error.message for error in Draft202012Validator(schema).iter_errors({"evaluation": {field: value}})]
+    found = [
+        error.message
+        for error in Draft202012Validator(schema).iter_errors({"evaluation": {"benchmark": "esc-eval", field: value}})
+    ]
     assert [message in error for error in found] == ([] if message is None else [True])
 
 

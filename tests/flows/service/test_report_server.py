@@ -137,7 +137,7 @@ def test_the_first_page_tells_what_lakes_hold(runs: tuple[Path, str]) -> None:
         "gone moodflow verify gone – damaged",
     ]
     assert [f'href="/{run}/report.html"' in page for run in (ALPHA, BETA, AGAIN, "gone")] == [True, True, True, False]
-    assert f"moodflow run moodbench-mini --model smollm2 --lake {lake.parent / 'new'}" in page
+    assert f"moodflow demo --lake {lake.parent / 'new'}" in page
     assert "<script" not in page
     # It is made again once there is another run.
     keep(

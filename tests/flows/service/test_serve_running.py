@@ -100,11 +100,12 @@ def test_a_triggered_run_has_a_served_report(home: Path, tmp_path: Path) -> None
 
 @pytest.mark.long
 def test_a_short_form_evaluates_one_model(home: Path, tmp_path: Path) -> None:
-    short = {"name": "evaluate-a-model", "entrypoint": "flows.evaluate.evaluate", "parameters": {"evaluation": {"lake": "lake"}}}
+    given = {"benchmark": "moodbench-mini", "lake": "lake"}
+    short = {"name": "evaluate-a-model", "entrypoint": "flows.evaluate.evaluate", "parameters": {"evaluation": given}}
     with ModelServer(lambda _messages: "A") as model:
         write_config(tmp_path / "prefect.yaml", short)
         with Served(tmp_path, home) as served:
-            form = {"lake": str(tmp_path / "lake"), "model": "scripted", "base_url": model.base_url, "sample": 1}
+            form = given | {"lake": str(tmp_path / "lake"), "model": "scripted", "base_url": model.base_url, "sample": 1}
             run = served.start_run(evaluation=form)
             ended = wait_until(lambda: state if (state := served.state_of(run))["type"] in ENDED else None)
             assert (ended["type"], ended["message"]) == ("COMPLETED", "no earlier run of moodbench-mini")
