@@ -92,7 +92,7 @@ def _of_the_run(run: PastRun | ReportData, paper: Paper, table: PublishedTable, 
     yield _wording(run, paper, system.setting)
     temperature = next((_temperature(model) for model in plan.get("models", ()) if model["name"] == system.model), None)
     yield from _set_otherwise("temperature", "temperature", temperature, paper.temperature)
-    yield from _set_otherwise("repetitions", "times each item is asked:", plan.get("repeat", 1), paper.repetitions)
+    yield from _set_otherwise("repetitions", "times each item is asked", plan.get("repeat", 1), paper.repetitions)
     yield from _options_otherwise(plan.get("solvers", {}).get(system.setting, {}), paper, system.setting)
     if (orders := plan.get("permute", 0)) > 1:
         yield _close("orders", f"each single choice is asked in {orders} orders of its options")
@@ -127,8 +127,9 @@ def _temperature(model: Mapping[str, Any]) -> float | None:
 
 def _set_otherwise(respect: Respect, name: str, ours: float | None, theirs: float | None) -> Iterator[Departure]:
     if ours is None or ours != theirs:
-        of_paper = "not known of the paper" if theirs is None else f"in the paper {theirs:g}"
-        yield _close(respect, f"{name} {'as the server has it' if ours is None else f'{ours:g}'}, {of_paper}")
+        here = "the server's own" if ours is None else f"{ours:g}"
+        of_paper = "the paper does not say" if theirs is None else f"{theirs:g} in the paper"
+        yield _close(respect, f"{name}: {here} here; {of_paper}")
 
 
 def _options_otherwise(given: Mapping[str, Any], paper: Paper, setting: str) -> Iterator[Departure]:

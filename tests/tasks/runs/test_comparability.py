@@ -83,8 +83,8 @@ def test_a_few_datasets_have_no_place_among_published() -> None:
     assert (found.verdict, found.position) == ("not comparable", None)
     assert reasons(found) == {
         "prompts": "prompts are worded by us, not as the paper's",
-        "temperature": "temperature 0, not known of the paper",
-        "repetitions": "times each item is asked: 1, not known of the paper",
+        "temperature": "temperature: 0 here; the paper does not say",
+        "repetitions": "times each item is asked: 1 here; the paper does not say",
         "profile": "scored by the profile corrected, the paper's numbers by its released code",
         "coverage": "6 of 60 datasets scored",
         "sample": "6 of 60 datasets with fewer items (12 items, in the paper up to 300)",
