@@ -7,7 +7,7 @@ import typer
 from rich.console import RenderableType
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, bold, terminal_table
+from flows.commands.console import CommandResult, bold
 from flows.commands.screen import plain_grid
 from schemas.documents.answered_item import GivenAnswer
 from schemas.documents.comparison import CommonScore, FlippedItem, RunComparison, RunDifference, SystemComparison
@@ -19,7 +19,7 @@ from tasks.runs.comparable_runs import in_words
 from tasks.runs.past_run import reopen
 from tasks.runs.run_tables import System
 from tasks.runs.verdict import name_score, say_total
-from tasks.text.number_format import NONE, count, counted, number, shorten
+from tasks.text.number_format import NONE, count, counted, shorten
 
 MOST_DIFFERENCES = 15
 MOST_IDS = 5
@@ -60,7 +60,7 @@ def _view(document: RunComparison, titles: Mapping[str, str]) -> list[Renderable
     view += [bold("Not comparable without care:", f" {warning}") for warning in document.warnings]
     for model in document.models:
         view += ["", plain_grid(_score_table(model, titles)), "", *_total_lines(model)]
-        view += [terminal_table(_dimension_table(model))] if model.dimension_scores else []
+        view += ["", plain_grid(_dimension_table(model)), ""] if model.dimension_scores else []
         view += [*_flip_lines(model), *_item_lines(model)]
         view += [line for item in model.flipped for line in _flipped(item)]
     for side, systems in (("before", document.only_before), ("after", document.only_after)):
@@ -74,7 +74,8 @@ def _score_table(model: SystemComparison, titles: Mapping[str, str]) -> Table:
     rows = []
     for name, common, own in score_rows(model):
         known = titles.get(name.strip(), name)
-        differs = [number(value, 2) for value in own] != [number(value, 2) for value in common[:2]]
+        both = [round(value, 2) if isinstance(value, float) else None for value in (*own, *common[:2])]
+        differs = both[:2] != both[2:]
         rows.append((f"  {known}" if name.startswith(" ") else known, *common, *(own if differs else ("", ""))))
     return Table((Column("Score of"), *COMMON, *stored), rows, title).without_empty("Stored before", "Stored after")
 
@@ -100,8 +101,10 @@ def _common(score: CommonScore) -> tuple[Value, ...]:
 
 def _total_lines(model: SystemComparison) -> Iterator[str]:
     before, after = model.before, model.after
-    yield "clear: the interval excludes 0. Scores are over the items that both runs scored; without any, the difference is"
-    yield "that of the stored scores."
+    yield (
+        "clear: the interval excludes 0. Scores are over the items that both runs scored; without any, the difference is that of "
+        "the stored scores."
+    )
     for name, side in (("Before", before), ("After", after)):
         if side.verdict != "scored":
             yield f"{name}: {side.headline}"
@@ -113,18 +116,17 @@ def _total_lines(model: SystemComparison) -> Iterator[str]:
 
 def _dimension_table(model: SystemComparison) -> Table:
     """Show means of rated dimensions side by side, in points of their scales."""
-    ends = Column("95 % interval", "interval")
-    columns = (Column("Rated dimension"), Column("Scale"), Column("Before", "number"), ends, Column("After", "number"), ends)
+    columns = (Column("Rated dimension"), Column("Scale", "name"), Column("Before", "number"), Column("After", "number"))
     rows = []
     for row in model.dimension_scores:
         scales = dict.fromkeys(f"{mean.scale_min} to {mean.scale_max}" for mean in (row.before, row.after) if mean)
         name = f"{row.dataset}: {row.dimension}"
-        rows.append((name, " -> ".join(scales), *_mean(row.before), *_mean(row.after), row.difference))
+        rows.append((name, " -> ".join(scales), _mean(row.before), _mean(row.after), row.difference))
     return Table((*columns, Column("Difference", "difference")), rows)
 
 
-def _mean(mean: DimensionMean | None) -> tuple[float | None, Interval | None]:
-    return (mean.mean, Interval.of(mean.ci_low, mean.ci_high)) if mean else (None, None)
+def _mean(mean: DimensionMean | None) -> Cell:
+    return Cell(mean.mean, interval=Interval.of(mean.ci_low, mean.ci_high)) if mean else Cell(None)
 
 
 def _flip_lines(model: SystemComparison) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Lay out a run for a terminal: what came out, in one screen."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
@@ -67,7 +68,7 @@ def run_view(document: RunDocument, run: PastRun, *ends: str, next_steps: bool =
     changes = read_changes(run.lake.root, run.name)
     state = [f"{changes.state}: {state_said(changes)}"] if changes and (changes.previous or changes.state != "Completed") else []
     ends = (*state, f"Run {run_number(run.name) or ''}".rstrip() + f": {document.run}", f"Report: {document.report}", *ends)
-    steps = [_next_steps(document, run)] if next_steps else []
+    steps = _next_steps(document, run) if next_steps else ()
     return [Screen(above, between, ["", *_care(document, run), *usage_view(document.cost), *ends, *steps])]
 
 
@@ -104,9 +105,9 @@ def _blocks(document: RunDocument, run: PastRun) -> Iterator[tuple[str, Scores]]
         yield f"{run.blueprint.ability_word[:-1].capitalize()}ies", abilities
     for entry in document.headlines:
         scores: Scores = {name: {} for name in entry.metrics}
-        for row in entry.scores:
-            cell = Cell(row.score, interval=Interval.of(row.ci_low, row.ci_high))
-            scores[row.headline][System(row.model, row.setting)] = cell
+        for score in entry.scores:
+            cell = Cell(score.score, interval=Interval.of(score.ci_low, score.ci_high))
+            scores[score.headline][System(score.model, score.setting)] = cell
         yield entry.dataset if len(document.headlines) > 1 else "Scores", scores
     if {row.dataset for row in document.dimension_scores} == set(run.blueprint.datasets):
         yield from _dimensions(document, run)
@@ -256,44 +257,36 @@ def usage_view(cost: Cost) -> list[RenderableType]:
     return [plain_grid(Table(tuple(table.columns[n] for n in kept), rows)), *cost.notes]
 
 
-def _next_steps(document: RunDocument, run: PastRun) -> RenderableType:
-    """Return commands that lead on from a run."""
-    runs = list_runs(run.lake.root)
+def _next_steps(document: RunDocument, run: PastRun) -> Iterator[str]:
+    """Yield commands that lead on: to how the total came about, to replies of the weakest task, to other runs."""
+    newest, *_ = list_runs(run.lake.root)
 
     def handle(name: str) -> str:
-        return "latest" if name == runs[0] else str(run_number(name) or name)
+        return "latest" if name == newest else str(run_number(name) or name)
 
-    where = "" if str(run.lake.root) == str(DEFAULT_LAKE) else f" --lake {run.lake.root}"
-    steps = [(f"explain {handle(run.name)}", "how the total came about")]
-    if document.weakest_tasks:
-        task = document.weakest_tasks[0]
+    own, where = handle(run.name), "" if str(run.lake.root) == str(DEFAULT_LAKE) else f" --lake {run.lake.root}"
+    yield f"moodflow explain {own}{where}"
+    for task in document.weakest_tasks[:1]:
         options = "".join(f" {word}" for word in run.options(System(task.model, task.setting)))
-        steps.append((f"explain {handle(run.name)}{options} --dataset {task.dataset} --worst 5", "replies of the weakest task"))
-    if document.previous:
-        steps.append((f"compare {handle(document.previous)} {handle(run.name)}", "what changed since the run before"))
-    else:
-        steps.append((f"leaderboard {document.benchmark}", "beside your other runs"))
-    grid = rich.table.Table.grid(padding=(0, 2, 0, 0))
-    for command, purpose in steps:
-        grid.add_row(f"moodflow {command}{where}", purpose)
-    return FirstFit(grid, Group(*(f"moodflow {command}{where}" for command, _ in steps)))
+        yield f"moodflow explain {own}{options} --dataset {task.dataset} --worst 5{where}"
+    other = f"compare {handle(document.previous)} {own}" if document.previous else f"leaderboard {document.benchmark}"
+    yield f"moodflow {other}{where}"
 
 
 def _dataset_table(document: RunDocument, run: PastRun) -> RenderableType:
     """Return each score of a dataset with its interval, unreadable replies, and what the best constant answer earns."""
     items, answers = Items.cast(run.read("items")), Answers.cast(run.read("answers"))
     baselines = ReportData(run.manifest, run.blueprint, items=items, answers=answers).baselines
-    heads = (
-        *(Column("Dataset", "name"), Column("Model"), Column("Metric"), Column("Score", "number", 3)),
-        *(Column("95 % interval", "interval", 3), Column("Items", "count"), Column("Unread", "count")),
-        Column("Constant answer", "number", 3),
-    )
+    numbers = columns("number", "Score, 95 % interval", "Items", "Unread", "Constant answer")
+    metrics = Counter((row.dataset, row.model, row.setting) for row in document.raw_scores)
     rows = []
     for row in document.raw_scores[:MOST_DATASETS]:
         constant = baselines.get((row.dataset, row.metric), Baselines()).constant
         always = f"{number(constant.share, 3)}, always {constant.letter}" if constant else None
-        ends = Interval.of(row.ci_low, row.ci_high)
-        items_scored = f"{row.n_scored} of {row.n_total}"
-        rows.append((row.dataset, label_system(row), row.metric, row.value, ends, items_scored, row.n_unparsed, always))
-    table = Table(heads, rows).without_constant("Model")
-    return plain_grid(table)
+        several = metrics[row.dataset, row.model, row.setting] > 1
+        name = f"{row.dataset} ({row.metric})" if several else row.dataset
+        score = f"{number(row.value, 3)}{bracketed(row.ci_low, row.ci_high, 3)}"
+        scored = count(row.n_total) if row.n_scored == row.n_total else f"{count(row.n_scored)} of {count(row.n_total)}"
+        rows.append((name, label_system(row), score, scored, row.n_unparsed, always))
+    table = Table((*columns("text", "Dataset", "Model"), *numbers), rows).without_constant("Model")
+    return Group(plain_grid(table), *_more(len(document.raw_scores) - MOST_DATASETS, "score of a dataset", "scores of datasets"))

@@ -10,11 +10,11 @@ from schemas.canary import CanaryFinding
 from schemas.changes import Regression, RunState
 from schemas.documents.document import Document
 from schemas.documents.leaderboard import DimensionScore, SystemRow, Verdict
-from schemas.documents.run_scores import AbilityScore, DatasetHeadlines, UnreadReplies, WeakTask
+from schemas.documents.run_scores import AbilityScore, DatasetHeadlines, SettingGain, UnreadReplies, WeakTask
 from schemas.lineage import CallCounts, Missing, PartitionRef
 from schemas.metrics import Metric
 from schemas.tables.columns import row_model
-from schemas.tables.comparisons import Agreements, SettingGains
+from schemas.tables.comparisons import Agreements
 from schemas.usage import Amounts, ModelUsage, Usage
 
 MOST_FAULTY = 0.2
@@ -123,10 +123,9 @@ class RawScore(Frozen):
 
 
 if TYPE_CHECKING:
-    Agreement = Gain = Frozen
+    Agreement = Frozen
 else:
     Agreement = row_model(Agreements)
-    Gain = row_model(SettingGains)
 
 
 class PeopleCount(Frozen):
@@ -182,7 +181,7 @@ class RunDocument(Document):
     models: tuple[SystemRow, ...] = Field(description="by setting, ranked ones first")
     abilities: tuple[AbilityScore, ...] = Field(description="of each model in turn, in the order of the blueprint")
     weakest_tasks: tuple[WeakTask, ...] = Field(description="three of each model at most, the lowest first; none that has 100")
-    gains: tuple[Gain, ...] = Field(description="of settings over `base`, of the total and by dataset")
+    gains: tuple[SettingGain, ...] = Field(description="of settings over `base`, of the total and by dataset")
     unread: tuple[UnreadReplies, ...]
     instruments: tuple[InstrumentCount, ...]
     lengths: tuple[MeanLength, ...]

@@ -58,6 +58,20 @@ class DatasetHeadlines(Frozen):
     )
 
 
+class SettingGain(Frozen):
+    """What a setting gains over `base`, over the items scored in both, on 0-100."""
+
+    model: str
+    setting: str
+    scope: str = Field(description="a dataset, or `total`")
+    base_0_100: float
+    setting_0_100: float
+    gain: float = Field(description="points; setting - base")
+    ci_low: float | None = Field(description="95 % interval of the gain; null = too few items")
+    ci_high: float | None
+    n_items: int = Field(description="scored in both settings")
+
+
 class UnreadReplies(Frozen):
     """Replies of a model in a setting that cannot be read as an answer."""
 

@@ -8,8 +8,8 @@ import polars as pl
 
 from schemas.changes import RunChanges
 from schemas.documents.leaderboard import DimensionScore, SystemRow
-from schemas.documents.run import Agreement, Cost, Gain, RawScore, RunDocument, SystemRegression
-from schemas.documents.run_scores import AbilityScore, UnreadReplies, WeakTask
+from schemas.documents.run import Agreement, Cost, RawScore, RunDocument, SystemRegression
+from schemas.documents.run_scores import AbilityScore, SettingGain, UnreadReplies, WeakTask
 from schemas.documents.score_part import ScorePart
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.roles import PEOPLE
@@ -45,7 +45,7 @@ def describe_run(manifest: RunManifest, lake: Lake) -> RunDocument:
         models=models,
         abilities=tuple(_ability_scores(run, models)),
         weakest_tasks=tuple(_weakest_tasks(run, models)),
-        gains=tuple(Gain(**row) for row in run.read("setting_gains").iter_rows(named=True)),
+        gains=tuple(SettingGain(**row) for row in run.read("setting_gains").iter_rows(named=True)),
         unread=tuple(_unread_replies(run, models)),
         instruments=run.instruments,
         lengths=tuple(read_lengths(run)),

@@ -128,9 +128,8 @@ def _temperature(model: Mapping[str, Any]) -> float | None:
 def _set_otherwise(respect: Respect, name: str, ours: float | None, theirs: float | None) -> Iterator[Departure]:
     if ours is None or ours != theirs:
         here = "the server's own" if ours is None else f"{ours:g}"
-        yield _close(
-            respect, f"{name}: {here} here, {'the paper does not say' if theirs is None else f'{theirs:g} in the paper'}"
-        )
+        of_paper = "the paper does not say" if theirs is None else f"{theirs:g} in the paper"
+        yield _close(respect, f"{name}: {here} here, {of_paper}")
 
 
 def _options_otherwise(given: Mapping[str, Any], paper: Paper, setting: str) -> Iterator[Departure]:

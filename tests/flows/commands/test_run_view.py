@@ -187,6 +187,6 @@ def test_few_datasets_show_scores_and_no_total(runs: PastRuns) -> None:
     out = ended("runs", "show", runs.after, "--lake", runs.lake).out
     cells = {words[0]: words[1:] for line in out.splitlines() if (words := line.split())}
     # 8 items in two orders each: A is right 3 times, B 5 times, and it was always A.
-    assert " ".join(cells["mini_text_classification"]) == "accuracy 0.188 0.062 to 0.312 16 of 16 0 0.312, always B"
+    assert " ".join(cells["mini_text_classification"]) == "0.188 [0.062, 0.312] 16 0 0.312, always B"
     said = "m has no total: only 7 of 41 datasets have a score, and a total needs half of them. What was scored averages 37.5"
     assert said in " ".join(out.split())
