@@ -1,6 +1,6 @@
 """Every error MoodFlow raises on purpose; each ends a command with exit status 2 and one message."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import TypeVar
 
@@ -31,8 +31,8 @@ class MoodflowError(Exception):
         super().__init__(what)
 
     def __str__(self) -> str:
-        parts = [("where", self.where), ("expected", self.expected), ("got", self.got), ("next step", self.next_step)]
-        return "\n".join([_cut(self.what), *(f"  {name}: {_cut(text)}" for name, text in parts if text)])
+        parts = {name.replace("_", " "): getattr(self, name) for name in PARTS[1:]}
+        return "\n".join([_cut(self.what), *(f"  {name}: {_cut(text)}" for name, text in parts.items() if text)])
 
     def __reduce__(self) -> tuple[object, ...]:
         # Prefect pickles exceptions that leave a task; keyword-only arguments need this.
@@ -80,31 +80,17 @@ def unknown_name(what: str, got: str, choices: Iterable[str], where: str, otherw
 
 
 def try_each(function: Callable[[ValueT], ResultT], values: Iterable[ValueT]) -> list[ResultT]:
-    """Return what a function returns for each value; UsageErrors about several of them are raised as one, which says all."""
+    """Return what a function returns for each value; its UsageErrors are raised as one, which says each part once."""
     results, errors = [], []
     for value in values:
         try:
             results.append(function(value))
         except UsageError as error:
             errors.append(error)
-    if len(errors) == 1:
-        raise errors[0]
     if errors:
-        raise _joined(errors)
+        told = {part: dict.fromkeys(filter(None, (getattr(error, part) for error in errors))) for part in PARTS}
+        raise UsageError(**{part: "; ".join(texts).replace("?; ", "? ") for part, texts in told.items()})
     return results
-
-
-def _joined(errors: Sequence[UsageError]) -> UsageError:
-    """Return one error with each part of several, said once; next steps that differ begin with what they are about."""
-    what, where, expected, got, step = (dict.fromkeys(getattr(error, part) for error in errors) for part in PARTS)
-    steps = step if len(step) == 1 else [f"{error.got}: {error.next_step}" for error in errors]
-    return UsageError(
-        "; ".join(what),
-        where="; ".join(filter(None, where)),
-        expected="; ".join(filter(None, expected)),
-        got="; ".join(filter(None, got)),
-        next_step="; ".join(filter(None, steps)).replace("?; ", "? "),
-    )
 
 
 class BlueprintError(MoodflowError):

@@ -58,11 +58,11 @@ COMMANDS = {
 
 FIRST_STEPS = """MoodFlow evaluates language models as emotional companions.
 
-  moodflow demo                                       try it, nothing else needed
+  moodflow demo                                       try it without any setup
   moodflow run BENCHMARK --model NAME --base-url URL  evaluate your own model
   moodflow runs list                                  list the runs so far
-  moodflow explain latest                             see where its scores come from
-  moodflow leaderboard BENCHMARK                      rank the models of all runs
+  moodflow explain latest                             explain the newest run
+  moodflow leaderboard BENCHMARK                      rank the models
 
 moodflow --help lists all commands, moodflow COMMAND --help explains one.
 """

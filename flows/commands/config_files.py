@@ -51,9 +51,8 @@ def read_configs(names: Sequence[str], benchmark: str | None, stated: Values | N
         raise UsageError(
             "no benchmark was named",
             where="BENCHMARK",
-            expected="a benchmark on the command line, or as `benchmark` in a file that --config names",
-            got=f"files {', '.join(names)}" if names else "neither",
-            next_step="for example moodflow run BENCHMARK --config FILE; moodflow run --help lists the benchmarks",
+            expected="a benchmark on the command line, or in a file that --config names",
+            next_step="moodflow run --help lists the benchmarks",
         )
     for name in (name for name in names if name in shipped):
         presets = _merge(presets, _for_benchmark(gather_roles(_read_config(PRESETS / f"{name}.yaml")), name, benchmark))

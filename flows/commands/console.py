@@ -95,9 +95,9 @@ def _cut(text: str) -> str:
     return text if left_out <= 0 else text[: LONGEST // 2] + middle + text[-LONGEST // 2 :]
 
 
-def terminal_table(table: schemas.table.Table) -> Table:
-    """Return a table for a terminal."""
-    grid = Table(title=table.title, box=SIMPLE)
+def terminal_table(table: schemas.table.Table, *, narrow: bool = False) -> Table:
+    """Return a table for a terminal; a narrow one has nothing but two spaces between its columns."""
+    grid = Table(title=table.title, box=None if narrow else SIMPLE, pad_edge=not narrow)
     for column in table.columns:
         justify: JustifyMethod = "right" if column.is_numeric else "left"
         grid.add_column(printable(column.title), justify=justify, no_wrap=column.kind == "name", overflow="fold")

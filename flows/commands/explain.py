@@ -21,22 +21,14 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def explain(
     run: opt.Run,
-    model: str | None = typer.Option(
-        None, "--model", help="only this model; needed with --item and --worst if there are several"
-    ),
-    setting: str | None = typer.Option(
-        None, "--setting", help="only this setting; needed with --item and --worst if there are several"
-    ),
+    model: str | None = typer.Option(None, "--model", help="only this model; --item and --worst need one"),
+    setting: str | None = typer.Option(None, "--setting", help="only this setting; --item and --worst need one"),
     ability: str | None = typer.Option(None, "--ability", help="explain this ability, at any level"),
     task: str | None = typer.Option(None, "--task", help="explain this task"),
     dataset: str | None = typer.Option(None, "--dataset", help="explain this dataset, and list its items"),
-    item: str | None = typer.Option(
-        None, "--item", help="show one item in full: messages sent, reply, how it was read, ratings, files"
-    ),
+    item: str | None = typer.Option(None, "--item", help="show one item in full: messages, reply, reading, ratings, files"),
     worst: int | None = typer.Option(None, "--worst", min=1, help="show the N lowest-scoring items of the dataset"),
-    where: str | None = typer.Option(
-        None, "--where", metavar="COND", help="compare the items that meet this condition with all others"
-    ),
+    where: str | None = typer.Option(None, "--where", metavar="COND", help="compare items that meet a condition with others"),
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:

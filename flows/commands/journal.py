@@ -74,9 +74,7 @@ def write_requests(context: typer.Context, to: opt.ToFolder, benchmark: opt.Plan
 def import_journal(
     context: typer.Context,
     source: Annotated[Path, typer.Argument(metavar="FILE|FOLDER", help="FILE.parquet, a log FILE.jsonl, or result files")],
-    benchmark: Annotated[
-        str | None, typer.Argument(metavar="BENCHMARK", help="benchmark that the replies of a folder belong to")
-    ] = None,
+    benchmark: Annotated[str | None, typer.Argument(metavar="BENCHMARK", help="of the replies in a folder")] = None,
     requests: Annotated[Path | None, opt.option("folder of the calls that the log answers", opt.WHERE, "FOLDER")] = None,
     as_json: opt.AsJson = False,
 ) -> None:

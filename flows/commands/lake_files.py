@@ -25,9 +25,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="list the files, delete 
 Yes = Annotated[bool, typer.Option("--yes", help="delete without asking")]
 OlderThan = Annotated[
     float,
-    typer.Option(
-        "--older-than", metavar="HOURS", min=0, max=1_000_000, help="keep younger files: a build may be waiting for its run"
-    ),
+    typer.Option("--older-than", metavar="HOURS", min=0, max=1_000_000, help="keep younger files: a build may await its run"),
 ]
 
 app = typer.Typer(add_completion=False)

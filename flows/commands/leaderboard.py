@@ -23,9 +23,7 @@ from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.leaderboard_files import write_leaderboard
 from tasks.text.tables import as_cell
 
-Runs = Annotated[
-    list[str] | None, typer.Option("--run", help="rank only this run; repeatable; default: the newest run of each model")
-]
+Runs = Annotated[list[str] | None, typer.Option("--run", help="only this run; repeatable; default: the newest of each model")]
 Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="also write a page with figures and history")]
 Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="also write tables as CSV, further ones beside the file")]
 Latex = Annotated[Path | None, typer.Option("--latex", metavar="FILE", help="also write tables as LaTeX, for a paper")]
@@ -36,18 +34,14 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def leaderboard(
     benchmark: opt.Benchmark,
-    published: bool = typer.Option(False, "--published", help="rank the paper's models by the same aggregation and veto"),
+    published: bool = typer.Option(False, "--published", help="rank the paper's models by our aggregation and veto"),
     with_published: bool = typer.Option(False, "--with-published", help="show the paper's models beside your own"),
     run: Runs = None,
     html: Page = None,
     csv: Csv = None,
     latex: Latex = None,
-    where: str | None = typer.Option(
-        None, "--where", metavar="COND", help="only models whose description meets this condition, ranked among themselves"
-    ),
-    group_by: str | None = typer.Option(
-        None, "--group-by", metavar="FIELD", help="group by a field of the descriptions: institution, series, openness ..."
-    ),
+    where: str | None = typer.Option(None, "--where", metavar="COND", help="only models that meet this, ranked anew"),
+    group_by: str | None = typer.Option(None, "--group-by", metavar="FIELD", help="group by institution, series, openness ..."),
     profile: opt.ScoredAs = "corrected",
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,

@@ -23,9 +23,7 @@ Run = Annotated[str, typer.Argument(metavar="RUN", help=HANDLES)]
 NAMES = f"{SHIPPED}, NAME-mini, or a blueprint file"
 Benchmark = Annotated[str, typer.Argument(metavar="BENCHMARK", help=NAMES)]
 Planned = Annotated[str | None, typer.Argument(metavar="BENCHMARK", help=f"{NAMES}; may stand in --config FILE")]
-Mirror = Annotated[
-    Path | None, typer.Option(envvar="MOODFLOW_MIRROR", help="folder with source files, laid out host/owner/repo/path")
-]
+Mirror = Annotated[Path | None, typer.Option(envvar="MOODFLOW_MIRROR", help="folder with source files, host/owner/repo/path")]
 LakeFolder = Annotated[
     Folder | None,
     typer.Option(
@@ -42,8 +40,7 @@ KeyEnv = Annotated[str | None, option("environment variable that holds the API k
 About = Annotated[Path | None, option("YAML file that describes the models, by name", MODEL, "FILE")]
 DescriptionFile = Annotated[Path, option("YAML file that describes models of the run, by name", MODEL, "FILE")]
 Fields = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="FIELD=VALUE", help="set a field of the model, as `run --set models.FIELD=VALUE` does"),
+    list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="field of the model; see moodflow options")
 ]
 ScoredAs = Annotated[str, typer.Option("--profile", help="corrected, or reference: score as the released code would")]
 Vary = Annotated[

@@ -54,10 +54,8 @@ class PlanOptions:
         list[str] | None, opt.option("judge, panel or helper model: MODEL@URL or '{name: N, ...}'", opt.JUDGE, "NAME=MODEL")
     ] = None
     judge_base_url: Annotated[str | None, opt.option("server of the judge", opt.JUDGE, "URL")] = None
-    datasets: Annotated[str | None, opt.option("only these, separated by commas", opt.EVALUATED, "NAMES")] = None
-    settings: Annotated[
-        str | None, opt.option("how items are asked, separated by commas; default base", opt.EVALUATED, "NAMES")
-    ] = None
+    datasets: Annotated[str | None, opt.option("only these, NAME,NAME", opt.EVALUATED, "NAMES")] = None
+    settings: Annotated[str | None, opt.option("how items are asked, NAME,NAME; default base", opt.EVALUATED, "NAMES")] = None
     sample: Annotated[int | None, opt.option("items per dataset; default 300, or what the blueprint says", opt.EVALUATED)] = None
     seed: Annotated[int | None, opt.option("seed of sampling and intervals; default 0", opt.EVALUATED)] = None
     repeat: Annotated[int | None, opt.option("how often each item is asked; default 1", opt.EVALUATED)] = None

@@ -53,12 +53,12 @@ def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> No
     folder = lake or DEFAULT_LAKE
     document = describe_runs(folder)
     whole = len(document.runs) == len(list_runs(folder)) and all(run.best and run.state != "damaged" for run in document.runs)
-    CommandResult(int(not whole), document, [terminal_table(run_table(document.runs))]).finish(as_json=as_json)
+    CommandResult(int(not whole), document, [terminal_table(run_table(document.runs), narrow=True)]).finish(as_json=as_json)
 
 
 def run_table(runs: Sequence[ListedRun]) -> Table:
     """Return the runs of a lake, in 80 columns."""
-    heads = (Column("#", "count"), Column("Ended", "name"), *columns("text", "Benchmark", "Models", "Total", "State"))
+    heads = (*columns("name", "#", "Ended", "Benchmark"), *columns("text", "Models", "Total"), Column("State", "name"))
     rows = [
         (run.number, local_time(run.finished_at), run.benchmark, _name_models(run.models), _say_best(run.best), run.state or "")
         for run in runs
@@ -97,7 +97,7 @@ def report_command(
 ) -> None:
     """Write the report of a run again, without sources, models or journal.
 
-    It replaces the old one, or goes to --out; with --redact it goes to a folder `redacted` beside the old one.
+    It replaces the old one, or goes to --out; with --redact to `redacted` beside it, unless the run is redacted itself.
     """
     from tasks.reporting.steps import load_report_data  # noqa: PLC0415
 

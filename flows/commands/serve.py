@@ -15,9 +15,7 @@ from schemas.errors import UsageError
 
 WEBHOOK_ADDRESS = re.compile(r"https?://[^/\s]+(/\S*)?")
 
-Config = Annotated[
-    Path | None, typer.Option("--config", help="file of deployments; default: prefect.yaml here, else the included one")
-]
+Config = Annotated[Path | None, typer.Option("--config", help="file of deployments; default: prefect.yaml here, or ours")]
 Host = Annotated[str, typer.Option("--host", help="loopback address of the server and the reports")]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="port of the server and its UI; 0 = any free one")]
 ReportsPort = Annotated[int, typer.Option("--reports-port", min=0, max=65535, help="port of the reports; 0 = any free one")]
@@ -27,9 +25,7 @@ WebhookUrl = Annotated[
 ]
 Schedules = Annotated[
     list[str] | None,
-    typer.Option(
-        "--schedule", metavar="NAME=CRON", help='change a schedule, or turn it off; repeatable: "nightly-mini=* * * * *"'
-    ),
+    typer.Option("--schedule", metavar="NAME=CRON", help='another schedule, or off; repeatable: "nightly-mini=* * * * *"'),
 ]
 
 app = typer.Typer(add_completion=False)

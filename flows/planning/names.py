@@ -1,6 +1,6 @@
 """Check the names of a plan before anything is imported that takes seconds."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from schemas.blueprint import Blueprint
@@ -11,23 +11,15 @@ from tasks.solvers.registry import find_solver, require_role
 
 def require_names(plan: Plan, blueprint: Blueprint) -> None:
     """Raise one UsageError about every setting, role and dataset of the plan that is not there."""
-    checks = [
+    places: dict[str, Iterable[str]] = {"--datasets": plan.datasets or (), "folders": plan.folders}
+    places |= {f"roles.{name}.datasets": role.datasets for name, role in plan.roles.items()}
+    checks: list[Callable[[], object]] = [
         *(partial(find_solver, name) for name in plan.settings),
         *(partial(find_solver, name, "solvers") for name in plan.solvers),
         *(partial(require_role, name, "--role, roles") for name in plan.roles),
-        *_dataset_checks(plan.datasets or (), blueprint, "--datasets"),
-        *_dataset_checks(plan.folders, blueprint, "folders"),
-        *(
-            check
-            for name, role in plan.roles.items()
-            for check in _dataset_checks(role.datasets, blueprint, f"roles.{name}.datasets")
-        ),
+        *(partial(_require_dataset, name, blueprint, where) for where, names in places.items() for name in names),
     ]
     try_each(lambda check: check(), checks)
-
-
-def _dataset_checks(names: Iterable[str], blueprint: Blueprint, where: str) -> list[partial[None]]:
-    return [partial(_require_dataset, name, blueprint, where) for name in names]
 
 
 def _require_dataset(name: str, blueprint: Blueprint, where: str) -> None:

@@ -17,6 +17,7 @@ class ProviderRow(Frozen):
     base_url: str
     api_key_env: str | None = Field(description="environment variable of its key; null = it needs no key")
     key_is_set: bool | None = Field(description="whether that variable is set; null = it needs no key")
+    names: tuple[str, ...] = Field(description="patterns of what its models are called; empty = anything")
     quirks: Quirks
     models: tuple[ModelQuirks, ...] = Field(description="what is different for some models; the first match counts")
     sources: tuple[str, ...] = Field(description="addresses of the documents that state this")

@@ -132,23 +132,15 @@ def resolve_run(lake: Folder, handle: str) -> str:
     matching = [handle] if handle in runs else _match(handle, runs)
     if len(matching) == 1:
         return matching[0]
-    candidates = ", ".join((matching or runs)[:MOST_CANDIDATES])
-    if matching:
-        more = f" and {len(matching) - MOST_CANDIDATES} more" if len(matching) > MOST_CANDIDATES else ""
-        raise UsageError(
-            f"{handle} names {len(matching)} runs",
-            where=str(lake / "runs"),
-            expected="a handle of one run",
-            got=f"{candidates}{more}",
-            next_step="name one by its number, which moodflow runs list shows, or by its whole name",
-        )
+    candidates = ", ".join((matching or runs)[:MOST_CANDIDATES]) or "none yet"
     raise UsageError(
-        f"there is no run {handle}",
+        f"{handle} names {len(matching)} runs" if matching else f"there is no run {handle}",
         where=str(lake / "runs"),
-        expected="a number, latest, latest~1, or the beginning of a name that no other run has; "
-        f"the newest: {candidates or 'none yet'}",
+        expected=f"a number, latest, latest~1, or the beginning of one name, such as: {candidates}",
         got=handle,
-        next_step=suggest(handle, runs, "moodflow runs list shows them all; --lake names another lake"),
+        next_step="name it by its number in moodflow runs list, or by its whole name"
+        if matching
+        else suggest(handle, runs, "moodflow runs list shows them all; --lake names another lake"),
     )
 
 

@@ -19,7 +19,7 @@ from tasks.lake.local_state import state_folder
 from tasks.lake.manifest import read_all_changes, read_code_version, read_manifests, run_number
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_tables import ordered
-from tasks.runs.verdict import judge_run, total_of
+from tasks.runs.verdict import judge_totals, total_of
 
 TOTALS = "run-totals.json"
 KEPT = TypeAdapter(dict[str, BestTotal])
@@ -70,6 +70,6 @@ def _best_totals(lake: Lake, manifests: Sequence[RunManifest]) -> dict[str, Best
 
 
 def _best_total(run: PastRun) -> BestTotal:
-    judged = [total_of(row) for row in ordered(judge_run(run))]
+    judged = [total_of(row) for row in ordered(judge_totals(run.read("totals"), run.blueprint, {"": run}))]
     best = max(judged, key=lambda row: -1 if row.total is None else row.total)
     return BestTotal(**{name: getattr(best, name) for name in BestTotal.model_fields})

@@ -44,11 +44,43 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
+        (("--datasets", "nope,nada"), ("no dataset nope; benchmark moodbench-mini has no dataset nada", "got: nope; nada\n")),
+        (("--datasets", "nope", "--settings", "rug"), ("there is no setting rug; benchmark moodbench-mini has no dataset nope",)),
+        (("--set", "smaple=3", "--set", "sede=1"), ("no field smaple; a plan has no field sede", "sample", "seed")),
+        (
+            ("--role", "sagee=x", "--role", "criticc=y"),
+            ("there is no role sagee; there is no role criticc", "sage? did you mean cr"),
+        ),
+    ],
+)
+def test_all_unknown_names_are_told_at_once(arguments: tuple[str, ...], parts: tuple[str, ...]) -> None:
+    assert_one_message(ended(*MINI, *arguments), *parts)
+
+
+def test_models_without_server_are_told_at_once() -> None:
+    done = ended("run", "moodbench-mini", "--model", "gpt-4o", "--model", "claude-x")
+    assert_one_message(done, "where: --model gpt-4o; --model claude-x\n", "--provider openai", "--provider anthropic")
+
+
+def test_all_unknown_runs_are_told_at_once(tmp_path: Path) -> None:
+    both = "there is no run latest; there is no run #7\n"
+    assert_one_message(ended("compare", "latest", "#7", "--lake", tmp_path), both)
+    board = ("leaderboard", "moodbench-mini", "--lake", tmp_path)
+    assert_one_message(ended(*board, "--run", "latest", "--run", "#7"), both)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
         (("run", "moodbench", "--datasets", "copaa", *SERVER), ("copaa", "did you mean copa")),
         (("run", "moodbench-min", *SERVER), ("moodbench-mini",)),
         (("run", "moodbench-mini", "--model", "m", "--base-url", "http://no.invalid/v1"), ("cannot be reached", "//no.invalid")),
         (("run", "moodbench-mini", *SERVER, "--api-key-env", "NO_SUCH_KEY_HERE"), ("NO_SUCH_KEY_HERE", "export")),
         (("run", "moodbench-mini", "--model", "gpt"), ("model gpt needs a provider or a base_url",)),
+        (("run", "moodbench-mini", "--model", "gpt-4o"), ("--provider openai has models of this name", "--base-url URL")),
+        (("run", "moodbench-mini", "--model", "Kimi-K2"), ("--provider moonshot or --provider moonshot_intl has",)),
+        ((*MINI, "--judge", "claude-x"), ("--role judge=claude-x@anthropic has", "where: --role judge=claude-x\n")),
+        (("run", *SERVER), ("no benchmark was named", "--config")),
         (("run", "moodbench-mini"), ("no model was named", "smollm2")),
         (("lineage", "\udcff"), ("an argument is not UTF-8", "\\udcff")),
         (("journal", "import", "x" * 5000), ("File name too long",)),

@@ -48,7 +48,7 @@ def test_a_papers_table_as_files(tmp_path: Path) -> None:
         (["--published", "--html", "board.txt"], "expected: a file that ends in .html"),
         (["--published", "--run", "r"], "a paper's table has no runs"),
         (["--published", "--with-published"], "a paper's table has no runs"),
-        (["--run", "nowhere"], "the newest: r"),
+        (["--run", "nowhere"], "such as: r"),
         (["--run", "r"], "run r is of another benchmark"),
     ],
 )

@@ -141,6 +141,14 @@ def test_roles_name_a_model_and_where_it_is(plans: list[Plan]) -> None:
     assert plan.role_model("sage", "any") == ModelEntry(name="N", base_url=URL, api_key_env="K", sampling=sampling, concurrency=7)
 
 
+def test_a_configuration_file_alone_suffices(plans: list[Plan], tmp_path: Path) -> None:
+    config = tmp_path / "plan.yaml"
+    config.write_text("benchmark: esc-eval-mini\nmodels: [{name: smollm2}]\n")
+    assert ended("run", "--config", config).status == 0
+    assert run("--config", config).status == 0
+    assert [plan.benchmark for plan in plans] == ["esc-eval-mini", "moodbench-mini"]
+
+
 def test_options_win_over_a_configuration_file(plans: list[Plan], tmp_path: Path) -> None:
     config = tmp_path / "plan.yaml"
     config.write_text(

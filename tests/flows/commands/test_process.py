@@ -1,9 +1,11 @@
 """What a command's process rests on is checked, and its end says nothing of its own."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from flows.cli import RUN_FLOWS
 from flows.commands.app import COMMANDS, load_command
 from flows.commands.stages import STAGES
-from tests.flows.command import Ended, assert_one_message
+from tests.flows.command import Ended, assert_one_message, ended
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 ENVIRONMENT["PYTHONPATH"] = str(Path(__file__).parents[3])
@@ -62,6 +64,37 @@ def test_the_entry_point_names_commands_that_run_flows() -> None:
 
 def test_the_list_of_commands_says_what_each_says() -> None:
     assert [name for name, (_, line, _) in COMMANDS.items() if not str(load_command(name).help).startswith(line)] == []
+
+
+def test_the_help_groups_all_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 80)
+    done = ended("--help")
+    assert done.out == ended("-h").out
+    lines = done.out.splitlines()
+    assert lines[3].strip() == "Evaluate language models as emotional companions."
+    assert max(map(len, lines)) <= 80
+    panels = re.findall(r"╭─ (\w+) ─", done.out)
+    assert panels == ["Options", "Evaluate", "Look", "Check", "Serve", "Data"]
+    assert re.findall(r"^│ ([a-z]+) ", done.out, re.MULTILINE) == list(COMMANDS)
+
+
+@pytest.mark.parametrize("command", ["run", "runs", "runs list", "judges votes", "schema"])
+def test_every_command_takes_a_short_help(command: str) -> None:
+    assert ended(*command.split(), "-h") == ended(*command.split(), "--help")
+
+
+def test_the_first_steps_are_five_commands() -> None:
+    done = ended()
+    assert (done.status, done.err) == (0, "")
+    assert [line.split()[1] for line in done.out.splitlines() if line.startswith("  moodflow")] == [
+        *("demo", "run", "runs", "explain", "leaderboard")
+    ]
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert "moodflow --help lists all commands" in done.out
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert ended("--version") == Ended(0, f"moodflow {version('moodflow')}\n", "")
 
 
 def test_help_imports_no_large_library() -> None:

@@ -45,22 +45,23 @@ def test_a_handle_names_one_run(lake: Path, handle: str, run: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("handle", "n", "got"),
+    ("handle", "n", "candidates"),
     [("tiny-beta", 2, f"{THIRD}, {SECOND}"), ("tiny", 3, f"{THIRD}, {SECOND}, {FIRST}")],
 )
-def test_an_ambiguous_handle_lists_its_runs(lake: Path, handle: str, n: int, got: str) -> None:
+def test_an_ambiguous_handle_lists_its_runs(lake: Path, handle: str, n: int, candidates: str) -> None:
     with pytest.raises(UsageError) as caught:
         resolve_run(lake, handle)
     assert (caught.value.what, caught.value.where) == (f"{handle} names {n} runs", str(lake / "runs"))
-    assert caught.value.got == got
-    assert str(caught.value.next_step).startswith("name one by its number")
+    assert str(caught.value.expected).endswith(f"such as: {candidates}")
+    assert str(caught.value.next_step).endswith("or by its whole name")
 
 
 def test_only_three_candidates_are_listed(lake: Path) -> None:
     write_manifest(lake, bare_manifest("20260105T000000000000Z.13-tiny-x"))
     with pytest.raises(UsageError) as caught:
         resolve_run(lake, "tiny-")
-    assert caught.value.got == f"20260105T000000000000Z.13-tiny-x, {THIRD}, {SECOND} and 1 more"
+    assert caught.value.what == "tiny- names 4 runs"
+    assert str(caught.value.expected).endswith(f"such as: 20260105T000000000000Z.13-tiny-x, {THIRD}, {SECOND}")
 
 
 @pytest.mark.parametrize("handle", ["latest~5", "#4", "4", "0", "#0", "latest~", "LATEST", "nothing", "", "../runs", "#tiny"])
@@ -68,7 +69,7 @@ def test_an_unknown_handle_lists_the_newest(lake: Path, handle: str) -> None:
     with pytest.raises(UsageError) as caught:
         resolve_run(lake, handle)
     assert (caught.value.what, caught.value.got) == (f"there is no run {handle}", handle)
-    assert str(caught.value.expected).endswith(f"the newest: {OTHER}, {THIRD}, {SECOND}")
+    assert str(caught.value.expected).endswith(f"such as: {OTHER}, {THIRD}, {SECOND}")
 
 
 def test_two_runs_of_one_number_are_ambiguous(lake: Path) -> None:
@@ -90,4 +91,4 @@ def test_numbers_stay_when_a_run_is_deleted(lake: Path) -> None:
 def test_an_empty_lake_says_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         resolve_run(tmp_path, "latest")
-    assert str(caught.value.expected).endswith("the newest: none yet")
+    assert str(caught.value.expected).endswith("such as: none yet")
