@@ -60,7 +60,7 @@ def evaluate(
         api_key_env: name of the environment variable that holds the key, never the key itself.
         judge: name of the model that judges free-text answers.
         judge_base_url: address of its server.
-        roles: helper models by role, as `{"seeker": "NAME@URL"}` or with a mapping of the model's fields.
+        roles: helper models by role, as `{"ROLE": "NAME@URL"}` or with a mapping of the model's fields.
         datasets: only these.
         settings: how items are asked; default base, or as the blueprint says.
         sample: items per dataset; default 300, or as the blueprint says.

@@ -2,6 +2,7 @@
 
 from functools import cached_property
 from html import escape
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from schemas.documents.explanation import Explanation
 from schemas.documents.run import RunDocument, RunList
 from schemas.errors import UsageError
 from schemas.folders import Folder
-from schemas.table import Cell, Column, Interval, Table, columns
+from schemas.table import Column, Interval, Table, Value
 from tasks.compare.runs import compare_runs
 from tasks.explain.totals import Selection
 from tasks.lake.lake import Lake
@@ -159,13 +160,13 @@ class Run:
         return "\n".join([f"Run {self.name}", *(row.headline for row in self.document.models)])
 
     def _repr_html_(self) -> str:
-        systems = list(dict.fromkeys(System(row.model, row.setting) for row in self.document.models))
-        cells: dict[str, dict[System, Cell]] = {}
-        for row in self.document.abilities:
-            of_ability = cells.setdefault(row.title, {})
-            of_ability[System(row.model, row.setting)] = Cell(row.score, interval=Interval.of(row.ci_low, row.ci_high))
-        heads = (Column("Ability", "name"), *columns("score", *(system.label for system in systems)))
-        table = Table(heads, [(title, *map(of_ability.get, systems)) for title, of_ability in cells.items()], "Abilities")
+        systems = list(dict.fromkeys(System(row.model, row.setting) for row in self.document.abilities))
+        scores: dict[str, list[Value]] = {}
+        for row in self.document.abilities:  # of each model in turn
+            scores.setdefault(row.title, []).extend((row.score, Interval.of(row.ci_low, row.ci_high)))
+        of_system = ((Column(each.label, "score", 1), Column("95 % interval", "interval", 1)) for each in systems)
+        heads = (Column("Ability", "name"), *chain.from_iterable(of_system))
+        table = Table(heads, [(title, *values) for title, values in scores.items()], "Abilities")
         sentences = "".join(f"<p>{escape(row.headline)}</p>" for row in self.document.models)
         figure = self.figure() if any(row.score is not None for row in self.document.abilities) else ""
         return f"{sentences}{_to_html(table)}{figure}"

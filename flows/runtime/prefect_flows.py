@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar, copy_context
 from functools import partial, wraps
@@ -37,6 +37,7 @@ RunStep = Callable[..., Awaitable[Any]]
 """Called with a step and its arguments; gives the step's result, or raises what the step raised."""
 
 INTERRUPT_LIMIT_S = 5.0
+HANDLE_PERIOD_S = 0.2
 
 
 _UNSAID: list[str] = []
@@ -83,7 +84,10 @@ def run_in_thread(work: Coroutine[Any, Any, ResultT]) -> ResultT:
 
     with ThreadPoolExecutor(1) as thread:
         try:
-            return thread.submit(copy_context().run, asyncio.run, stoppable()).result()
+            result = thread.submit(copy_context().run, asyncio.run, stoppable())
+            while not result.done():  # a signal that another thread got is handled when this one runs
+                wait([result], timeout=HANDLE_PERIOD_S)
+            return result.result()
         except KeyboardInterrupt:
             for task in filter(None, tasks):
                 task.get_loop().call_soon_threadsafe(task.cancel)

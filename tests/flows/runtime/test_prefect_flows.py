@@ -62,7 +62,8 @@ def test_interrupted_notebook_goes_on() -> None:
 
     async def work() -> None:
         leave_soon("the server is gone", 2)  # ends the process of a command, and of no other
-        os.kill(os.getpid(), signal.SIGINT)
+        # Once the main thread waits: while that starts a thread, it has nothing to cancel.
+        asyncio.get_running_loop().call_later(1, os.kill, os.getpid(), signal.SIGINT)
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
