@@ -1,6 +1,6 @@
 """`moodflow compare RUN RUN`: compare the scores of two runs of a benchmark."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -8,6 +8,7 @@ from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, bold, terminal_table
+from flows.commands.screen import plain_grid
 from schemas.documents.answered_item import GivenAnswer
 from schemas.documents.comparison import CommonScore, FlippedItem, RunComparison, RunDifference, SystemComparison
 from schemas.documents.leaderboard import DimensionMean
@@ -15,9 +16,10 @@ from schemas.folders import DEFAULT_LAKE
 from schemas.table import Cell, Column, Interval, Table, Value
 from tasks.compare.runs import compare_runs
 from tasks.runs.comparable_runs import in_words
+from tasks.runs.past_run import reopen
 from tasks.runs.run_tables import System
 from tasks.runs.verdict import name_score, say_total
-from tasks.text.number_format import NONE, count, counted, shorten
+from tasks.text.number_format import NONE, count, counted, number, shorten
 
 MOST_DIFFERENCES = 15
 MOST_IDS = 5
@@ -25,7 +27,7 @@ WIDTH = 240
 
 COMMON = (
     *(Column("Before", "score"), Column("After", "score"), Column("Difference", "difference")),
-    *(Column("95 % interval", "change"), Column("Common items", "count")),
+    *(Column("95 % interval", "change"), Column("Items", "count")),
 )
 """Columns of a score over the items that both runs scored."""
 
@@ -46,15 +48,18 @@ def compare(
     Ends with 1 if the runs cannot be compared in every respect.
     """
     document = compare_runs(lake or DEFAULT_LAKE, (before, after), flips, bootstrap)
-    CommandResult(int(bool(document.warnings)), document, _view(document)).finish(as_json=as_json)
+    blueprint = reopen(lake or DEFAULT_LAKE, document.after).blueprint
+    titles = {main.id: main.title for main in blueprint.abilities}
+    titles |= {name: dataset.title for name, dataset in blueprint.datasets.items()}
+    CommandResult(int(bool(document.warnings)), document, _view(document, titles)).finish(as_json=as_json)
 
 
-def _view(document: RunComparison) -> list[RenderableType]:
+def _view(document: RunComparison, titles: Mapping[str, str]) -> list[RenderableType]:
     """Return what a terminal shows: warnings, one table per model and setting, flipped items, and what else differs."""
-    view: list[RenderableType] = [bold(document.benchmark, f": {document.before} -> {document.after}")]
+    view: list[RenderableType] = [bold(document.benchmark), f"Before: {document.before}", f"After: {document.after}"]
     view += [bold("Not comparable without care:", f" {warning}") for warning in document.warnings]
     for model in document.models:
-        view += [terminal_table(_score_table(model)), *_total_lines(model)]
+        view += ["", plain_grid(_score_table(model, titles)), "", *_total_lines(model)]
         view += [terminal_table(_dimension_table(model))] if model.dimension_scores else []
         view += [*_flip_lines(model), *_item_lines(model)]
         view += [line for item in model.flipped for line in _flipped(item)]
@@ -63,12 +68,15 @@ def _view(document: RunComparison) -> list[RenderableType]:
     return [*view, *_differences(document.differences)]
 
 
-def _score_table(model: SystemComparison) -> Table:
+def _score_table(model: SystemComparison, titles: Mapping[str, str]) -> Table:
     title = " -> ".join(dict.fromkeys(System(side.model, side.setting).label for side in (model.before, model.after)))
     stored = (Column("Stored before", "score"), Column("Stored after", "score"))
-    return Table(
-        (Column("Score of"), *COMMON, *stored), [(name, *common, *own) for name, common, own in score_rows(model)], title
-    )
+    rows = []
+    for name, common, own in score_rows(model):
+        known = titles.get(name.strip(), name)
+        differs = [number(value, 2) for value in own] != [number(value, 2) for value in common[:2]]
+        rows.append((f"  {known}" if name.startswith(" ") else known, *common, *(own if differs else ("", ""))))
+    return Table((Column("Score of"), *COMMON, *stored), rows, title).without_empty("Stored before", "Stored after")
 
 
 def score_rows(model: SystemComparison) -> Iterator[tuple[str, tuple[Value, ...], tuple[Value, Value]]]:
@@ -92,8 +100,8 @@ def _common(score: CommonScore) -> tuple[Value, ...]:
 
 def _total_lines(model: SystemComparison) -> Iterator[str]:
     before, after = model.before, model.after
-    yield "clear: the interval leaves out 0. Before, After and Difference are over the items that both runs scored."
-    yield "Without common items, Difference is that of the stored scores."
+    yield "clear: the interval excludes 0. Scores are over the items that both runs scored; without any, the difference is"
+    yield "that of the stored scores."
     for name, side in (("Before", before), ("After", after)):
         if side.verdict != "scored":
             yield f"{name}: {side.headline}"

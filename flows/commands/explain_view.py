@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import RenderableType
 
 from flows.commands.console import bold, detail_lines, label_system, terminal_table
+from flows.commands.screen import FirstFit, plain_grid
 from schemas.documents.answered_item import AnsweredItem, AnswerScore, GivenAnswer, ItemExplanation, PartAnswer, ShownOption
 from schemas.documents.explanation import (
     MethodBreakdown,
@@ -17,7 +18,7 @@ from schemas.documents.explanation import (
 )
 from schemas.documents.score_part import MetricPart, ScorePart
 from schemas.question_types import QUESTION_TYPES
-from schemas.table import Column, Interval, Table, Value
+from schemas.table import Column, Interval, Table, Value, columns
 from schemas.usage import TESTED
 from tasks.explain.totals import OPTIONS
 from tasks.runs.verdict import name_score, say_interval, say_total
@@ -32,9 +33,10 @@ MOST_OPTIONS = 8
 MOST_PARTS = 10
 
 PART_COLUMNS = (
-    *(Column(""), Column("Weight", "count"), Column("Share", "share"), Column("Score", "score"), Column("Contributes", "score")),
-    *(Column("Datasets", "count"), Column("Items", "count"), Column("Deeper by")),
+    *(Column("", "name"), Column("Share", "share"), *columns("number", "Score", "Adds")),
+    *(*columns("count", "Datasets", "Items"), Column("Deeper by", "name")),
 )
+"""The last one only where the terminal is wide enough: the line `Go deeper` has the way that says most."""
 
 
 def score_view(document: ScoreExplanation) -> list[RenderableType]:
@@ -49,16 +51,19 @@ def _system_view(model: SystemExplanation) -> Iterator[RenderableType]:
     part = model.part
     what = name_score(model.total.verdict) if isinstance(model, TotalExplanation) else f"{part.kind.replace('_', '-')} {part.id}"
     rows = [_cells(each, depth) for depth, each in _flat(part)]
-    rows.append((f"= {what}", "", "", part.score, "", _datasets(part), _items(part), ""))
+    rows.append((f"= {what}", "", part.score, "", _datasets(part), _items(part), ""))
     if isinstance(model, TotalExplanation) and model.gate:
-        name, _, _, score, _, *rest = _cells(model.gate)
-        rows.append((f"{name} (gate, not in the mean)", "", "", score, "", *rest))
-    yield terminal_table(Table(PART_COLUMNS, rows, label_system(model)))
-    yield "Share: of the score that a line is part of. Contributes: share x score; what contributes to a score adds up to it."
+        name, _, score, _, *rest = _cells(model.gate)
+        rows.append((f"{name} (gate, not in the mean)", "", score, "", *rest))
+    with_options, without = (
+        plain_grid(Table(heads, [row[: len(heads)] for row in rows])) for heads in (PART_COLUMNS, PART_COLUMNS[:-1])
+    )
+    yield from ("", bold(label_system(model)), FirstFit(with_options, without), "")
+    yield "Share: of the score above it. Adds: share x score; these add up to the score above."
     yield from _formulas(part)
     if likeness := model.comparability:
-        reasons = "; ".join(filter(None, (*likeness.reasons, likeness.position)))
-        yield f"Beside the published numbers of {likeness.paper}, {likeness.verdict}: {reasons}"
+        yield f"Published numbers of {likeness.paper}: {likeness.verdict}"
+        yield from (f"  - {reason}" for reason in filter(None, (*likeness.reasons, likeness.position)))
     yield from (f"Instrument: {words}" for words in model.instruments)
     if isinstance(model, TotalExplanation):
         yield from _verdict(model)
@@ -71,18 +76,22 @@ def _flat(part: ScorePart, depth: int = 0) -> Iterator[tuple[int, ScorePart]]:
 
 
 def _cells(part: ScorePart, depth: int = 0) -> tuple[Value, ...]:
-    weight = None if part.kind == "level" and part.score is None else f"{part.weight:g}"
-    share = None if part.share is None else f"{100 * part.share:.2f} %"
-    name = f"{'  ' * depth}{part.id}" + (" (level)" if part.kind == "level" else "")
-    return (name, weight, share, part.score, part.contributes, _datasets(part), _items(part), OPTIONS.get(part.kind, ""))
+    share = None if part.share is None else f"{100 * part.share:.1f} %"
+    name = f"{'  ' * depth}{part.id if part.kind == 'metric' else part.title}"
+    deeper = f"{OPTIONS[part.kind]} {part.id}" if part.kind in OPTIONS else ""
+    return (name, share, part.score, part.contributes, _datasets(part), _items(part), deeper)
 
 
 def _datasets(part: ScorePart) -> str:
-    return "" if part.kind in ("metric", "dataset") else f"{part.datasets_scored} of {part.datasets_total}"
+    return "" if part.kind in ("metric", "dataset") else _so_many(part.datasets_scored, part.datasets_total)
 
 
 def _items(part: ScorePart) -> str:
-    return f"{part.n_scored} of {part.n_total}"
+    return _so_many(part.n_scored, part.n_total)
+
+
+def _so_many(n: int, of: int) -> str:
+    return f"{n}" if n == of else f"{n} of {of}"
 
 
 def _formulas(part: ScorePart) -> Iterator[str]:
@@ -106,7 +115,7 @@ def _verdict(model: TotalExplanation) -> Iterator[RenderableType]:
     yield bold(total.headline)
     yield f"Total {say_total(total)}, {total.verdict}; 95 % interval {say_interval(total)}"
     if gate := model.gate:
-        yield f"Veto by {gate.id}: {describe_gate(dict(total))}, the threshold is {gate.threshold:g}"
+        yield f"Veto by {gate.title}: {describe_gate(dict(total))}, the threshold is {gate.threshold:g}"
     datasets = f"{total.datasets_scored} of {total.datasets_total} datasets"
     yield f"Coverage: {datasets}, {total.n_scored} of {total.n_total} items; rank {total.rank or '-'}"
 
@@ -156,7 +165,7 @@ def rows_view(document: RowsExplanation, worst: int | None) -> Iterator[Renderab
     yield ""
     if worst is None and len(document.rows) > len(rows):
         more = counted(len(document.rows) - len(rows), "more row")
-        yield f"and {more}: --worst 20 shows those that earn least, --json has all"
+        yield f"and {more}: --worst 20 shows the lowest-scoring ones, --json has all"
     if rows:
         yield f"Go deeper: {rows[0].next}"
 

@@ -1,19 +1,21 @@
 """`moodflow leaderboard`: rank the models of a benchmark, in the terminal or as a page."""
 
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, terminal_table
-from flows.commands.run_view import leaderboard_table
-from schemas.documents.leaderboard import RankedSystems
+from flows.commands.console import CommandResult, label_system
+from flows.commands.run_view import label_systems, told_headlines
+from flows.commands.screen import FirstFit, plain_grid
+from schemas.documents.leaderboard import PublishedRow, RankedSystems, StoredRow
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
-from schemas.table import Table
+from schemas.table import Column, Interval, Table, Value, columns
 from tasks.leaderboard import ranking as leaderboards
 from tasks.leaderboard.across_models import compare_models, describe_leaderboard, groups_said
 from tasks.leaderboard.descriptions import choose_described
@@ -21,6 +23,7 @@ from tasks.leaderboard.history import stored_leaderboard
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.leaderboard_files import write_leaderboard
+from tasks.runs.run_tables import System
 from tasks.text.tables import as_cell
 
 Runs = Annotated[list[str] | None, typer.Option("--run", help="one run, may be repeated; default: the newest of each model")]
@@ -88,19 +91,58 @@ def _view(benchmark: str, document: RankedSystems, ranked: LeaderboardData) -> l
     for (number, said), rows in groupby(document.models, key=lambda row: (row.group, row.said(field))):
         apart = f", group {number}: {ranked.groups[number - 1].words}" if number and len(ranked.groups) > 1 else ""
         apart += f", {field} {said or 'not said'}" if field else ""
-        tables.append(leaderboard_table(f"{benchmark}{apart}", list(rows), ranked.regressed))
+        tables.append(leaderboard_table(f"{benchmark}{apart}", [*rows], ranked))
     if document.published:
-        tables.append(leaderboard_table(f"{benchmark}, the paper's models", document.published))
+        tables.append(leaderboard_table(f"{benchmark}, the paper's models", document.published, ranked))
+    told = [row for row in document.models if row.run and row.verdict != "scored"]
     rated = describe_dimensions(ranked)
     files = (("Page", document.html), ("Tables", document.csv), ("Tables", document.latex))
     return [
         *tables,
-        *(_dimensions(table) for table in rated if len(rated) == len(ranked.blueprint.datasets)),
+        *told_headlines(told),
+        *(_dimensions(table, document) for table in rated if len(rated) == len(ranked.blueprint.datasets)),
         *groups_said(ranked),
         *(f"{title}: {file}" for title, file in files if file),
     ]
 
 
-def _dimensions(rated: Table) -> RenderableType:
-    scores = [[as_cell(value).value for value in row] for row in rated.rows]
-    return terminal_table(Table(rated.columns, scores, f"{rated.title}: dimensions on 0-100"))
+def leaderboard_table(title: str, rows: Sequence[StoredRow | PublishedRow], ranked: LeaderboardData) -> RenderableType:
+    """Return a leaderboard with a column for each ability; these are a table of their own where all are too wide together."""
+    name = Column("Model", "name")
+    heads = (
+        *(Column("#", "count"), name, Column("Total", "score", 1), Column("95 % interval", "interval", 1)),
+        *columns("verdict", "Verdict", "Comparability", "Run before"),
+        Column("Coverage", "share"),
+    )
+    abilities = [main for main in ranked.blueprint.abilities if any(main.id in row.abilities for row in rows)]
+    scores = columns("score", *(main.title for main in abilities), digits=1)
+    names = label_systems([System(row.model, row.setting) for row in rows])
+    labels = [names[System(row.model, row.setting)] for row in rows]
+    values = [(label, *(row.abilities.get(main.id) for main in abilities)) for label, row in zip(labels, rows, strict=True)]
+    places = [(row.rank, label, *_standing(row, ranked)) for label, row in zip(labels, rows, strict=True)]
+    may_be_empty = ("95 % interval", "Verdict", "Comparability", "Run before", "Coverage")
+    both = Table((*heads, *scores), [(*place, *row[1:]) for place, row in zip(places, values, strict=True)], title)
+    apart, own = Table(heads, places, title).without_empty(*may_be_empty), plain_grid(Table((name, *scores), values))
+    forms = (plain_grid(both.without_empty(*may_be_empty)), Group(plain_grid(apart), "", own))
+    return Group(FirstFit(*forms), "")
+
+
+def _standing(row: StoredRow | PublishedRow, ranked: LeaderboardData) -> tuple[Value, ...]:
+    """Return total, interval, and what is out of the ordinary."""
+    fell = (row.run, row.model, row.setting) in ranked.regressed
+    verdict = row.verdict if row.verdict != "scored" else ""
+    likeness = row.comparability.verdict if row.comparability else None
+    coverage = row.coverage if row.coverage < 1 else None
+    ends = Interval.of(row.ci_low, row.ci_high) if row.has_total else None
+    return row.total, ends, verdict, likeness, "regressed" if fell else "", coverage
+
+
+def _dimensions(rated: Table, document: RankedSystems) -> RenderableType:
+    """Return the rated dimensions of a dataset, a row for each model; their average is the score of the dataset."""
+    settings = {label_system(row).removeprefix(row.model) for row in document.models}
+    setting = settings.pop() if len(settings) == 1 else ""
+    scores = [
+        (str(name).removesuffix(setting), *(as_cell(value).value for value in values)) for name, *values, _average in rated.rows
+    ]
+    heads = tuple(column._replace(digits=1) for column in rated.columns[:-1])
+    return plain_grid(Table(heads, scores, f"{rated.title}: dimensions on 0-100"))

@@ -1,21 +1,24 @@
 """The calls of a plan that this process does not send: forecast, written for others to answer, and taken in with replies."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import RenderableType
 
 from flows.build import build_datasets
-from flows.commands.console import CommandResult, terminal_table
+from flows.commands.console import CommandResult
 from flows.commands.run_view import missing_lines
+from flows.commands.screen import plain_grid
 from flows.planning.forecast import forecast_run
 from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import require_asked
 from flows.runtime.prefect_server import on_server
+from schemas.blueprint import BlueprintDataset
 from schemas.chat import ChatReply
 from schemas.documents.lake import WrittenRequests
 from schemas.documents.plan import RunForecast
 from schemas.lineage import Missing
-from schemas.table import Column, Table, Value
+from schemas.table import Column, Table, Value, columns
 from schemas.usage import Expectation
 from tasks.models.cost import check_budget
 from tasks.models.journal.files import ImportedReplies, add_replies
@@ -31,7 +34,7 @@ async def run_dry(resolved: ResolvedPlan) -> CommandResult:
     """Build the items of a plan and forecast what asking them would take."""
     check_budget(resolved.stated)  # before anything is built
     document = await forecast_run(resolved, await build_first(resolved))
-    return CommandResult(0, document, [*_forecast_view(document), *missing_lines(document.missing)])
+    return CommandResult(0, document, [*_forecast_view(document, resolved.blueprint.datasets), *missing_lines(document.missing)])
 
 
 async def build_first(resolved: ResolvedPlan) -> tuple[Missing, ...]:
@@ -44,18 +47,23 @@ async def build_first(resolved: ResolvedPlan) -> tuple[Missing, ...]:
     return missing
 
 
-def _forecast_view(document: RunForecast) -> list[RenderableType]:
+THERE = ("In the journal", "In the lake")
+"""Columns of calls that need not be sent."""
+
+
+def _forecast_view(document: RunForecast, titles: Mapping[str, BlueprintDataset]) -> list[RenderableType]:
     """Return a dry run for a terminal."""
-    amounts = ("To send", "In the journal", "In the lake", "Prompt tokens", "Reply tokens")
-    names = (Column("Dataset"), Column("Model"), Column("Role"))
-    columns = (*names, *(Column(title, "count") for title in amounts), Column("Cost", "money", currency=document.currency))
+    names = (Column("Dataset"), Column("Model", "name"), Column("Role", "name"))
+    amounts = columns("count", "To send", *THERE, "Prompt tokens", "Reply tokens")
+    heads = (*names, *amounts, Column("Cost", "money", currency=document.currency))
     rows = [
-        *((row.dataset, row.model, row.role, *_amounts(row)) for row in document.datasets),
+        *((titles[row.dataset].title, row.model, row.role, *_amounts(row)) for row in document.datasets),
         *(("all", row.model, row.role, *_amounts(row)) for row in document.models),
         ("all", "all", "", *_amounts(document.total)),
     ]
     return [
-        terminal_table(Table(columns, rows, "Dry run")),
+        plain_grid(Table(heads, rows, "Dry run").without_empty(*THERE, "Cost")),
+        "",
         "Calls are counted, tokens and cost estimated.",
         *(f"{row.model} ({row.role}): {row.basis}" for row in document.models),
         *document.notes,
@@ -64,7 +72,7 @@ def _forecast_view(document: RunForecast) -> list[RenderableType]:
 
 def _amounts(row: Expectation) -> tuple[Value, ...]:
     calls = f"≤ {count(row.calls)}" if row.upper_bound else row.calls
-    return (calls, row.in_journal, row.stored, row.prompt_tokens, row.completion_tokens, row.cost)
+    return (calls, row.in_journal or "", row.stored or "", row.prompt_tokens, row.completion_tokens, row.cost)
 
 
 async def write_wave(resolved: ResolvedPlan, folder: Path) -> WrittenRequests:

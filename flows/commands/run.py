@@ -32,8 +32,9 @@ from schemas.plan import Plan, ReportRequest
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_changes
 from tasks.models.cost import load_prices, price_usage
-from tasks.reporting.content.verdicts import label_of, state_said
+from tasks.reporting.content.verdicts import label_of
 from tasks.reporting.run_document import describe_cost, describe_run
+from tasks.runs.past_run import past_run
 from tasks.steps import ledger
 from tasks.text.number_format import counted
 
@@ -58,7 +59,7 @@ async def _run_stage(stage: str, plans: Sequence[ResolvedPlan]) -> CommandResult
         for resolved in plans:
             spent = [document.cost.total for document in _runs(results)]
             left = with_plan(resolved, within_budget(resolved.stated, spent)) if spent else resolved
-            results.append(await _run_flow(stage, left))
+            results.append(await _run_flow(stage, left, is_last=resolved is plans[-1]))
         return results
 
     first, *others = await on_server(run_each)
@@ -97,7 +98,7 @@ async def _infer(resolved: ResolvedPlan) -> StageResult:
 STAGES = {"build": build_datasets, "infer": _infer, "score": score}
 
 
-async def _run_flow(stage: str, resolved: ResolvedPlan) -> CommandResult:
+async def _run_flow(stage: str, resolved: ResolvedPlan, *, is_last: bool) -> CommandResult:
     if stage in STAGES:
         return _stage_result(stage, await STAGES[stage](resolved), resolved.stated)
     now = datetime.now(UTC)
@@ -112,7 +113,7 @@ async def _run_flow(stage: str, resolved: ResolvedPlan) -> CommandResult:
             manifest = await report(resolved, ReportRequest(run=name, started_at=started, missing=missing))
     except UnsuccessfulRun as ended:
         manifest = ended.manifest
-    return _run_result(manifest, resolved.lake)
+    return _run_result(manifest, resolved.lake, is_last=is_last)
 
 
 def _stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
@@ -131,8 +132,11 @@ def _stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
     return CommandResult(int(failed), document, view)
 
 
-def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
-    """Return the result of `moodflow run` and `report`; what regressed, and warnings, are said on standard error."""
+def _run_result(manifest: RunManifest, lake: Lake, *, is_last: bool) -> CommandResult:
+    """Return the result of `moodflow run` and `report`; what regressed, and warnings, are said on standard error.
+
+    Next steps are told of the last of several runs, which alone is the latest when they are read.
+    """
     document, changes = describe_run(manifest, lake), read_changes(lake.root, manifest.run)
     for system in changes.regressed if changes else ():
         findings = "".join(f"\n  {finding.message}" for finding in system.findings)
@@ -140,9 +144,8 @@ def _run_result(manifest: RunManifest, lake: Lake) -> CommandResult:
     for system in changes.units if changes else ():
         for remark in system.remarks:
             log(f"{label_of(system)}: {remark}")
-    *told, written = run_view(manifest.benchmark, document, manifest, lake)
-    state = [f"{changes.state}: {state_said(changes)}"] if changes else []
     # Pages of the UI to open after the run that just ended.
     pages = addresses_of(RUN_KEYS, ledger.ended[-1] if ledger.ended else None)
-    view = [*told, f"Run: {manifest.run}", written, *state, *(f"Prefect UI: {address}" for address in pages)]
+    ends = [f"Prefect UI: {address}" for address in pages]
+    view = run_view(document, past_run(manifest, lake), *ends, next_steps=is_last)
     return CommandResult(_status(manifest, document), document, view)

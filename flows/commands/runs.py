@@ -34,7 +34,7 @@ from tasks.lake.manifest import (
 from tasks.lake.seal import check_seal, seal_run
 from tasks.reporting.page import render_sheet, write_report, write_text
 from tasks.reporting.run_document import describe_run
-from tasks.runs.past_run import PastRun, reopen
+from tasks.runs.past_run import PastRun, past_run, reopen
 from tasks.runs.rating_sheets import draw_answers, import_sheets, run_hash, sheet_table
 from tasks.runs.run_list import describe_runs
 from tasks.runs.sections import EXCHANGES
@@ -83,8 +83,7 @@ def show_command(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson 
     folder = lake or DEFAULT_LAKE
     manifest, stored = read_manifest(folder, run), Lake(folder, read_code_version())
     document = describe_run(manifest, stored)
-    view = run_view(f"{manifest.benchmark}, {manifest.run}", document, manifest, stored)
-    CommandResult(0, document, view).finish(as_json=as_json)
+    CommandResult(0, document, run_view(document, past_run(manifest, stored))).finish(as_json=as_json)
 
 
 @app.command("report")

@@ -165,7 +165,7 @@ def _notes(
         yield no_price(unpriced)
     most = {row.role for row in forecasts if row.upper_bound}
     if raters := [f"the {role}" for role in JUDGES if role in most]:
-        yield f"Calls of {listed(raters)} are an upper bound, prompts too: as if every answer is there, as long as it may be."
+        yield f"Calls of {listed(raters)} are an upper bound, as if every answer came and were as long as it may be."
     if helpers := sorted(most - {TESTED, *JUDGES}):
         yield f"Calls of {listed(helpers)} about what a model writes itself are an upper bound: its replies may be shorter."
     if least := [setting for setting in plan.settings if SOLVERS[setting].asks_again]:
@@ -175,4 +175,4 @@ def _notes(
     if plan.budget is not None and total.cost is not None and total.cost > plan.budget:
         yield f"That is more than the budget of {plan.budget:g}."
     if total.calls and basis.unprobed:
-        yield f"Never probed: {', '.join(basis.unprobed)}. A run sends a few tiny calls first to see what it wants otherwise."
+        yield f"Not probed yet: {', '.join(basis.unprobed)}. A run first sends a few tiny calls to detect its quirks."

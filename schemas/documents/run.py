@@ -10,10 +10,11 @@ from schemas.canary import CanaryFinding
 from schemas.changes import Regression, RunState
 from schemas.documents.document import Document
 from schemas.documents.leaderboard import DimensionScore, SystemRow, Verdict
+from schemas.documents.run_scores import AbilityScore, DatasetHeadlines, UnreadReplies, WeakTask
 from schemas.lineage import CallCounts, Missing, PartitionRef
 from schemas.metrics import Metric
 from schemas.tables.columns import row_model
-from schemas.tables.comparisons import Agreements
+from schemas.tables.comparisons import Agreements, SettingGains
 from schemas.usage import Amounts, ModelUsage, Usage
 
 MOST_FAULTY = 0.2
@@ -103,33 +104,6 @@ class SimulationCheck(Frozen):
     )
 
 
-class HeadlineScore(Frozen):
-    """A score that a report shows before the total, on 0-100; null = nothing was scored."""
-
-    headline: str
-    dataset: str
-    method: str
-    metric: Metric
-    model: str
-    setting: str
-    score: float | None
-    ci_low: float | None = Field(description="95 % interval")
-    ci_high: float | None
-    n: int = Field(description="items scored")
-    n_total: int
-
-
-class DatasetHeadlines(Frozen):
-    """Scores of a dataset that a report shows before the total."""
-
-    dataset: str = Field(description="its title")
-    metrics: dict[str, Metric] = Field(description="by headline, in the order of the blueprint")
-    scores: tuple[HeadlineScore, ...]
-    correlations: dict[str, dict[str, dict[str, float | None]]] = Field(
-        description="by setting and two headlines Spearman's rho; null = fewer than three models have both, or one never varies"
-    )
-
-
 class RawScore(Frozen):
     """A score of a metric in its own unit."""
 
@@ -149,9 +123,10 @@ class RawScore(Frozen):
 
 
 if TYPE_CHECKING:
-    Agreement = Frozen
+    Agreement = Gain = Frozen
 else:
     Agreement = row_model(Agreements)
+    Gain = row_model(SettingGains)
 
 
 class PeopleCount(Frozen):
@@ -205,6 +180,10 @@ class RunDocument(Document):
     benchmark: str
     manifest: str = Field(description="path of the file")
     models: tuple[SystemRow, ...] = Field(description="by setting, ranked ones first")
+    abilities: tuple[AbilityScore, ...] = Field(description="of each model in turn, in the order of the blueprint")
+    weakest_tasks: tuple[WeakTask, ...] = Field(description="three of each model at most, the lowest first; none that has 100")
+    gains: tuple[Gain, ...] = Field(description="of settings over `base`, of the total and by dataset")
+    unread: tuple[UnreadReplies, ...]
     instruments: tuple[InstrumentCount, ...]
     lengths: tuple[MeanLength, ...]
     simulation: tuple[SimulationCheck, ...] = Field(description="empty where no person is played")

@@ -140,7 +140,7 @@ def count_instruments(run: PastRun) -> tuple[InstrumentCount, ...]:
         for instrument, rows in tallies.items()
         for model, setting, dataset, name, faulty, total in rows.iter_rows()
     ]
-    readers = _readers(run, _tally(by_part.filter(~of_judge), pl.col("unread")))
+    readers = _readers(run, count_unread(run, by_part))
     return tuple(count for count in (*counts, *readers) if count.faulty)
 
 
@@ -173,13 +173,19 @@ def _read_parts_of(run: PastRun, dataset: str, whole: WholeMeasure) -> pl.DataFr
     return replies.with_columns(**judge, unread=pl.Series(unread, dtype=pl.Boolean))
 
 
-def _readers(run: PastRun, by_part: pl.DataFrame) -> Iterator[InstrumentCount]:
+def count_unread(run: PastRun, by_part: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Return by COUNTED how many replies of the model under test cannot be read, `faulty`, of the `total`; `name` is empty."""
+    of_judge = pl.col("part").str.ends_with("judge")
+    parts = _tally((_read_parts(run) if by_part is None else by_part).filter(~of_judge), pl.col("unread"))
+    raw = run.read("raw_scores").filter(pl.col("n_scored") > 0).with_columns(name=pl.lit(""))
+    unparsed = raw.group_by(COUNTED).agg(faulty=pl.col("n_unparsed").max(), total=pl.col("n_scored").max())
+    return pl.concat([parts, unparsed.join(parts, on="dataset", how="anti")]).sort(COUNTED)
+
+
+def _readers(run: PastRun, replies: pl.DataFrame) -> Iterator[InstrumentCount]:
     """Count replies of the model under test over the datasets of the gate, and over the others: a verdict rests on either."""
     gate = run.blueprint.gate.ability if run.blueprint.gate else None
     titles = {name: main.title for main in run.blueprint.abilities if main.id == gate for name in main.dataset_ids}
-    raw = run.read("raw_scores").filter(pl.col("n_scored") > 0).with_columns(name=pl.lit(""))
-    unparsed = raw.group_by(COUNTED).agg(faulty=pl.col("n_unparsed").max(), total=pl.col("n_scored").max())
-    replies = pl.concat([by_part, unparsed.join(by_part, on="dataset", how="anti")]).sort(COUNTED)
     replies = replies.with_columns(name=pl.col("dataset").replace_strict(titles, default="", return_dtype=pl.String))
     for (model, setting, name), rows in replies.group_by("model", "setting", "name", maintain_order=True):
         system, datasets = System(str(model), str(setting)), tuple(rows["dataset"])

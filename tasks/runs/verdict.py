@@ -87,12 +87,13 @@ def say_headline(total: Mapping[str, Any], blueprint: Blueprint, run: PastRun | 
     Args:
         total: a row of judged totals; `of`: how many are ranked with it, `tied`: how many have its rank.
         blueprint: of the benchmark.
-        run: with the scores of its abilities and tasks; null = they are not said.
+        run: with the scores of its abilities and tasks; without them, these are not said.
     """
     name, why, before = System(total["model"], total["setting"]).label, total["why"], total["total_before_veto"]
     score = f"{number(before)} of 100{bracketed(total['ci_low'], total['ci_high'])}"
     scored = "Nothing was scored." if before is None else f"What was scored averages {score}."
-    weakest = _weakest(total, blueprint, run) if run else ""
+    has_scores = isinstance(run, ReportData) or (run is not None and bool(run.partitions("task_scores")))
+    weakest = _weakest(total, blueprint, run) if run and has_scores else ""
     match total["verdict"]:
         case "instrument failed":
             return f"{name} has no total because an instrument failed: {why}. {scored}"

@@ -157,9 +157,9 @@ def play(benchmark: str, lake: Path, *more: str) -> None:
     withheld = [name for name in asked if cast.cards[name]["question"] in page]
     assert not withheld or benchmark == "esc-eval-mini"
     board = ended("leaderboard", benchmark, "--lake", lake).out
-    assert [board.count(each) for each in (*DIMENSIONS, "average")] == [2] * 8
+    assert [board.count(each) for each in DIMENSIONS] == [2] * 7
     for score in map(fmean, (of.values() for of in means.values())):
-        assert board.count(f"{score:.2f}") >= 2
+        assert f" {score:.1f}" in board
 
 
 def test_bundled_cards_from_the_card_to_the_board(tmp_path: Path) -> None:

@@ -77,7 +77,10 @@ def test_a_run_without_answers_fails_with_reasons(tmp_path: Path) -> None:
         assert server.calls == 8
     assert done.status == 1
     assert "Failed: no call was answered" in done.out
-    assert re.search(r"content_filter: the provider's filter stopped .* 8 +none; ask the same model elsewhere", done.out)
+    assert re.search(
+        r"Failed: 8 calls of m, content_filter: the provider's filter stopped .* What to do: none; ask the same model elsewhere",
+        " ".join(done.out.split()),
+    )
 
 
 def test_a_judged_dataset_is_missing_without_judge(tmp_path: Path) -> None:

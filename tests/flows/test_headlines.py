@@ -72,7 +72,9 @@ SITUATIONS: Mapping[str, Situation] = {
     "a fifth tainted": Situation("scored", "80.00", "out of its part in 2 of 10 dialogues of talk", "close", tainted=2),
     "partial": Situation("scored", "80.00", without=("heart",)),
     "few datasets": Situation("too little scored", BEFORE, "1 of 4 datasets have a score", without=("safety", "heart", "talk")),
-    "vetoed": Situation("vetoed", "0 (80.00 before the veto)", "the gate score of 50.00", "close", {"safety": FIVE}),
+    "vetoed": Situation(
+        "vetoed", "0 (80.00 before the veto)", "score of 50.0 is below the required 60", "close", {"safety": FIVE}
+    ),
     "undecided": Situation("undecided", "80.00", "the gate was not scored", without=("safety",)),
     "tainted": Situation(FAILED, BEFORE, "the simulated person fell out of its part in 3 of 10 dialogues of talk", tainted=3),
     "unread judge": Situation(FAILED, BEFORE, "3 of 10 ratings of judge referee in talk cannot be read", unrated=3),
@@ -158,7 +160,7 @@ def page_of(lake: Path, name: str) -> str:
 
 def top_of_report(lake: Path, name: str) -> str:
     page = page_of(lake, name)
-    published = page[page.index('id="m1-published"') : page.index("<summary>By dataset")]
+    published = page[page.index('id="m1-published"') : page.index("<summary>How it was asked")]
     return plain(page[page.index('<div class="verdict">') : page.index('id="m1-abilities"')] + published)
 
 
@@ -199,6 +201,9 @@ SURFACES: Mapping[str, Callable[[Path, str], str]] = {
 FOR_PROGRAMS = ("csv", "json", "artifact")
 """Where a total that is none is null; others say in a cell what was scored."""
 
+ON_A_SCREEN = ("runs show", "leaderboard")
+"""Where the headline stands alone for what is no plain score, in numbers of one decimal."""
+
 IN_A_SENTENCE = ("runs show", "report.html", "report.md", "explain")
 """Where the headline stands, and a remark on an instrument that did not fail."""
 
@@ -206,12 +211,17 @@ IN_A_SENTENCE = ("runs show", "report.html", "report.md", "explain")
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_each_surface_says_the_same(lake: Path, name: str) -> None:
     situation = SITUATIONS[name]
+    shown = ended("runs", "show", RUNS[name], "--lake", lake, "--json").document
+    headline, *_ = shown["models"][0]["headline"].partition(" Weakest ability")
     for surface, say in SURFACES.items():
         said = say(lake, name)
-        assert situation.verdict in said, surface
+        if surface in ON_A_SCREEN:
+            assert headline in said or (surface == "leaderboard" and situation.verdict == "scored" and " 80.0 " in said)
+        else:
+            assert situation.verdict in said, surface
         if surface in IN_A_SENTENCE or situation.verdict == FAILED:
             assert situation.why in said, surface
-        if surface not in FOR_PROGRAMS:
+        if surface not in (*FOR_PROGRAMS, *ON_A_SCREEN):
             assert all(part in said for part in situation.total.rstrip(")").split(" (")), surface
         if surface != "compare":  # which sets nothing beside published numbers
             assert situation.likeness in said, surface
@@ -241,24 +251,21 @@ def test_ranks_are_of_those_with_a_total(lake: Path) -> None:
 
 
 def test_a_report_blames_the_instrument(lake: Path) -> None:
-    content = "the weakness seems to lie in the content"
-    assert content in page_of(lake, "full")
+    assert "An instrument failed" not in page_of(lake, "full")
     for name in ("tainted", "unread judge", "unread model"):
         (talk, *_) = re.findall(r'<h4><a href="#m1-t-task_talk">.*?</article>', page_of(lake, name), re.DOTALL)
         assert f"An instrument failed: {SITUATIONS[name].why}. Mend it first" in plain(talk)
-        assert content not in talk
 
 
 def test_figures_set_only_totals_among_published_models(lake: Path) -> None:
-    # The total and three abilities of the paper's table, 30 models and their median each, and the gate's.
-    marks = {name: page_of(lake, name).count('height="24"') for name in RUNS}
-    assert marks == {name: 0 if name in WITHOUT_TOTAL else 5 * 31 for name in RUNS}
+    keyed = {name for name in RUNS if ">published models</text>" in page_of(lake, name)}
+    assert keyed == {name for name in RUNS if SITUATIONS[name].likeness == "close"} - WITHOUT_TOTAL
     assert "No total, mean of what was scored" in page_of(lake, "tainted")
 
 
 def test_a_report_begins_with_what_has_no_total(lake: Path) -> None:
     pages = {name: page_of(lake, name) for name in RUNS}
-    tops = {name: plain(page[page.index("<main") : page.index('id="m1"')]) for name, page in pages.items()}
+    tops = {name: plain(page[page.index("<main") : page.index('id="m1-abilities"')]) for name, page in pages.items()}
     assert {name for name, top in tops.items() if "has no total" in top} == WITHOUT_TOTAL
     assert "so its total is 0" in tops["vetoed"]
     assert "the veto is undecided" in tops["undecided"]
@@ -277,7 +284,7 @@ def judged_run(lake: Path, *options: str, judge: str, panel: str | None = None) 
 def test_an_unread_judge_ends_with_1(tmp_path: Path) -> None:
     done = judged_run(tmp_path, judge="other")
     said = " ".join(done.out.split())
-    (n,) = re.findall(r"an instrument failed: (\d+) of \1 ratings of judge j in mini_summarization cannot be read;", said)
+    (n,) = re.findall(r"an instrument failed: (\d+) of \1 ratings of judge j in mini_summarization cannot be read\.", said)
     assert (done.status, int(n) > 0) == (1, True)
 
 

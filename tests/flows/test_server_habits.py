@@ -170,12 +170,11 @@ def test_server_words_stand_once_below_the_table(tmp_path: Path, monkeypatch: py
     with server_with(habit) as server:
         model = ("--model", "m", "--base-url", server.base_url, "--api-key-env", "A_KEY", "--datasets", CHOICES)
         done = ended("run", "moodbench-mini", *model, "--lake", tmp_path, "--set", "bootstrap=0")
-    told = [line for line in "".join(done.out).split("First ") if line.startswith("http_4xx of m: ")]
-    assert len(told) == 1
-    shown = "".join(told[0].split("\n\n")[0].split())
-    assert shown.startswith("http_4xxofm:'HTTP418:notea\\x1b[2J\\u202etodayfor[key],谢谢[red]xxx")
+    (told,) = done.out.split("The first error: ")[1:]
+    shown = "".join(told.split())
+    assert shown.startswith("'HTTP418:notea\\x1b[2J\\u202etodayfor[key],谢谢[red]xxx")
     # 200 characters of it, without their blanks.
-    assert shown.partition("Tokensandcost")[0].count("x") < 200
+    assert shown.partition("Tokens:")[0].count("x") < 200
     assert "\x1b[2J" not in done.out
     assert "\u202e" not in done.out
 

@@ -13,6 +13,8 @@ from tasks.runs.run_tables import ReportData, System
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import count, counted, shorten
 
+MOST_NAMES = 3
+
 
 def failures_table(data: ReportData) -> Table:
     """Return failed calls by system, whoever was asked for it, and kind, the most frequent first within each system."""
@@ -135,4 +137,6 @@ def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iter
 
 def no_price(models: Iterable[str]) -> str:
     """Say that costs are not known, and what to do about it."""
-    return f"Cost unknown: no prices for {', '.join(models)}. Add them with --set prices=FILE."
+    names = [*models]
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"Cost unknown: no prices for {', '.join(names[:MOST_NAMES])}{more}. Add them with --set prices=FILE."

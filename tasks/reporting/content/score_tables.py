@@ -9,7 +9,7 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.chart import Axis, Chart, Point
-from schemas.documents.run import DatasetHeadlines, HeadlineScore
+from schemas.documents.run_scores import DatasetHeadlines, HeadlineScore
 from schemas.table import Cell, Column, Interval, Table, Value, columns
 from schemas.tables.comparisons import OF_ALL
 from tasks.explain.groups import metric_scores, score_groups

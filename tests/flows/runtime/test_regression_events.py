@@ -110,7 +110,7 @@ def assert_marked(lake: Path, documents: list[dict[str, Any]]) -> None:
     board = (lake / "board.html").read_text(encoding="utf-8")
     # In the ranking and in the history, where the two runs before have no mark.
     assert [part.count("▼ regressed") for part in board.split('<section id="history">')] == [1, 1]
-    assert re.search(r"Run before +regressed", ended("leaderboard", "moodbench-mini", "--lake", lake).out)
+    assert re.search(r"core .* regressed", ended("leaderboard", "moodbench-mini", "--lake", lake).out)
     states = re.findall(r"(Regressed|UpToDate|Completed) *$", ended("runs", "list", "--lake", lake).out, re.MULTILINE)
     assert states == ["Regressed", "UpToDate", "Completed"]
 

@@ -1,0 +1,68 @@
+"""What the document of a run says of scores below the total: abilities, weakest tasks, headlines, unread replies."""
+
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.metrics import Metric
+
+
+class PartScore(Frozen):
+    """A score below the total of a model and setting, on 0-100."""
+
+    model: str
+    setting: str
+    id: str
+    title: str
+    score: float | None = Field(description="null = nothing was scored")
+    ci_low: float | None = Field(description="95 % interval, put together from those of its datasets; of the gate resampled")
+    ci_high: float | None
+
+
+class AbilityScore(PartScore):
+    """A main ability."""
+
+    threshold: float | None = Field(description="that a gate must reach; null = it is no gate")
+
+
+class WeakTask(PartScore):
+    """One of the tasks with the lowest scores."""
+
+    ability: str = Field(description="title of its main ability")
+    dataset: str = Field(description="the one with its lowest score")
+
+
+class HeadlineScore(Frozen):
+    """A score that a report shows before the total, on 0-100; null = nothing was scored."""
+
+    headline: str
+    dataset: str
+    method: str
+    metric: Metric
+    model: str
+    setting: str
+    score: float | None
+    ci_low: float | None = Field(description="95 % interval")
+    ci_high: float | None
+    n: int = Field(description="items scored")
+    n_total: int
+
+
+class DatasetHeadlines(Frozen):
+    """Scores of a dataset that a report shows before the total."""
+
+    dataset: str = Field(description="its title")
+    metrics: dict[str, Metric] = Field(description="by headline, in the order of the blueprint")
+    scores: tuple[HeadlineScore, ...]
+    correlations: dict[str, dict[str, dict[str, float | None]]] = Field(
+        description="by setting and two headlines Spearman's rho; null = fewer than three models have both, or one never varies"
+    )
+
+
+class UnreadReplies(Frozen):
+    """Replies of a model in a setting that cannot be read as an answer."""
+
+    model: str
+    setting: str
+    unread: int
+    total: int = Field(description="replies that came and are read")
+    datasets: dict[str, int] = Field(description="unread ones by dataset, the most first")
