@@ -1,6 +1,7 @@
 # make demo   the main job on a model that comes with the install
 # make test   every test that CI runs
 # make check  format, lint, types, tests: what CI runs
+# make pictures  the pictures of README and docs, from a run of scripted models
 # Each target creates .venv and installs into it when needed.
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ STAMP := $(VENV)/.installed
 # Tests start many processes, each of which would compile the project anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long check format lint types install benchmark
+.PHONY: demo test test-long check format lint types install benchmark pictures
 
 install: $(STAMP)
 
@@ -50,3 +51,6 @@ check: lint types test
 benchmark: $(STAMP)
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/inference.py
+
+pictures: $(STAMP)
+	PYTHONPATH=. $(BIN)/python docs/images/make.py

@@ -7,7 +7,7 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult
-from schemas.documents.run import DrawnFigure
+from schemas.documents.leaderboard import DrawnFigure
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 from tasks.leaderboard.ranking import rank_stored_systems

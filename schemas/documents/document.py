@@ -23,7 +23,7 @@ DOCUMENTS = {
     "datasets show": "datasets:DatasetEntry",
     "demo": "comparison:AnyRun",
     "explain": "explanation:Explanation",
-    "figure": "run:DrawnFigure",
+    "figure": "leaderboard:DrawnFigure",
     "gc": "lake:UnusedFiles",
     "infer": "comparison:AnyInference",
     "journal export": "lake:JournalExport",

@@ -226,3 +226,11 @@ class RankedSystems(Document):
     html: str | None = _or_absent(description="file of the page; absent = none")
     csv: str | None = _or_absent(description="file of tables; absent = none")
     latex: str | None = _or_absent(description="file of tables; absent = none")
+
+
+class DrawnFigure(Document):
+    """A figure that was written to a file."""
+
+    of: str = Field(description="name of the run, or of the benchmark whose leaderboard it shows")
+    name: str
+    file: str

@@ -270,14 +270,6 @@ class RewrittenReport(Document):
     intact: bool = Field(description="false = the run's folder was changed since it was sealed, so it was not sealed again")
 
 
-class DrawnFigure(Document):
-    """A figure that was written to a file."""
-
-    of: str = Field(description="name of the run, or of the benchmark whose leaderboard it shows")
-    name: str
-    file: str
-
-
 class ExportedRun(Document):
     """The files that a run was exported to."""
 

@@ -10,6 +10,7 @@ from schemas.blueprint import Ability
 from schemas.chart import Chart, Point
 from schemas.table import Column, Value, columns
 from tasks.runs.exhibits import Exhibit, ModelRow, RankedModels, models_table
+from tasks.runs.past_run import PastRun
 from tasks.runs.sections import Block
 from tasks.scoring.breakdowns import judges_first
 from tasks.scoring.published import read_table
@@ -31,13 +32,17 @@ def lay_out_dimensions(models: RankedModels) -> Iterator[Block]:
             most = number(stated[0][0], 2)
             best = [row.model for score, row in stated if number(score, 2) == most]
             words = f"{listed(best)} {'has' if len(best) == 1 else 'have'} the highest average, {most}. {MARKS}"
-            charts = tuple(_draw(models, main, [row for _, row in averages if row.run]))
+            charts = tuple(_draw(models, main, [row for _, row in averages]))
             yield Block(f"Dimensions: {main.title}", words, (table.without_empty("Class"),), charts)
 
 
 def _draw(models: RankedModels, main: Ability, rows: Sequence[ModelRow]) -> Iterator[Chart]:
     """Yield the figure of one's own models, a panel for each dimension; none where nothing was rated."""
-    rated = {row.model: _rated(models, main, row).rows_by_key("dimension", named=True, unique=True) for row in rows}
+    rated = {
+        row.model: _rated(models.runs[row.run], main, row).rows_by_key("dimension", named=True, unique=True)
+        for row in rows
+        if row.run
+    }
     cells = [(name, model, by[name]) for name in DIMENSIONS for model, by in rated.items() if name in by]
     if cells:
         points = [
@@ -50,10 +55,10 @@ def _draw(models: RankedModels, main: Ability, rows: Sequence[ModelRow]) -> Iter
         yield Chart(f"Dimensions: {main.title}", words, "dots", tuple(points), note="In percent of the highest rating.")
 
 
-def _rated(models: RankedModels, main: Ability, row: ModelRow) -> pl.DataFrame:
+def _rated(run: PastRun, main: Ability, row: ModelRow) -> pl.DataFrame:
     """Return means and their intervals by dimension, as they count, in percent of the highest rating."""
-    rated = models.runs[row.run].read("dimension_scores").filter(model=row.model, setting=row.setting)
-    rubrics = {method.rubric for name in main.dataset_ids for method in models.blueprint.datasets[name].methods}
+    rated = run.read("dimension_scores").filter(model=row.model, setting=row.setting)
+    rubrics = {method.rubric for name in main.dataset_ids for method in run.blueprint.datasets[name].methods}
     own = judges_first(rated).filter(pl.col("dataset").is_in(main.dataset_ids), pl.col("rubric").is_in(rubrics))
     return own.select("dimension", pl.col("mean", "ci_low", "ci_high") * 100 / pl.col("scale_max"))
 
@@ -62,7 +67,7 @@ def _cells(models: RankedModels, main: Ability, row: ModelRow) -> Iterator[Value
     """Yield class, dimensions in percent of the highest rating, and average; as printed, or as rated in a run."""
     yield row.about.openness if row.about else None
     if row.run:
-        percent = dict(_rated(models, main, row).select("dimension", "mean").iter_rows())
+        percent = dict(_rated(models.runs[row.run], main, row).select("dimension", "mean").iter_rows())
     elif models.paper:
         where = models.paper.models.abilities[main.id].where
         (percent,) = read_table(models.paper, models.paper.models).filter(model=row.model, **where).to_dicts()

@@ -47,8 +47,8 @@ def draw_picture(title: str, name: str, charts: Sequence[Chart], source: str, wo
     columns = 1 if any(chart.kind == "dots" for chart in charts) else min(len(charts), 3)
     heading = f"{title}: {said.title if said else name}"
     marks, y = _lines(worded(heading, word), _MARGIN, _MARGIN + _TITLE, _TITLE, wide)
-    for text in (said.words, said.note) if said else ():
-        lines, y = _lines(worded(text, word), _MARGIN, y, _WORDS if text == said.words else FONT, wide, MUTED)
+    for text, size in ((said.words, _WORDS), (said.note, FONT)) if said else ():
+        lines, y = _lines(worded(text, word), _MARGIN, y, size, wide, MUTED)
         marks += lines
     rows = len({point.y for chart in charts for point in chart.points})
     look = WIDE._replace(row=max(WIDE.row, min(_TALLEST_ROW, _ROWS // rows))) if columns == 1 else NARROW
