@@ -121,7 +121,7 @@ def test_odd_answers_are_caveats() -> None:
     counted = pl.when(pl.col("item_id") == "mood-1").then(pl.lit(11, pl.Int64))
     ends = {"finish_reason": pl.when(ALPHAS).then(pl.lit("moonrise")), "messages": pl.lit("x" * 6001)}
     told, answers, items = odd("unknown_end", prompt_tokens=counted, **ends)
-    assert told["unknown ends"] == f"{answers} replies ended for a reason that is not known: moonrise."
+    assert told["unknown ends"] == f"{answers} replies ended for an unknown reason: moonrise."
     assert f"The prompt of {items} items is long" in told[f"{items} long prompts uncounted"]
 
 
@@ -151,9 +151,7 @@ def test_repaired_ratings_and_errors_of_readers_are_told() -> None:
     broken = pl.when(pl.col("status") == "unparsed").then(pl.lit("IndexError"))
     told = texts(judge(judgements=judgements(*rows), item_scores=example_items.item_scores().with_columns(error=broken)))
     assert told["2 ratings repaired"].startswith("2 of 3 replies of the judge had another form than was asked for")
-    assert (
-        "Errors of MoodFlow's own in reading them, to be reported: IndexError 1." in told["17\u00a0% of the replies unreadable"]
-    )
+    assert "MoodFlow itself failed to read some; please report: IndexError 1." in told["17\u00a0% of the replies unreadable"]
 
 
 def test_unreadable_replies_are_counted_and_quoted() -> None:
