@@ -97,24 +97,6 @@ def _level_cell(node: Node | None) -> Cell:
     return Cell(node.part.score, scored, href=f"#{node.anchor}")
 
 
-def tasks_table(entry: SystemReport, *, has_levels: bool) -> Table:
-    """Return all tasks of a system."""
-    rows: list[tuple[Value, ...]] = []
-    for row in entry.tasks:
-        part, path = row.part, row.path
-        title = Cell(part.title, path.path if path.path != part.title else "", href=f"#{entry.anchor}-t-{part.id}")
-        counts = (Part(part.datasets_scored, part.datasets_total), Part(part.n_scored, part.n_total))
-        level = path.task.level if has_levels else None
-        rows.append((title, level, part.score, *counts, shorten(row.reason or "", 140)))
-    heads = (
-        *columns("name", "Task", "Level"),
-        Column("Score", "score", 1),
-        *columns("part", "Datasets", "Items scored"),
-        MISSING,
-    )
-    return Table(heads, rows, "All tasks").without_empty("Level", MISSING.title)
-
-
 def raw_table(entry: SystemReport) -> Table:
     """Return every number of a system's datasets, in its own unit."""
     rows: list[tuple[Value, ...]] = []

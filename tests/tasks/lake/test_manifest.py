@@ -29,7 +29,7 @@ def bare_manifest(run: str = "r", **more: Any) -> RunManifest:
         "package_version": "1",
         "git_commit": None,
         "started_at": "2026-01-01T00:00:00+00:00",
-        "finished_at": "",
+        "finished_at": "2026-01-01T00:01:00+00:00",
         "partitions": tuple(located(f"{layer}/{'0' * 64}.parquet") for layer in AGGREGATED),
         "missing": (),
         "calls": CallCounts(),
