@@ -31,7 +31,7 @@ class Block(NamedTuple):
 def pages() -> list[Path]:
     """README and every page below docs/, and the READMEs that lead there."""
     readmes = ("parquet/README.md", "benchmarks/README.md", "data/bundled/README.md")
-    outside = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", *readmes)]
+    outside = [ROOT / name for name in ("README.md", "README.zh.md", "CONTRIBUTING.md", *readmes)]
     return [*outside, *sorted((ROOT / "docs").rglob("*.md"))]
 
 

@@ -13,7 +13,7 @@ from tests.docs.pages import FENCE, LINK, NOT_EXECUTED, ROOT, anchors, blocks, p
 from tests.flows.command import ended
 from tests.rows import each_row
 
-EXECUTED = ("README.md", "docs/operations.md", "docs/how-to")
+EXECUTED = ("README", "docs/operations.md", "docs/how-to")
 SYNOPSES = ("docs/journal.md", "docs/longemotion.md", "docs/esc-eval.md", "docs/attunebench.md")
 """Pages whose blocks without a language show the forms of commands, with placeholders."""
 
@@ -54,6 +54,11 @@ def test_command_is_in_block_that_is_executed(page: Path) -> None:
             assert not block.word or block.word in NOT_EXECUTED
         elif block.language == "" and re.search(r"^moodflow ", block.body, flags=re.MULTILINE):
             assert named(page) in SYNOPSES
+
+
+def test_the_translation_has_the_commands_of_the_readme() -> None:
+    assert list(blocks(ROOT / "README.zh.md")) == list(blocks(ROOT / "README.md"))
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 90
 
 
 def test_every_unexecuted_block_has_reason_and_tests() -> None:
