@@ -34,9 +34,9 @@ def export(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Write the results of runs as one table: a row per value that an answer earned, with prompt, reply, gold and ratings.
+    """Write the results of runs as one table: a row per value that an answer earned.
 
-    A row without a value says why in its status. docs/read-the-lake.md describes the columns. To write annotated conversations
+    The file is Parquet, CSV, SQLite or Excel, by its ending. A row without a value says why in its status. docs/read-the-lake.md describes the columns. To write annotated conversations
     as the result files of their paper, use moodflow runs export.
     """
     if unknown := [name for name in without or () if name not in COLUMNS]:

@@ -73,9 +73,9 @@ def test_each_run_has_its_best_total(lake: Path) -> None:
     cells = [line.split() for line in ended("runs", "list", "--lake", lake).out.splitlines() if line.strip(" ─")]
     assert cells == [
         ["#", "Ended", "Benchmark", "Models", "Total", "State"],
-        ["3", "moodbench-mini", "alpha", "too", "little", "scored"],
-        ["2", "moodbench-mini", "alpha", "0.0", "vetoed"],
-        ["1", "moodbench-mini", "alpha,", "beta", "63.2"],
+        ["3", "2026-01-01", "00:01", "moodbench-mini", "alpha", "too", "little", "scored"],
+        ["2", "2026-01-01", "00:01", "moodbench-mini", "alpha", "0.0", "vetoed"],
+        ["1", "2026-01-01", "00:01", "moodbench-mini", "alpha,", "beta", "63.2"],
     ]
 
 
