@@ -36,8 +36,9 @@ def export(
 ) -> None:
     """Write the results of runs as one table: a row per value that an answer earned.
 
-    The file is Parquet, CSV, SQLite or Excel, by its ending. A row without a value says why in its status. docs/read-the-lake.md describes the columns. To write annotated conversations
-    as the result files of their paper, use moodflow runs export.
+    The file is Parquet, CSV, SQLite or Excel, by its ending. A row without a value says why in its status.
+    docs/read-the-lake.md describes the columns. To write annotated conversations as the result files of their paper, use
+    moodflow runs export.
     """
     if unknown := [name for name in without or () if name not in COLUMNS]:
         raise unknown_name("column", unknown[0], COLUMNS, "--without", "name one of these")

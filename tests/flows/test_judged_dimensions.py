@@ -118,7 +118,7 @@ def test_gold_replies_are_a_baseline_without_score(lake: Path) -> None:
     gold, own = [("gold", "gold", *one) for one in GOLD_MEANS], [("kind", "base", *one) for one in OWN_MEANS]
     assert rated == [*gold, *own]
     page = Path(again.document["report"]).read_text(encoding="utf-8")
-    assert page.count("<td>gold replies</td>") == 2
+    assert page.count('<th scope="row">gold replies</th>') == 2
     board = ended("leaderboard", "own.yaml", "--lake", lake, "--html", "board.html", "--json").document
     assert ([row["model"] for row in board["models"]], len(board["dimension_scores"])) == (["kind"], 4)
     assert '<th scope="row">gold replies</th>' in Path("board.html").read_text(encoding="utf-8")
