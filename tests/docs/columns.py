@@ -21,7 +21,11 @@ TYPES = {"String": "text", "Enum": "text", "Int64": "integer", "Float64": "numbe
 
 
 def type_of(column: dy.Column) -> str:
-    kind = f"list of {type_of(column.inner).rstrip('?')}s" if isinstance(column, dy.List) else TYPES[type(column).__name__]
+    if isinstance(column, dy.List):
+        inner = type_of(column.inner).rstrip("?").replace("list of", "lists of")
+        kind = f"list of {inner.removesuffix('s')}s"
+    else:
+        kind = TYPES[type(column).__name__]
     return f"{kind}?" if column.nullable else kind
 
 
