@@ -141,7 +141,7 @@ def written(data: ReportData, folder: Path) -> str:
     """Every file of the run."""
     write_report(data, folder / "runs" / data.manifest.run)
     write_manifest(folder, data.manifest)
-    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*")) if path.is_file())
+    return "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def test_texts_are_in_an_unredacted_report(tmp_path: Path) -> None:
