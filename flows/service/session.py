@@ -91,7 +91,7 @@ def listen(host: str, port: int, option: str) -> socket.socket:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         if not is_loopback(str(address[0])):
             raise UsageError(
-                "moodflow serve is for this machine alone: it speaks plain HTTP",
+                "moodflow serve accepts only local addresses, because it speaks plain HTTP",
                 where="--host",
                 expected="127.0.0.1, ::1 or localhost",
                 got=host,
@@ -104,7 +104,7 @@ def listen(host: str, port: int, option: str) -> socket.socket:
             where=f"{option} {port}",
             expected="a free port between 1024 and 65535, or 0 for any",
             got=str(error),
-            next_step=f"end what uses it, or name another with {option}",
+            next_step=f"stop the program that uses it, or choose another with {option}",
         ) from error
 
 
@@ -123,7 +123,7 @@ def keep_auth(path: Path) -> Login:
 def _refuse_other_server() -> None:
     if url := PREFECT_API_URL.value():
         raise UsageError(
-            "a Prefect server is configured already, and moodflow serve starts one of its own",
+            "another Prefect server is configured, but moodflow serve starts its own",
             where="PREFECT_API_URL, or Prefect's profile",
             expected="no server configured",
             got=url,
@@ -137,9 +137,9 @@ def _alone(home: Path) -> AbstractContextManager[Any]:
         return FileLock(home / "moodflow-serve.lock").acquire(timeout=0)
     except Timeout:
         raise UsageError(
-            "moodflow serve is running already",
+            "moodflow serve is already running",
             where=str(home),
-            expected="one at a time for each folder of Prefect",
+            expected="one per Prefect folder",
             next_step="stop the other one, or name another folder with PREFECT_HOME",
         ) from None
 

@@ -86,7 +86,7 @@ def graph_of_file(lake: Lake, path: str, name_sources: NameSources) -> LineageGr
         return graph_of_run(lake, read_manifest(lake.root, run), name_sources, None if name == MANIFEST else path)
     if (ref := located(path)) is None:
         raise UsageError(
-            "no lineage is kept of this file",
+            "this file has no lineage",
             where=str(lake.root),
             expected="a run, a partition (<layer>/.../<fingerprint>.parquet), or a file of a run's folder",
             got=path,

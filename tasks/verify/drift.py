@@ -220,7 +220,7 @@ def gold_rows(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
             records = read_dataset(spec, [locator.locate(file) for file in spec.files])
             samples = list_samples(spec, records, ContextOptions(**footer.settings.get("contexts", {})), footer.settings["seed"])
             return annotate_items(spec, samples, stored.lake.read(items, Items)["item_id"])[ref.layer]
-    raise SourceError(f"dataset {name} has no source that is as it was")
+    raise SourceError(f"the source files of dataset {name} have changed")
 
 
 def _locator_of(manifest: RunManifest) -> Locator:

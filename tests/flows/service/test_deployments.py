@@ -113,7 +113,7 @@ def test_only_what_is_written_is_a_parameter(tmp_path: Path) -> None:
             "moodflow serve runs flows.refresh.refresh and flows.evaluate.evaluate alone",
         ),
         ({"shedules": []}, "tried.shedules", "not permitted"),
-        ({"name": "{{ $NAME }}"}, "prefect.yaml", "moodflow serve fills in no templates"),
+        ({"name": "{{ $NAME }}"}, "prefect.yaml", "moodflow serve does not support templates"),
     ],
     ids=["missing", "bound", "misspelt", "other parameter", "foreign flow", "misspelt key", "template"],
 )
@@ -132,7 +132,7 @@ def test_a_fault_of_the_file_is_one_message(tmp_path: Path, changed: dict[str, A
         ("deployments: []", "no deployments"),
         ("a: [", "cannot be read"),
         ("- 1", "no deployments"),
-        (yaml.safe_dump({"deployments": [deployment(URL)] * 2}), "two deployments are named tried"),
+        (yaml.safe_dump({"deployments": [deployment(URL)] * 2}), "two deployments have the name tried"),
         (None, "cannot be read"),
     ],
 )
@@ -294,7 +294,7 @@ print("nothing is left")
 def test_where_a_server_is_configured_none_is_started(prefect_server: str, tmp_path: Path) -> None:
     done = ended("serve", "--lake", tmp_path)
     assert done.status == 2
-    assert "a Prefect server is configured already" in done.err
+    assert "another Prefect server is configured" in done.err
     assert f"got: {prefect_server}" in done.err
     assert "prefect deploy --all" in done.err
 

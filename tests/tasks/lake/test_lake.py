@@ -164,7 +164,7 @@ def test_missing_file_is_error_and_not_empty_frame(lake: Lake) -> None:
     ref: PartitionRef = lake.write(make_key(), make_frame(), TaskScores)
     lake.path(ref).unlink()
     assert lake.find(make_key()) is None
-    with pytest.raises(LakeError, match="a partition of the lake is gone") as caught:
+    with pytest.raises(LakeError, match="a partition of the lake is missing") as caught:
         lake.read(ref, TaskScores)
     assert "move" not in (caught.value.next_step or "")
 
