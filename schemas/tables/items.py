@@ -93,6 +93,13 @@ class Items(OfItem):
         return gold.is_null() | (gold.list.len() == 0) | inside.fill_null(value=False)
 
 
+class RejectedItems(Items):
+    """One row per item that breaks a rule; it stands beside `items`, and nothing validates it. Written by build."""
+
+    broken_rules = dy.List(dy.String(), description="rules that the item breaks")
+    reason = dy.String(nullable=True, description="why it could not be built, if it could not")
+
+
 class Contexts(OfItem):
     """One row per long item; the text is in `items`. Key: (dataset, item_id). Written by build."""
 
