@@ -48,11 +48,10 @@ async def check_plan(resolved: ResolvedPlan) -> tuple[str, ...]:
     resolved.lake.require_writable()
     require_runner(resolved.plan)
     require_open_files(resolved.plan)
-    rated = all(gold.find(resolved.lake.find) for gold in resolved.golds)
-    if not rated or not all((partitions := job.find(job.lake.find)) and partitions.is_complete for job in resolved.jobs):
-        await check_endpoints(resolved.plan)
-        return (*kept_here(resolved), *cut_short(resolved), *cut_in_thought(resolved), *unread_chinese(resolved))
-    return tuple(kept_here(resolved))
+    if stored_outcomes(resolved).is_complete:
+        return tuple(kept_here(resolved))
+    await check_endpoints(resolved.plan)
+    return (*kept_here(resolved), *cut_short(resolved), *cut_in_thought(resolved), *unread_chinese(resolved))
 
 
 def require_open_files(plan: Plan) -> None:

@@ -22,11 +22,7 @@ class Items(OfItem):
     question_type = dy.String(min_length=1, description="form of the question: decides prompt, parser and metrics")
     cluster = dy.String(min_length=1, description="what it shares with others; else its own id")
     subset = dy.String(nullable=True, description="part of the dataset that it belongs to; null = none")
-    groups = dy.List(
-        dy.Struct({"name": dy.String(), "value": dy.String()}),
-        nullable=True,
-        description="to break down by",
-    )
+    groups = dy.List(dy.Struct({"name": dy.String(), "value": dy.String()}), nullable=True, description="to break down by")
     context = dy.String(nullable=True, description="text that the question is about; null = none")
     question = dy.String(min_length=1, description="what is asked")
     options = dy.List(dy.String(), nullable=True, description="answers to choose from, in their own order; null = none")
