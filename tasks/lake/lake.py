@@ -103,7 +103,7 @@ class Lake:
         proof = (sha256(encoded).hexdigest(), ref.content_sha256, schema)
         if (kept := _CHECKED.get(proof)) is not None:
             return cast("dy.DataFrame[SchemaT]", kept)
-        rows = _decode(self.path(ref), encoded)
+        rows = _decode(self.path(ref), encoded, schema)
         if proof not in _CHECKED or rows.schema != _columns(schema):
             self._check_rows(ref, schema, rows)
         _CHECKED.put(proof, rows)
@@ -248,16 +248,25 @@ def as_written(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
     return valid.sort(sort_keys(schema.primary_key()))
 
 
-def _decode(path: Folder, encoded: bytes) -> pl.DataFrame:
+def _decode(path: Folder, encoded: bytes, schema: type[dy.Schema] | None = None) -> pl.DataFrame:
     with unreadable(path):
-        return pl.read_parquet(BytesIO(encoded), hive_partitioning=False)
+        return _with_open_names(pl.read_parquet(BytesIO(encoded), hive_partitioning=False), schema)
+
+
+def _with_open_names(rows: pl.DataFrame, schema: type[dy.Schema] | None) -> pl.DataFrame:
+    """Return rows with names as text where the schema has text: earlier files have the closed list of their day."""
+    columns = _columns(schema) if schema else {}
+    return rows.cast(
+        {name: pl.String for name, kind in rows.schema.items() if isinstance(kind, pl.Enum) and columns.get(name) == pl.String}
+    )
 
 
 def _read_together(lake: Path, refs: Sequence[PartitionRef], schema: type[dy.Schema]) -> pl.DataFrame | None:
     try:
-        rows = pl.read_parquet([lake / ref.path for ref in refs], hive_partitioning=False, glob=False)
+        stored = pl.read_parquet([lake / ref.path for ref in refs], hive_partitioning=False, glob=False)
     except (pl.exceptions.PolarsError, OSError):
         return None
+    rows = _with_open_names(stored, schema)
     if rows.schema != _columns(schema) or rows.height != sum(ref.rows for ref in refs):
         return None
     encoded = BytesIO()

@@ -5,6 +5,7 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 
+import dataframely as dy
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
@@ -184,6 +185,17 @@ def test_file_of_another_version_is_not_called_damaged(lake: Lake) -> None:
     # Rows that are not those that were written are damaged, whatever columns they have.
     with pytest.raises(LakeError, match="damaged"):
         lake.read(ref, TaskScores)
+
+
+class ClosedTaskScores(TaskScores):
+    task = dy.Enum(["a", "t"], primary_key=True)
+
+
+def test_closed_names_of_earlier_files_are_texts(lake: Lake) -> None:
+    frame = make_frame().cast({"task": pl.Enum(["a", "t"])})
+    ref = lake.write(make_key(), frame, ClosedTaskScores)
+    for rows in (lake.read(ref, TaskScores), lake.read_all([ref], TaskScores)):
+        assert (rows.schema["task"], rows["task"].to_list()) == (pl.String, ["a", "t"])
 
 
 @pytest.mark.parametrize("complete", [True, False])
