@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from math import inf
 from pathlib import Path
 from urllib.parse import quote
 
@@ -44,7 +45,8 @@ def first_page(lakes: tuple[Folder, ...], stamps: Stamps) -> str:
     """Return the page about these lakes."""
     sections = [section for number, lake in enumerate(lakes) for section in _describe_lake(number, lake, several=len(lakes) > 1)]
     page = make_environment().get_template("index.html.jinja")
-    return page.render(lakes=lakes, n_runs=len(stamps), sections=sections, colours=COLOURS)
+    # Leaderboards of many benchmarks are not folded as a long table of a report is.
+    return page.render(lakes=lakes, n_runs=len(stamps), sections=sections, colours=COLOURS, most_rows=inf)
 
 
 @lru_cache(maxsize=16)
@@ -101,6 +103,7 @@ def _rank(benchmark: str, lake: Folder, number: int) -> Iterator[tuple[Value, ..
         place = row.group if len(data.groups) > 1 else None, row.rank
         system = Cell(row.model, href=links.get(row.run or "", "")), setting_title(row.setting)
         yield title, *place, *system, total_cell(row), interval_cell(row), row.verdict
+        title = title._replace(note="")
 
 
 def _run_row(lake: Folder, name: str, run: ListedRun | None) -> tuple[Value, ...]:

@@ -94,6 +94,7 @@ class RejectedItems(Items):
 
     broken_rules = dy.List(dy.String(), description="rules that the item breaks")
     reason = dy.String(nullable=True, description="why it could not be built, if it could not")
+    rows_in_all = dy.Int32(description="items that the dataset would have if no row broke a rule")
 
 
 class Contexts(OfItem):

@@ -119,7 +119,10 @@ def test_a_server_of_another_major_version_is_refused(tmp_path: Path) -> None:
     with Pages() as server:
         refused = asked(tmp_path, f"{server.url}/later")
     assert_one_message(
-        refused, "Error: the Prefect server refused the request\n", "got: Found incompatible versions: client: 3.", "server: 4.0.0"
+        refused,
+        "Error: the Prefect server refused the request\n",
+        "got: Found incompatible versions: client: 3.",
+        "server: 4.0.0",
     )
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from schemas.errors import LakeError
 from schemas.lineage import CodeVersion, PartitionKey, PartitionRef
+from schemas.tables.items import RejectedItems
 from schemas.tables.responses import Responses
 from schemas.tables.scores import TaskScores
 from tasks.lake.files import replace_file
@@ -98,10 +99,13 @@ def test_footer_says_what_fingerprint_was_computed_from(lake: Lake) -> None:
 
 
 def test_file_describes_its_columns(lake: Lake) -> None:
-    fields = pq.read_schema(on_disk(lake, lake.write(make_key(), make_frame(), TaskScores)))
-    told = {field.name: (field.metadata or {}).get(b"description", b"").decode() for field in fields}
-    assert told == {name: column.description for name, column in TaskScores.columns().items()}
-    assert told["datasets_scored"] == "datasets with a score"
+    scores = lake.write(make_key(), make_frame(), TaskScores)
+    rejected = lake.write_rejected(partition_key("items", {"dataset": "d"}, {}, [], "1"), RejectedItems.create_empty())
+    assert rejected.layer == "items_rejected"
+    for ref, schema in ((scores, TaskScores), (rejected, RejectedItems)):
+        fields = pq.read_schema(on_disk(lake, ref))
+        told = {field.name: (field.metadata or {}).get(b"description", b"").decode() for field in fields}
+        assert told == {name: column.description for name, column in schema.columns().items()}
 
 
 def test_files_with_and_without_descriptions_are_read_together(lake: Lake, tmp_path: Path) -> None:
