@@ -37,7 +37,7 @@ from flows.service.deployments import (
 from flows.service.registration import SILENT_S, build_deployment, silent_run_automation
 from flows.service.session import keep_auth, listen
 from schemas.addresses import KEY_ADDRESSES
-from schemas.documents.serve import ConcurrencyEntry
+from schemas.documents.serve import ConcurrencyEntry, LoginHint
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from tasks.steps import check, refused
@@ -219,16 +219,16 @@ def test_serve_listens_on_free_loopback_ports_only() -> None:
 
 def test_the_password_is_made_once_for_its_owner(tmp_path: Path) -> None:
     path = tmp_path / "password"
-    made = keep_auth(path)
-    assert made.is_new
-    assert made.auth.startswith("moodflow:")
-    assert len(made.auth) > 30
+    made, hint = keep_auth(path)
+    assert hint == LoginHint(file=str(path), made=made)
+    assert made.startswith("moodflow:")
+    assert len(made) > 30
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.chmod(0o644)
-    assert keep_auth(path) == (made.auth, False, path)
+    assert keep_auth(path) == (made, LoginHint(file=str(path), made=None))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.write_text("", encoding="utf-8")
-    assert keep_auth(path).is_new
+    assert keep_auth(path)[1].made is not None
 
 
 def test_the_server_answers_its_own_origin_only() -> None:
