@@ -59,7 +59,7 @@ def require_runner(plan: Plan) -> None:
         raise UsageError(
             "the package prefect-dask is not installed",
             where="--set runner",
-            expected="the package, which the runner dask needs",
+            expected="prefect-dask, which the runner dask needs",
             next_step='pip install "moodflow[dask]", here and on every worker',
         )
     try:

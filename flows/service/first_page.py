@@ -79,7 +79,8 @@ def _describe_lake(number: int, lake: Folder, *, several: bool) -> Iterator[Sect
     best = Table((Column("Benchmark"), *systems), ranked, "Best models").without_empty("Group")
     yield f"leaderboards-{number}", f"Leaderboards{where}", [Block(tables=(best,))]
     history = Table((Column("Run", "name"), Column("What changed")), list(_history(lake, runs)), "Runs that changed something")
-    yield f"history-{number}", f"History{where}", [Block(tables=(history,))]
+    changes = Block(tables=(history,)) if history.rows else Block(words="No run changed anything.")
+    yield f"history-{number}", f"History{where}", [changes]
     heads = (*columns("name", "Run", "Benchmark", "Models"), Column("Total", "score", 1), Column("Verdict", "verdict"))
     rows = [_run_row(lake, name, runs.get(name)) for name in names]
     newest, earlier = (
