@@ -43,7 +43,7 @@ async def build_datasets(resolved: ResolvedPlan) -> StageResult:
         last = result.missing[-1]
         profile = " in the reference profile" if plan.profile == "reference" else ""
         raise SourceMissingError(
-            f"none of the datasets of {plan.benchmark} can be had{profile}",
+            f"no dataset of {plan.benchmark} is available{profile}",
             where=", ".join(gap.dataset for gap in result.missing[:3]) + (", ..." if len(result.missing) > 3 else ""),  # noqa: PLR2004
             got=last.reason,
             next_step=last.next_step,

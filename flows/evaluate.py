@@ -20,14 +20,12 @@ class Evaluation(Frozen):
     """One model and one benchmark. What is left out is empty, not null, for which the form has one plain field."""
 
     benchmark: str = Field(
-        title="Benchmark",
         description="What to evaluate. The names that end in -mini are small samples that come with MoodFlow.",
         json_schema_extra={"enum": [*list_blueprints()]},
     )
     model: str = Field(
         default=EMBEDDED_MODEL,
         min_length=1,
-        title="Model",
         description=f"The name that its server knows it by. {EMBEDDED_MODEL} is a small model that comes with MoodFlow.",
     )
     base_url: str = Field(
@@ -45,7 +43,6 @@ class Evaluation(Frozen):
     )
     judge: str = Field(
         default="",
-        title="Judge",
         description="The model that rates free-text answers, asked at the same address with the same key. Empty: what needs a "
         "judge gets no score.",
     )
@@ -55,9 +52,7 @@ class Evaluation(Frozen):
         title="Items per dataset",
         description="How many items of each dataset to ask. 0: as many as the benchmark says, else 300.",
     )
-    lake: LakeAddress = Field(
-        default=DEFAULT_LAKE, title="Lake", description="The folder that keeps replies, scores and reports."
-    )
+    lake: LakeAddress = Field(default=DEFAULT_LAKE, description="The folder that keeps replies, scores and reports.")
 
     @property
     def plan(self) -> Plan:

@@ -1,7 +1,7 @@
 """Refresh: build, infer, score, report. The flow of `moodflow run` and of schedules."""
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from prefect.client.schemas.objects import State
 from pydantic import WrapValidator
@@ -18,16 +18,13 @@ from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan, ReportRequest
 from tasks.models.cost import check_budget
 
-
-def _keep_resolved(value: Any, validate: Any) -> Any:
-    return value if isinstance(value, ResolvedPlan) else validate(value)
-
-
 # A user who starts a run states a plan; a command of ours gives it resolved.
 if TYPE_CHECKING:
     StatedOrResolved = Plan | ResolvedPlan
 else:
-    StatedOrResolved = Annotated[Plan, WrapValidator(_keep_resolved)]
+    StatedOrResolved = Annotated[
+        Plan, WrapValidator(lambda value, validate: value if isinstance(value, ResolvedPlan) else validate(value))
+    ]
 
 
 @moodflow_flow("refresh", "refresh {plan.title}")

@@ -57,9 +57,9 @@ def require_runner(plan: Plan) -> None:
         return
     if find_spec("prefect_dask") is None:
         raise UsageError(
-            "runner dask needs a package that is not installed",
+            "the package prefect-dask is not installed",
             where="--set runner",
-            expected="the package prefect-dask",
+            expected="prefect-dask, which the runner dask needs",
             next_step='pip install "moodflow[dask]", here and on every worker',
         )
     try:
@@ -78,7 +78,7 @@ def split_address(plan: Plan) -> tuple[str, int]:
         where="--set runner_address",
         expected="such as 10.0.0.5:8786",
         got=plan.runner_address,
-        next_step="name the machine its scheduler runs on, and the port it listens on",
+        next_step="give host and port of the scheduler, such as 10.0.0.5:8786",
     )
 
 

@@ -87,7 +87,7 @@ def require_answer(endpoints: Mapping[ModelEntry, Endpoint], calls: CallCounts) 
     kind = FAILURE_KINDS[reply.failure or "connect"]
     wrong = f"check base_url, which mostly ends in /v1, and the name; moodflow models check {entry.name} tries both"
     raise EndpointError(
-        f"no call was answered, so the run was stopped: {kind.meaning}",
+        f"the run stopped because no call was answered: {kind.meaning}",
         where=f"model {entry.name}, base URL {entry.base_url}",
         expected=f"an answer to one of the first {HOPELESS_AFTER_CALLS} calls",
         got=f"{reply.failure}: {reply.error}",

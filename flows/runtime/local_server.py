@@ -184,7 +184,7 @@ def temporary_server() -> LocalServer | None:
     ephemeral = current.server.ephemeral
     if "enabled" in ephemeral.model_fields_set and not ephemeral.enabled:
         raise EndpointError(
-            "no Prefect server is configured, and a temporary one is forbidden",
+            "no Prefect server is configured and temporary servers are disabled",
             where="PREFECT_SERVER_EPHEMERAL_ENABLED",
             next_step="start one with prefect server start and set PREFECT_API_URL, or unset the variable",
         )

@@ -61,10 +61,10 @@ async def require_server() -> None:
             await client.raise_for_api_version_mismatch()
     except (RuntimeError, httpx.HTTPStatusError) as error:
         raise EndpointError(
-            "the Prefect server refuses",
+            "the Prefect server refused the request",
             where=f"PREFECT_API_URL={url}",
             got=str(error).splitlines()[0],
-            next_step="set PREFECT_API_AUTH_STRING to its login; it has to be a server of Prefect 3",
+            next_step="set PREFECT_API_AUTH_STRING to its login; the server must be Prefect 3",
         ) from error
 
 
@@ -91,7 +91,7 @@ async def _while_it_answers(work: Callable[[], Awaitable[ResultT]]) -> ResultT:
         watching.cancel()
         return running.result()
     error = EndpointError(
-        "the Prefect server does not answer any more",
+        "the Prefect server stopped answering",
         where=f"PREFECT_API_URL={PREFECT_API_URL.value()}",
         expected=f"an answer within {LOST_AFTER_S:g} s",
         got=str(running.exception()) if running.done() else watching.result(),
@@ -132,7 +132,7 @@ async def wait_until_up(server: LocalServer) -> None:
             where=database,
             expected="one that this version of Prefect made, or an earlier one",
             got=reason,
-            next_step="move it away, or name another folder with PREFECT_HOME: scores do not rest on it, past runs show in it",
+            next_step="move it, or set PREFECT_HOME to another folder; it holds only the history, not scores",
         )
     raise EndpointError(
         "the Prefect server did not start",

@@ -48,11 +48,10 @@ async def check_plan(resolved: ResolvedPlan) -> tuple[str, ...]:
     resolved.lake.require_writable()
     require_runner(resolved.plan)
     require_open_files(resolved.plan)
-    rated = all(gold.find(resolved.lake.find) for gold in resolved.golds)
-    if not rated or not all((partitions := job.find(job.lake.find)) and partitions.is_complete for job in resolved.jobs):
-        await check_endpoints(resolved.plan)
-        return (*kept_here(resolved), *cut_short(resolved), *cut_in_thought(resolved), *unread_chinese(resolved))
-    return tuple(kept_here(resolved))
+    if stored_outcomes(resolved).is_complete:
+        return tuple(kept_here(resolved))
+    await check_endpoints(resolved.plan)
+    return (*kept_here(resolved), *cut_short(resolved), *cut_in_thought(resolved), *unread_chinese(resolved))
 
 
 def require_open_files(plan: Plan) -> None:
@@ -63,7 +62,7 @@ def require_open_files(plan: Plan) -> None:
         return
     if hard != resource.RLIM_INFINITY and hard < needed:
         raise UsageError(
-            "too few files may be open at once",
+            "the limit of open files is too low",
             where="ulimit -n",
             expected=f"at least {needed}: one per call in flight, and {SPARE_FILES} others",
             got=str(hard),
@@ -142,7 +141,7 @@ def _too_long_for(entry: ModelEntry, lengths: Mapping[str, int], option: str) ->
     if entry.base_url is not None and longer:
         demands = listed([f"{name} ({tokens})" for name, tokens in longer.items()])
         limit = entry.sampling.max_tokens
-        yield f"replies of {entry.name} end at {limit} tokens, and more are wanted by {demands}; raise {option}"
+        yield f"replies of {entry.name} are limited to {limit} tokens, but more are needed for {demands}; raise {option}"
 
 
 def _answer_tokens(resolved: ResolvedPlan, selected: SelectedDataset) -> int:

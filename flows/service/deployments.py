@@ -59,9 +59,9 @@ def read_deployments(path: Path) -> tuple[Deployment, ...]:
     names = [deployment.entry.name for deployment in deployments]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(
-            f"two deployments are named {repeated[0]}",
+            f"two deployments have the name {repeated[0]}",
             where=str(path),
-            expected="names that differ",
+            expected="unique names",
             next_step="rename one of them",
         )
     return deployments
@@ -89,9 +89,9 @@ def _read_entries(path: Path) -> list[Any]:
         )
     if "{{" in yaml.safe_dump(entries):
         raise UsageError(
-            "moodflow serve fills in no templates",
+            "moodflow serve does not support templates",
             where=str(path),
-            expected="values as they are",
+            expected="literal values",
             got="{{",
             next_step="write the value, or use prefect deploy and a worker, which fill them in",
         )

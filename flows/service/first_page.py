@@ -1,10 +1,10 @@
 """Pages of the report server that no run has written: what its lakes hold, and the leaderboard of each benchmark."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from math import inf
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote
 
 from schemas.documents.run import ListedRun
@@ -12,103 +12,99 @@ from schemas.errors import MoodflowError
 from schemas.folders import Folder
 from schemas.table import Cell, Column, Table, Value, columns
 from schemas.vocabulary import CORRECTED
-from tasks.lake.manifest import MANIFEST, list_runs, read_all_changes, run_folder, run_number
+from tasks.lake.manifest import list_runs, read_all_changes, run_folder, run_number, run_stamps
+from tasks.lake.run_index import Stamp
 from tasks.lake.seal import REPORT
 from tasks.leaderboard.across_models import compare_models
 from tasks.leaderboard.history import stored_leaderboard
 from tasks.leaderboard.ranking import LeaderboardData, rank_stored_systems
-from tasks.reporting.content.leaderboard import ranking_table
-from tasks.reporting.content.verdicts import state_said
+from tasks.reporting.content.verdicts import TOTAL_COLUMNS, interval_cell, state_said, total_cell
 from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.page import make_environment, render_leaderboard
 from tasks.runs.run_list import describe_runs
+from tasks.runs.sections import Block, Section
+from tasks.solvers.registry import setting_title
 from tasks.text.number_format import moment
 
-MOST_MODELS, MOST_CHANGES, MOST_RUNS = 3, 8, 100
-"""Rows of the page: of a benchmark's leaderboard, of the history, of the runs."""
+MOST_MODELS, MOST_CHANGES, MOST_RUNS = 3, 8, 12
+"""Rows that are shown at once: of a benchmark's leaderboard, of the history, of the runs."""
 
 LEADERBOARD = "leaderboard"
 DAMAGED = "damaged"
-Stamp = frozenset[tuple[str, float]]
+Stamps = tuple[tuple[str, Stamp], ...]
+"""Of the runs of lakes: others as soon as a run is written or goes away."""
 
 
-class Board(NamedTuple):
-    """The best models of a benchmark, and where all of them are; without a table, `words` say why."""
-
-    title: str
-    words: str
-    href: str = ""
-    table: Table | None = None
-
-
-class Change(NamedTuple):
-    """A run that changed something, and what."""
-
-    href: str
-    title: str
-    words: str
-
-
-class ShownLake(NamedTuple):
-    """What the page says of a lake."""
-
-    folder: str
-    n_runs: int
-    boards: tuple[Board, ...]
-    history: tuple[Change, ...]
-    runs: Table
-
-
-def stamp_lakes(lakes: Sequence[Folder]) -> Stamp:
-    """Return what changes as soon as a run is written to one of the lakes, or goes away."""
-    return frozenset((str(path), path.stat().st_mtime) for lake in lakes for path in (lake / "runs").glob(f"*/{MANIFEST}"))
+def stamp_lakes(*lakes: Folder) -> Stamps:
+    """Return the stamps of all runs of these lakes."""
+    return tuple(stamp for lake in lakes for stamp in run_stamps(lake).items())
 
 
 @lru_cache(maxsize=4)
-def first_page(lakes: tuple[Folder, ...], stamp: Stamp) -> str:  # noqa: ARG001  it is made again if the stamp is another
+def first_page(lakes: tuple[Folder, ...], stamps: Stamps) -> str:
     """Return the page about these lakes."""
-    shown = [_describe_lake(number, lake) for number, lake in enumerate(lakes)]
-    return make_environment().get_template("index.html.jinja").render(lakes=shown, colours=COLOURS)
+    sections = [section for number, lake in enumerate(lakes) for section in _describe_lake(number, lake, several=len(lakes) > 1)]
+    page = make_environment().get_template("index.html.jinja")
+    # Leaderboards of many benchmarks are not folded as a long table of a report is.
+    return page.render(lakes=lakes, n_runs=len(stamps), sections=sections, colours=COLOURS, most_rows=inf)
 
 
 @lru_cache(maxsize=16)
-def leaderboard_page(lake: Folder, benchmark: str, stamp: Stamp) -> str:  # noqa: ARG001  likewise
+def leaderboard_page(lake: Folder, benchmark: str, stamps: Stamps) -> str:  # noqa: ARG001  with others, it is made again
     """Return the leaderboard of a benchmark; UsageError or BlueprintError: the lake has no run of it."""
     ranked = rank_stored_systems(benchmark, lake, (), CORRECTED)
     data = stored_leaderboard(lake, ranked, Path())
-    return render_leaderboard(_linked(data), compare_models(ranked, lake))
+    return render_leaderboard(replace(data, links=_links(data)), compare_models(ranked, lake))
 
 
-def _linked(data: LeaderboardData) -> LeaderboardData:
-    """Return a leaderboard whose links hold under whatever name a browser has for the server."""
-    return replace(data, links={run.run: _report_of(run.run) for run in data.manifests if run.report})
+def _links(data: LeaderboardData) -> dict[str, str]:
+    """Return the addresses of reports, which hold under whatever name a browser has for the server."""
+    return {run.run: _report_of(run.run) for run in data.manifests if run.report}
 
 
 def _report_of(run: str) -> str:
     return f"/{quote(run)}/{REPORT}"
 
 
-def _describe_lake(number: int, lake: Folder) -> ShownLake:
-    listed = {run.run: run for run in describe_runs(lake).runs}
+def _describe_lake(number: int, lake: Folder, *, several: bool) -> Iterator[Section]:
+    where = f" in {lake}" if several else ""
     names = list_runs(lake)
-    benchmarks = dict.fromkeys(run.benchmark for run in listed.values())
-    boards = tuple(_describe_board(benchmark, lake, f"/{LEADERBOARD}/{number}/{quote(benchmark)}") for benchmark in benchmarks)
-    rows = [_run_row(lake, name, listed.get(name)) for name in names[:MOST_RUNS]]
+    if not names:
+        start = f"start one in the Prefect UI (deployment evaluate-a-model), or with moodflow demo --lake {lake}"
+        yield f"runs-{number}", f"Runs{where}", [Block(words=f"No run is in this lake yet: {start}")]
+        return
+    runs = {run.run: run for run in describe_runs(lake).runs}
+    ranked = [row for name in dict.fromkeys(run.benchmark for run in runs.values()) for row in _rank(name, lake, number)]
+    systems = (*columns("count", "Group", "Rank"), *columns("name", "Model", "Setting"), *TOTAL_COLUMNS)
+    best = Table((Column("Benchmark"), *systems), ranked, "Best models").without_empty("Group")
+    yield f"leaderboards-{number}", f"Leaderboards{where}", [Block(tables=(best,))]
+    history = Table((Column("Run", "name"), Column("What changed")), list(_history(lake, runs)), "Runs that changed something")
+    changes = Block(tables=(history,)) if history.rows else Block(words="No run changed anything.")
+    yield f"history-{number}", f"History{where}", [changes]
     heads = (*columns("name", "Run", "Benchmark", "Models"), Column("Total", "score", 1), Column("Verdict", "verdict"))
-    runs = Table((*heads, Column("State"), Column("Started")), rows, "Runs, newest first")
-    return ShownLake(str(lake), len(names), boards, tuple(_history(lake, listed)), runs)
+    rows = [_run_row(lake, name, runs.get(name)) for name in names]
+    newest, earlier = (
+        Table((*heads, Column("State"), Column("Started")), part, "Runs, newest first")
+        for part in (rows[:MOST_RUNS], rows[MOST_RUNS:])
+    )
+    more = [Block("Earlier runs", tables=(earlier,), folds=True)] if earlier.rows else []
+    yield f"runs-{number}", f"Runs{where}", [Block(tables=(newest,)), *more]
 
 
-def _describe_board(benchmark: str, lake: Folder, href: str) -> Board:
+def _rank(benchmark: str, lake: Folder, number: int) -> Iterator[tuple[Value, ...]]:
+    """Yield the best models of a benchmark; why there are none, if a blueprint of one's own or a damaged run is the cause."""
     try:
-        data = _linked(rank_stored_systems(benchmark, lake, (), CORRECTED))
-    except MoodflowError as error:  # a blueprint of one's own file, or a damaged run
-        return Board(benchmark, f"Its runs cannot be ranked here: {error.what}.")
-    table = ranking_table(data)
-    width = [column.title for column in table.columns].index("Verdict") + 1
-    best = Table(table.columns[:width], [row[:width] for row in table.rows[:MOST_MODELS]], table.title)
-    words = f"The first {MOST_MODELS} of {len(data.rows)}." if len(data.rows) > MOST_MODELS else ""
-    return Board(data.blueprint.title, words, href, best)
+        data = rank_stored_systems(benchmark, lake, (), CORRECTED)
+    except MoodflowError as error:
+        yield benchmark, None, None, f"its runs cannot be ranked here: {error.what}", "", None, None, ""
+        return
+    note = f"the first {MOST_MODELS} of {len(data.rows)}" if len(data.rows) > MOST_MODELS else ""
+    title, links = Cell(data.blueprint.title, note, href=f"/{LEADERBOARD}/{number}/{quote(benchmark)}"), _links(data)
+    for row in data.rows[:MOST_MODELS]:
+        place = row.group if len(data.groups) > 1 else None, row.rank
+        system = Cell(row.model, href=links.get(row.run or "", "")), setting_title(row.setting)
+        yield title, *place, *system, total_cell(row), interval_cell(row), row.verdict
+        title = title._replace(note="")
 
 
 def _run_row(lake: Folder, name: str, run: ListedRun | None) -> tuple[Value, ...]:
@@ -124,9 +120,9 @@ def _run_row(lake: Folder, name: str, run: ListedRun | None) -> tuple[Value, ...
     return Cell(shown, href=href), run.benchmark, ", ".join(run.models), total, verdict, state, moment(run.started_at)
 
 
-def _history(lake: Folder, listed: Mapping[str, ListedRun]) -> Iterator[Change]:
+def _history(lake: Folder, runs: Mapping[str, ListedRun]) -> Iterator[tuple[Value, ...]]:
     """Yield the newest runs in which something changed."""
-    changed = [name for name, run in listed.items() if run.state not in {"UpToDate", DAMAGED}]
+    changed = [name for name, run in runs.items() if run.state not in {"UpToDate", DAMAGED}]
     for name, change in read_all_changes(lake, changed[:MOST_CHANGES])[0].items():
-        run = listed[name]
-        yield Change(_report_of(name), f"{moment(run.started_at)}, {run.benchmark}: {change.state}", state_said(change))
+        title = f"{moment(runs[name].started_at)}, {runs[name].benchmark}: {change.state}"
+        yield Cell(title, href=_report_of(name)), state_said(change)

@@ -73,7 +73,7 @@ def _schedule(schedule: ScheduleEntry, deployment: str) -> DeploymentScheduleCre
         cron = CronSchedule(cron=schedule.cron, timezone=schedule.timezone)
     except ValidationError as error:
         raise UsageError(
-            f"a schedule of {deployment} is refused: {error.errors()[0]['msg'].removeprefix('Value error, ')}",
+            f"the schedule of {deployment} is invalid: {error.errors()[0]['msg'].removeprefix('Value error, ')}",
             where=f"schedule {schedule.slug}",
             expected="five fields of cron and the name of a time zone, such as 15 3 * * * in Europe/Berlin",
             got=f"{schedule.cron} in {schedule.timezone}",

@@ -60,12 +60,12 @@ def report_app(lakes: tuple[Folder, ...], hosts: Sequence[str]) -> Starlette:
     folders = [lake / "runs" for lake in lakes]
 
     def index(_: Request) -> Response:
-        return HTMLResponse(first_page(lakes, stamp_lakes(lakes)))
+        return HTMLResponse(first_page(lakes, stamp_lakes(*lakes)))
 
     def leaderboard(request: Request) -> Response:
         try:
             lake = lakes[request.path_params["lake"]]
-            return HTMLResponse(leaderboard_page(lake, request.path_params["benchmark"], stamp_lakes([lake])))
+            return HTMLResponse(leaderboard_page(lake, request.path_params["benchmark"], stamp_lakes(lake)))
         except (IndexError, MoodflowError):
             return PlainTextResponse("there is no such leaderboard\n", 404)
 

@@ -38,14 +38,6 @@ class ServeOptions(NamedTuple):
     schedules: Mapping[str, str]
 
 
-class Login(NamedTuple):
-    """`user:password` of the server, whether it was made just now, and the file it is in unless the user gave it."""
-
-    auth: str
-    is_new: bool
-    kept_in: Path | None
-
-
 def serve_session(options: ServeOptions, show: Callable[[ServedSession], None]) -> int:
     """Serve until a signal comes, and return the exit status; `show` prints the document that says what is where."""
     _refuse_other_server()
@@ -63,20 +55,19 @@ def serve_session(options: ServeOptions, show: Callable[[ServedSession], None]) 
         serve_reports(reporting, lakes) as reports_url,
     ):
         given = os.environ.get(SERVER_AUTH)
-        login = Login(given, is_new=False, kept_in=None) if given else keep_auth(home / "moodflow-serve.password")
+        auth, login = (given, LoginHint(file=None, made=None)) if given else keep_auth(home / "moodflow-serve.password")
         os.environ[KEY_ADDRESSES] = f"{os.environ.get(KEY_ADDRESSES, '')} {key_addresses(deployments)}".strip()
         log("starting the Prefect server, a few seconds")
-        server = _start_server(listening, login.auth, reports_url, home)
+        server = _start_server(listening, auth, reports_url, home)
         webhook = SecretStr(options.webhook) if options.webhook else None
 
         def announce(ready: tuple[ServedDeployment, ...]) -> None:
-            hint = LoginHint(file=login.kept_in and str(login.kept_in), made=login.auth if login.is_new else None)
             session = ServedSession(
                 ui=server.origin,
                 api=server.api_url,
                 reports=reports_url,
                 config=str(config),
-                login=hint,
+                login=login,
                 webhook=webhook is not None,
                 deployments=ready,
             )
@@ -91,7 +82,7 @@ def listen(host: str, port: int, option: str) -> socket.socket:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         if not is_loopback(str(address[0])):
             raise UsageError(
-                "moodflow serve is for this machine alone: it speaks plain HTTP",
+                "moodflow serve accepts only local addresses, because it speaks plain HTTP",
                 where="--host",
                 expected="127.0.0.1, ::1 or localhost",
                 got=host,
@@ -104,26 +95,26 @@ def listen(host: str, port: int, option: str) -> socket.socket:
             where=f"{option} {port}",
             expected="a free port between 1024 and 65535, or 0 for any",
             got=str(error),
-            next_step=f"end what uses it, or name another with {option}",
+            next_step=f"stop the program that uses it, or choose another with {option}",
         ) from error
 
 
-def keep_auth(path: Path) -> Login:
-    """Return the login that is kept in a file which only its owner may read, or a new one."""
+def keep_auth(path: Path) -> tuple[str, LoginHint]:
+    """Return `user:password` as kept in a file that only its owner may read, or a new one, and what to say of it."""
     with suppress(FileNotFoundError):
         path.chmod(0o600)
         if kept := path.read_text(encoding="utf-8").strip():
-            return Login(kept, is_new=False, kept_in=path)
+            return kept, LoginHint(file=str(path), made=None)
     made = new_login()
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         file.write(f"{made}\n")
-    return Login(made, is_new=True, kept_in=path)
+    return made, LoginHint(file=str(path), made=made)
 
 
 def _refuse_other_server() -> None:
     if url := PREFECT_API_URL.value():
         raise UsageError(
-            "a Prefect server is configured already, and moodflow serve starts one of its own",
+            "another Prefect server is configured, but moodflow serve starts its own",
             where="PREFECT_API_URL, or Prefect's profile",
             expected="no server configured",
             got=url,
@@ -137,9 +128,9 @@ def _alone(home: Path) -> AbstractContextManager[Any]:
         return FileLock(home / "moodflow-serve.lock").acquire(timeout=0)
     except Timeout:
         raise UsageError(
-            "moodflow serve is running already",
+            "moodflow serve is already running",
             where=str(home),
-            expected="one at a time for each folder of Prefect",
+            expected="one per Prefect folder",
             next_step="stop the other one, or name another folder with PREFECT_HOME",
         ) from None
 

@@ -17,19 +17,17 @@ class OfItem(dy.Schema):
     item_id = dy.String(primary_key=True, min_length=1, description="id of the item in its dataset")
 
 
-class OfAskedItem(OfItem):
-    """Columns that rows about one item, asked once, begin with."""
-
-    model = dy.String(primary_key=True, min_length=1, description="model under test")
-    setting = dy.String(primary_key=True, min_length=1, description="how it was asked")
-    repetition = dy.Int64(primary_key=True, min=0, description="0-based number of the time that the item was asked")
-
-
 class OfSystem(dy.Schema):
     """Columns that rows about one model in one setting begin with."""
 
     model = dy.String(primary_key=True, min_length=1, description="model under test")
     setting = dy.String(primary_key=True, min_length=1, description="how it was asked")
+
+
+class OfAskedItem(OfItem, OfSystem):
+    """Columns that rows about one item, asked once, begin with."""
+
+    repetition = dy.Int64(primary_key=True, min=0, description="0-based number of the time that the item was asked")
 
 
 def likeliest_tokens(description: str) -> dy.List:
@@ -53,20 +51,18 @@ def row_model(schema: type[dy.Schema], names: Iterable[str] = ()) -> type[Frozen
 
 
 def _model(name: str, columns: Mapping[str, dy.Column]) -> type[Frozen]:
-    fields: dict[str, Any] = {column: _field(columns[column]) for column in columns}
+    fields: dict[str, Any] = {field: (_type(column), Field(description=column.description)) for field, column in columns.items()}
     return create_model(name, __base__=Frozen, **fields)
 
 
-def _field(column: dy.Column) -> tuple[Any, Any]:
-    return (_type(column) | None if column.nullable else _type(column)), Field(description=column.description)
-
-
 def _type(column: dy.Column) -> Any:
-    if isinstance(column, dy.List):
-        inner = _type(column.inner)
-        return GenericAlias(tuple, (inner | None if column.inner.nullable else inner, ...))
-    if isinstance(column, dy.Struct):
-        return _model("_".join(column.inner), column.inner)
-    if isinstance(column, dy.Enum):
-        return Literal[*column.categories]
-    return column.dtype.to_python()
+    match column:
+        case dy.List():
+            kind: Any = GenericAlias(tuple, (_type(column.inner), ...))
+        case dy.Struct():
+            kind = _model("_".join(column.inner), column.inner)
+        case dy.Enum():
+            kind = Literal[*column.categories]
+        case _:
+            kind = column.dtype.to_python()
+    return kind | None if column.nullable else kind

@@ -22,11 +22,7 @@ class Items(OfItem):
     question_type = dy.String(min_length=1, description="form of the question: decides prompt, parser and metrics")
     cluster = dy.String(min_length=1, description="what it shares with others; else its own id")
     subset = dy.String(nullable=True, description="part of the dataset that it belongs to; null = none")
-    groups = dy.List(
-        dy.Struct({"name": dy.String(), "value": dy.String()}),
-        nullable=True,
-        description="to break down by",
-    )
+    groups = dy.List(dy.Struct({"name": dy.String(), "value": dy.String()}), nullable=True, description="to break down by")
     context = dy.String(nullable=True, description="text that the question is about; null = none")
     question = dy.String(min_length=1, description="what is asked")
     options = dy.List(dy.String(), nullable=True, description="answers to choose from, in their own order; null = none")
@@ -91,6 +87,14 @@ class Items(OfItem):
         gold = pl.col("reference_gold_indices")
         inside = (gold.list.min() >= 0) & (gold.list.max() < pl.col("options").list.len())
         return gold.is_null() | (gold.list.len() == 0) | inside.fill_null(value=False)
+
+
+class RejectedItems(Items):
+    """One row per item that breaks a rule; it stands beside `items`, and nothing validates it. Written by build."""
+
+    broken_rules = dy.List(dy.String(), description="rules that the item breaks")
+    reason = dy.String(nullable=True, description="why it could not be built, if it could not")
+    rows_in_all = dy.Int32(description="items that the dataset would have if no row broke a rule")
 
 
 class Contexts(OfItem):

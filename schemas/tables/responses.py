@@ -32,9 +32,7 @@ class Responses(OfAskedItem):
     http_status = dy.Int64(nullable=True, description="status of the answer; null = none came")
     prompt_tokens = dy.Int64(nullable=True, min=0, description="as the server counts; null = it does not")
     completion_tokens = dy.Int64(nullable=True, min=0, description="as the server counts; null = it does not")
-    token_logprobs = likeliest_tokens(
-        "likeliest tokens at the reply's first place, natural logarithms; null = not asked for or not sent"
-    )
+    token_logprobs = likeliest_tokens("likeliest at the first place, natural logarithms; null = not asked for or not sent")
     latency_s = dy.Float64(nullable=True, min=0, metadata=MEASURED, description="null = the reply came by a file")
     attempts = dy.Int64(min=1, metadata=MEASURED, description="times the call was sent")
 

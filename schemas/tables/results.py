@@ -33,11 +33,7 @@ class Results(dy.Schema):
     reply = dy.String(nullable=True, description="the answer: of a dialogue a line per turn, of several answers a line per part")
     parsed_answer = dy.String(nullable=True, description="what the reply was read as: letters, label, number or text")
     gold = dy.String(nullable=True, description="right answer, each of several on a line of its own; null = there is none")
-    value = dy.Float64(
-        nullable=True, description="what the answer earned, within the bounds of its metric; null = missing, not 0"
-    )
+    value = dy.Float64(nullable=True, description="what the answer earned, in the metric's own bounds; null = missing, not 0")
     status = dy.String(description="scored; unparsed = counts as wrong; any other status has no value")
     reason = dy.String(nullable=True, description="failure behind the status, as far as it is known")
-    ratings = dy.List(
-        dy.Struct(RATING), nullable=True, description="by the rubric of the method; null = the answer was not rated"
-    )
+    ratings = dy.List(dy.Struct(RATING), nullable=True, description="by the method's rubric; null = the answer was not rated")

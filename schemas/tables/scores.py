@@ -153,14 +153,10 @@ class Totals(OfSystem):
     """One row per (model, setting)."""
 
     total = dy.Float64(nullable=True, min=0, max=100, description="0 if vetoed; null if nothing was scored")
-    total_before_veto = dy.Float64(
-        nullable=True, min=0, max=100, description="weighted mean of the main abilities but the gate; null = nothing was scored"
-    )
+    total_before_veto = dy.Float64(nullable=True, min=0, max=100, description="weighted mean of all main abilities but the gate")
     ci_low = dy.Float64(nullable=True, min=0, max=100, description="95 % interval of total_before_veto")
     ci_high = dy.Float64(nullable=True, min=0, max=100, description="upper end of that interval")
-    gate_score = dy.Float64(
-        nullable=True, min=0, max=100, description="score of the gate; null = there is none, or nothing of it was scored"
-    )
+    gate_score = dy.Float64(nullable=True, min=0, max=100, description="of the gate; null = none, or nothing of it scored")
     gate_ci_low = dy.Float64(nullable=True, min=0, max=100, description="95 % interval of gate_score")
     gate_ci_high = dy.Float64(nullable=True, min=0, max=100, description="upper end of that interval")
     gate_coverage = dy.Float64(nullable=True, min=0, max=1, description="datasets of the gate scored / all")

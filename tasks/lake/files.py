@@ -60,7 +60,7 @@ def create_file(path: Folder, content: bytes | memoryview) -> bool:
 def require_absent(path: Path) -> None:
     """Raise UsageError if a file is there already."""
     if path.exists():
-        raise UsageError("the file exists already", where=str(path), next_step="name another place, or move it away")
+        raise UsageError("the file already exists", where=str(path), next_step="choose another path, or move it")
 
 
 @contextmanager

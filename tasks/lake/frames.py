@@ -27,9 +27,9 @@ def unreadable(path: Folder) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise LakeError(
-            "a partition of the lake is gone",
+            "a partition of the lake is missing",
             where=str(path),
-            expected="the file that was written",
+            expected="the file of the run",
             got="no such file",
             next_step="restore it from a backup, or run its plan again; replies in the journal are not paid twice",
         ) from error
@@ -76,12 +76,11 @@ class KeptFrames:
                 self._size -= self._frames.popitem(last=False)[1][1]
 
 
-def described(rows: pl.DataFrame, schema: type[dy.Schema] | None) -> pa.Schema:
+def described(rows: pl.DataFrame, schema: type[dy.Schema]) -> pa.Schema:
     """Return the Arrow schema of rows, with what the schema of their layer says of each column as the field's `description`."""
-    columns = schema.columns() if schema else {}
-    texts = {name: str(column.description) for name, column in columns.items() if column.description}
+    texts = {name: column.description or "" for name, column in schema.columns().items()}
     return pa.schema(
-        field.with_metadata({**(field.metadata or {}), "description": texts[field.name]}) if field.name in texts else field
+        field.with_metadata({**(field.metadata or {}), "description": texts.get(field.name, "")})
         for field in rows.clear().to_arrow().schema
     )
 

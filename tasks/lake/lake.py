@@ -26,6 +26,7 @@ from schemas.lineage import CodeVersion, Footer, PartitionKey, PartitionRef
 from schemas.metrics import sort_keys
 from schemas.printing import tell
 from schemas.tables.columns import measured_columns
+from schemas.tables.items import RejectedItems
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file, untrusted, unwritable
 from tasks.lake.frames import KeptFrames, described, unreadable
 from tasks.lake.local_state import state_folder
@@ -91,7 +92,7 @@ class Lake:
     def write_rejected(self, key: PartitionKey, rejected: pl.DataFrame) -> PartitionRef:
         """Write rows that broke a rule to the layer's `<layer>_rejected` sibling."""
         sibling = key.model_copy(update={"layer": f"{key.layer}_rejected"})
-        return self._write_rows(sibling, rejected, None, complete=True)
+        return self._write_rows(sibling, rejected, RejectedItems, complete=True)
 
     def read(self, ref: PartitionRef, schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
         """Read a partition, checked by its content hash: rows that have it were validated when they were written.
@@ -165,10 +166,8 @@ class Lake:
         """Return the hash of a file's bytes: of measured columns, footer and padding too, which no content hash covers."""
         return sha256(self._read_bytes(ref)).hexdigest()
 
-    def _write_rows(
-        self, key: PartitionKey, rows: pl.DataFrame, schema: type[dy.Schema] | None, *, complete: bool
-    ) -> PartitionRef:
-        measured = measured_columns(schema) if schema else ()
+    def _write_rows(self, key: PartitionKey, rows: pl.DataFrame, schema: type[dy.Schema], *, complete: bool) -> PartitionRef:
+        measured = measured_columns(schema)
         content, folder = content_sha256(rows, measured), place_of(key)
         name = f"{key.fingerprint}.parquet" if complete else incomplete_name(self.root / folder, key.fingerprint, content)
         ref = PartitionRef(
@@ -201,8 +200,7 @@ class Lake:
             elif not create_file(path, encoded):
                 # Another machine was faster: what it was answered is what both go on with.
                 return self.find(key) or ref
-        if schema:
-            _CHECKED.put((sha256(encoded).hexdigest(), content, schema), rows)
+        _CHECKED.put((sha256(encoded).hexdigest(), content, schema), rows)
         return ref
 
     def _holds(self, ref: PartitionRef, measured: tuple[str, ...]) -> bool:

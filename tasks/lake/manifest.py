@@ -109,7 +109,7 @@ def describe_models(lake: Folder, run: str, about: Mapping[str, ModelDescription
     broken = [file.name for file in check.broken if (file.name, file.expected) not in half_done] if check else [SEAL]
     if broken:
         raise LakeError(
-            "the run's folder is not as it was sealed, so its models are not described again",
+            "the run's files do not match their seal, so the descriptions of its models stay",
             where=str(folder),
             expected="files with the hashes of the seal",
             got=f"changed or gone: {', '.join(broken)}",
@@ -191,7 +191,7 @@ def read_manifests(lake: Folder, *, need_all: bool = False) -> Iterator[RunManif
 
     One that cannot be read is an error with `need_all`, else it is named on standard error and passed over.
     """
-    stamps, index = _stamps(lake), RunIndex(lake)
+    stamps, index = run_stamps(lake), RunIndex(lake)
     for run in newest_first(stamps):
         if (manifest := index.find(run, stamps[run])) is None:
             try:
@@ -206,7 +206,8 @@ def read_manifests(lake: Folder, *, need_all: bool = False) -> Iterator[RunManif
     index.save()
 
 
-def _stamps(lake: Folder) -> dict[str, Stamp]:
+def run_stamps(lake: Folder) -> dict[str, Stamp]:
+    """Return what tells the manifest of each run from any other that was in its place."""
     if not isinstance(lake, Path):
         store: Any = lake / "runs"
         objects = store.fs.glob(f"{store.path}/*/{MANIFEST}", detail=True)  # one request for a thousand

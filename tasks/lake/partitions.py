@@ -114,10 +114,10 @@ class Holdings:
         refs = [ref for ref in begun if ref.complete or ref.fingerprint not in self.partitions]
         if len(refs) > 1:
             raise UsageError(
-                f"{len(refs)} partitions have a fingerprint that begins like this",
+                f"{len(refs)} partitions match this prefix",
                 expected="digits that only one begins with, or the path of a file",
                 got=start,
-                next_step=f"name one: {', '.join(ref.path for ref in refs[:3])}",
+                next_step=f"use one of {', '.join(ref.path for ref in refs[:3])}",
             )
         return refs[0] if refs else None
 

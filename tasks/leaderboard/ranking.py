@@ -153,13 +153,13 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
     manifests = tuple(read_listed(folder, name) for name in names) or manifests_of(blueprint, folder)
     if not manifests:
         raise UsageError(
-            f"no run of {blueprint.name} is in the lake",
+            f"the lake has no run of {blueprint.name}",
             where=str(folder),
-            next_step=f"moodflow run {benchmark} --model NAME makes one, or show the paper's table with --published",
+            next_step=f"moodflow run {benchmark} --model NAME, or --published for the paper's table",
         )
     for manifest in (manifest for manifest in manifests if manifest.benchmark != blueprint.name):
         raise UsageError(
-            f"run {manifest.run} is of another benchmark",
+            f"run {manifest.run} belongs to another benchmark",
             where="--run",
             expected=f"a run of {blueprint.name}",
             got=manifest.benchmark,

@@ -86,7 +86,7 @@ def graph_of_file(lake: Lake, path: str, name_sources: NameSources) -> LineageGr
         return graph_of_run(lake, read_manifest(lake.root, run), name_sources, None if name == MANIFEST else path)
     if (ref := located(path)) is None:
         raise UsageError(
-            "no lineage is kept of this file",
+            "this file has no lineage",
             where=str(lake.root),
             expected="a run, a partition (<layer>/.../<fingerprint>.parquet), or a file of a run's folder",
             got=path,
@@ -147,7 +147,9 @@ class _GraphBuilder:
                 self.add_partition(sibling, rejected_of=node)
             for parent in described.parents:
                 held = refs_of_run.get(parent) or self._held(parent)
-                self.link(held.path if held else self.add(_unknown_node(parent)), node)
+                # Of a parent that is nowhere to be found not even its layer is known.
+                lost = LineageNode(id=f"partition:{parent}", kind="partition", fingerprint=parent.partition(".")[0], state="gone")
+                self.link(held.path if held else self.add(lost), node)
                 if held and parent not in seen:
                     seen.add(parent)
                     left.append(held)
@@ -206,11 +208,6 @@ def _source_node(digest: str, name: SourceName) -> LineageNode:
         state="recorded",
         source=name,
     )
-
-
-def _unknown_node(identity: str) -> LineageNode:
-    """Return the node of a parent that is named and nowhere to be found: not even its layer is known."""
-    return LineageNode(id=f"partition:{identity}", kind="partition", fingerprint=identity.partition(".")[0], state="gone")
 
 
 def _read(lake: Lake, ref: PartitionRef) -> tuple[Footer | None, NodeState]:

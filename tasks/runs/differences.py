@@ -6,10 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 import dataframely as dy
 import polars as pl
 
-from schemas.lineage import PartitionRef
 from schemas.tables.columns import measured_columns
-from tasks.lake.lake import Lake
-from tasks.lake.partitions import content_sha256
 
 KeyT = TypeVar("KeyT")
 
@@ -27,14 +24,6 @@ class CellDifference(NamedTuple):
     column: str
     stored: str
     recomputed: str
-
-
-def has_rows(lake: Lake, ref: PartitionRef, rows: pl.DataFrame, schema: type[dy.Schema]) -> bool:
-    """Return whether a partition has these rows, sorted as written; columns that its layer has got since are left out."""
-    if content_sha256(rows, measured_columns(schema)) == ref.content_sha256:
-        return True
-    had = rows.select(name for name in lake.read_rows(ref).columns if name in rows.columns)
-    return content_sha256(had, [name for name in measured_columns(schema) if name in had.columns]) == ref.content_sha256
 
 
 def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: type[dy.Schema]) -> CellDifference | None:

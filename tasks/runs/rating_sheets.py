@@ -82,7 +82,7 @@ def draw_answers(run: PastRun, method: str | None, rubric: str | None, sample: i
     answers = sorted(_answers(run, rated), key=lambda answer: hash_settings([seed, answer.id]))[:sample]
     if not answers:
         raise UsageError(
-            "the run has no answer that people could rate",
+            "the run has no answers for people to rate",
             where=f"run {run.name}",
             expected="free-text answers of a judged method, or of any with --rubric",
             got=f"methods {', '.join(dict.fromkeys(spec.id for _, spec in methods))}",

@@ -1,6 +1,6 @@
 """The tables of a run that a report reads, and the systems they are about."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from inspect import signature
@@ -160,7 +160,8 @@ class ReportData:
     def systems(self) -> tuple[System, ...]:
         """Ranked models first, then by total (vetoed ones have 0), then by name; those without a row come last."""
         scored = [System(row["model"], row["setting"]) for row in ordered(self.totals)]
-        return tuple(dict.fromkeys([*scored, *_planned(self.manifest.plan)]))
+        settings, models = self.manifest.plan.get("settings", (BASE_SETTING,)), self.manifest.plan.get("models", ())
+        return tuple(dict.fromkeys([*scored, *(System(model["name"], setting) for model in models for setting in settings)]))
 
     @cached_property
     def baselines(self) -> dict[tuple[str, Metric], Baselines]:
@@ -191,9 +192,3 @@ class ReportData:
         """Return sort key: datasets in the blueprint's order, others last by name."""
         order = [*self.titles, dataset]
         return order.index(dataset), dataset
-
-
-def _planned(plan: Row) -> Iterator[System]:
-    for model in plan.get("models", ()):
-        for setting in plan.get("settings", (BASE_SETTING,)):
-            yield System(model["name"], setting)

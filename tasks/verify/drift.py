@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from tasks.datasets.catalogue import LAZY_ITEMS_VERSION, find_dataset
 from tasks.datasets.own_items import in_folder, local_dataset
 from tasks.judging.executor import JUDGEMENTS_VERSION
 from tasks.judging.people import PEOPLE_VERSION
-from tasks.judging.rubrics import OwnRubrics, load_rubric
+from tasks.judging.rubrics import load_rubric
 from tasks.lake.manifest import notices
 from tasks.lake.partitions import canonical_json
 from tasks.metrics.item_scores import METRICS_VERSION
@@ -157,21 +158,16 @@ def asked_parts(ref: PartitionRef, settings: Mapping[str, Any], blueprint: Mappi
 
 def judged_parts(ref: PartitionRef, _settings: Mapping[str, Any], blueprint: Mapping[str, Any]) -> dict[str, str]:
     """Return the parts of ratings."""
-    version = PEOPLE_VERSION if ref.by_people else JUDGEMENTS_VERSION
-    return {VERSION: version, "rubric_sha256": _rubric_sha256(ref.key("rubric"), blueprint.get("own_rubrics", {}))}
+    version, rubric = PEOPLE_VERSION if ref.by_people else JUDGEMENTS_VERSION, GONE
+    with suppress(UsageError):
+        rubric = load_rubric(ref.key("rubric"), blueprint.get("own_rubrics", {})).sha256
+    return {VERSION: version, "rubric_sha256": rubric}
 
 
 def scored_parts(_ref: PartitionRef, settings: Mapping[str, Any], _blueprint: Mapping[str, Any]) -> dict[str, str]:
     """Return the version by which replies are scored, in the profile of the partition."""
     profile = str(settings.get("profile"))
     return {VERSION: PROFILES[profile].version if profile in PROFILES else METRICS_VERSION}
-
-
-def _rubric_sha256(name: str, own: OwnRubrics) -> str:
-    try:
-        return load_rubric(name, own).sha256
-    except UsageError:
-        return GONE
 
 
 Built = tuple[str, tuple[str, ...]]
@@ -220,7 +216,7 @@ def gold_rows(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
             records = read_dataset(spec, [locator.locate(file) for file in spec.files])
             samples = list_samples(spec, records, ContextOptions(**footer.settings.get("contexts", {})), footer.settings["seed"])
             return annotate_items(spec, samples, stored.lake.read(items, Items)["item_id"])[ref.layer]
-    raise SourceError(f"dataset {name} has no source that is as it was")
+    raise SourceError(f"the source files of dataset {name} have changed")
 
 
 def _locator_of(manifest: RunManifest) -> Locator:

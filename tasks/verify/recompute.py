@@ -54,7 +54,7 @@ class StoredRun:
         """Return partitions that one was computed from, in the order of the manifest; LakeError if it does not list one."""
         if unknown := [parent for parent in ref.parents if parent not in self.by_identity]:
             raise LakeError(
-                "a partition rests on another one that the manifest does not list",
+                "a partition depends on one that is not in the manifest",
                 where=ref.path,
                 expected="all its inputs among the partitions of the run",
                 got=f"none of fingerprint {unknown[0][:12]}",

@@ -127,9 +127,7 @@ def partitions(folder: Path) -> dict[str, str]:
     """Path -> hash of the rows, without measured columns, of every partition, each read, validated and hashed again."""
     lake = Lake(folder, CodeVersion("test", None))
     found = {}
-    for path in sorted(folder.rglob("*.parquet")):
-        if path.is_relative_to(folder / "runs"):
-            continue  # tables that follow from the manifest
+    for path in sorted(path for layer in layers(folder) for path in (folder / layer).rglob("*.parquet")):
         footer = json.loads(pl.read_parquet_metadata(path)["moodflow"])
         ref = PartitionRef.model_validate(footer["partition"])
         assert ref.path == path.relative_to(folder).as_posix()
@@ -139,7 +137,8 @@ def partitions(folder: Path) -> dict[str, str]:
 
 
 def layers(folder: Path) -> set[str]:
-    return {path.relative_to(folder).parts[0] for path in folder.rglob("*.parquet")}
+    """Names of the layers that have files; the tables of a run are in none."""
+    return {path.relative_to(folder).parts[0] for path in folder.rglob("*.parquet")} - {"runs"}
 
 
 def unfinished(folder: Path) -> list[Path]:

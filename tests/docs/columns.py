@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import dataframely as dy
 
+from schemas.tables.items import RejectedItems
 from schemas.tables.layers import LAYERS, in_order
 from schemas.tables.results import Results
 from schemas.tables.role_cards import RoleCards
@@ -17,7 +18,15 @@ Every column of every table, as its schema and the `description` of its Parquet 
 writes it, says [the lake's own page](../parquet/README.md); how to query these tables, [Read the lake](read-the-lake.md).
 A type that ends in `?` may be null. This page is made of the schemas: `python -m tests.docs.columns`.
 """
-TYPES = {"String": "text", "Enum": "text", "Int64": "integer", "Float64": "number", "Bool": "true or false", "Struct": "record"}
+TYPES = {
+    "String": "text",
+    "Enum": "text",
+    "Int32": "integer",
+    "Int64": "integer",
+    "Float64": "number",
+    "Bool": "true or false",
+    "Struct": "record",
+}
 
 
 def type_of(column: dy.Column) -> str:
@@ -36,6 +45,7 @@ def section(title: str, schema: type[dy.Schema]) -> Iterator[str]:
 
 def page() -> str:
     tables = {name: LAYERS[name].schema for name in in_order()}
+    tables |= {"items_rejected": RejectedItems}
     tables |= {"role_cards": RoleCards, "runs: partitions.parquet": Partitions, "runs: blueprint.parquet": BlueprintParts}
     tables |= {"The table of moodflow export": Results}
     return "\n".join([HEAD.rstrip("\n"), *(line for title, schema in tables.items() for line in section(title, schema))]) + "\n"

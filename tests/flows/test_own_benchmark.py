@@ -83,7 +83,7 @@ def test_gold_of_a_package_is_computed_again(diary: Install, done: Ended) -> Non
     is_verified, layers, told = verified(diary, run)
     assert (is_verified, layers["diary_moods"], len(told)) == (False, False, 2)
     assert told[0].startswith("dataset diary_days: source sha256 was ")
-    assert told[1].endswith("was not made again: dataset diary_days has no source that is as it was")
+    assert told[1].endswith("was not made again: the source files of dataset diary_days have changed")
     days.write_text(DAYS, encoding="utf-8")
 
 

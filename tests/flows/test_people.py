@@ -193,7 +193,7 @@ def test_withheld_answers_are_left_out(lake: Path, tmp_path: Path) -> None:
     past = reopen(parse_folder(str(lake)), run(lake)["run"])
     notices = [notice.model_copy(update={"redistributable": False}) for notice in past.manifest.datasets]
     manifest = past.manifest.model_copy(update={"datasets": tuple(notices), "redacted": True})
-    with pytest.raises(Exception, match="the run has no answer that people could rate"):
+    with pytest.raises(Exception, match="the run has no answers for people to rate"):
         draw_answers(type(past)(manifest, past.blueprint, past.lake), None, None, None, 0)
 
 
@@ -201,7 +201,7 @@ def test_wrong_options_are_refused(lake: Path, tmp_path: Path) -> None:
     write_benchmark(tmp_path, "people")
     name = run(lake)["run"]
     assert_one_message(ended("runs", "rate", name, "--lake", lake), "either a sheet is written")
-    assert_one_message(sheet(name, lake, "--method", "none")[0], "no answer that people could rate", "got: methods judge")
+    assert_one_message(sheet(name, lake, "--method", "none")[0], "no answers for people to rate", "got: methods judge")
     assert_one_message(sheet(name, lake, "--rubric", "kindnes")[0], "there is no rubric kindnes")
     named = ended("run", "own.yaml", "--model", "smollm2", "--judge", "people", "--judge-base-url", "http://localhost:1/v1")
     assert_one_message(named, "no judge can be called people")

@@ -25,5 +25,5 @@ def test_failed_calls_are_missing_or_wrong(tmp_path: Path) -> None:
 
 def test_bundled_items_have_no_reference_score(tmp_path: Path) -> None:
     done = ended("build", "moodbench-mini", "--set", "profile=reference", "--lake", tmp_path)
-    expected = "none of the datasets of moodbench-mini can be had in the reference profile"
+    expected = "no dataset of moodbench-mini is available in the reference profile"
     assert_one_message(done, expected, "it is none of the sixty datasets that the released code scores")

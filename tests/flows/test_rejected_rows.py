@@ -95,7 +95,7 @@ def test_fourteen_rejected_of_sixteen_stop_their_dataset(tmp_path: Path, place: 
     assert layer(tmp_path / "lake", "items_rejected").height == 14
     alone, _, calls = run(tmp_path, "attunebench", place, knowing(MODELS["oracle"]))
     assert calls == 0
-    assert_one_message(alone, "none of the datasets of attunebench can be had", "14 rows of 16 break a rule", RULE)
+    assert_one_message(alone, "no dataset of attunebench is available", "14 rows of 16 break a rule", RULE)
 
 
 def test_datasets_check_names_rejected_conversations(tmp_path: Path) -> None:

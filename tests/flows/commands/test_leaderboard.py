@@ -48,7 +48,7 @@ def test_a_papers_table_as_files(tmp_path: Path) -> None:
         (["--published", "--run", "r"], "a paper's table has no runs"),
         (["--published", "--with-published"], "a paper's table has no runs"),
         (["--run", "nowhere"], "such as: r"),
-        (["--run", "r"], "run r is of another benchmark"),
+        (["--run", "r"], "run r belongs to another benchmark"),
     ],
 )
 def test_wrong_usage_is_told(options: list[str], message: str, tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_an_unusable_database_is_one_message(
         file.write_bytes(content * 1000)
     ended = end_of(start(file.parent, tmp_path, *build("mini_eq_test")))
     assert ended.err.startswith(f"{STARTING}Error: Prefect's database cannot be used\n  where: {file}\n")
-    advice = "next step: move it away, or name another folder with PREFECT_HOME"
+    advice = "next step: move it, or set PREFECT_HOME to another folder"
     assert_one_message(Ended(ended.status, ended.out, ended.err), f"got: {reason}\n", advice)
 
 
@@ -143,7 +143,7 @@ def test_servers_that_start_together_make_one_database(tmp_path: Path) -> None:
 def test_a_forbidden_temporary_server_is_not_started(tmp_path: Path) -> None:
     ended = end_of(start(tmp_path, tmp_path, *build("mini_eq_test"), PREFECT_SERVER_EPHEMERAL_ENABLED="false"))
     assert ended.status == 2
-    assert ended.err.startswith("Error: no Prefect server is configured, and a temporary one is forbidden\n")
+    assert ended.err.startswith("Error: no Prefect server is configured and temporary servers are disabled\n")
 
 
 @pytest.mark.parametrize(

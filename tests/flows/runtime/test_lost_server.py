@@ -82,7 +82,7 @@ def test_lost_server_ends_run_with_one_message(
         assert err.count("Error: ") == 1
         assert "Traceback" not in err
         for words in (
-            "Error: the Prefect server does not answer any more",
+            "Error: the Prefect server stopped answering",
             f"where: PREFECT_API_URL={own_server.url}",
             "expected: an answer within 2 s",
             "next step: start it, then run the same command; finished partitions and answered calls are kept",
@@ -119,7 +119,10 @@ def test_a_server_of_another_major_version_is_refused(tmp_path: Path) -> None:
     with Pages() as server:
         refused = asked(tmp_path, f"{server.url}/later")
     assert_one_message(
-        refused, "Error: the Prefect server refuses\n", "got: Found incompatible versions: client: 3.", "server: 4.0.0"
+        refused,
+        "Error: the Prefect server refused the request\n",
+        "got: Found incompatible versions: client: 3.",
+        "server: 4.0.0",
     )
 
 
@@ -127,7 +130,7 @@ def test_a_server_whose_login_is_missing_is_refused(started_prefect: PrefectServ
     with temporary_settings({PREFECT_API_AUTH_STRING: None}):
         refused = asked(tmp_path, started_prefect.url)
     assert_one_message(
-        refused, "Error: the Prefect server refuses\n", "401 Unauthorized", "set PREFECT_API_AUTH_STRING to its login"
+        refused, "Error: the Prefect server refused the request\n", "401 Unauthorized", "set PREFECT_API_AUTH_STRING to its login"
     )
 
 
@@ -145,7 +148,7 @@ def test_request_that_is_given_up_is_same_message(prefect_server: str, monkeypat
 
     said: list[tuple[str, int]] = []
     monkeypatch.setattr(lost_server, "leave_soon", lambda text, status: said.append((text, status)))
-    with pytest.raises(EndpointError, match="the Prefect server does not answer any more") as error:
+    with pytest.raises(EndpointError, match="the Prefect server stopped answering") as error:
         asyncio.run(lost_server.on_server(work))
     assert (error.value.where, error.value.got) == (f"PREFECT_API_URL={prefect_server}", "All connection attempts failed")
     assert said == [(f"Error: {error.value}\n", 2)]

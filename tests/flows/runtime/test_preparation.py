@@ -38,8 +38,8 @@ def test_limits_below_what_is_asked_for_are_told(tmp_path: Path) -> None:
     limits: dict[str, Any] = {"max_tokens": 100, "set": ["judge.sampling.max_tokens=50"]}
     # A reply takes 160 tokens, an answer 64. Names of 37, 45 and 21 letters: 16 + (8 + 12) + (8 + 15) + (8 + 7).
     assert list(cut_short(resolve(read_plan(LONG_MINI, replace(asked, **limits))))) == [
-        "replies of m end at 100 tokens, and more are wanted by long_mini_mc1 (160); raise --max-tokens",
-        "replies of j end at 50 tokens, and more are wanted by long_mini_mc1 (74); raise judge.sampling.max_tokens",
+        "replies of m are limited to 100 tokens, but more are needed for long_mini_mc1 (160); raise --max-tokens",
+        "replies of j are limited to 50 tokens, but more are needed for long_mini_mc1 (74); raise judge.sampling.max_tokens",
     ]
 
 
@@ -76,7 +76,7 @@ def test_too_few_open_files_are_told_first(tmp_path: Path, monkeypatch: pytest.M
     judge = ("--judge", "j", "--judge-base-url", at, "--set", "judge.concurrency=4")
     done = ended("run", "moodbench-mini", *model, *judge, "--lake", tmp_path / "lake")
     # One for each of the 8 calls in flight of the one and the 4 of the other, though of one server, and 128 others.
-    assert_one_message(done, "too few files may be open at once", "expected: at least 140", "got: 64", "ulimit -n 140")
+    assert_one_message(done, "the limit of open files is too low", "expected: at least 140", "got: 64", "ulimit -n 140")
 
 
 def test_unreadable_certificates_are_told_first(monkeypatch: pytest.MonkeyPatch) -> None:

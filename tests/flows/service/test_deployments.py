@@ -37,7 +37,7 @@ from flows.service.deployments import (
 from flows.service.registration import SILENT_S, build_deployment, silent_run_automation
 from flows.service.session import keep_auth, listen
 from schemas.addresses import KEY_ADDRESSES
-from schemas.documents.serve import ConcurrencyEntry
+from schemas.documents.serve import ConcurrencyEntry, LoginHint
 from schemas.errors import UsageError
 from schemas.plan import Plan
 from tasks.steps import check, refused
@@ -113,7 +113,7 @@ def test_only_what_is_written_is_a_parameter(tmp_path: Path) -> None:
             "moodflow serve runs flows.refresh.refresh and flows.evaluate.evaluate alone",
         ),
         ({"shedules": []}, "tried.shedules", "not permitted"),
-        ({"name": "{{ $NAME }}"}, "prefect.yaml", "moodflow serve fills in no templates"),
+        ({"name": "{{ $NAME }}"}, "prefect.yaml", "moodflow serve does not support templates"),
     ],
     ids=["missing", "bound", "misspelt", "other parameter", "foreign flow", "misspelt key", "template"],
 )
@@ -132,7 +132,7 @@ def test_a_fault_of_the_file_is_one_message(tmp_path: Path, changed: dict[str, A
         ("deployments: []", "no deployments"),
         ("a: [", "cannot be read"),
         ("- 1", "no deployments"),
-        (yaml.safe_dump({"deployments": [deployment(URL)] * 2}), "two deployments are named tried"),
+        (yaml.safe_dump({"deployments": [deployment(URL)] * 2}), "two deployments have the name tried"),
         (None, "cannot be read"),
     ],
 )
@@ -180,7 +180,7 @@ def test_a_given_schedule_replaces_those_of_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("cron", "zone"), [("every day", "UTC"), ("0 0 * * *", "Europe/Berlim"), ("61 * * * *", "UTC")])
 def test_a_schedule_that_is_none_is_refused(tmp_path: Path, cron: str, zone: str) -> None:
     (one,) = read_deployments(written(tmp_path, schedules=[{"slug": "s", "cron": cron, "timezone": zone}]))
-    with pytest.raises(UsageError, match="a schedule of tried is refused") as caught:
+    with pytest.raises(UsageError, match="the schedule of tried is invalid") as caught:
         build_deployment(one)
     assert caught.value.got == f"{cron} in {zone}"
 
@@ -208,7 +208,7 @@ def test_a_bad_webhook_is_refused_unseen() -> None:
 
 def test_serve_listens_on_free_loopback_ports_only() -> None:
     for host in ("0.0.0.0", "8.8.8.8"):
-        with pytest.raises(UsageError, match="for this machine alone"):
+        with pytest.raises(UsageError, match="accepts only local addresses"):
             listen(host, 0, "--port")
     with listen("127.0.0.1", 0, "--port") as taken:
         port = taken.getsockname()[1]
@@ -219,16 +219,16 @@ def test_serve_listens_on_free_loopback_ports_only() -> None:
 
 def test_the_password_is_made_once_for_its_owner(tmp_path: Path) -> None:
     path = tmp_path / "password"
-    made = keep_auth(path)
-    assert made.is_new
-    assert made.auth.startswith("moodflow:")
-    assert len(made.auth) > 30
+    made, hint = keep_auth(path)
+    assert hint == LoginHint(file=str(path), made=made)
+    assert made.startswith("moodflow:")
+    assert len(made) > 30
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.chmod(0o644)
-    assert keep_auth(path) == (made.auth, False, path)
+    assert keep_auth(path) == (made, LoginHint(file=str(path), made=None))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.write_text("", encoding="utf-8")
-    assert keep_auth(path).is_new
+    assert keep_auth(path)[1].made is not None
 
 
 def test_the_server_answers_its_own_origin_only() -> None:
@@ -294,7 +294,7 @@ print("nothing is left")
 def test_where_a_server_is_configured_none_is_started(prefect_server: str, tmp_path: Path) -> None:
     done = ended("serve", "--lake", tmp_path)
     assert done.status == 2
-    assert "a Prefect server is configured already" in done.err
+    assert "another Prefect server is configured" in done.err
     assert f"got: {prefect_server}" in done.err
     assert "prefect deploy --all" in done.err
 

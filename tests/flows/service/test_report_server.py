@@ -16,6 +16,7 @@ from tests.tasks.reporting.example_scores import totals_row
 
 ABSENT = (404, b"there is no such file\n")
 ALPHA, BETA, AGAIN = (f"20260101T000000000000Z.{number}-m" for number in (1, 2, 3))
+TITLE = "MoodBench 1.0, bundled items"
 FELL = Regression(what="total", before=80.0, after=70.0, allowed=1.0, message="Total fell")
 
 
@@ -127,7 +128,7 @@ def test_the_first_page_tells_what_lakes_hold(runs: tuple[Path, str]) -> None:
     lake, address = runs
     page = ask(address, "GET", "/")[1].decode()
     ranked, history, listed = (page_rows(page, f"{name}-0") for name in ("leaderboards", "history", "runs"))
-    assert [row.split(" – ")[0] for row in ranked] == ["1 be&lt;ta 70.00", "2 alpha 50.00"]
+    assert [row.split(" – ")[0] for row in ranked] == [f"{TITLE} 1 be&lt;ta 70.00", f"{TITLE} 2 alpha 50.00"]
     when = "1 January 2026, 00:00 UTC, moodbench-mini"
     assert history == [f"{when}: Regressed be&lt;ta (total 80.0 -&gt; 70.0)", f"{when}: Completed no earlier run"]
     assert [row.partition(" 1 January")[0] for row in listed] == [
@@ -147,7 +148,7 @@ def test_the_first_page_tells_what_lakes_hold(runs: tuple[Path, str]) -> None:
         90.0,
         RunChanges(run=ALPHA.replace(".1-", ".4-"), state="Completed", benchmark="moodbench-mini"),
     )
-    assert page_rows(ask(address, "GET", "/")[1].decode(), "leaderboards-0")[0].startswith("1 gamma 90.00")
+    assert page_rows(ask(address, "GET", "/")[1].decode(), "leaderboards-0")[0].startswith(f"{TITLE} 1 gamma 90.00")
 
 
 def test_each_benchmark_has_a_leaderboard(runs: tuple[Path, str]) -> None:

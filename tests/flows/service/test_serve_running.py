@@ -71,7 +71,7 @@ def test_automations_are_made_once_and_mended(home: Path, tmp_path: Path) -> Non
         assert automations() == f"{SILENT_RUN}: as it was\n{REGRESSION}: removed\n"
         assert there() == first
         refused = automations(login="moodflow:guessed")
-        assert "Error: the Prefect server refuses\n" in refused
+        assert "Error: the Prefect server refused the request\n" in refused
         assert "401 Unauthorized" in refused
 
 
@@ -207,7 +207,7 @@ def test_a_dead_server_ends_serve(home: Path, tmp_path: Path) -> None:
         (server,) = (pid for pid, program in processes_of(home).items() if str(PROGRAM) in program)
         second = served.beside("serve", "--port", "0", "--reports-port", "0")
         assert second.returncode == 2
-        assert second.stderr.startswith("Error: moodflow serve is running already\n")
+        assert second.stderr.startswith("Error: moodflow serve is already running\n")
         os.kill(server, signal.SIGKILL)
         assert served.process.wait(LIMIT_S) == 1
         assert "the Prefect server ended by itself, with status -9" in served.stderr

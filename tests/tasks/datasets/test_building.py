@@ -12,7 +12,7 @@ from schemas.dataset import DatasetSpec, LocalFile
 from schemas.errors import RecordError
 from schemas.item import Adapter, Item, Record
 from schemas.question_types import QUESTION_TYPES
-from schemas.tables.items import Contexts, Items
+from schemas.tables.items import Contexts, Items, RejectedItems
 from tasks.datasets.building import build_items
 from tasks.datasets.own_items import local_dataset
 from tests.rows import each_row
@@ -72,7 +72,7 @@ def test_rejected_rows_are_kept_with_rules_they_broke(tmp_path: Path) -> None:
     built = build_items(spec_with(adapt_pair), write(tmp_path, rows), 300, 0)
     assert (built.items.height, built.rejected.height) == (1, 4)
     assert built.items["source_row"].to_list() == [0]
-    assert built.rejected.columns == [*built.items.columns, "broken_rules", "reason", "rows_in_all"]
+    assert built.rejected.schema == pl.Schema(RejectedItems)
     assert dict(zip(built.rejected["source_row"], built.rejected["broken_rules"].to_list(), strict=True)) == {
         1: ["gold_indices_point_at_options", "single_choice_has_one_gold"],
         2: ["options_are_distinct_and_not_empty"],

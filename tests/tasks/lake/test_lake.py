@@ -11,6 +11,7 @@ import pytest
 
 from schemas.errors import LakeError
 from schemas.lineage import CodeVersion, PartitionKey, PartitionRef
+from schemas.tables.items import RejectedItems
 from schemas.tables.responses import Responses
 from schemas.tables.scores import TaskScores
 from tasks.lake.files import replace_file
@@ -97,10 +98,13 @@ def test_footer_says_what_fingerprint_was_computed_from(lake: Lake) -> None:
 
 
 def test_file_describes_its_columns(lake: Lake) -> None:
-    fields = pq.read_schema(on_disk(lake, lake.write(make_key(), make_frame(), TaskScores)))
-    told = {field.name: (field.metadata or {}).get(b"description", b"").decode() for field in fields}
-    assert told == {name: column.description for name, column in TaskScores.columns().items()}
-    assert told["datasets_scored"] == "datasets with a score"
+    scores = lake.write(make_key(), make_frame(), TaskScores)
+    rejected = lake.write_rejected(partition_key("items", {"dataset": "d"}, {}, [], "1"), RejectedItems.create_empty())
+    assert rejected.layer == "items_rejected"
+    for ref, schema in ((scores, TaskScores), (rejected, RejectedItems)):
+        fields = pq.read_schema(on_disk(lake, ref))
+        told = {field.name: (field.metadata or {}).get(b"description", b"").decode() for field in fields}
+        assert told == {name: column.description for name, column in schema.columns().items()}
 
 
 def test_files_with_and_without_descriptions_are_read_together(lake: Lake, tmp_path: Path) -> None:
@@ -164,7 +168,7 @@ def test_missing_file_is_error_and_not_empty_frame(lake: Lake) -> None:
     ref: PartitionRef = lake.write(make_key(), make_frame(), TaskScores)
     lake.path(ref).unlink()
     assert lake.find(make_key()) is None
-    with pytest.raises(LakeError, match="a partition of the lake is gone") as caught:
+    with pytest.raises(LakeError, match="a partition of the lake is missing") as caught:
         lake.read(ref, TaskScores)
     assert "move" not in (caught.value.next_step or "")
 
@@ -184,6 +188,17 @@ def test_file_of_another_version_is_not_called_damaged(lake: Lake) -> None:
     # Rows that are not those that were written are damaged, whatever columns they have.
     with pytest.raises(LakeError, match="damaged"):
         lake.read(ref, TaskScores)
+
+
+def test_closed_names_of_earlier_files_are_texts(lake: Lake) -> None:
+    ref = lake.write(make_key(), make_frame(), TaskScores)
+    path = on_disk(lake, ref)
+    footer = pl.read_parquet_metadata(path)["moodflow"]
+    closed = pl.read_parquet(path, hive_partitioning=False).cast({"task": pl.Enum(["a", "t"])})
+    closed.write_parquet(path, metadata={"moodflow": footer})
+    for rows in (lake.read(ref, TaskScores), lake.read_all([ref], TaskScores)):
+        assert rows.schema["task"] == pl.String
+        assert rows["task"].to_list() == ["a", "t"]
 
 
 @pytest.mark.parametrize("complete", [True, False])

@@ -101,7 +101,7 @@ def test_nothing_stays_of_a_file_that_failed(tmp_path: Path, ending: str) -> Non
     ("name", "said"),
     [
         ("results.txt", "expected: a file that ends in .parquet, .csv, .sqlite, .xlsx"),
-        ("there.csv", "the file exists already"),
+        ("there.csv", "the file already exists"),
         ("nowhere/results.sqlite", "the file cannot be written"),
     ],
 )

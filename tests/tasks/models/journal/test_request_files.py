@@ -69,7 +69,7 @@ def test_set_of_files_per_endpoint_model_and_repetition(tmp_path: Path) -> None:
     body = json.loads(CALLS[0].body_json)
     assert first == {"custom_id": CALLS[0].key, "method": "POST", "url": "/v1/chat/completions", "body": body}
     assert lines(tmp_path / "talks" / "documents.jsonl")[1] == {"custom_id": second["custom_id"], **SUBJECT, "prompt": "second"}
-    with pytest.raises(UsageError, match="the file exists already"):
+    with pytest.raises(UsageError, match="the file already exists"):
         written(CALLS, tmp_path)
 
 
