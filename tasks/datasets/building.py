@@ -244,7 +244,7 @@ def broken_rules(schema: type[dy.Schema], rows: pl.DataFrame) -> pl.Series:
 
 def _unfit(spec: DatasetSpec, records: Sequence[Record], got: str) -> SourceError:
     return SourceError(
-        f"no items of {spec.id} can be built of these files",
+        f"no items of {spec.id} can be built from these files",
         where=", ".join(dict.fromkeys(record.file for record in records)),
         expected="files as the catalogue entry pins them",
         got=got,
@@ -254,7 +254,7 @@ def _unfit(spec: DatasetSpec, records: Sequence[Record], got: str) -> SourceErro
 
 def _unusable(spec: DatasetSpec, record: Record, got: str) -> RecordError:
     return RecordError(
-        f"no item of {spec.id} can be made of this record",
+        f"no item of {spec.id} can be built from this record",
         where=f"{record.file}, row {record.row} (0-based)",
         expected=f"a record as the adapter of {spec.id} reads it",
         got=got,

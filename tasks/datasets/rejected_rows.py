@@ -26,9 +26,9 @@ def require_layout(spec: DatasetSpec, rejected: pl.DataFrame) -> None:
         return
     if rejected.height / rejected["rows_in_all"][0] > MOST_REJECTED:
         raise LayoutError(
-            "files have another layout than their adapter reads",
+            "the files do not have the layout that the adapter expects",
             where=f"{spec.id}: {', '.join(name_source(file) for file in spec.files[:SHOWN_ROWS])}",
-            expected="at most a tenth of the rows break a rule",
+            expected="at most a tenth of the rows rejected",
             got=f"{_counted(rejected)} break a rule, {_rules(spec, rejected)}",
             next_step="check that these are the files of its entry; if their layout has changed, its adapter has to follow",
         )

@@ -69,10 +69,10 @@ def _places(judgements: pl.DataFrame, rubrics: Mapping[str, Rubric]) -> pl.DataF
         rubric = rubrics.get(row["rubric"])
         if rubric is None or row["dimension"] not in rubric.names:
             raise ScoringError(
-                "ratings belong to no rubric that is known",
+                "the ratings belong to an unknown rubric",
                 where=f"rubric {row['rubric']}, dimension {row['dimension']}",
                 expected="; ".join(f"{name}: {', '.join(other.names)}" for name, other in rubrics.items()),
-                next_step="run the infer stage again, so that judges are asked by the rubrics as they are now",
+                next_step="run infer again to rate with the current rubrics",
             )
         turned = 0 if row["judge"] == PEOPLE else row["judge_repetition"]
         rows.append({**row, "place": place_of(rubric, row["dimension"], turned)})

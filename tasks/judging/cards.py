@@ -61,7 +61,7 @@ def find_pipeline(name: str | None) -> CardPipeline:
     """Return the pipeline of a name, by default the first; raise UsageError if there is no such one."""
     name = next(iter(PIPELINES), "") if name is None else name
     if name not in PIPELINES:
-        raise unknown_name("pipeline", name, PIPELINES, "--pipeline", "name one of them, or leave it out")
+        raise unknown_name("pipeline", name, PIPELINES, "--pipeline", "give one of them, or remove the option")
     return PIPELINES[name]
 
 

@@ -92,7 +92,7 @@ def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
         return "\n".join(references) or None
     if len(references) != len(aspects := _aspects_of(item)):
         raise ScoringError(
-            "an item has not one reference for each aspect",
+            "an item does not have one reference per aspect",
             where=f"{item['dataset']}, item {item['item_id']}, rubric {rubric.id}",
             expected=f"{len(aspects)} references: {', '.join(aspects)}" if aspects else "a question type that names references",
             got=str(len(references)),

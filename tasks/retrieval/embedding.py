@@ -76,11 +76,11 @@ def find_embedder(embedder: str) -> EmbedderFiles:
     folder = _in_hub_cache(embedder)
     if folder is None:
         raise UsageError(
-            f"the embedding model {embedder!r} is not on this machine",
+            f"the embedding model {embedder!r} was not found",
             where="embedder",
             expected="auto, minilm, a folder with a modules.json of sentence-transformers, or a model in the local cache",
             got=embedder,
-            next_step=f"run hf download {embedder}, or take minilm, which comes with MoodFlow",
+            next_step=f"run hf download {embedder}, or use minilm, which comes with MoodFlow",
         )
     return _describe(embedder, folder)
 
@@ -176,7 +176,7 @@ def load_model(files: EmbedderFiles) -> Any:
             where=str(files.folder),
             expected="a complete model of sentence-transformers",
             got=f"{type(error).__name__}: {error}",
-            next_step="take embedder minilm, or fetch the model again",
+            next_step="use embedder minilm, or download the model again",
         ) from error
 
 

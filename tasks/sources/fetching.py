@@ -113,7 +113,7 @@ class Addresses:
             f"{source.path} cannot be downloaded",
             where=source.repository,
             expected="a repository on github.com or a dataset on huggingface.co",
-            next_step="fetch it yourself and pass its folder with --mirror",
+            next_step="download it and pass its folder with --mirror",
         )
 
 
@@ -225,7 +225,7 @@ def extract_member(archive: Path, member: str, target: Path) -> None:
                 copyfileobj(content, stream)
     except BROKEN as error:
         got = f"{type(error).__name__}: {error}"
-        raise refused("a complete zip or tar archive without a password", got, "fetch the archive again") from error
+        raise refused("a complete zip or tar archive without a password", got, "download the archive again") from error
 
 
 @contextmanager
@@ -256,7 +256,7 @@ def _list_entries(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
 
 def _refused(archive: Path, member: str, expected: str, got: str, next_step: str) -> SourceError:
     return SourceError(
-        f"{member} cannot be taken out of its archive",
+        f"{member} cannot be extracted from its archive",
         where=f"{archive}, member {member}",
         expected=expected,
         got=got,

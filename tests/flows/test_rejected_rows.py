@@ -88,7 +88,7 @@ def test_fourteen_rejected_of_sixteen_stop_their_dataset(tmp_path: Path, place: 
     (row,), (gap,) = (done.document["models"], done.document["missing"])
     assert (row["rank"], row["coverage"]) == (None, 0.5)
     first = ", ".join(f"conversation_{number:02d}.json" for number in (1, 2, 3))
-    reason = f"files have another layout than their adapter reads: 14 rows of 16 break a rule, {RULE} (14: {first}, ...)"
+    reason = f"the files do not have the layout that the adapter expects: 14 rows of 16 break a rule, {RULE} (14: {first}, ...)"
     assert (gap["reason"], "rows" in gap) == (reason, False)
     for said in (told.out, Path(done.document["report"]).read_text(encoding="utf-8")):
         assert reason in " ".join(said.split())

@@ -79,12 +79,12 @@ SEEDS = 2**31
 class RolePlayOptions(Frozen):
     """Parameters of the setting."""
 
-    turns: int = Field(default=5, ge=1, le=20, description="times each of the two speaks; 5 in the paper")
+    turns: int = Field(default=5, ge=1, le=20, description="times each side speaks; 5 in the paper")
     variant: Variant = Field(
-        default="cot", description="what the seeker is told besides its card: nothing, a plan (cot), an example (icl) or both"
+        default="cot", description="what the seeker is told beyond its card: nothing, a plan (cot), an example (icl) or both"
     )
     repeat_temperature: float = Field(
-        default=0.7, gt=0, le=2, description="of the seeker when an item is asked again (--repeat), if its own is 0"
+        default=0.7, gt=0, le=2, description="temperature of the seeker for repeated items (--repeat), if its own is 0"
     )
 
 

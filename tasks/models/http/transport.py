@@ -114,7 +114,7 @@ class Transport:
                 finally:
                     response.release()
         except TimeoutError:
-            raise TransportError("timeout_total", f"no whole answer within {self._entry.timeout_s:g} s") from None
+            raise TransportError("timeout_total", f"the answer was not complete within {self._entry.timeout_s:g} s") from None
 
     async def _begin(self, body: bytes) -> aiohttp.ClientResponse:
         """Send a body and wait until the answer begins: a connection lost before that is no answer cut short."""
@@ -135,7 +135,7 @@ class Transport:
         except TimeoutError as error:
             if limit_s is None or not waiting.expired():
                 raise  # the limit around the whole call
-            raise TransportError("timeout_first_byte", f"no answer began within {limit_s:g} s") from error
+            raise TransportError("timeout_first_byte", f"the answer did not begin within {limit_s:g} s") from error
 
 
 async def _read_body(response: aiohttp.ClientResponse) -> bytes:
@@ -161,7 +161,7 @@ async def _read_body(response: aiohttp.ClientResponse) -> bytes:
         if END_OF_STREAM.search(body[-LONGEST_END:]):
             return bytes(body)
     if unpacking and came and not unpacking.eof:  # proxies mark errors without a body, too
-        raise TransportError("truncated_body", "the answer is cut short: its packing does not end", response.status)
+        raise TransportError("truncated_body", "the compressed answer is incomplete", response.status)
     return bytes(body)
 
 
@@ -182,7 +182,7 @@ def choose_proxy(entry: ModelEntry, url: httpx.URL) -> str | None:
             where=f"environment variable {scheme.upper()}_PROXY or {scheme}_proxy",
             expected="an http proxy, such as http://proxy:3128; SOCKS and https proxies are not supported",
             got=f"a {protocol[:10]} proxy",
-            next_step=f"name an http proxy there, or add {url.host} to NO_PROXY",
+            next_step=f"set it to an http proxy, or add {url.host} to NO_PROXY",
         )
     return proxy if separator else f"http://{proxy}"
 

@@ -31,8 +31,8 @@ def test_more_than_a_tenth_is_another_layout(tmp_path: Path, broken: int, rows: 
         return
     with pytest.raises(LayoutError) as caught:
         require_layout(SPEC, found)
-    assert str(caught.value).startswith("files have another layout than their adapter reads\n  where: pairs: ")
-    assert "\n  expected: at most a tenth of the rows break a rule\n" in str(caught.value)
+    assert str(caught.value).startswith("the files do not have the layout that the adapter expects\n  where: pairs: ")
+    assert "\n  expected: at most a tenth of the rows rejected\n" in str(caught.value)
     assert f" of {rows} break a rule, gold_indices_point_at_options ({broken}: row 0" in str(caught.value)
 
 

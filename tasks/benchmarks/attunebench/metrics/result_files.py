@@ -96,7 +96,7 @@ def read_result(path: Path) -> ResultFile:
             where=str(path),
             expected="conversationId, em_model, mode, turns with their turnNumber, post_conversation",
             got=repr(error),
-            next_step="write the file again, or take it out of the folder",
+            next_step="export the file again, or remove it from the folder",
         ) from error
 
 

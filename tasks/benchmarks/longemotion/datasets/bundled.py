@@ -76,11 +76,11 @@ def hidden_in_text(task: ContextTask, question: Mapping[Language, str]) -> Sampl
     def build_samples(records: Sequence[Record], options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         if options.lengths:
             raise UsageError(
-                "the lengths of the bundled texts cannot be chosen",
+                "contexts.lengths cannot be used with the bundled texts",
                 where="contexts.lengths",
                 expected="no lengths",
                 got=", ".join(map(str, options.lengths)),
-                next_step="leave contexts.lengths out, or take the benchmark longemotion",
+                next_step="remove contexts.lengths, or use the benchmark longemotion",
             )
         depths, build = checked("depths", options.depths), partial(_build_hidden, task, question)
         return [

@@ -121,7 +121,7 @@ def join_readable(value: Any) -> str:
         return "\n".join(f"{name}: {text}" for name, text in parts.items() if text)
     if isinstance(value, Sequence):
         return "\n".join(filter(None, map(join_readable, value)))
-    raise TypeError(f"a section is made of texts, lists and objects, got {type(value).__name__}")
+    raise TypeError(f"a section contains texts, lists and objects, got {type(value).__name__}")
 
 
 read_reports = one_per_record(lambda record: f"es-{record.fields['id']}", read_report)

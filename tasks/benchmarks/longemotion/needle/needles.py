@@ -97,7 +97,7 @@ def _insert(needle: Needle, text: str, haystack: Haystack, point: InsertionPoint
     head = before + gap if before else ""
     inserted = head + text + (gap + after if after else "")
     if inserted.count(text) != 1:
-        raise ValueError(f"the haystack around needle {needle.needle_id} holds its text too")
+        raise ValueError(f"the haystack already contains the text of needle {needle.needle_id}")
     ahead = haystack.token_at(at) - haystack.token_at(first)
     around = haystack.token_at(last) - haystack.token_at(first)
     spans = "; ".join(f"{start}-{end}" for start, end in haystack.spans(first, last))
@@ -124,7 +124,7 @@ def _choose(haystack: Haystack, point: InsertionPoint, needle_tokens: int, drawn
     hold to half a sentence each. The book is continued from its start only if no place leaves enough of it on both sides.
     """
     around = point.target_tokens - needle_tokens
-    too_short = ValueError(f"{point.target_tokens} tokens do not hold a needle of {needle_tokens} and a sentence around it")
+    too_short = ValueError(f"{point.target_tokens} tokens are too few for a needle of {needle_tokens} and a sentence around it")
     if around < 1:
         raise too_short
     ahead = round(around * point.depth_percent / ALL)
@@ -210,6 +210,6 @@ def checked(name: str, values: tuple[NumberT, ...]) -> tuple[NumberT, ...]:
             where=f"contexts.{name}",
             expected="different numbers",
             got=", ".join(str(value) for value in values),
-            next_step=f"name each of the {name} once",
+            next_step=f"give each of the {name} once",
         )
     return values

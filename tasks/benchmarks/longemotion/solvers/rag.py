@@ -196,7 +196,7 @@ def context_pool(state: SolverState) -> Pool:
     chunks, item = state.asked_item.chunks, state.item
     if not chunks and (item.context or state.family == "ed"):
         raise UsageError(
-            "an item of a setting that retrieves has no chunks",
+            "an item has no chunks, although its setting retrieves",
             where=f"item {state.asked_item.item_id}, setting {state.options.setting}",
             expected="the chunks of its context",
             got="none",

@@ -210,7 +210,7 @@ async def test_it_ends_with_its_parent() -> None:
 
 def test_other_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving, "EMBEDDED_WEIGHTS_SHA256", "0" * 64)
-    with pytest.raises(EndpointError, match="not the known ones") as caught:
+    with pytest.raises(EndpointError, match="unexpected hash") as caught:
         find_weights()
     assert caught.value.expected == f"sha256 {'0' * 64}"
     assert str(caught.value.next_step).endswith(WEIGHTS)

@@ -36,7 +36,7 @@ def only_first(fault: Fault) -> Callable[[int], Fault | None]:
 
 WHOLE = json.dumps(completed({"model": "listener"}, "B").document).encode()
 NOT_JSON = "not JSON that can be read (Expecting value: line 1 column 1 (char 0))"
-CUT_SHORT = ("truncated_body", "the answer is cut short: its packing does not end")
+CUT_SHORT = ("truncated_body", "the compressed answer is incomplete")
 
 
 async def answered(
@@ -60,11 +60,16 @@ async def test_an_answer_is_read() -> None:
 @pytest.mark.parametrize(
     ("fault", "limits", "failure", "error"),
     [
-        ("slow", {"timeout_s": 0.2}, "timeout_total", "no whole answer within 0.2 s"),
-        ("slow", {"first_byte_timeout_s": 0.2}, "timeout_first_byte", "no answer began within 0.2 s"),
+        ("slow", {"timeout_s": 0.2}, "timeout_total", "the answer was not complete within 0.2 s"),
+        ("slow", {"first_byte_timeout_s": 0.2}, "timeout_first_byte", "the answer did not begin within 0.2 s"),
         # Every single byte comes sooner than that.
-        ("drip", {"timeout_s": 0.5}, "timeout_total", "no whole answer within 0.5 s"),
-        ("drip", {"timeout_s": 0.5, "first_byte_timeout_s": HANGS_S}, "timeout_total", "no whole answer within 0.5 s"),
+        ("drip", {"timeout_s": 0.5}, "timeout_total", "the answer was not complete within 0.5 s"),
+        (
+            "drip",
+            {"timeout_s": 0.5, "first_byte_timeout_s": HANGS_S},
+            "timeout_total",
+            "the answer was not complete within 0.5 s",
+        ),
     ],
 )
 async def test_late_begin_and_late_end_differ(fault: Fault, limits: dict[str, float], failure: Failure, error: str) -> None:
@@ -172,7 +177,7 @@ def test_unsendable_key_is_refused_unprinted(value: str) -> None:
         resolve_keys(model, {"LISTENER_KEY": value})
     assert "sk-" not in str(caught.value)
     assert caught.value.where == "environment variable LISTENER_KEY"
-    assert caught.value.next_step == "set the variable to the key alone"
+    assert caught.value.next_step == "set the variable to just the key"
 
 
 async def test_a_long_error_is_shortened() -> None:
