@@ -87,7 +87,6 @@ GENERAL = Benchmark(
     layers="schemas.tables.layers:GENERAL",
     exhibits="tasks.runs.model_figures:EXHIBITS",
 )
-"""What belongs to no benchmark."""
 
 
 @cache

@@ -20,7 +20,6 @@ from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
 
 EMBEDDED_MODEL = "smollm2"
-"""Name of the model whose weights come with the install."""
 
 EMBEDDED_WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 EMBEDDED_PREFIX = "embedded/"
@@ -277,7 +276,6 @@ class ChatReply:
 
 
 Keep = Callable[[ChatRequest, ChatReply], Awaitable[None]]
-"""Writes an answer to disk."""
 
 Chat = Callable[[ChatRequest], Awaitable[ChatReply]]
 """A client that answers requests and never raises for a failed call: the reply says what happened."""

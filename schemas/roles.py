@@ -61,7 +61,6 @@ def _mapping(value: Any, what: str, expected: str) -> dict[str, object]:
 
 
 Written = ModelEntry | tuple[ModelEntry, ...] | None
-"""Models as they may be written."""
 
 Models = Annotated[tuple[ModelEntry, ...], BeforeValidator(_listed, json_schema_input_type=Written)]
 

@@ -188,7 +188,6 @@ def _adapt(spec: DatasetSpec, adapter: Adapter, record: Record) -> Sequence[Item
 
 
 def _build(dataset: str, samples: Sequence[Sample]) -> BuiltItems:
-    """Return the items of these samples, in their order."""
     items, contexts, refused = [], [], []
     for sample in samples:
         try:

@@ -24,7 +24,6 @@ from tasks.sources.reading import read_dataset
 from tasks.text.number_format import counted
 
 REQUIRED = ("language", "question_type", "question")
-"""Fields each record has."""
 
 LISTS = (
     *("options", "gold_indices", "references", "option_points"),

@@ -22,7 +22,6 @@ from tasks.solvers.state import SolverResources
 from tasks.sources.filled import read_filled
 
 Card = dict[str, Any]
-"""A row of the layer `role_cards`."""
 
 EXTRACTOR: Role = "extractor"
 ANNOTATORS: tuple[Role, ...] = ("first_annotator", "second_annotator", "third_annotator")

@@ -42,7 +42,6 @@ VECTOR_TOLERANCE = 2e-6
 order make 8e-7 (MiniLM)."""
 
 TEXTS_AT_ONCE = 1024
-"""Texts that are tokenized at a time."""
 
 WHOLE_FILE_BYTES = 512 * 2**20
 END_BYTES = 2**20

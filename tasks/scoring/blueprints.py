@@ -25,7 +25,6 @@ from tasks.scoring.tree import metric_rows
 from tasks.solvers.prompts import PROMPTS
 
 BLUEPRINTS = DATA_FOLDER / "blueprints"
-"""Folder of the blueprints that ship with MoodFlow."""
 
 SUFFIXES = (".yaml", ".yml")
 WORDING, RUBRICS_BELOW = "wording", "rubrics/"

@@ -117,7 +117,6 @@ def _reduce_others(item_scores: pl.LazyFrame, present: pl.DataFrame, key: list[s
 
 
 def _cluster_means(counted: pl.LazyFrame, key: list[str]) -> pl.LazyFrame:
-    """Return the mean of the clusters' means per group."""
     return counted.group_by(*key, "cluster").agg(MEAN).group_by(key).agg(MEAN)
 
 

@@ -18,7 +18,6 @@ ASKED = [*ITEM, "model", "setting", "repetition"]
 """Columns that rows about one item, asked once, share."""
 
 ANSWER = [*ASKED, "part"]
-"""Columns that name an answer."""
 
 OF_LAST = ("status", "failure", "option_order", "finish_reason", "remark", "token_logprobs")
 """Columns that an answer has from the last call it rests on."""

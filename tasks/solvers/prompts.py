@@ -49,7 +49,6 @@ def _undouble(text: str) -> str:
 
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Plain = Annotated[Text, AfterValidator(_undouble)]
-"""A text without fields."""
 
 
 class PromptTemplate(Frozen):

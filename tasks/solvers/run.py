@@ -35,10 +35,8 @@ SCHEMAS = tuple(layer.create_empty().schema for layer in (Responses, Answers, Re
 
 ITEMS_AT_ONCE = 300
 Row = dict[str, Any]
-"""A row of a layer."""
 
 Listeners = Mapping[Role, ProgressListener]
-"""Listeners to the replies of each role."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,6 @@ RAGGED = "row_has_the_fields_of_the_header"
 
 Parse = Callable[[str], Any]
 Fields = dict[str, Any]
-"""Of one record, as its file has them."""
 
 ROW_NAMES = "row_names"
 """What the first column is called if its header is empty, as R writes it."""

