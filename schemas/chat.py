@@ -29,7 +29,6 @@ ADDRESS_LIKE = re.compile(r"//|:.*@", re.DOTALL)
 FORM_ADDRESS = "^[^@?#]*$"
 """What a parameter form accepts: it stores what is typed before our own checks see it, and so would store a key."""
 
-
 _canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 """As `json.dumps` with these options, which makes an encoder of every call."""
 

@@ -19,7 +19,6 @@ DEFAULT_LAKE = Path("parquet")
 
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
-
 if TYPE_CHECKING:
     from upath import UPath
 

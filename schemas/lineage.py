@@ -19,7 +19,6 @@ from schemas.vocabulary import Language
 SOURCES = "source_sha256"
 """Setting of a partition that is built from source files: their hashes."""
 
-
 OWN_AS_PINNED, OWN_UNPINNED = "own files with the pinned hash", "own files, no hash is pinned"
 """How sources of a notice begin that are copies of the user's own; with any other hash than the pinned they are other files."""
 

@@ -49,7 +49,6 @@ may cost, its intervals and ranks; no answer and no score of an item. `system`: 
 the models that take part besides. `evaluation`: which items are asked, and how they are asked and scored.
 """
 
-
 T = TypeVar("T")
 Place = Annotated[T, "place"]
 Limit = Annotated[T, "limit"]

@@ -49,9 +49,7 @@ def agreements(
     Ratings that failed are missing, and nothing takes their place.
 
     There is a row also where nothing can be compared. Ratings that stand alone are in `n_ratings` and `length_correlation`.
-
-    Raises:
-        ScoringError: if a rubric or dimension is not among those given, or no answer belongs to a rating.
+    ScoringError: a rubric or dimension is not among those given, or no answer belongs to a rating.
     """
     lengths = judged_answers(answers, items).select(*ANSWER, characters=pl.col("answer").str.len_chars())
     require_counterparts(judgements, lengths, ANSWER, "ratings belong to no answer", "ratings of the answers given")
@@ -121,7 +119,6 @@ def _place_effect(given: pl.DataFrame) -> float | None:
 
 FEWEST_RATINGS = 2
 """Of a unit: with one rating there is nothing to compare."""
-
 
 AlphaLevel = Literal["nominal", "ordinal", "interval"]
 """Of measurement: what a difference of two ratings is worth."""

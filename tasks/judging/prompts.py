@@ -42,9 +42,7 @@ def judge_messages(
 
     Which texts of the item are shown is the rubric's choice. References of summaries are not: the source is the yardstick, and
     references of news sets are headlines. `dimensions` are those that this call asks for, in this order; null = all of them.
-
-    Raises:
-        ScoringError: if a rubric that shows aspects is used for an item without a reference for each.
+    ScoringError: a rubric that shows aspects is used for an item without a reference for each.
     """
     language: Language = rubric.language or item["language"]
     dimensions = rubric.dimensions if dimensions is None else dimensions

@@ -55,10 +55,7 @@ def read_reply(reply: str, reply_type: type[ReplyT]) -> tuple[ReplyT, bool]:
 
     Words or a code fence around it are tolerated. Repaired are Python's spelling, a comma after the last value, keys in another
     case, an object, text or list around the object, other braces beside it, the same object twice, and values the type mends.
-    Whatever names one of its keys must be read, and say the same.
-
-    Raises:
-        ValueError: saying what is wrong with it.
+    Whatever names one of its keys must be read, and say the same. ValueError: saying what is wrong with it.
     """
     text = strip_reasoning(reply)
     names = "|".join(map(re.escape, reply_type.model_fields))

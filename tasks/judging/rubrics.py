@@ -49,7 +49,6 @@ Reply = Literal["json", "digit"]
 RATIONALE, FAULTS = "rationale", "faults"
 """Keys of the judge's reason in its reply, and of what it finds wrong with a simulated person."""
 
-
 Rating = Annotated[int, Field(ge=-1000, le=1000)]
 
 
@@ -234,10 +233,8 @@ def order_dimensions(rubric: str, names: Iterable[str], own: OwnRubrics) -> list
 def load_rubric(name: str, own: OwnRubrics | None = None) -> Rubric:
     """Read a rubric by its id: of a blueprint's own, of ours, or of an installed benchmark.
 
-    One that `extends` another has its fields and, by name, its dimensions, where it does not state its own.
-
-    Raises:
-        UsageError: if there is no such rubric or its file breaks a rule.
+    One that `extends` another has its fields and, by name, its dimensions, where it does not state its own. UsageError: there is
+    no such rubric or its file breaks a rule.
     """
     files = files_by_name("rubrics", RUBRICS)
     where = f"{name}.yaml among your own rubrics" if name in (own or {}) else str(files.get(name))

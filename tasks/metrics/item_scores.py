@@ -127,8 +127,7 @@ def score_answers(
 ) -> dy.DataFrame[ItemScores]:
     """Return the rows of `item_scores` that a profile makes of the answers, sorted by key.
 
-    Raises:
-        ScoringError: if items are without answer or answers without item.
+    ScoringError: items are without answer or answers without item.
     """
     check_coverage(items, answers)
     clusters = {(dataset, item): cluster for dataset, item, cluster in items.select(*ITEM, "cluster").iter_rows()}

@@ -144,9 +144,7 @@ def read_ratings(judgements: dy.DataFrame[Judgements] | None, method: MethodSpec
     """Return the ratings a judged method needs; a time at which a dimension is missing is left out.
 
     The dimensions are those the judge was asked for anywhere: the executor writes a row for each, also where the judge failed.
-
-    Raises:
-        ScoringError: if there are no judgements, and the method does not wait for people.
+    ScoringError: there are no judgements, and the method does not wait for people.
     """
     if judgements is None and method.raters == PEOPLE:
         return {}

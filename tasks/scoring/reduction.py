@@ -127,10 +127,8 @@ _VALUE, _KIND, _LOW, _HIGH = pl.col("value"), pl.col("kind"), pl.col("low"), pl.
 def normalise_scores(raw: pl.DataFrame, tree: Tree) -> pl.DataFrame:
     """Put raw scores on 0-100 by the rule the blueprint gives their method. Out of range is an error, never clamped.
 
-    Null stays null; the order of rows is unspecified.
-
-    Raises:
-        ScoringError: if a score belongs to no method of the blueprint, lies outside its bounds or is an unknown grade.
+    Null stays null; the order of rows is unspecified. ScoringError: a score belongs to no method of the blueprint, lies outside
+    its bounds or is an unknown grade.
     """
     scored = raw.join(tree.metrics.drop("weight"), on=SPEC, how="left")
     if not (unknown := scored.filter(_KIND.is_null())).is_empty():

@@ -40,7 +40,6 @@ class Solver(Generic[OptionsT]):
     """How items are asked in one setting.
 
     Attributes:
-        setting: its name.
         title: its name for readers.
         solve: asks one item.
         codes: what its calls rest on; of several the first whose versions a key states.
@@ -108,7 +107,6 @@ class ContextSolver:
     """How the setting `base` asks items with a context that a benchmark builds for tasks of its own.
 
     Attributes:
-        tasks: the tasks.
         solve: asks one item.
         code: what its calls rest on.
         plans: says how a dataset is asked.

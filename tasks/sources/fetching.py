@@ -195,7 +195,6 @@ BROKEN = (
     *(RuntimeError, NotImplementedError),
 )
 
-
 Member = tuple[int, Callable[[], Any] | None]
 """Of an entry of an open archive: its unpacked bytes as the archive states them, never more of which are read, and what opens it.
 

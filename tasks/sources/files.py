@@ -12,7 +12,6 @@ from schemas.errors import ChecksumError, SourceError, SourceMissingError
 
 FETCH_AGAIN = "remove the file and fetch it again at the pinned revision, or correct the hash if the change is meant"
 
-
 CODEBOOK_FILE = "annotation_codebook.json"
 """What the records of several folders share: it stands beside the folder of these folders."""
 

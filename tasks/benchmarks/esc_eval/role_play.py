@@ -96,9 +96,7 @@ async def play(
     A call that fails ends the talk without an answer; so does a line of the seeker without words, which is the seeker's failure.
     A seeker that takes leave before the last turn gets its reply, and the talk ends there with fewer turns: small talk made up
     after a goodbye would be rated as if it were support. Such a line has the step `goodbye` in `responses`, where it is counted.
-
-    Raises:
-        UsageError: the item is no role card.
+    UsageError: the item is no role card.
     """
     own, prompts = options.own, RolePlayPrompts.load(options.prompts).seeker
     card = asked_item.require_context("role_play", QUESTION_TYPE, "role card")

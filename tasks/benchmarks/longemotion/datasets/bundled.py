@@ -173,7 +173,6 @@ read_reports = one_per_record(_own_name, partial(read_report, question=SUMMARY))
 read_situations = one_per_record(_own_name, _build_situation)
 """Sample builder of Emotion Expression. Records: `item_id`, `language`, `emotion` and `situation`."""
 
-
 _SHORT = "Our own texts of a few hundred tokens in place of LongEmotion's of thousands; too few items to rank models."
 
 _HIDDEN = "A text has one length, whatever lengths are asked for; depths are as asked for."

@@ -192,7 +192,6 @@ list_emobench_samples = hidden_in_a_book(find_scenarios, EMOBENCH_LENGTHS)
 list_finentity_samples = hidden_in_a_book(find_reports, FINENTITY_LENGTHS)
 """Sample builder of EC-F, from FinEntity.json and the lines of a Gutenberg book."""
 
-
 _finentity_file = pinned_in("github.com/yixuantt/FinEntity", "3b6cedc5485b669c2ed168f1d949f517636eb7b8")
 
 _novel_file = pinned_in("github.com/GITenberg/The-Little-Colonel-s-Hero_15122", "69e1e7ab1c6c998ea3e46e8b55239fe480b657c4")

@@ -52,7 +52,6 @@ read_questions = one_per_record(
 )
 """Sample builder of Emotion QA; items are named after their `number`."""
 
-
 QA = released(
     id="longemotion_qa",
     evaluation_version="1.1",
@@ -65,7 +64,6 @@ QA = released(
     required=("number", "problem", "answer", "context"),
     differences=("Questions are expert-written: there is no other source than the released file.", BY_MD5),
 )
-
 
 SECTIONS: Mapping[Language, Mapping[str, str]] = {
     "en": {
@@ -127,9 +125,7 @@ def join_readable(value: Any) -> str:
 read_reports = one_per_record(lambda record: f"es-{record.fields['id']}", read_report)
 """Sample builder of Emotion Summary, of original and of expanded reports; items are named after their `id`."""
 
-
 _JOINED = "Sections are joined to one text; the released code shows lists as Python prints them in one of its settings."
-
 
 ES = released(
     id="longemotion_es",

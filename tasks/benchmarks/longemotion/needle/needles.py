@@ -64,9 +64,8 @@ def build_item(
 ) -> tuple[Item, Context]:
     """Return the item of a needle at a place, both laid out in the style of the haystack.
 
-    Raises:
-        ValueError: the target length does not hold the needle and a sentence of the haystack, the haystack has the needle too,
-            or there are too few names to rename with.
+    ValueError: the target length does not hold the needle and a sentence of the haystack, the haystack has the needle too, or
+    there are too few names to rename with.
     """
     # Drawn by the text, so that all questions about one text name its people alike.
     draw = Random(f"names:{point.seed}:{needle.text}")  # noqa: S311 - a fixed draw, not a secret
@@ -173,10 +172,7 @@ def list_grid(
 
     Lengths in tokens and depths in percent that the options do not give are drawn per needle, uniformly, lengths between the two
     of `drawn`. They do not depend on each other: at given lengths a needle has the same drawn depth. Items are named after the
-    needle and the lengths and depths that are given.
-
-    Raises:
-        UsageError: a length or a depth is given twice.
+    needle and the lengths and depths that are given. UsageError: a length or a depth is given twice.
     """
     lengths, depths = checked("lengths", options.lengths), checked("depths", options.depths)
     samples = []
