@@ -63,10 +63,10 @@ def _read_extra(text: str) -> dict[str, JsonValue]:
     try:
         extra = read_json(text)
     except ValueError as error:
-        raise ValueError(f"extra is no JSON object: {text[:80]!r} ({error})") from error
+        raise ValueError(f"extra is not a JSON object: {text[:80]!r} ({error})") from error
     is_object = isinstance(extra, dict)
     if not is_object:
-        raise ValueError(f"extra is no JSON object: {text[:80]!r}")
+        raise ValueError(f"extra is not a JSON object: {text[:80]!r}")
     return dict(extra)
 
 

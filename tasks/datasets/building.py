@@ -247,7 +247,7 @@ def _unfit(spec: DatasetSpec, records: Sequence[Record], got: str) -> SourceErro
         where=", ".join(dict.fromkeys(record.file for record in records)),
         expected="files as the catalogue entry pins them",
         got=got,
-        next_step="correct the files, or how the entry joins or lists their records if they are the pinned ones",
+        next_step="use the pinned files; if they are, correct the catalogue entry",
     )
 
 

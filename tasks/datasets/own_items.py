@@ -156,7 +156,7 @@ def in_folder(spec: DatasetSpec, folder: Path) -> DatasetSpec:
         if pinned and not lacking:
             return _of_copies(source, tuple(map(_own_copy, pinned, paths)))
         absent = min(absent or lacking, lacking, key=len)
-    lack = f"which lacks {'them' if absent[1:] else 'it'}" if folder.is_dir() else "which is no folder"
+    lack = f"which lacks {'them' if absent[1:] else 'it'}" if folder.is_dir() else "which is not a folder"
     raise SourceMissingError(
         f"{spec.id} cannot be read from this folder",
         where=f"folders.{spec.id}",

@@ -111,7 +111,7 @@ def read_annotations(path: Path, cards: list[Card], categories: Sequence[str], g
             f"a category: {', '.join(categories)}": row["category"] in categories,
             f"a grade: {', '.join(grades)}": row["grade"] in grades,
         }
-        filled.require("a row is no annotation of a card", rules, f"correct the row; {contract}")
+        filled.require("a row is not an annotation of a card", rules, f"correct the row; {contract}")
         said.append({name: row[name] for name in ("annotator", "category", "grade")})
     return list(annotated.values())
 

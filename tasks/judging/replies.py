@@ -65,7 +65,8 @@ def read_reply(reply: str, reply_type: type[ReplyT]) -> tuple[ReplyT, bool]:
     if not read or says(rest):
         raise ValueError(NOT_JSON if "{" in text else "no JSON object")
     if any(other != read[0][0] for other, _ in read):
-        raise ValueError(f"{len(read)} different JSON objects")
+        # The judge is told this when it is asked again: in other words it would be another call.
+        raise ValueError(f"{len(read)} JSON objects that differ")
     return read[0][0], len(spans) > 1 or read[0][1] or _LISTED.search(rest) is not None
 
 

@@ -141,7 +141,7 @@ def normalise_scores(raw: pl.DataFrame, tree: Tree) -> pl.DataFrame:
         raise _refusal(outside, "a raw score lies outside what its method allows", expected)
     graded = scored.with_columns(grade=plain_number(_VALUE)).join(tree.grades, on=[*SPEC, "grade"], how="left")
     if not (strange := graded.filter((_KIND == "grade") & _VALUE.is_not_null() & pl.col("points").is_null())).is_empty():
-        raise _refusal(strange, "a raw score is no grade of its method", "a grade of the method's table")
+        raise _refusal(strange, "a raw score is not a grade of its method", "a grade of the method's table")
     grade = pl.when(_KIND == "grade").then("points")
     normalized = grade.otherwise(scale(_VALUE, _KIND, _LOW, _HIGH))
     return graded.select("model", *SPEC, "setting", "n_scored", "n_total", normalized_0_100=normalized)

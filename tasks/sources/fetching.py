@@ -216,7 +216,7 @@ def extract_member(archive: Path, member: str, target: Path) -> None:
                 raise refused("one such member", got, "correct the member's path in the catalogue entry")
             size, open_member = members[0]
             if open_member is None:
-                raise refused("a regular file", "a folder, a link or a device", "name the file itself as member")
+                raise refused("a regular file", "a folder, a link or a device", "give the file itself as member")
             if size > LARGEST_BYTES:
                 got = f"{size} bytes unpacked"
                 raise refused(f"at most {LARGEST_BYTES} bytes", got, "give the unpacked file as one of your own")

@@ -62,7 +62,7 @@ def read_records(
     for row, fields in enumerate(rows):
         fault = fields.get(RAGGED) if reader is None else None
         if fault and not own:
-            _reject(path, row, "the row has another number of fields than the header", "as many fields as the header", fault)
+            _reject(path, row, "the row has more or fewer fields than the header", "as many fields as the header", fault)
         records.append(Record({} if fault else fields, name or path.name, row, faults={RAGGED: fault} if fault else {}))
     if not records:
         raise SourceError("the file has no records", where=str(path), next_step="check that the file is complete")

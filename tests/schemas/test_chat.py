@@ -137,8 +137,8 @@ def test_an_extra_is_merged_into_the_body() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"extra": "{"}, "extra is no JSON object: '{'"),
-        ({"extra": "[1]"}, "extra is no JSON object"),
+        ({"extra": "{"}, "extra is not a JSON object: '{'"),
+        ({"extra": "[1]"}, "extra is not a JSON object"),
         ({"extra": '{"stream": true, "messages": []}'}, "extra has messages, stream, which MoodFlow sets itself"),
         ({"extra": '{"top_k": 1, "Model": "m", "models": ["n"]}'}, "extra has Model, models, which MoodFlow sets itself"),
         ({"extra": '{"max_completion_tokens": 5, "prompt": ""}'}, "extra has max_completion_tokens, prompt, which"),

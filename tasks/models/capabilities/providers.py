@@ -6,7 +6,7 @@ from functools import cache
 from pydantic import TypeAdapter
 
 from schemas.api_capabilities import DEFAULT_CAPABILITIES, ApiCapabilities
-from schemas.errors import UsageError, suggest
+from schemas.errors import unknown_name
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.provider import UNSENT, ModelProbe, Provider, Quirks, Unsent
@@ -26,13 +26,7 @@ def find_provider(name: str, where: str = "--provider", otherwise: str = "give i
     providers = {provider.id: provider for provider in load_providers()}
     if name in providers:
         return providers[name]
-    raise UsageError(
-        f"there is no provider {name!r}",
-        where=where,
-        expected=f"one of {', '.join(providers)}",
-        got=name,
-        next_step=suggest(name.lower(), providers, otherwise, most=3),
-    )
+    raise unknown_name("provider", name, providers, where, otherwise)
 
 
 def providers_of(model: str) -> list[Provider]:

@@ -106,10 +106,10 @@ class Transport:
                 try:
                     return HttpAnswer(response.status, response.headers, await _read_body(response))
                 except zlib.error as error:
-                    text = "the answer is cut short, or not packed as its header says"
+                    text = "the answer is incomplete, or not compressed as its header says"
                     raise TransportError("truncated_body", text, response.status) from error
                 except aiohttp.ClientError as error:
-                    text = f"the answer is cut short: {describe_cause(error)}"
+                    text = f"the answer is incomplete: {describe_cause(error)}"
                     raise TransportError("truncated_body", text, response.status) from error
                 finally:
                     response.release()
@@ -128,7 +128,7 @@ class Transport:
         except aiohttp.ClientSSLError as error:
             raise TransportError("tls", f"no secure connection to {self.server}: {describe_cause(error)}") from error
         except aiohttp.ClientResponseError as error:
-            text = f"the answer's headers cannot be read: no HTTP, too many, or one is larger than {LARGEST_HEADER // 2**10} KiB"
+            text = f"the answer's headers cannot be read: not HTTP, too many, or one is larger than {LARGEST_HEADER // 2**10} KiB"
             raise TransportError("invalid_json", text) from error
         except (aiohttp.ClientError, ValueError) as error:
             raise TransportError("connect", f"no connection to {self.server}: {describe_cause(error)}") from error
@@ -141,7 +141,7 @@ class Transport:
 async def _read_body(response: aiohttp.ClientResponse) -> bytes:
     packings = PACKINGS.findall(response.headers.get("Content-Encoding", "").lower())
     if packings not in ([], ["gzip"]):
-        text = f"the answer is encoded as {', '.join(packings)}, which was not asked for"
+        text = f"the answer is encoded as {', '.join(packings)}, which was not requested"
         raise TransportError("invalid_json", text, response.status)
     unpacking = zlib.decompressobj(GZIP) if packings else None
     body, came = bytearray(), 0

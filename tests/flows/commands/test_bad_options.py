@@ -101,7 +101,7 @@ def test_all_unknown_runs_are_told_at_once(tmp_path: Path) -> None:
             ("no setting of the plan has the role sage", "one of judge, panel\n", "sage, with settings base\n", "has it: coem\n"),
         ),
         ((*MINI, "--panel", "x"), ("next step: use --role panel=NAME",)),
-        ((*MINI, "--set", 'models.dialect.extra={"temperature": NaN}'), ("NaN is not a JSON number",)),
+        ((*MINI, "--set", 'models.dialect.extra={"temperature": NaN}'), ("NaN is no number of JSON",)),
         ((*MINI, "--set", 'models.dialect.extra={"a": "\\ud800"}'), ("surrogates",)),
         ((*MINI, "--set", "models.dialect.extra=" + '{"a":' * 65 + "1" + "}" * 65), ("more than 64 levels",)),
         ((*MINI, "--set", "too_long=cut"), ("'missing', 'cut_middle' or 'cut_start'",)),

@@ -301,7 +301,7 @@ def test_a_third_person_may_call_a_card_invalid(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_annotations_are_refused_by_line(row: tuple[str, ...], parts: tuple[str, ...], tmp_path: Path) -> None:
-    assert_one_message(cards_of_people(tmp_path, [row]), "a row is no annotation of a card", *parts)
+    assert_one_message(cards_of_people(tmp_path, [row]), "a row is not an annotation of a card", *parts)
 
 
 def test_people_annotate_cards_once_and_alone(tmp_path: Path) -> None:

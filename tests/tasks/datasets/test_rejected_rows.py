@@ -43,5 +43,5 @@ def test_rows_in_format_of_items_have_no_limit(tmp_path: Path) -> None:
 def test_the_sentence_counts_and_names_rows(tmp_path: Path) -> None:
     rules = "gold_indices_point_at_options (4: row 0, 1, 2, ...); single_choice_has_one_gold (4: row 0, 1, 2, ...)"
     found = rejected(tmp_path, 4, 1200, 300)
-    said = f"that break a rule and are no items: {rules}; the first row is row 0"
+    said = f"that break a rule and are left out: {rules}; the first row is row 0"
     assert describe_rejected(SPEC, found) == f"has 4 rows of 1,200 {said}"

@@ -74,19 +74,19 @@ RATINGS_REFUSED = [
     ),
     *((rating, "fluency: Input should be greater than or equal to 1") for rating in ("0", "-4", '"0"', "0.0", '"-4"')),
     *((rating, "fluency: Input should be less than or equal to 5") for rating in ("6", "10", '"6"', "9.2e124", '"6/5"')),
-    *((rating, f"{rating} is not a JSON number") for rating in ("NaN", "Infinity")),
+    *((rating, f"{rating} is no number of JSON") for rating in ("NaN", "Infinity")),
     *((rating, "JSON that cannot be read") for rating in ("04", "４", "4/5", "[" * 100_000)),
 ]
 
 REFUSED = [
     ("", "no JSON object"),
     ("fluency: 4, faithfulness: 2", "no JSON object"),
-    (f'{GOOD}\nOr rather {{"fluency": 5, "faithfulness": 2}}', "2 different JSON objects"),
+    (f'{GOOD}\nOr rather {{"fluency": 5, "faithfulness": 2}}', "2 JSON objects that differ"),
     (f'{GOOD}\nOr rather {{"fluency": 5}}', "faithfulness: Field required"),
     (f'{GOOD}\nOr rather {{"fluency": 4.5, "faithfulness": 2}}', "fluency: Input should be a valid integer"),
     (f'{GOOD}\nOr rather {{"fluency": 5, "faithfulness": ...}}', "JSON that cannot be read"),
     (f'{GOOD}\nOr rather {{"fluency": 5', "JSON that cannot be read"),
-    (f'[{GOOD}, {{"fluency": 5, "faithfulness": 2}}]', "2 different JSON objects"),
+    (f'[{GOOD}, {{"fluency": 5, "faithfulness": 2}}]', "2 JSON objects that differ"),
     (f"<think>Perhaps {GOOD}", "no JSON object"),
     ("{}", "Field required"),
     ('{"fluency": 4}', "faithfulness: Field required"),

@@ -201,7 +201,7 @@ def test_a_review_is_read_with_its_ratings() -> None:
         (reply(claim("1", "x")), "faults.0.turn: Input should be a valid integer"),
         (reply({**claim(1, "x"), "note": "y"}), "faults.0.note: Extra inputs are not permitted"),
         (reply(humanoid=3), "humanoid: Input should be less than or equal to 2"),
-        (f"{reply()}{reply(humanoid=1)}", "2 different JSON objects"),
+        (f"{reply()}{reply(humanoid=1)}", "2 JSON objects that differ"),
     ],
 )
 def test_a_review_that_breaks_the_contract_is_refused(said: str, why: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tasks.solvers.prompt_check import check_prompt
 
-ABOUT_CONTEXTS = "prompts about long contexts hold what was retrieved or said before; shown as they were stored"
+ABOUT_CONTEXTS = "prompts about long contexts contain retrieved texts or earlier turns; shown as stored"
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_rows_of_csv_are_counted_not_its_lines(tmp_path: Path, text: str, fields
     assert [(record.row, record.fields) for record in records] == list(enumerate(fields))
 
 
-FIELDS = "the row has another number of fields than the header"
+FIELDS = "the row has more or fewer fields than the header"
 
 
 @pytest.mark.parametrize(

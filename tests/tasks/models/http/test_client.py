@@ -84,15 +84,15 @@ async def test_late_begin_and_late_end_differ(fault: Fault, limits: dict[str, fl
         ("gzip", gzip.compress, (None, "B")),
         ("gzip", lambda _: b"", ("invalid_json", f"{NOT_JSON}: an empty body")),
         ("gzip", lambda body: gzip.compress(body)[:-9], CUT_SHORT),
-        ("gzip", lambda body: body, ("truncated_body", "the answer is cut short, or not packed as its header says")),
+        ("gzip", lambda body: body, ("truncated_body", "the answer is incomplete, or not compressed as its header says")),
         ("gzip", lambda body: b"".join(gzip.compress(body[place : place + 9]) for place in range(0, len(body), 9)), (None, "B")),
         ("GZip", lambda body: gzip.compress(body) + gzip.compress(b"  "), (None, "B")),
         ("gzip", lambda body: gzip.compress(body) + bytes(512), (None, "B")),
         ("utf-8", lambda body: body, (None, "B")),
         ("gzip, identity", gzip.compress, (None, "B")),
-        ("gzip, gzip", lambda body: body, ("invalid_json", "the answer is encoded as gzip, gzip, which was not asked for")),
+        ("gzip, gzip", lambda body: body, ("invalid_json", "the answer is encoded as gzip, gzip, which was not requested")),
         ("gzip", lambda body: gzip.compress(body) + gzip.compress(b" ")[:-9], CUT_SHORT),
-        ("zstd", lambda body: body, ("invalid_json", "the answer is encoded as zstd, which was not asked for")),
+        ("zstd", lambda body: body, ("invalid_json", "the answer is encoded as zstd, which was not requested")),
         ("gzip", lambda body: gzip.compress(body + b" " * 2**25), ("truncated_body", "the answer is larger than 16 MiB")),
         ("identity", lambda body: body + b" " * 2**25, ("truncated_body", "the answer is larger than 16 MiB")),
     ],
@@ -249,7 +249,7 @@ async def test_a_pause_beyond_the_budget_stops_every_call() -> None:
             replies = [await chat(request(f"call {number}")) for number in range(5)]
     assert [(reply.failure, reply.attempts) for reply in replies] == [("http_429", 1)] * 5
     assert (server.calls, [pause for pause in pauses.seconds if pause]) == (1, [])
-    assert "not sent: the server wants no call for another 3600 s" in str(replies[-1].error)
+    assert "not sent: the server asked for no calls for another 3600 s" in str(replies[-1].error)
 
 
 async def test_pause_outlives_call_that_caused_it() -> None:
@@ -316,7 +316,7 @@ async def test_shortened_answer_leaves_no_key_part(before: int) -> None:
     packed = await answered(WHOLE, {"Content-Encoding": f"br; {'x' * (before - 124)}{key}"}, SecretStr(key))
     assert "sk-S" not in str(of_lines.error)
     assert "[key]" in str(of_lines.error)
-    assert packed.error == "the answer is encoded as br, which was not asked for"
+    assert packed.error == "the answer is encoded as br, which was not requested"
 
 
 PLAIN = CallRetryPolicy(draw=lambda: 0.0)
