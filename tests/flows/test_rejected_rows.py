@@ -99,7 +99,7 @@ def test_fourteen_rejected_of_sixteen_stop_their_dataset(tmp_path: Path, place: 
 
 
 def test_datasets_check_names_rejected_conversations(tmp_path: Path) -> None:
-    for broken, needs in {0: [], 1: ["has 1 row of 16 that breaks a rule"], 2: ["another layout"]}.items():
+    for broken, needs in {0: [], 1: ["has 1 row of 16 that breaks a rule"], 2: ["do not have the layout"]}.items():
         sixteen(tmp_path / str(broken), broken)
         done = ended("datasets", "check", "attunebench", "--mirror", tmp_path / str(broken) / "mirror", "--offline", "--json")
         (found,) = done.document["datasets"]

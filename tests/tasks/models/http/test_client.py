@@ -106,7 +106,7 @@ async def test_an_answer_is_unpacked_within_bounds(encoding: str, packed: Callab
     ("length", "outcome"),
     [
         (60_000, (None, "B")),
-        (70_000, ("invalid_json", "no HTTP, too many, or one is larger than 64 KiB")),
+        (70_000, ("invalid_json", "not HTTP, too many, or one is larger than 64 KiB")),
     ],
 )
 async def test_long_headers_are_read_or_named(length: int, outcome: tuple[Failure | None, str]) -> None:
