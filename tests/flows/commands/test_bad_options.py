@@ -120,7 +120,7 @@ def test_all_unknown_runs_are_told_at_once(tmp_path: Path) -> None:
             ("setting rag does not ask", "where: --settings", "expected: one of base\n", "without long contexts"),
         ),
         ((*LONG, "--settings", "rug"), ("there is no setting rug", "where: --settings", "did you mean rag?")),
-        ((*LONG, *RAG, "--set", "retrieval.embedder=nobody/no-such-model"), ("is not on this machine", "nobody/no-such-model")),
+        ((*LONG, *RAG, "--set", "retrieval.embedder=nobody/no-such-model"), ("was not found", "nobody/no-such-model")),
         ((*LONG, "--set", "contexts.lengths=abc"), ("where: contexts.lengths.0", "abc")),
         ((*LONG, *RAG, "--set", "retrieval.chunk_tokens=32"), ("overlap", "32", "50")),
         ((*LONG, "--settings", "coem", "--set", "retrieval.initial_k=2", "--set", "retrieval.top_k=4"), ("initial_k",)),
