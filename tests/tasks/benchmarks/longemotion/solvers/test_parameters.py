@@ -118,7 +118,7 @@ def test_showing_more_than_is_enriched_is_refused() -> None:
 
 def test_overlap_as_long_as_chunks_is_refused() -> None:
     options = RetrievalOptions(chunk_tokens=50)
-    with pytest.raises(UsageError, match="overlap as a whole"):
+    with pytest.raises(UsageError, match="overlap_tokens must be less"):
         choose_parameters(options, "qa", "rag", "x")
     assert not choose_parameters(options, "qa", "base", "x").retrieves
     assert choose_parameters(options, "ed", "rag", "x").counts.top_k == 8
