@@ -35,7 +35,7 @@ def require_plain_address(text: str, field: str) -> None:
     """
     if parts := [part for character, part in SECRET_PARTS.items() if character in text]:
         raise UsageError(
-            "an address of a model may not hold a key or a password, since it is written into every file of the lake",
+            "a model's address must not contain a key or password, because it is stored in every file of the lake",
             where=f"{field} (--base-url, --judge-base-url)",
             expected="scheme, host, port and path, such as http://localhost:8000/v1",
             got=" and ".join(parts),
@@ -95,9 +95,9 @@ class KeyVariables(Frozen):
     api_key_env: str | None = Field(
         default=None, description="environment variable that holds the key", json_schema_extra={"pattern": FORM_VARIABLE}
     )
-    headers_env: Pairs = Field(default=(), description="further headers: HEADER=VARIABLE, the environment variable of its value")
-    query_env: Pairs = Field(default=(), description="query of the address: NAME=VARIABLE, likewise")
-    query: Pairs = Field(default=(), description="query of the address: NAME=VALUE, where the value is no secret")
+    headers_env: Pairs = Field(default=(), description="extra headers: HEADER=VARIABLE, which holds the value")
+    query_env: Pairs = Field(default=(), description="query parameters: NAME=VARIABLE, which holds the value")
+    query: Pairs = Field(default=(), description="query parameters that are not secret: NAME=VALUE")
 
     @property
     def key_variables(self) -> tuple[str, ...]:
@@ -111,11 +111,11 @@ class KeyVariables(Frozen):
         # No ValueError: its message would repeat the value, and that is most likely the key itself.
         if value is not None and not re.fullmatch(FORM_VARIABLE, value):
             raise UsageError(
-                "what names the environment variable of an API key is no such name",
+                "api_key_env is not a valid variable name",
                 where="api_key_env (--api-key-env, --set judge.api_key_env)",
                 expected="letters, digits and underscores, such as OPENAI_API_KEY",
                 got="other characters" if value else "nothing",
-                next_step="export MY_KEY=... with the key, and name MY_KEY",
+                next_step="give the name, not the key: export MY_KEY=... and use --api-key-env MY_KEY",
             )
         return value
 
@@ -127,9 +127,9 @@ class KeyVariables(Frozen):
         names = [[pair.partition("=")[0].lower() for pair in pairs] for pairs in (headers, (*self.query_env, *self.query))]
         if not is_allowed or any(len(set(listed)) < len(listed) for listed in names):
             raise UsageError(
-                "further headers or the query of a model's calls are not what may be sent",
+                "headers_env, query_env or query is invalid",
                 where="headers_env, query_env, query",
-                expected="each name once, no header that every call sets itself, and secrets by the name of their variable",
+                expected="each name once, no header that MoodFlow sets itself, and secrets as the names of their variables",
                 next_step="for example --set models.headers_env=api-key=MY_KEY --set models.query=api-version=2024-10-21",
             )
         return self

@@ -25,21 +25,21 @@ class Sampling(Frozen):
     temperature: float = Field(default=0.0, ge=0, le=2, description="0 = the likeliest token; higher = more varied")
     top_p: float = Field(default=1.0, gt=0, le=1, description="tokens are drawn from this share of the probability; 1 = all")
     max_tokens: int = Field(default=512, ge=1, description="longest reply, in the model's own tokens")
-    seed: int | None = Field(default=None, description="of the server's random draws; null = not sent")
+    seed: int | None = Field(default=None, description="seed of the server's random draws; null = not sent")
 
 
 class ApiCapabilities(Frozen):
     """How a model's API differs from the usual OpenAI chat API."""
 
     token_limit: TokenLimit = Field(default="max_tokens", description="name of the parameter that limits the reply's length")
-    unsent: tuple[Unsent, ...] = Field(default=(), description="parameters that are left out, since they are refused")
+    unsent: tuple[Unsent, ...] = Field(default=(), description="parameters to leave out because the server refuses them")
     reasoning_effort: str | None = Field(
         default=None, min_length=1, description="how much to reason, in the provider's own words"
     )
     effort_path: str = Field(
-        default="reasoning_effort", pattern=r"^\w+(\.\w+)*$", description="where the body has it, such as reasoning.effort"
+        default="reasoning_effort", pattern=r"^\w+(\.\w+)*$", description="its path in the request body, such as reasoning.effort"
     )
-    extra: str | None = Field(default=None, description="a JSON object that is merged into the body of every call")
+    extra: str | None = Field(default=None, description="a JSON object merged into the body of every call")
     stream: bool = Field(default=False, exclude_if=lambda streams: not streams, description="ask for replies as event streams")
     fold_system: bool = Field(
         default=False, exclude_if=lambda folds: not folds, description="put the system message in front of the user's"
@@ -48,14 +48,14 @@ class ApiCapabilities(Frozen):
     @model_validator(mode="after")
     def _effort_has_a_place_of_its_own(self) -> Self:
         if (first := self.effort_path.split(".")[0]) in {*OWN_FIELDS, *Sampling.model_fields, "response_format"}:
-            raise ValueError(f"effort_path begins with {first}, which every call sets itself")
+            raise ValueError(f"effort_path must not begin with {first}: MoodFlow sets that field")
         return self
 
     @model_validator(mode="after")
     def _extra_is_an_object(self) -> Self:
         extra = {} if self.extra is None else _read_extra(self.extra)
         if taken := sorted(name for name in extra if name.strip().lower() in NOT_IN_EXTRA):
-            raise ValueError(f"extra has {', '.join(taken)}, which every call sets itself")
+            raise ValueError(f"extra has {', '.join(taken)}, which MoodFlow sets itself")
         return self
 
 
@@ -63,10 +63,10 @@ def _read_extra(text: str) -> dict[str, JsonValue]:
     try:
         extra = read_json(text)
     except ValueError as error:
-        raise ValueError(f"extra is no JSON object: {text[:80]!r} ({error})") from error
+        raise ValueError(f"extra is not a JSON object: {text[:80]!r} ({error})") from error
     is_object = isinstance(extra, dict)
     if not is_object:
-        raise ValueError(f"extra is no JSON object: {text[:80]!r}")
+        raise ValueError(f"extra is not a JSON object: {text[:80]!r}")
     return dict(extra)
 
 

@@ -87,7 +87,6 @@ GENERAL = Benchmark(
     layers="schemas.tables.layers:GENERAL",
     exhibits="tasks.runs.model_figures:EXHIBITS",
 )
-"""What belongs to no benchmark."""
 
 
 @cache
@@ -121,7 +120,7 @@ def files_by_name(registry: Registry, folder: Path) -> dict[str, Path]:
 
 
 def _named_twice(registry: Registry, name: str, got: str) -> UsageError:
-    step = "give that of the installed package another name"
+    step = "rename the one of the installed package"
     return UsageError(f"two {registry} have the name {name}", got=got, next_step=step)
 
 
@@ -195,7 +194,7 @@ def load_named(reference: str, kind: type[RowT], where: str) -> RowT:
 def _require(row: object, kind: type[RowT], reference: str, where: str) -> RowT:
     if not isinstance(row, kind):
         raise UsageError(
-            f"{reference} is of another kind",
+            f"{reference} has the wrong type",
             where=where,
             expected=kind.__name__,
             got=type(row).__name__,

@@ -29,10 +29,10 @@ class MetricSpec(Frozen):
 
     metric: Metric
     weight: Weight = 1.0
-    k: int | None = Field(default=None, ge=1, description="cut-off, of metrics that look at the first k")
-    normalisation: Normalisation = Field(default=RatioNormalisation(), description="if none is given, that of the metric's row")
+    k: int | None = Field(default=None, ge=1, description="cut-off of metrics that look at the first k")
+    normalisation: Normalisation = Field(default=RatioNormalisation(), description="default: that of the metric")
     headline: str | None = Field(
-        default=None, min_length=1, exclude_if=lambda name: name is None, description="under which a report leads with it"
+        default=None, min_length=1, exclude_if=lambda name: name is None, description="heading under which a report leads with it"
     )
 
     @model_validator(mode="before")
@@ -55,20 +55,20 @@ class MethodSpec(Frozen):
     id: Identifier
     judged: bool = Field(default=False, description="needs a judge model")
     profile: Profile = Field(default=CORRECTED, description="how replies are read and what counts as right")
-    rubric: str | None = Field(default=None, description="rubric of ours, of a package or of this blueprint, for judged methods")
+    rubric: str | None = Field(default=None, description="for judged methods: MoodFlow's, a package's or this blueprint's")
     raters: Raters = Field(
         default="judge",
         exclude_if=lambda raters: raters == "judge",  # so that a blueprint that does not say keeps its hash
-        description="of a judged method: judge, people, or both, of whom the judge counts",
+        description="for judged methods: judge, people, or both (the judge counts)",
     )
     metrics: tuple[MetricSpec, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _rubric_and_metrics_fit(self) -> Self:
         if self.raters != "judge" and not self.judged:
-            raise ValueError(f"method {self.id}: raters are of a judged method, set judged: true and name its rubric")
+            raise ValueError(f"method {self.id}: raters needs a judged method with a rubric")
         if self.judged != (self.rubric is not None):
-            raise ValueError(f"method {self.id}: a judged method names its rubric, and only a judged one does")
+            raise ValueError(f"method {self.id}: judged and rubric must be given together")
         if repeated := _repeated(spec.metric for spec in self.metrics):
             raise ValueError(f"method {self.id}: metrics given twice: {', '.join(repeated)}")
         return self
@@ -79,7 +79,7 @@ class BlueprintDataset(Frozen):
 
     title: str
     methods: tuple[MethodSpec, ...] = Field(min_length=1)
-    source: LocalFile | None = Field(default=None, description="your own file; without it the catalogue is asked")
+    source: LocalFile | None = Field(default=None, description="your own file; default: the files of the catalogue entry")
     # Left out of the hash where it is not said.
     sample: int | None = Field(default=None, ge=1, exclude_if=lambda size: size is None, description="items asked; null = 300")
 
@@ -121,7 +121,7 @@ class Ability(Frozen):
     id: Identifier
     title: str
     weight: Weight = 1.0
-    evaluated: bool = Field(default=True, description="false for a category that is named but not measured yet")
+    evaluated: bool = Field(default=True, description="false for a category that is listed but not measured yet")
     children: tuple["Ability", ...] = ()
     tasks: tuple[Task, ...] = ()
 
@@ -172,7 +172,7 @@ class PaperWording(Frozen):
     paper: str = Field(min_length=1, description="title of the paper, as data/published has it")
     source: str = Field(min_length=1, description="where its words were taken from: a repository and revision, or a page")
     files: tuple[Annotated[str, AfterValidator(lambda name: name.removesuffix(".yaml"))], ...] = Field(
-        min_length=1, description="the files of the folder that have them; any other is in words of the user's own"
+        min_length=1, description="files of the folder with its words; all others are in the user's own words"
     )
 
 
@@ -188,13 +188,13 @@ class Blueprint(Frozen):
     level_rules: tuple[LevelRule, ...]
     gate: Gate | None = None
     settings: tuple[Identifier, ...] | None = Field(
-        default=None, exclude_if=lambda names: names is None, description="how items are asked unless the run says; null = base"
+        default=None, exclude_if=lambda names: names is None, description="how items are asked by default; null = base"
     )
     rank_item_coverage: float = Field(default=0.95, ge=0, le=1, description="share of items scored that a rank needs")
     too_long: TooLong | None = Field(
         default=None,
         exclude_if=lambda policy: policy is None,  # so that a blueprint that does not say keeps its hash
-        description="what becomes of items longer than a model's context, unless the run says otherwise; null = missing",
+        description="what to do with items longer than a model's context unless the run says otherwise; null = missing",
     )
     ability_word: Literal["ability", "capability"] = Field(
         default="ability", exclude_if=lambda word: word == "ability", description="what its paper calls an ability"
@@ -238,7 +238,7 @@ class Blueprint(Frozen):
         for name, dataset in self.datasets.items():
             siblings.append((f"dataset {name}", [spec.weight for method in dataset.methods for spec in method.metrics]))
         if weightless := sorted(path for path, weights in siblings if weights and not any(weights)):
-            raise ValueError(f"nothing has a weight above 0 in: {'; '.join(weightless)}")
+            raise ValueError(f"no weight above 0 in: {'; '.join(weightless)}")
         return self
 
     @model_validator(mode="after")

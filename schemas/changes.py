@@ -26,8 +26,8 @@ class ScoreDifference(Frozen):
     """
 
     what: str = Field(description="`total`, name of a main ability, or `DATASET: DIMENSION` of what a judge rated")
-    scale: tuple[int, int] = Field(default=(0, 100), description="lowest and highest value it can have")
-    rubric: str | None = Field(default=None, description="that a dimension is of; null = total or ability")
+    scale: tuple[int, int] = Field(default=(0, 100), description="lowest and highest possible value")
+    rubric: str | None = Field(default=None, description="rubric of a dimension; null = total or ability")
     before: float | None = None
     after: float | None = None
     change: float | None = Field(default=None, description="after - before")
@@ -46,10 +46,10 @@ class ScoreDifference(Frozen):
 class Regression(Frozen):
     """One way in which a model and setting regressed."""
 
-    what: str = Field(description="as in the change of a score, or `veto`, `coverage` or `item coverage`")
+    what: str = Field(description="name of a score, or `veto`, `coverage` or `item coverage`")
     before: float | bool | None
     after: float | bool | None
-    allowed: float | None = Field(default=None, description="how far it might have fallen; null = not at all")
+    allowed: float | None = Field(default=None, description="largest fall that is not a regression; null = none")
     message: str
 
 
@@ -62,7 +62,7 @@ class SystemChanges(Frozen):
     reason: str | None = Field(default=None, description="why there is none")
     changes: tuple[ScoreDifference, ...] = ()
     findings: tuple[Regression, ...] = ()
-    remarks: tuple[str, ...] = Field(default=(), description="changes that are no regression, such as a veto that was lifted")
+    remarks: tuple[str, ...] = Field(default=(), description="changes that are not regressions, such as a lifted veto")
 
 
 class RunChanges(Frozen):
@@ -71,12 +71,12 @@ class RunChanges(Frozen):
     run: str
     benchmark: str
     state: RunState
-    previous: str | None = Field(default=None, description="the newest run that any model and setting was compared with")
+    previous: str | None = Field(default=None, description="newest run that any model and setting was compared with")
     reason: str | None = Field(default=None, description="why there is none")
     units: tuple[SystemChanges, ...] = ()
-    remarks: tuple[str, ...] = Field(default=(), description="what else was found on the way, such as runs that cannot be read")
-    canary_calls: int = Field(default=0, ge=0, description="answered calls that the journal answers, too")
-    differences: tuple[str, ...] = Field(default=(), description="what canaries found that is not as journaled, by model")
+    remarks: tuple[str, ...] = Field(default=(), description="other findings, such as runs that cannot be read")
+    canary_calls: int = Field(default=0, ge=0, description="answered calls whose reply is also in the journal")
+    differences: tuple[str, ...] = Field(default=(), description="differences from the journal that canaries found, by model")
 
     @property
     def regressed(self) -> tuple[SystemChanges, ...]:

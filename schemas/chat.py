@@ -20,7 +20,6 @@ from schemas.provider import ReasoningPlace
 from schemas.vocabulary import Failure, Remark
 
 EMBEDDED_MODEL = "smollm2"
-"""Name of the model whose weights come with the install."""
 
 EMBEDDED_WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 EMBEDDED_PREFIX = "embedded/"
@@ -29,7 +28,6 @@ EMBEDDED_IDENTITY = f"{EMBEDDED_PREFIX}SmolLM2-135M-Instruct-Q4_1@{EMBEDDED_WEIG
 ADDRESS_LIKE = re.compile(r"//|:.*@", re.DOTALL)
 FORM_ADDRESS = "^[^@?#]*$"
 """What a parameter form accepts: it stores what is typed before our own checks see it, and so would store a key."""
-
 
 _canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 """As `json.dumps` with these options, which makes an encoder of every call."""
@@ -60,29 +58,29 @@ class ModelEntry(KeyVariables):
         default_factory=lambda entry: entry["base_url"] or EMBEDDED_IDENTITY,
         description="what makes two calls the same; default: base_url or embedded weights",
     )
-    sampling: Sampling = Field(default=Sampling(), description="parameters that change what it answers")
+    sampling: Sampling = Field(default=Sampling(), description="parameters that change its answers")
     concurrency: int = Field(default=64, ge=1, description="most calls in flight at once; fewer where the server cannot keep up")
     requests_per_minute: int | None = Field(default=None, ge=1, description="most calls sent per minute; null = no limit")
     tokens_per_minute: int | None = Field(default=None, ge=1, description="most tokens per minute, prompts and replies together")
     connect_timeout_s: float = Field(default=10.0, gt=0, description="longest wait for a connection")
     first_byte_timeout_s: float | None = Field(
-        default=None, gt=0, description="longest wait for the answer to begin; null = until timeout_s, since it comes as a whole"
+        default=None, gt=0, description="longest wait for the answer to begin; null = timeout_s, because it arrives as a whole"
     )
     timeout_s: float = Field(default=120.0, gt=0, description="longest wait for one reply, connection included")
     require_same_model: bool = Field(
-        default=False, description="an answer that names another model than the one asked is a failure, not a remark"
+        default=False, description="treat an answer that names a different model as a failure, not a remark"
     )
     dialect: ApiCapabilities | None = Field(
-        default=None, title="Dialect", description="null = as probed, else as the provider's entry says"
+        default=None, title="Dialect", description="null = as probed, else the provider's entry"
     )
     token_probabilities: bool = Field(
-        default=False, description="rank options by the probabilities of their letters, where the endpoint returns them"
+        default=False, description="rank options by the probabilities of their letters if the endpoint returns them"
     )
     about: ModelDescription | None = Field(
         default=None,
         title="About",
         exclude_if=lambda about: about is None,  # so that a plan without one has the name it had before there were any
-        description="what is said of the model; it changes no call and no score",
+        description="description of the model; changes no call and no score",
     )
 
     @model_validator(mode="before")
@@ -117,11 +115,11 @@ class ModelEntry(KeyVariables):
         is_derived = "//" in self.identity or self.identity.startswith(EMBEDDED_PREFIX)
         if is_derived and self.identity.rstrip("/") != own.rstrip("/"):
             raise UsageError(
-                f"the identity of model {self.name} is that of another server, whose replies would be taken for its own",
+                f"the identity of model {self.name} is another server's address, so that server's replies would count as its own",
                 where="identity",
-                expected=f"none, which means {own}, or a name that is no address",
+                expected=f"no identity (= {own}), or a name that is not an address",
                 got=self.identity,
-                next_step="leave identity out",
+                next_step="remove identity",
             )
 
     @property
@@ -277,7 +275,6 @@ class ChatReply:
 
 
 Keep = Callable[[ChatRequest, ChatReply], Awaitable[None]]
-"""Writes an answer to disk."""
 
 Chat = Callable[[ChatRequest], Awaitable[ChatReply]]
 """A client that answers requests and never raises for a failed call: the reply says what happened."""

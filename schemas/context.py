@@ -22,11 +22,11 @@ class Context(Frozen):
     """
 
     task: ContextTask
-    query: str | None = Field(default=None, description="what ranks its chunks; null = the question, or the task has its own")
+    query: str | None = Field(default=None, description="query that ranks its chunks; null = the question, or the task's own")
     tokens: int = Field(ge=0, description="length of the context")
-    target_tokens: int | None = Field(default=None, ge=1, description="length that was asked for; null = as the source has it")
+    target_tokens: int | None = Field(default=None, ge=1, description="requested length; null = as in the source")
     needle: str | None = Field(default=None, description="text that holds the answer; null where there is no such text")
-    needle_id: str | None = Field(default=None, description="name of the needle at its source")
+    needle_id: str | None = Field(default=None, description="name of the needle in its source")
     needle_start: int | None = Field(default=None, ge=0)
     needle_end: int | None = Field(default=None, ge=1)
     needle_token_start: int | None = Field(default=None, ge=0)
@@ -48,13 +48,13 @@ class ContextOptions(Frozen):
         default=(), description="needle depths in percent; several = a grid; none = drawn"
     )
     needle_style: NeedleStyle = Field(
-        default="matched", description="matched: needles look like the text around them; as_is: they are left alone"
+        default="matched", description="matched: needles look like the text around them; as_is: unchanged"
     )
     emotion_pairs: Literal["published", "balanced"] = Field(
         default="published",
-        description="the emotion of all segments and of the odd one: as often as published, or in balance",
+        description="how often each emotion is that of the odd segment: as published, or balanced",
     )
-    length_demand: bool = Field(default=True, description="prompts that want long replies say how long")
+    length_demand: bool = Field(default=True, description="prompts for long replies state the length")
     tokenizer: Literal["minilm"] = Field(default="minilm", description="counts lengths: WordPiece of all-MiniLM-L6-v2")
 
 
@@ -130,21 +130,21 @@ class Retriever(Protocol):
 class RetrievalOptions(Frozen):
     """Parameters of the settings; what is null follows from preset, task and model (arXiv 2509.07403, Table 8)."""
 
-    preset: Preset = Field(default="paper", description="whose parameters count where none is given: paper or released code")
-    chunk_tokens: int | None = Field(default=None, ge=16, le=8192, description="longest chunk")
-    overlap_tokens: int = Field(default=50, ge=0, description="most tokens that neighbouring chunks share; below chunk_tokens")
+    preset: Preset = Field(default="paper", description="default parameters: the paper's, or the released code's")
+    chunk_tokens: int | None = Field(default=None, ge=16, le=8192, description="longest chunk, in tokens")
+    overlap_tokens: int = Field(default=50, ge=0, description="most tokens shared by neighbouring chunks; below chunk_tokens")
     top_k: int | None = Field(default=None, ge=1, description="chunks shown to the model")
-    initial_k: int | None = Field(default=None, ge=1, description="chunks that a setting with a helper enriches and ranks again")
+    initial_k: int | None = Field(default=None, ge=1, description="chunks that a setting with a helper enriches and reranks")
     ranking: Ranking = Field(default="dense", description="by meaning (dense), by words (bm25), or both (fused)")
     embedder: str = Field(
         default="auto",
-        description="sentence-transformers model or folder; auto = BAAI/bge-m3 if it is here, else minilm",
+        description="sentence-transformers model or folder; auto = BAAI/bge-m3 if installed, else minilm",
     )
     legacy_bos: bool | None = Field(
         default=None, description="count a beginning-of-text token per piece, as the released code does; null = as the preset"
     )
-    question_as_query: bool = Field(default=False, description="rank by the question also where an item has a subject for it")
-    most_searches: int = Field(default=5, ge=1, le=20, description="most searches of the model itself, per item or step")
+    question_as_query: bool = Field(default=False, description="rank by the question even if an item has a subject for ranking")
+    most_searches: int = Field(default=5, ge=1, le=20, description="most searches by the model, per item or step")
 
     @property
     def counts_bos(self) -> bool:

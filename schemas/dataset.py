@@ -30,10 +30,10 @@ class PinnedFile(Frozen):
     repository: str = Field(description="host/owner/name, also the folder in a mirror", pattern=r"^[^/\s]+/[^/\s]+/[^/\s]+$")
     revision: str = Field(description="commit or tag", min_length=7)
     path: str = Field(description="path inside the repository")
-    sha256: Sha256 | None = Field(description="hash of the file's bytes; null if the file could not be had for the entry")
+    sha256: Sha256 | None = Field(description="hash of the file's bytes; null if the file was not available for the entry")
     md5: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$", description="its authors' own hash, where no other is known")
     member: str | None = Field(default=None, description="path inside the archive that `path` is; the hash is the archive's")
-    record_format: RecordFormat | None = Field(default=None, description="of this file, where it is not the entry's")
+    record_format: RecordFormat | None = Field(default=None, description="licence of this file, if not the entry's")
 
 
 class BundledFile(Frozen):
@@ -54,7 +54,7 @@ class OwnCopy(LocalFile):
 
     of: PinnedFile
     as_pinned: bool | None = Field(description="whether it has the entry's hash; null = no hash is pinned")
-    rows: str | None = Field(default=None, description="how many records its folder has in place of the entry's, if they differ")
+    rows: str | None = Field(default=None, description="number of records in its folder, if not the entry's")
 
 
 SourceFile = PinnedFile | BundledFile | LocalFile

@@ -19,7 +19,6 @@ DEFAULT_LAKE = Path("parquet")
 
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
-
 if TYPE_CHECKING:
     from upath import UPath
 
@@ -48,7 +47,7 @@ def parse_folder(value: Any) -> Folder:
 def _in_store(address: str) -> Folder:
     if find_spec("s3fs") is None:
         raise UsageError(
-            "a lake in an object store needs a package that is not installed",
+            "the package s3fs is not installed, which a lake in an object store needs",
             where=f"--lake {address}",
             expected="the package s3fs",
             next_step='pip install "moodflow[s3]"',
@@ -60,7 +59,7 @@ def _in_store(address: str) -> Folder:
 
 def _refused(got: str) -> UsageError:
     return UsageError(
-        "this cannot be the folder of a lake",
+        "not a valid lake address",
         where="--lake",
         expected="a local folder, s3://BUCKET or s3://BUCKET/PREFIX, the credentials in the environment and not in the address",
         got=got,

@@ -121,6 +121,7 @@ def distinct_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def refuse_constant(name: str) -> NoReturn:
     """Raise ValueError: NaN and Infinity, which Python reads, are no JSON."""
+    # A judge is told this when it is asked again: in other words it would be another call.
     raise ValueError(f"{name} is no number of JSON")
 
 
@@ -159,7 +160,7 @@ def _measure(node: yaml.Node, location: Location, extents: dict[int, _Extent | N
     """Return how much a node stands for, aliases written out. Raise ValueError where that is too much, without end or unclear."""
     if id(node) in extents:
         if (extent := extents[id(node)]) is None:
-            raise ValueError("an alias stands within what it stands for")
+            raise ValueError("a YAML alias refers to itself")
         return extent
     extents[id(node)] = None
     if isinstance(node, yaml.ScalarNode):

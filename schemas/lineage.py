@@ -19,7 +19,6 @@ from schemas.vocabulary import Language
 SOURCES = "source_sha256"
 """Setting of a partition that is built from source files: their hashes."""
 
-
 OWN_AS_PINNED, OWN_UNPINNED = "own files with the pinned hash", "own files, no hash is pinned"
 """How sources of a notice begin that are copies of the user's own; with any other hash than the pinned they are other files."""
 
@@ -95,7 +94,7 @@ class Missing(Frozen):
     reason: str
     next_step: str
     rows: int | None = Field(
-        default=None, exclude_if=lambda rows: rows is None, description="rows that break a rule, if only they are missing"
+        default=None, exclude_if=lambda rows: rows is None, description="rejected rows, if nothing else is missing"
     )
     model: str | None = None
     setting: str | None = None
@@ -109,10 +108,10 @@ class DatasetNotice(Frozen):
     licence: str
     redistributable: bool = Field(description="whether the licence allows texts of the dataset in a report that is passed on")
     canary: str | None = Field(default=None, description="string the authors ask to be kept with the data")
-    sources: tuple[str, ...] = Field(description="repository and revision of each source, `bundled`, or what own files are")
+    sources: tuple[str, ...] = Field(description="repository and revision of each source, `bundled`, or a note on own files")
     evaluation_version: str
     ambiguous: tuple[str, ...] = Field(default=(), description="items whose own labels contradict each other")
-    differences: tuple[str, ...] = Field(default=(), description="where it is asked or scored otherwise than in its paper")
+    differences: tuple[str, ...] = Field(default=(), description="differences from its paper in asking or scoring")
     languages: tuple[Language, ...] = Field(default=(), description="of its items")
     replaces: tuple[Language, ...] | None = Field(
         default=None, exclude_if=lambda value: value is None, description="of an alternative source: languages of the usual one"
@@ -188,10 +187,10 @@ class RunManifest(Frozen):
     ablation: None = Field(default=None, exclude=True, description="null in manifests that have it; not written")
     report: str | None = None
     datasets: tuple[DatasetNotice, ...] = ()
-    redacted: bool = Field(default=False, description="texts that may not be passed on are left out of the report")
+    redacted: bool = Field(default=False, description="texts that must not be passed on are left out of the report")
     usage: tuple[Usage, ...] = ()
-    prices: PriceTable | None = Field(default=None, description="those that the costs in `usage` rest on; null = none was named")
-    canaries: tuple[CanaryFinding, ...] = Field(default=(), description="models asked anew; empty if none was")
+    prices: PriceTable | None = Field(default=None, description="the prices behind the costs in `usage`; null = none given")
+    canaries: tuple[CanaryFinding, ...] = Field(default=(), description="models asked again; empty if none")
     earlier_sha256: tuple[str, ...] = Field(
         default=(),
         exclude_if=lambda hashes: not hashes,
@@ -207,7 +206,7 @@ class RunManifest(Frozen):
         for ref in self.partitions:
             if ref.layer == layer:
                 return ref
-        raise LakeError(f"the manifest of run {self.run} names no partition of {layer}", next_step=f"moodflow verify {self.run}")
+        raise LakeError(f"the manifest of run {self.run} lists no partition of {layer}", next_step=f"moodflow verify {self.run}")
 
     @property
     def descriptions(self) -> dict[str, ModelDescription]:

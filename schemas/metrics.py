@@ -61,7 +61,6 @@ Normalisation = Annotated[
     Field(discriminator="type"),
 ]
 
-
 SHARE, RATIO = (0.0, 1.0), RatioNormalisation()
 
 Reduction = Literal["items", "clusters", "macro_f1", "micro_f1", "binary_f1", "bias", "preference"]

@@ -33,9 +33,9 @@ class ModelSize(Frozen):
     """Number of parameters, in billions, of all experts. Its text alone stands for it; a number alone is in billions."""
 
     text: str = Field(description="as written: 7B, 50-60B (estimated), 671B/37B")
-    low: float = Field(gt=0, le=100_000, description="billions; of a range the lower end")
-    high: float = Field(description="billions; the same as low if it is no range")
-    is_estimate: bool = Field(description="whether the text says so: a tilde before it, or a word such as estimated")
+    low: float = Field(gt=0, le=100_000, description="billions; for a range, the lower end")
+    high: float = Field(description="billions; the same as low if it is not a range")
+    is_estimate: bool = Field(description="whether it is marked as an estimate, by a tilde or a word such as estimated")
 
     @property
     def middle(self) -> float:
@@ -51,19 +51,19 @@ class ModelSize(Frozen):
         if (size := parse_size(text)) is None:
             raise ValueError("a size is a number with M, B or T, such as 7B, 50-60B (estimated) or 671B/37B")
         if size[1] < size[0]:
-            raise ValueError(f"the range ends below its beginning: {size[0]:g} to {size[1]:g} billions")
+            raise ValueError(f"the range is reversed: {size[0]:g} to {size[1]:g} billions")
         is_estimate = text.startswith("~") or "estimat" in text.casefold()
         read = {"text": text, "low": size[0], "high": size[1], "is_estimate": is_estimate}
         for name in ("low", "high", "is_estimate"):
             if written.get(name, read[name]) != read[name]:
-                raise ValueError(f"a size contradicts its text, by which {name} is {read[name]}")
+                raise ValueError(f"the size does not match its text: {name} means {read[name]}")
         return written | read
 
 
 class ModelDescription(Frozen):
     """What a user says of a model; null = not said."""
 
-    institution: Name | None = Field(default=None, description="who made it")
+    institution: Name | None = Field(default=None, description="its maker")
     series: Name | None = Field(default=None, description="family, such as Qwen")
     openness: Literal["open", "closed", "domain"] | None = Field(default=None, description="domain = of the benchmark's field")
     parameters: ModelSize | None = Field(default=None, title="Parameters", description="7B, 50-60B (estimated), 671B/37B")

@@ -30,7 +30,7 @@ class Departure(Frozen):
     """One way in which a dataset, or all of a run, was asked or scored otherwise."""
 
     respect: Respect
-    likeness: Likeness = Field(description="what it leaves of the comparison")
+    likeness: Likeness = Field(description="what it means for the comparison")
     text: str
 
 
@@ -67,8 +67,8 @@ class Comparability(Frozen):
     reasons: tuple[Departure, ...] = Field(description="of the total; those of its datasets counted")
     abilities: dict[str, Likeness]
     datasets: tuple[DatasetLikeness, ...]
-    position: Position | None = Field(description="null = the total may not be ranked against published models")
-    languages: dict[str, Shares] = Field(description="of `run`, `paper`, `gate`, `gate of paper`, as far as they are known")
+    position: Position | None = Field(description="null = the total must not be ranked against published models")
+    languages: dict[str, Shares] = Field(description="of `run`, `paper`, `gate`, `gate of paper`, as far as known")
 
 
 RELEASED = "_released"
@@ -79,10 +79,10 @@ class PrintedColumn(Frozen):
     """A column of a printed table, by its name there."""
 
     kind: Literal["number", "whole", "text", "yes_no"] = "number"
-    low: float | None = Field(default=None, description="least number; null = 0 of a number, none of a whole one")
-    high: float | None = Field(default=None, description="greatest number; null = 100 of a number, none of a whole one")
-    values: tuple[str, ...] = Field(default=(), description="all texts that it may have; none = any")
-    optional: bool = Field(default=False, description="whether a row may leave it out")
+    low: float | None = Field(default=None, description="smallest number; null = 0 for a number, no limit for a whole number")
+    high: float | None = Field(default=None, description="largest number; null = 100 for a number, no limit for a whole number")
+    values: tuple[str, ...] = Field(default=(), description="all allowed texts; none = any")
+    optional: bool = Field(default=False, description="whether a row may omit it")
     about: str | None = Field(default=None, description="what it holds; a column `note` is ours")
 
 
@@ -103,17 +103,17 @@ class ModelTable(Frozen):
     """A table of models as printed, each with a score for the main abilities, in a CSV file beside the paper's."""
 
     file: str
-    key: tuple[str, ...] = Field(description="columns that name a row")
+    key: tuple[str, ...] = Field(description="columns that identify a row")
     columns: dict[str, PrintedColumn]
     name: str = Field(description="its number in the paper, such as Table 2")
     abilities: dict[str, AbilityColumns]
-    total: str | None = Field(default=None, description="column of the total; null = none is printed")
+    total: str | None = Field(default=None, description="column of the total; null = not printed")
     methods: dict[str, str] = Field(
         default_factory=dict, description="setting of each value of `method`; none = all are `setting`"
     )
     setting: str = "base"
     beside: tuple[str, ...] = Field(default=(), description="columns that rows keep; by their `language` they are ranked")
-    about: dict[str, str] = Field(default_factory=dict, description="columns that describe models, by what they say")
+    about: dict[str, str] = Field(default_factory=dict, description="columns that describe models, by meaning")
 
     @model_validator(mode="after")
     def _columns_are_there(self) -> Self:
@@ -144,14 +144,14 @@ class Paper(Frozen):
     blueprints: frozenset[str] = Field(description="those that restate its benchmark")
     rebuilt: frozenset[str] = Field(default=frozenset(), description="their datasets whose items are made again from the sources")
     sample: int = Field(description="items it asks of a dataset")
-    samples: dict[str, int] = Field(default_factory=dict, description="by dataset, where that differs")
+    samples: dict[str, int] = Field(default_factory=dict, description="by dataset, if different")
     judge: str | None = None
     temperature: float | None = None
     repetitions: int | None = None
     solvers: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="options that its items are asked with, by setting"
     )
-    profile: Profile | None = Field(default=None, description="how its replies were scored, if that is one of ours")
+    profile: Profile | None = Field(default=None, description="how its replies were scored, if by a profile of MoodFlow")
     languages: Shares | None = None
     gate_languages: Shares | None = None
     lengths: dict[str, int] = Field(default_factory=dict, description="mean tokens by dataset")

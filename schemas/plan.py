@@ -49,7 +49,6 @@ may cost, its intervals and ranks; no answer and no score of an item. `system`: 
 the models that take part besides. `evaluation`: which items are asked, and how they are asked and scored.
 """
 
-
 T = TypeVar("T")
 Place = Annotated[T, "place"]
 Limit = Annotated[T, "limit"]
@@ -67,21 +66,21 @@ class Plan(Frozen):
     )
     roles: System[dict[str, WrittenRole]] = Field(
         default_factory=dict,
-        description="models besides those under test, by role; a helper that is not named is the model itself, or nobody",
+        description="models besides those under test, by role; a helper without an entry is the model itself, or nobody",
     )
     judge_repeat: Evaluation[int] = Field(default=1, ge=1, le=20, description="times each judge rates an answer; the mean counts")
     judge_gold: Limit[bool] = Field(
         default=False,
         exclude_if=lambda rates: not rates,
-        description="have the judge rate gold replies too, as a baseline beside the models; each is a call",
+        description="also have the judge rate gold replies, as a baseline for the models; one call each",
     )
     simulation_rubric: Limit[str | None] = Field(
         default=None,
         exclude_if=lambda rubric: rubric is None,
-        description="rubric by which the judge reviews what a simulated person says; each dialogue is a call",
+        description="rubric for the judge's review of what a simulated person says; one call per dialogue",
     )
     datasets: Evaluation[tuple[str, ...] | None] = Field(
-        default=None, min_length=1, description="only these; null = all the blueprint names"
+        default=None, min_length=1, description="only these; null = all of the blueprint"
     )
     settings: System[tuple[Setting, ...]] = Field(default=("base",), min_length=1, description="how items are asked")
     contexts: Evaluation[ContextOptions] = Field(
@@ -93,33 +92,33 @@ class Plan(Frozen):
     solvers: Evaluation[dict[Setting, dict[str, Any]]] = Field(
         default_factory=dict,
         exclude_if=lambda options: not options,  # so that a plan without them has the name it had before there were any
-        description="options of a setting's own, by setting",
+        description="options of each setting, by setting",
     )
     sample: Evaluation[int | None] = Field(
-        default=None, ge=1, description="items per dataset, all if it has fewer; null = as the blueprint says, else 300"
+        default=None, ge=1, description="items per dataset, all if it has fewer; null = the blueprint's number, else 300"
     )
-    seed: Evaluation[int] = Field(default=0, ge=0, description="of sampling and intervals")
+    seed: Evaluation[int] = Field(default=0, ge=0, description="seed of sampling and intervals")
     bootstrap: Limit[int] = Field(default=1000, ge=0, le=100_000, description="resamples for 95 % intervals; 0 = none")
     permute: Evaluation[int] = Field(
         default=0, ge=0, le=26, description="cyclic orders of options per single choice; 0 = as given"
     )
-    repeat: Evaluation[int] = Field(default=1, ge=1, le=100, description="times each item is asked; each is a call of its own")
+    repeat: Evaluation[int] = Field(default=1, ge=1, le=100, description="times each item is asked; each time is a separate call")
     too_long: Evaluation[TooLong | None] = Field(
         default=None,
-        description="what becomes of items longer than the model's context; null = as the blueprint says, else missing",
+        description="what to do with items longer than the model's context; null = the blueprint's choice, else missing",
     )
     canary: Limit[int | None] = Field(
         default=None,
         ge=0,
         le=1000,
         exclude_if=lambda calls: calls is None,
-        description="journaled calls per model that are asked anew, twice each, to notice one that changed behind its name; "
+        description="stored calls per model to repeat, twice each, to notice a model that changed under the same name; "
         f"null = {SCHEDULED_CANARY} in refreshes of a deployment or with `ask_changed`, else none",
     )
     ask_changed: Limit[bool] = Field(
         default=False,
         exclude_if=lambda asks: not asks,
-        description="ask a model that a canary found changed anew, all of it, now and in later runs of such plans",
+        description="if a canary found a model changed, ask it everything again, in this and later runs of the plan",
     )
     budget_tokens: Limit[int | None] = Field(default=None, ge=1, description="most tokens this run may use; null = no limit")
     budget: Limit[float | None] = Field(
@@ -127,28 +126,28 @@ class Plan(Frozen):
     )
     prices: Place[Path | None] = Field(default=None, description="price table, a YAML file; needed for a budget in money")
     profile: Evaluation[Profile] = Field(
-        default=CORRECTED, description="how replies are scored: corrected, or reference, as the released code would"
+        default=CORRECTED, description="how replies are scored: corrected, or reference (as the released code scores)"
     )
-    mirror: Place[Path | None] = Field(default=None, description="folder with source files, laid out host/owner/repo/path")
+    mirror: Place[Path | None] = Field(default=None, description="folder of source files, laid out host/owner/repo/path")
     folders: Place[dict[str, Path]] = Field(
         default_factory=dict,
         exclude_if=lambda folders: not folders,
-        description="the user's folder with a dataset's files, by dataset; `moodflow datasets show` says which files and how",
+        description="the user's folder with a dataset's files, by dataset; `moodflow datasets show` lists the files",
     )
     prompts: Place[Path | None] = Field(
         default=None,
         exclude_if=lambda folder: folder is None,
-        description="folder of prompts and rubrics in your or a paper's words; what it lacks stays as it is",
+        description="folder of prompts and rubrics in your or a paper's words; all others stay as they are",
     )
     lake: Place[LakeAddress] = Field(default=DEFAULT_LAKE, description="folder of the Parquet layers, or s3://BUCKET/PREFIX")
-    rank_incomplete: Limit[bool] = Field(default=False, description="rank models below full coverage too")
+    rank_incomplete: Limit[bool] = Field(default=False, description="also rank models below full coverage")
     runner: Place[Runner] = Field(default="local", description="where items are built and replies scored: here, or on a cluster")
     runner_address: Place[str | None] = Field(
         default=None,
         pattern=r"^[^\s@?#]+$",
-        description="of a Dask scheduler that is there already, such as tcp://10.0.0.5:8786",
+        description="address of a running Dask scheduler, such as tcp://10.0.0.5:8786",
     )
-    redact: Place[bool] = Field(default=False, description="leave texts whose licence forbids passing them on out of the report")
+    redact: Place[bool] = Field(default=False, description="leave texts that must not be passed on out of the report")
 
     @model_validator(mode="before")
     @classmethod
@@ -160,11 +159,11 @@ class Plan(Frozen):
         for name, role in self.roles.items():
             if name != PANEL and any(len(models) > 1 for models in (role.default, *role.datasets.values())):
                 raise UsageError(
-                    f"role {name} is one model, only the {PANEL} is several",
+                    f"role {name} takes one model; only the {PANEL} takes several",
                     where=f"--role {name}, roles.{name}",
                     expected="one model, or one by dataset",
                     got=", ".join(entry.name for entry in self.named(name)),
-                    next_step="name one of them; further judges are named with --role panel=NAME",
+                    next_step="give one of them; give further judges with --role panel=NAME",
                 )
         return self
 
@@ -213,7 +212,7 @@ class Plan(Frozen):
         """Raise UsageError if the plan names no model, for everything but a build."""
         if not self.models:
             raise UsageError(
-                "no model was named", where="--model", next_step=f"add --model {EMBEDDED_MODEL}, or --model NAME --base-url URL"
+                "no model given", where="--model", next_step=f"add --model {EMBEDDED_MODEL}, or --model NAME --base-url URL"
             )
 
     def map_entries(self, change: Callable[[ModelEntry], ModelEntry]) -> Self:
@@ -254,7 +253,7 @@ def refused(error: ValidationError, command: str = "run") -> UsageError:
     """Return the first fault of a plan or an entry as one message, which repeats no key that was put in a wrong place."""
     first = error.errors()[0]
     return UsageError(
-        f"a setting is refused: {first['msg'].removeprefix('Value error, ')}",
+        f"invalid option: {first['msg'].removeprefix('Value error, ')}",
         # As it may be written: a role's only model needs neither `roles` nor `default`.
         where=re.sub(r"^roles\.(\w+)\.default(\.0)?", r"\1", ".".join(str(part) for part in first["loc"])),
         got=None if first["type"] == "extra_forbidden" else _shown(first["input"]),

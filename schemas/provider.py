@@ -26,14 +26,14 @@ class Quirks(Frozen):
     """How an endpoint differs from others that speak the OpenAI chat API."""
 
     token_limit: TokenLimit = "max_tokens"  # noqa: S105  a parameter's name
-    temperature: Support = Field(default="unknown", description="whether it can be chosen; 0 is what a benchmark asks for")
+    temperature: Support = Field(default="unknown", description="whether it can be set; benchmarks need 0")
     top_p: Support = "unknown"
     seed: Support = "unknown"
     logprobs: Support = Field(default="unknown", description="logprobs and top_logprobs")
     json_schema: Support = Field(default="unknown", description="response_format of type json_schema")
     stream_options: Support = "unknown"
     reasoning_in: tuple[ReasoningPlace, ...] = Field(default=(), description="places seen, the usual one first; empty = none")
-    reasoning_effort: str | None = Field(default=None, description="path of the parameter in the body; null = none or not known")
+    reasoning_effort: str | None = Field(default=None, description="path of the parameter in the body; null = none or unknown")
     rate_limit_headers: tuple[str, ...] = Field(default=(), description="names of response headers; empty = none known")
 
 
@@ -63,7 +63,7 @@ class Provider(Frozen):
     api_key_env: str | None = Field(
         pattern="^[A-Z][A-Z0-9_]*$", description="usual environment variable of the key; null = no key"
     )
-    names: tuple[Pattern, ...] = Field(default=(), description="what its models are called, as everybody knows; empty = anything")
+    names: tuple[Pattern, ...] = Field(default=(), description="well-known names of its models; empty = any")
     quirks: Quirks = Quirks()
     models: tuple[ModelQuirks, ...] = Field(default=(), description="the first that matches a model counts")
     sources: tuple[StatementSource, ...] = ()

@@ -56,12 +56,11 @@ def _mapping(value: Any, what: str, expected: str) -> dict[str, object]:
     if value and not isinstance(value, Mapping):
         got = hide_credentials(str(value))[:200]
         step = "for example roles: {judge: {name: NAME, base_url: URL}}"
-        raise UsageError(f"{what} are no mapping", where="roles", expected=expected, got=got, next_step=step)
+        raise UsageError(f"{what} are not a mapping", where="roles", expected=expected, got=got, next_step=step)
     return dict(value or {})
 
 
 Written = ModelEntry | tuple[ModelEntry, ...] | None
-"""Models as they may be written."""
 
 Models = Annotated[tuple[ModelEntry, ...], BeforeValidator(_listed, json_schema_input_type=Written)]
 
@@ -69,7 +68,7 @@ Models = Annotated[tuple[ModelEntry, ...], BeforeValidator(_listed, json_schema_
 class RoleModels(Frozen):
     """The models of a role."""
 
-    default: Models = Field(default=(), description="its model, of the panel its models; none = the model under test")
+    default: Models = Field(default=(), description="the role's model (for the panel, its models); none = the model under test")
     datasets: dict[str, Models] = Field(default_factory=dict, description="by dataset, where it differs")
 
     def map_entries(self, change: Callable[[ModelEntry], ModelEntry]) -> Self:

@@ -20,18 +20,18 @@ class Amounts(Frozen):
     cost are lower bounds. Tokens are null where answers came and none was counted, costs where a price is not known.
     """
 
-    calls: int = Field(default=0, ge=0, description="replies behind the numbers, wherever they are from")
+    calls: int = Field(default=0, ge=0, description="replies behind the numbers, from journal or server")
     from_journal: int = Field(default=0, ge=0, description="of the calls, found in the journal by this run")
     sent: int = Field(default=0, ge=0, description="of the calls, sent by this run")
-    unsent: int = Field(default=0, ge=0, description="of the calls, not made since the budget was spent")
-    failed: int = Field(default=0, ge=0, description="of the calls, made and without an answer")
+    unsent: int = Field(default=0, ge=0, description="of the calls, not made because the budget was spent")
+    failed: int = Field(default=0, ge=0, description="of the calls, made but not answered")
     prompt_tokens: int | None = Field(default=0, ge=0, description="of all replies behind the numbers")
     completion_tokens: int | None = Field(default=0, ge=0, description="of all replies behind the numbers")
     paid_prompt_tokens: int | None = Field(default=0, ge=0, description="of what this run sent")
     paid_completion_tokens: int | None = Field(default=0, ge=0, description="of what this run sent")
     uncounted: int = Field(default=0, ge=0, description="answers whose tokens the server did not count")
-    cost: float | None = Field(default=None, ge=0, description="of all replies behind the numbers; null = price not known")
-    paid_cost: float | None = Field(default=None, ge=0, description="of what this run sent; null = price not known")
+    cost: float | None = Field(default=None, ge=0, description="of all replies behind the numbers; null = price unknown")
+    paid_cost: float | None = Field(default=None, ge=0, description="of what this run sent; null = price unknown")
 
 
 class Usage(Amounts):
@@ -54,10 +54,10 @@ class Expectation(Frozen):
 
     calls: int = Field(default=0, ge=0, description="to be sent")
     in_journal: int = Field(default=0, ge=0, description="answered by the journal; not paid again")
-    stored: int = Field(default=0, ge=0, description="in the lake already; not even looked up")
+    stored: int = Field(default=0, ge=0, description="answered in the lake already")
     prompt_tokens: int = Field(default=0, ge=0, description="of the calls to be sent, estimated")
     completion_tokens: int = Field(default=0, ge=0, description="of the calls to be sent, estimated")
-    cost: float | None = Field(default=0, ge=0, description="of the calls to be sent, estimated; null = price not known")
+    cost: float | None = Field(default=0, ge=0, description="of the calls to be sent, estimated; null = price unknown")
     upper_bound: bool = Field(default=False, description="fewer calls may be needed")
 
     def __add__(self, other: "Expectation") -> "Expectation":

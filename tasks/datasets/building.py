@@ -188,7 +188,6 @@ def _adapt(spec: DatasetSpec, adapter: Adapter, record: Record) -> Sequence[Item
 
 
 def _build(dataset: str, samples: Sequence[Sample]) -> BuiltItems:
-    """Return the items of these samples, in their order."""
     items, contexts, refused = [], [], []
     for sample in samples:
         try:
@@ -244,17 +243,17 @@ def broken_rules(schema: type[dy.Schema], rows: pl.DataFrame) -> pl.Series:
 
 def _unfit(spec: DatasetSpec, records: Sequence[Record], got: str) -> SourceError:
     return SourceError(
-        f"no items of {spec.id} can be built of these files",
+        f"no items of {spec.id} can be built from these files",
         where=", ".join(dict.fromkeys(record.file for record in records)),
         expected="files as the catalogue entry pins them",
         got=got,
-        next_step="correct the files, or how the entry joins or lists their records if they are the pinned ones",
+        next_step="use the pinned files; if they are, correct the catalogue entry",
     )
 
 
 def _unusable(spec: DatasetSpec, record: Record, got: str) -> RecordError:
     return RecordError(
-        f"no item of {spec.id} can be made of this record",
+        f"no item of {spec.id} can be built from this record",
         where=f"{record.file}, row {record.row} (0-based)",
         expected=f"a record as the adapter of {spec.id} reads it",
         got=got,

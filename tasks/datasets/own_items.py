@@ -24,7 +24,6 @@ from tasks.sources.reading import read_dataset
 from tasks.text.number_format import counted
 
 REQUIRED = ("language", "question_type", "question")
-"""Fields each record has."""
 
 LISTS = (
     *("options", "gold_indices", "references", "option_points"),
@@ -75,7 +74,7 @@ def _check_options(record: Record, options: tuple[str, ...], *, fixed: bool) -> 
             record, "has options that look the same or empty", "options with a difference to be seen", repr(options)[:80]
         )
     if not fixed and len(labels) > 1 and any(set(labels) == set(sequence[: len(labels)]) for sequence in LABELS):
-        step = "take them off, gold_indices stay as they are; or set fixed_order to true to show them as they are, never moved"
+        step = "remove them (gold_indices stay the same), or set fixed_order to true to show them unchanged and never moved"
         expected = "options without them: the prompt puts a letter before each"
         raise _refused(record, "has options with letters or numbers of their own", expected, repr(options)[:80], step)
 
@@ -117,11 +116,11 @@ def local_dataset(name: str, title: str, source: LocalFile) -> DatasetSpec:
     """Describe a user's own file in item format as a catalogue entry would; raise UsageError if its suffix names no format."""
     if format_of_suffix(source) is None:
         raise UsageError(
-            "the format of the file is not known",
+            "the format of the file is unknown",
             where=str(source.path),
             expected=f"a name that ends in one of {', '.join(f'.{suffix}' for suffix in RECORD_FORMATS)}",
             got=source.path.suffix or "no suffix",
-            next_step="rename the file after its format",
+            next_step="rename the file so that it ends in its format",
         )
     if source.path.is_file():
         source = source.model_copy(update={"sha256": source.sha256 or hash_file(source.path)})
@@ -157,13 +156,13 @@ def in_folder(spec: DatasetSpec, folder: Path) -> DatasetSpec:
         if pinned and not lacking:
             return _of_copies(source, tuple(map(_own_copy, pinned, paths)))
         absent = min(absent or lacking, lacking, key=len)
-    lack = f"which lacks {'them' if absent[1:] else 'it'}" if folder.is_dir() else "which is no folder"
+    lack = f"which lacks {'them' if absent[1:] else 'it'}" if folder.is_dir() else "which is not a folder"
     raise SourceMissingError(
         f"{spec.id} cannot be read from this folder",
         where=f"folders.{spec.id}",
         expected=", ".join(shortened(absent)) or "a dataset whose files are public",
         got=f"{folder}, {lack}" if absent else f"{spec.id}, whose files are here",
-        next_step=f"moodflow datasets show {spec.id} lists the files; correct the path, or leave it out",
+        next_step=f"moodflow datasets show {spec.id} lists the files; correct the path, or remove it",
     )
 
 

@@ -1,4 +1,4 @@
-"""Say which rows of a dataset break a rule and are no items, and stop a dataset of which too many do."""
+"""Say which rows of a dataset break a rule and are left out, and stop a dataset of which too many do."""
 
 import polars as pl
 
@@ -16,7 +16,7 @@ LONGEST_REASON = 120
 
 def describe_rejected(spec: DatasetSpec, rejected: pl.DataFrame) -> str:
     """Say how many rows of how many are left out, and why."""
-    verb = "breaks a rule and is no item" if rejected.height == 1 else "break a rule and are no items"
+    verb = "breaks a rule and is left out" if rejected.height == 1 else "break a rule and are left out"
     return f"has {_counted(rejected)} that {verb}: {_rules(spec, rejected)}"
 
 
@@ -26,11 +26,11 @@ def require_layout(spec: DatasetSpec, rejected: pl.DataFrame) -> None:
         return
     if rejected.height / rejected["rows_in_all"][0] > MOST_REJECTED:
         raise LayoutError(
-            "files have another layout than their adapter reads",
+            "the files do not have the layout that the adapter expects",
             where=f"{spec.id}: {', '.join(name_source(file) for file in spec.files[:SHOWN_ROWS])}",
-            expected="at most a tenth of the rows break a rule",
+            expected="at most a tenth of the rows rejected",
             got=f"{_counted(rejected)} break a rule, {_rules(spec, rejected)}",
-            next_step="check that these are the files of its entry; if their layout has changed, its adapter has to follow",
+            next_step="check that these are the files of the entry; if their layout has changed, change the adapter",
         )
 
 

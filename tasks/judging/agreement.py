@@ -49,9 +49,7 @@ def agreements(
     Ratings that failed are missing, and nothing takes their place.
 
     There is a row also where nothing can be compared. Ratings that stand alone are in `n_ratings` and `length_correlation`.
-
-    Raises:
-        ScoringError: if a rubric or dimension is not among those given, or no answer belongs to a rating.
+    ScoringError: a rubric or dimension is not among those given, or no answer belongs to a rating.
     """
     lengths = judged_answers(answers, items).select(*ANSWER, characters=pl.col("answer").str.len_chars())
     require_counterparts(judgements, lengths, ANSWER, "ratings belong to no answer", "ratings of the answers given")
@@ -69,10 +67,10 @@ def _places(judgements: pl.DataFrame, rubrics: Mapping[str, Rubric]) -> pl.DataF
         rubric = rubrics.get(row["rubric"])
         if rubric is None or row["dimension"] not in rubric.names:
             raise ScoringError(
-                "ratings belong to no rubric that is known",
+                "the ratings belong to an unknown rubric",
                 where=f"rubric {row['rubric']}, dimension {row['dimension']}",
                 expected="; ".join(f"{name}: {', '.join(other.names)}" for name, other in rubrics.items()),
-                next_step="run the infer stage again, so that judges are asked by the rubrics as they are now",
+                next_step="run infer again to rate with the current rubrics",
             )
         turned = 0 if row["judge"] == PEOPLE else row["judge_repetition"]
         rows.append({**row, "place": place_of(rubric, row["dimension"], turned)})
@@ -121,7 +119,6 @@ def _place_effect(given: pl.DataFrame) -> float | None:
 
 FEWEST_RATINGS = 2
 """Of a unit: with one rating there is nothing to compare."""
-
 
 AlphaLevel = Literal["nominal", "ordinal", "interval"]
 """Of measurement: what a difference of two ratings is worth."""

@@ -16,7 +16,6 @@ from tasks.text.replies import split_reasoning
 Rated = str | Sequence[Mapping[str, Any]]
 """What is rated: a text, or the turns of a dialogue, each with `speaker` and `text`."""
 
-
 SIMULATED = pl.col("turns").list.eval(pl.element().struct["speaker"] != TESTED).list.any()
 """Whether somebody else than the model under test speaks in an answer: a person whom another model plays."""
 

@@ -22,7 +22,6 @@ from tasks.solvers.state import SolverResources
 from tasks.sources.filled import read_filled
 
 Card = dict[str, Any]
-"""A row of the layer `role_cards`."""
 
 EXTRACTOR: Role = "extractor"
 ANNOTATORS: tuple[Role, ...] = ("first_annotator", "second_annotator", "third_annotator")
@@ -61,7 +60,7 @@ def find_pipeline(name: str | None) -> CardPipeline:
     """Return the pipeline of a name, by default the first; raise UsageError if there is no such one."""
     name = next(iter(PIPELINES), "") if name is None else name
     if name not in PIPELINES:
-        raise unknown_name("pipeline", name, PIPELINES, "--pipeline", "name one of them, or leave it out")
+        raise unknown_name("pipeline", name, PIPELINES, "--pipeline", "give one of them, or remove the option")
     return PIPELINES[name]
 
 
@@ -112,7 +111,7 @@ def read_annotations(path: Path, cards: list[Card], categories: Sequence[str], g
             f"a category: {', '.join(categories)}": row["category"] in categories,
             f"a grade: {', '.join(grades)}": row["grade"] in grades,
         }
-        filled.require("a row is no annotation of a card", rules, f"correct the row; {contract}")
+        filled.require("a row is not an annotation of a card", rules, f"correct the row; {contract}")
         said.append({name: row[name] for name in ("annotator", "category", "grade")})
     return list(annotated.values())
 

@@ -50,7 +50,6 @@ _EXAMPLE_REASON: dict[Language, str] = {"en": "Because ...", "zh": "因为……
 EXAMPLE_RATINGS = 5
 """Different ratings that the example spreads over a long scale, so that none of its ends is suggested."""
 
-
 LONGEST_REASON = 300
 """Characters of what is wrong with a reply, which may quote it."""
 

@@ -19,7 +19,6 @@ PEOPLE_VERSION = "1"
 """Bumped when a stored rating by a person comes to mean something else; none can be asked for again."""
 
 RATING = [*ANSWER, "dimension", "rater"]
-"""Columns that name a rating by a person."""
 
 
 def people_key(answers: PartitionRef, rubric: Rubric) -> PartitionKey:

@@ -42,9 +42,7 @@ def judge_messages(
 
     Which texts of the item are shown is the rubric's choice. References of summaries are not: the source is the yardstick, and
     references of news sets are headlines. `dimensions` are those that this call asks for, in this order; null = all of them.
-
-    Raises:
-        ScoringError: if a rubric that shows aspects is used for an item without a reference for each.
+    ScoringError: a rubric that shows aspects is used for an item without a reference for each.
     """
     language: Language = rubric.language or item["language"]
     dimensions = rubric.dimensions if dimensions is None else dimensions
@@ -92,7 +90,7 @@ def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
         return "\n".join(references) or None
     if len(references) != len(aspects := _aspects_of(item)):
         raise ScoringError(
-            "an item has not one reference for each aspect",
+            "an item does not have one reference per aspect",
             where=f"{item['dataset']}, item {item['item_id']}, rubric {rubric.id}",
             expected=f"{len(aspects)} references: {', '.join(aspects)}" if aspects else "a question type that names references",
             got=str(len(references)),

@@ -55,10 +55,7 @@ def read_reply(reply: str, reply_type: type[ReplyT]) -> tuple[ReplyT, bool]:
 
     Words or a code fence around it are tolerated. Repaired are Python's spelling, a comma after the last value, keys in another
     case, an object, text or list around the object, other braces beside it, the same object twice, and values the type mends.
-    Whatever names one of its keys must be read, and say the same.
-
-    Raises:
-        ValueError: saying what is wrong with it.
+    Whatever names one of its keys must be read, and say the same. ValueError: saying what is wrong with it.
     """
     text = strip_reasoning(reply)
     names = "|".join(map(re.escape, reply_type.model_fields))
@@ -68,6 +65,7 @@ def read_reply(reply: str, reply_type: type[ReplyT]) -> tuple[ReplyT, bool]:
     if not read or says(rest):
         raise ValueError(NOT_JSON if "{" in text else "no JSON object")
     if any(other != read[0][0] for other, _ in read):
+        # The judge is told this when it is asked again: in other words it would be another call.
         raise ValueError(f"{len(read)} JSON objects that differ")
     return read[0][0], len(spans) > 1 or read[0][1] or _LISTED.search(rest) is not None
 

@@ -49,7 +49,6 @@ Reply = Literal["json", "digit"]
 RATIONALE, FAULTS = "rationale", "faults"
 """Keys of the judge's reason in its reply, and of what it finds wrong with a simulated person."""
 
-
 Rating = Annotated[int, Field(ge=-1000, le=1000)]
 
 
@@ -102,8 +101,8 @@ class Dimension(Frozen):
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="key in the judge's reply and in the judgements layer")
     definition: Texts = Field(description="the question the rating answers")
-    anchors: Anchors | None = Field(default=None, description="of this dimension; null = those of all dimensions")
-    scale: AnyScale | None = Field(default=None, description="of this dimension: ends, or yes_no; null = that of all")
+    anchors: Anchors | None = Field(default=None, description="anchors of this dimension; null = those of all dimensions")
+    scale: AnyScale | None = Field(default=None, description="scale of this dimension: ends, or yes_no; null = that of all")
 
 
 class Rubric(Frozen):
@@ -115,12 +114,12 @@ class Rubric(Frozen):
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
-    version: str = Field(min_length=1, description="bumped when a rating comes to mean something else")
+    version: str = Field(min_length=1, description="increased when the meaning of a rating changes")
     instruction: Texts
-    texts: tuple[ShownText, ...] = Field(default=("SOURCE", "TASK"), description="shown beside the answer")
+    texts: tuple[ShownText, ...] = Field(default=("SOURCE", "TASK"), description="shown with the answer")
     layout: Layout = "plain"
-    language: Language | None = Field(default=None, description="that a judge is asked in; null = the item's")
-    speakers: BySpeaker = Field(default={}, description="what a dialogue's are called; others: as there")
+    language: Language | None = Field(default=None, description="language of the judge's prompt; null = the item's")
+    speakers: BySpeaker = Field(default={}, description="names of a dialogue's speakers; others: as in the dialogue")
     opening: BySpeaker = Field(default={}, description="what was said before a dialogue, in the item's language")
     ask: Ask = "together"
     reply: Reply = "json"
@@ -130,7 +129,7 @@ class Rubric(Frozen):
     bands: tuple[RatingBand, ...] | None = Field(default=None, description="lowest first, together the whole scale")
     dimensions: tuple[Dimension, ...] = Field(min_length=1)
     faults: dict[str, Texts] = Field(
-        default={}, description="by name, found beside the ratings; the rubric is then about a simulated person, not the answer"
+        default={}, description="by name, reported with the ratings; the rubric is then about a simulated person, not the answer"
     )
 
     @model_validator(mode="after")
@@ -148,9 +147,7 @@ class Rubric(Frozen):
         if self.rationale and RATIONALE in self.names:
             raise ValueError(f"{RATIONALE} is the key of the judge's reason: give the dimension another name")
         if self.faults and (self.ask != "together" or FAULTS in self.names):
-            raise ValueError(
-                f"{FAULTS} come with all ratings in one call, at a key of their own: ask together, name no dimension so"
-            )
+            raise ValueError(f"{FAULTS} need ask: together, and {FAULTS} cannot be the name of a dimension")
         return self
 
     @model_validator(mode="after")
@@ -165,7 +162,7 @@ class Rubric(Frozen):
             where = f"dimension {dimension.name}"
             if dimension.scale is None:
                 if sum(meaning is not None for meaning in (dimension.anchors, self.anchors, self.bands)) != 1:
-                    raise ValueError(f"{where}: anchors of its own, shared anchors or shared bands, exactly one of them")
+                    raise ValueError(f"{where}: give exactly one of own anchors, shared anchors or shared bands")
             elif dimension.scale != YES_NO and dimension.anchors is None:
                 raise ValueError(f"{where}: a scale of its own needs anchors of its own")
             if dimension.anchors is not None:
@@ -236,10 +233,8 @@ def order_dimensions(rubric: str, names: Iterable[str], own: OwnRubrics) -> list
 def load_rubric(name: str, own: OwnRubrics | None = None) -> Rubric:
     """Read a rubric by its id: of a blueprint's own, of ours, or of an installed benchmark.
 
-    One that `extends` another has its fields and, by name, its dimensions, where it does not state its own.
-
-    Raises:
-        UsageError: if there is no such rubric or its file breaks a rule.
+    One that `extends` another has its fields and, by name, its dimensions, where it does not state its own. UsageError: there is
+    no such rubric or its file breaks a rule.
     """
     files = files_by_name("rubrics", RUBRICS)
     where = f"{name}.yaml among your own rubrics" if name in (own or {}) else str(files.get(name))

@@ -37,7 +37,6 @@ _FLAGS = re.IGNORECASE | re.MULTILINE
 _QUOTED = re.compile(r"[\"“「『][^\"”」』]*[\"”」』]")
 
 Fault = dict[str, object]
-"""Columns of a fault."""
 
 Turns = Sequence[Mapping[str, str]]
 

@@ -83,7 +83,6 @@ LEADS = _compiled(
     rf"(?:认为|觉得|猜)(?:答案|选项|这|它|正确的?|最合适的?)*{_SHOULD}(?:是|为|选择?)?\s*(?:选项)?\s*",
     r"(?:应该?|应当|就|一定|必然|显然|肯定|必定|毫无疑问|无疑|当然|确实|的确)(?:是|为|选)\s*(?:选项)?\s*",
 )
-"""Other wordings that introduce an answer."""
 
 _ANOTHER = r"\(?(?:(?:option|choice)\s+|选项)?(?:[A-Z]{1,2}|[\ue000-\uf8ff]|\w{2,20})\)?"
 _INSTEAD = _compiled(
@@ -122,7 +121,6 @@ class Claim(NamedTuple):
 
 
 TargetReader = Callable[[str, int, Choices], Target | None]
-"""Reads the answer that stands at a place of a text."""
 
 
 def stated_claims(text: str, choices: Choices, read_target: TargetReader) -> Iterator[Claim]:

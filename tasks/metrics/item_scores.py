@@ -127,8 +127,7 @@ def score_answers(
 ) -> dy.DataFrame[ItemScores]:
     """Return the rows of `item_scores` that a profile makes of the answers, sorted by key.
 
-    Raises:
-        ScoringError: if items are without answer or answers without item.
+    ScoringError: items are without answer or answers without item.
     """
     check_coverage(items, answers)
     clusters = {(dataset, item): cluster for dataset, item, cluster in items.select(*ITEM, "cluster").iter_rows()}
@@ -172,11 +171,11 @@ def check_metrics(items: dy.DataFrame[Items], method: MethodSpec) -> None:
     """Raise ScoringError if the method is of the reference profile or a metric of it cannot score one of the question types."""
     if method.profile != CORRECTED and not wholes_of([method]):
         raise ScoringError(
-            "replies were to be read by the rules of another profile",
+            "this method cannot use another profile",
             where=f"method {method.id}",
             expected="profile corrected",
             got=f"profile {method.profile}",
-            next_step="ask for the profile on the command line (--set profile=reference), not in a method of the blueprint",
+            next_step="set the profile for the run (--set profile=reference), not in the method",
         )
     for spec in method.metrics:
         suited = suited_types(spec.metric)

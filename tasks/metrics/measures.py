@@ -101,7 +101,7 @@ def points_share(points: Sequence[float | None], chosen: int) -> float:
     if len(given) < len(points) or min(given) == max(given):
         raise ScoringError(
             "a questionnaire item cannot be scored",
-            expected="points for every option, not all the same, or for none (a filler)",
+            expected="different points for every option, or no points (filler item)",
             got=f"points {', '.join(map(str, points))}",
             next_step="correct option_points of the item",
         )
@@ -128,8 +128,8 @@ def rating_level(ratings: Sequence[Rating]) -> float:
     """
     if wrong := [rating for rating in ratings if rating.lowest < 0 or rating.highest <= 0]:
         raise ScoringError(
-            "mean_rating divides a rating by the highest one, and a scale reaches below 0",
-            expected="scales from 0 or above",
+            "mean_rating needs scales that start at 0 or above",
+            expected="scales that start at 0 or above",
             got=f"a scale from {wrong[0].lowest} to {wrong[0].highest}",
             next_step="score the dataset by judged_rating, or give the rubric another scale",
         )
@@ -144,9 +144,7 @@ def read_ratings(judgements: dy.DataFrame[Judgements] | None, method: MethodSpec
     """Return the ratings a judged method needs; a time at which a dimension is missing is left out.
 
     The dimensions are those the judge was asked for anywhere: the executor writes a row for each, also where the judge failed.
-
-    Raises:
-        ScoringError: if there are no judgements, and the method does not wait for people.
+    ScoringError: there are no judgements, and the method does not wait for people.
     """
     if judgements is None and method.raters == PEOPLE:
         return {}

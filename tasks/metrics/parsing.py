@@ -45,7 +45,6 @@ WHOLE = frozenset({"letter", "letter and text", "option text", "letters", "lette
 LISTING = frozenset({"letters", "list", "option texts", "letters with texts", "part of a text"})
 """Forms that go on to the end of the reply: if the reply was cut off, options may be missing."""
 
-
 _SECOND_PLACE = re.compile(
     r"(?:\b(?i:then|next|second(?:ly)?|third|followed by|after|before|lastly|finally)\b|[<>→]|其次|然后|接着|再)"
     r"\W{0,3}(?:\w{1,9}\W{1,3}){0,2}?\b[A-Z]\b|\b[A-Z]\b\W{1,3}(?:\w{1,9}\W{1,3})?(?i:next|second|third|last|then)\b"

@@ -157,7 +157,7 @@ def accept_findings(state: Path, model: str) -> list[CanaryRecord]:
     records = map(_read, sorted((state / CANARIES).glob("*.json")))
     changed = [record for record in records if record.model == model and (record.others or record.served)]
     if not changed:
-        raise UsageError(f"no canary of this lake found model {model} to differ", where="moodflow models accept")
+        raise UsageError(f"no canary in this lake found a change in model {model}", where="moodflow models accept")
     for record in changed:
         odd, names = len(record.others), tuple(sorted({*record.names, *record.served}))
         usual = float(betaincinv(odd + 1, record.calls - odd + 1, 0.99)) if odd else record.usual

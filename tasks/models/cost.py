@@ -36,7 +36,7 @@ def load_prices(path: Path | None) -> PriceTable | None:
             where=str(path),
             expected="currency and a list of prices, as docs/cost.md shows",
             got=summarize(error),
-            next_step="correct the file, or leave --set prices (or MOODFLOW_PRICES) out",
+            next_step="correct the file, or remove --set prices (MOODFLOW_PRICES)",
         ) from error
 
 
@@ -55,9 +55,9 @@ def check_budget(plan: Plan) -> PriceTable | None:
         raise UsageError(
             f"a budget needs a price for every model, and there is none for {', '.join(dict.fromkeys(unknown))}",
             where="--set budget",
-            expected="an entry under `prices` that fits each model's name and server",
+            expected="an entry under `prices` for each model's name and server",
             got="no price table" if table is None else f"a table of {len(table.prices)} prices in {table.currency}",
-            next_step="name a table with --set prices=FILE (docs/cost.md has the format), or limit tokens with --budget-tokens",
+            next_step="give a table with --set prices=FILE (docs/cost.md has the format), or limit tokens with --budget-tokens",
         )
     return table
 

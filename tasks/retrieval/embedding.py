@@ -42,7 +42,6 @@ VECTOR_TOLERANCE = 2e-6
 order make 8e-7 (MiniLM)."""
 
 TEXTS_AT_ONCE = 1024
-"""Texts that are tokenized at a time."""
 
 WHOLE_FILE_BYTES = 512 * 2**20
 END_BYTES = 2**20
@@ -76,11 +75,11 @@ def find_embedder(embedder: str) -> EmbedderFiles:
     folder = _in_hub_cache(embedder)
     if folder is None:
         raise UsageError(
-            f"the embedding model {embedder!r} is not on this machine",
+            f"the embedding model {embedder!r} was not found",
             where="embedder",
             expected="auto, minilm, a folder with a modules.json of sentence-transformers, or a model in the local cache",
             got=embedder,
-            next_step=f"run hf download {embedder}, or take minilm, which comes with MoodFlow",
+            next_step=f"run hf download {embedder}, or use minilm, which comes with MoodFlow",
         )
     return _describe(embedder, folder)
 
@@ -176,7 +175,7 @@ def load_model(files: EmbedderFiles) -> Any:
             where=str(files.folder),
             expected="a complete model of sentence-transformers",
             got=f"{type(error).__name__}: {error}",
-            next_step="take embedder minilm, or fetch the model again",
+            next_step="use embedder minilm, or download the model again",
         ) from error
 
 

@@ -66,7 +66,7 @@ class EmbeddingStore:
                 query = f"SELECT key, checksum, vector FROM embeddings WHERE key IN ({marks})"  # noqa: S608  question marks
                 for key, checksum, vector in self._connection.execute(query, part):
                     if zlib.crc32(vector) != checksum:
-                        raise ValueError(f"the vector of the text with SHA-256 {key.hex()} is not the one that was written")
+                        raise ValueError(f"the vector of the text with SHA-256 {key.hex()} is damaged")
                     vectors[key] = np.frombuffer(vector, dtype="<f4")
         return vectors
 
@@ -104,12 +104,11 @@ class EmbeddingStore:
             yield
         except (OSError, sqlite3.Error, ValueError, TypeError) as error:
             raise LakeError(
-                "the store of embeddings cannot be used",
+                "the embedding cache cannot be used",
                 where=str(self.path),
-                expected="a store as moodflow writes it, in a folder this user may write to, on a disk with space left",
+                expected="a cache that MoodFlow wrote, in a folder this user may write, on a disk with space left",
                 got=f"{type(error).__name__}: {error}",
-                next_step="free space or mend permissions and run again; if the file is damaged, delete it: "
-                "its vectors are computed again",
+                next_step="free space or fix permissions; delete a damaged file, its vectors are recomputed",
             ) from error
 
 

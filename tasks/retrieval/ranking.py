@@ -131,8 +131,7 @@ def tie_neighbours(scores: Scores) -> Scores:
     always share a level, and so do those that a chain of such neighbours connects. Neighbours 3e-6 apart or more never do.
     Between these bounds the level depends on how both were rounded: only there can noise change a ranking.
 
-    Args:
-        scores: rounded to DECIMALS; shape [texts], at least one.
+    `scores`: rounded to DECIMALS; shape [texts], at least one.
     """
     order = np.argsort(scores)
     # Rounded scores are whole millionths apart.
@@ -155,8 +154,7 @@ def _index(documents: Sequence[Sequence[str]]) -> BM25Okapi:
     That of rank_bm25 is zero or negative for words in half of the documents or more. It then takes a quarter of the mean over
     all words instead: with few documents, those that hold the query would come last.
 
-    Args:
-        documents: words of each; at least one has a word.
+    `documents`: words of each; at least one has a word.
     """
     index = BM25Okapi(documents)
     held = Counter(word for counts in index.doc_freqs for word in counts)

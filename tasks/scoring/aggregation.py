@@ -21,8 +21,7 @@ _FRACTION_BITS, _LOW_BITS = 60, 33
 def exact_sum(values: pl.Expr) -> pl.Expr:
     """Sum the values that are not null, 0 if there are none, to the same last bit for any order, chunking and number of threads.
 
-    Args:
-        values: floats below 2**66 in size; bits finer than 2**-60 are dropped, which leaves shares in [2**-8, 1] exact.
+    `values`: floats below 2**66 in size; bits finer than 2**-60 are dropped, which leaves shares in [2**-8, 1] exact.
     """
     return from_fixed_point((values * 2.0**_FRACTION_BITS).cast(pl.Int128).sum())
 
@@ -32,8 +31,7 @@ def fixed_point_sum(values: pl.Expr) -> pl.Expr:
 
     Takes less than half the time: the high and the low bits of the values are each added as whole floats, exact below 2**53.
 
-    Args:
-        values: floats, at most 2**20 of them in a group, their sizes adding up to less than 2**26.
+    `values`: floats, at most 2**20 of them in a group, their sizes adding up to less than 2**26.
     """
     whole = (values * 2.0**_FRACTION_BITS).truncdiv(1.0)
     low = whole % 2.0**_LOW_BITS

@@ -84,7 +84,7 @@ def _syntax_error(file: Path, error: yaml.YAMLError) -> BlueprintError:
         where=f"{file}{line}",
         expected="YAML with plain values",
         got=getattr(error, "problem", None) or str(error).splitlines()[0],
-        next_step="correct the line; indentation, colons and quotes are the usual suspects",
+        next_step="correct the line; check indentation, colons and quotes",
     )
 
 
@@ -130,20 +130,20 @@ class Rule(NamedTuple):
 RULES = (
     Rule("min must be below max", "min below max", "correct the bounds; they are those of the method, not of observed scores"),
     Rule("k is required", "k with recall_at_k, and with no other metric", "add or remove k"),
-    Rule("names its rubric", "judged: true together with rubric: NAME, or neither", "add or remove one of the two"),
+    Rule("judged and rubric must", "judged: true together with rubric: NAME, or neither", "add or remove one of the two"),
     Rule("metrics given twice", "each metric of a method once", "remove one, or give the second to a method of its own"),
     Rule("method ids given twice", "each method of a dataset under its own id", "rename one of them"),
     Rule("headlines given twice", "each headline of a dataset once", "rename one of them"),
     Rule("both children and tasks", "either children or tasks", "move the tasks into an ability below it"),
     Rule("neither children nor tasks", "children or tasks", "add some or set evaluated: false"),
-    Rule("is not evaluated but", "evaluated: false with nothing to evaluate below", "drop one of the two"),
+    Rule("is not evaluated but", "evaluated: false with nothing to evaluate below", "remove one of the two"),
     Rule("level weights must sum to 1", "weights that sum to 1", "correct the weights of this rule"),
     Rule("ids must be unique", "each ability and task under its own id", "rename one of them"),
     Rule("the ability tree may have", "at most four tiers of abilities", "merge two tiers"),
     Rule("datasets that are not defined", "an id that is a key under datasets", "define it under datasets or correct the id"),
-    Rule("orphan datasets", "each dataset used by one task", "name it in a task or remove it"),
+    Rule("orphan datasets", "each dataset used by one task", "add it to a task or remove it"),
     Rule("used by more than one task", "each dataset used by one task", "remove it from all tasks but one"),
-    Rule("nothing has a weight above 0", "a weight above 0 beside or instead of the zeros", "raise one of the weights"),
+    Rule("no weight above 0 in", "at least one weight above 0", "raise one of the weights"),
     Rule("a combination of levels is given twice", "one rule per combination of levels", "remove one of the two rules"),
     Rule("level_rules: no rule for", "a rule for each combination of levels that can be present", "add the rule"),
     Rule("is not an evaluated main ability", "the id of a main ability that is evaluated", "correct gate.ability"),

@@ -25,7 +25,6 @@ from tasks.scoring.tree import metric_rows
 from tasks.solvers.prompts import PROMPTS
 
 BLUEPRINTS = DATA_FOLDER / "blueprints"
-"""Folder of the blueprints that ship with MoodFlow."""
 
 SUFFIXES = (".yaml", ".yml")
 WORDING, RUBRICS_BELOW = "wording", "rubrics/"
@@ -92,7 +91,7 @@ def _read_wording(texts: Mapping[str, Any]) -> PaperWording:
     if wording.paper not in titles:
         raise ValueError(f"{WORDING}.yaml: paper is one of {', '.join(titles)}, not {wording.paper}")
     if absent := sorted(set(wording.files) - texts.keys()):
-        raise ValueError(f"{WORDING}.yaml: the folder has no {absent[0]}.yaml, of which it states whose words it has")
+        raise ValueError(f"{WORDING}.yaml lists {absent[0]}.yaml, which is not in the folder")
     shipped = {f"{RUBRICS_BELOW}{name}": file for name, file in files_by_name("rubrics", RUBRICS).items()}
     for name in wording.files:
         file = shipped.get(name, PROMPTS / f"{name}.yaml")
@@ -144,11 +143,11 @@ def _extended(document: BlueprintFile) -> BlueprintFile:
     base = document.values["extends"]
     if base not in list_blueprints() or base == document.file.stem:
         raise BlueprintError(
-            "a blueprint extends one that does not ship with MoodFlow",
+            "extends must name a blueprint that ships with MoodFlow",
             where=document.place(("extends",)),
             expected=f"one of {', '.join(list_blueprints())}",
             got=str(base),
-            next_step="name one of them, or copy what is to be extended",
+            next_step="use one of these, or copy your blueprint",
         )
     own = {name: value for name, value in document.values.items() if name != "extends"}
     return BlueprintFile(document.file, MappingNode("", []), overlay(_read_file(_files()[base]).values, own))
@@ -175,9 +174,9 @@ def _check_bounds(blueprint: Blueprint, document: BlueprintFile) -> None:
         least, most = METRICS[metric].bounds
         if (least, most) != SHARE and low is not None and high is not None and not low <= least <= most <= high:
             raise BlueprintError(
-                f"the normalisation of {metric} leaves out values that it can have",
+                f"the normalisation of {metric} does not cover its range",
                 where=document.place(("datasets", name)),
-                expected=f"bounds that hold {least:g} to {most:g}",
+                expected=f"bounds that include {least:g} to {most:g}",
                 got=f"{kind}, {low:g} to {high:g}",
                 next_step=f"state normalisation: {{type: numeric, min: {least:g}, max: {most:g}}}",
             )
@@ -217,7 +216,7 @@ def profiled_blueprint(benchmark: str, profile: Profile, prompts: str | Path | N
     UsageError: there is no such profile; it raises what load_blueprint and with_texts do, too.
     """
     if profile not in (CORRECTED, *PROFILES):
-        raise unknown_name("profile", profile, (CORRECTED, *PROFILES), "--profile", "moodflow options says what each is")
+        raise unknown_name("profile", profile, (CORRECTED, *PROFILES), "--profile", "moodflow options describes each")
     blueprint = load_blueprint(benchmark)
     scored = blueprint if profile == CORRECTED else PROFILES[profile].blueprint(blueprint)
     return with_texts(scored, Path(prompts)) if prompts else scored

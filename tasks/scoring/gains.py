@@ -89,7 +89,6 @@ def pair_datasets(of_both: pl.LazyFrame, datasets: Iterable[str], tree: Tree, re
 
 
 def _counted_rows(item_scores: pl.LazyFrame, dataset: str, tree: Tree) -> pl.DataFrame:
-    """Return the rows of a dataset that count in a metric that carries weight."""
     weighed = tree.metrics.filter((pl.col("dataset") == dataset) & (pl.col("weight") > 0)).select(SPEC)
     counted = (pl.col("dataset") == dataset) & pl.col("status").is_in(COUNTED)
     return item_scores.filter(counted).collect(engine="streaming").join(weighed, on=SPEC, how="semi")

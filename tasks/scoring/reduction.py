@@ -117,7 +117,6 @@ def _reduce_others(item_scores: pl.LazyFrame, present: pl.DataFrame, key: list[s
 
 
 def _cluster_means(counted: pl.LazyFrame, key: list[str]) -> pl.LazyFrame:
-    """Return the mean of the clusters' means per group."""
     return counted.group_by(*key, "cluster").agg(MEAN).group_by(key).agg(MEAN)
 
 
@@ -128,10 +127,8 @@ _VALUE, _KIND, _LOW, _HIGH = pl.col("value"), pl.col("kind"), pl.col("low"), pl.
 def normalise_scores(raw: pl.DataFrame, tree: Tree) -> pl.DataFrame:
     """Put raw scores on 0-100 by the rule the blueprint gives their method. Out of range is an error, never clamped.
 
-    Null stays null; the order of rows is unspecified.
-
-    Raises:
-        ScoringError: if a score belongs to no method of the blueprint, lies outside its bounds or is an unknown grade.
+    Null stays null; the order of rows is unspecified. ScoringError: a score belongs to no method of the blueprint, lies outside
+    its bounds or is an unknown grade.
     """
     scored = raw.join(tree.metrics.drop("weight"), on=SPEC, how="left")
     if not (unknown := scored.filter(_KIND.is_null())).is_empty():
@@ -144,7 +141,7 @@ def normalise_scores(raw: pl.DataFrame, tree: Tree) -> pl.DataFrame:
         raise _refusal(outside, "a raw score lies outside what its method allows", expected)
     graded = scored.with_columns(grade=plain_number(_VALUE)).join(tree.grades, on=[*SPEC, "grade"], how="left")
     if not (strange := graded.filter((_KIND == "grade") & _VALUE.is_not_null() & pl.col("points").is_null())).is_empty():
-        raise _refusal(strange, "a raw score is no grade of its method", "a grade of the method's table")
+        raise _refusal(strange, "a raw score is not a grade of its method", "a grade of the method's table")
     grade = pl.when(_KIND == "grade").then("points")
     normalized = grade.otherwise(scale(_VALUE, _KIND, _LOW, _HIGH))
     return graded.select("model", *SPEC, "setting", "n_scored", "n_total", normalized_0_100=normalized)

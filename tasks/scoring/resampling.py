@@ -89,7 +89,6 @@ def tails(rows: pl.DataFrame) -> pl.DataFrame:
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-
 DRAWN_AT_ONCE = 16
 """Resamples: of 60,000 clusters a thousand at once take 2 GB. The generator yields the same numbers, however many at once."""
 

@@ -64,7 +64,6 @@ class LayerJob:
     """One partition of a layer that is computed of others of the lake, as the layer's row says.
 
     Attributes:
-        layer: its name.
         benchmark: that it is about.
         inputs: partitions by the parents in the layer's row, in their order.
         settings: that its rows depend on besides.

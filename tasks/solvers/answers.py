@@ -18,7 +18,6 @@ ASKED = [*ITEM, "model", "setting", "repetition"]
 """Columns that rows about one item, asked once, share."""
 
 ANSWER = [*ASKED, "part"]
-"""Columns that name an answer."""
 
 OF_LAST = ("status", "failure", "option_order", "finish_reason", "remark", "token_logprobs")
 """Columns that an answer has from the last call it rests on."""
@@ -61,7 +60,7 @@ def restate_answers(answers: pl.DataFrame, responses: pl.DataFrame, items: pl.Da
     def reply_to(answer: Mapping[str, Any], key: str) -> Mapping[str, Any]:
         if (call := by_key.get((*(answer[name] for name in ASKED), key))) is None:
             where = f"dataset {answer['dataset']}, item {answer['item_id']}"
-            raise LakeError("an answer rests on a call that its item has no reply to", where=where, got=f"call key {key[:12]}")
+            raise LakeError("an answer refers to a call without a reply", where=where, got=f"call key {key[:12]}")
         return call
 
     def restate(answer: Mapping[str, Any]) -> dict[str, object]:

@@ -95,8 +95,8 @@ def holds_needle(chunks: Sequence[Chunk], start: int, end: int) -> list[bool]:
     shared = [min(chunk.end, end) - max(chunk.start, start) for chunk in chunks]
     if max(shared, default=0) <= 0:
         raise ScoringError(
-            "no chunk holds any of the needle",
-            expected="chunks of the text that the needle is in",
+            "no chunk contains any part of the needle",
+            expected="chunks of the text that contains the needle",
             got=f"needle at {start} to {end}; {len(chunks)} chunks" + (f" up to {chunks[-1].end}" if chunks else ""),
         )
     return [index == shared.index(max(shared)) for index in range(len(chunks))]

@@ -40,7 +40,6 @@ TOKENS = ("prompt_tokens", "completion_tokens")
 SENTENCE_TOKENS = 6
 """Fewest tokens of a sentence of other invented replies, by a model's count and by guess."""
 
-
 UNSENT = ChatReply(failure="budget", error="not sent: this is a forecast")
 
 

@@ -28,7 +28,7 @@ async def ask_as_it_is(asked_item: AskedItem, options: PlainOptions, resources: 
             where=f"--settings, item {asked_item.item_id}",
             expected=f"one of {', '.join(prompts.by_type)}",
             got=item.question_type,
-            next_step="name a setting that asks them; moodflow options lists the settings",
+            next_step="use a setting that asks them; moodflow options lists the settings",
         )
     limit, more = prompts.by_type[item.question_type].max_tokens, choose_top_logprobs(resources.roles[TESTED].entry, item)
     call = await resources.ask(TESTED, "answer", build_messages(item, prompts), limit, repetition, top_logprobs=more)

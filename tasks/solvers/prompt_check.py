@@ -47,16 +47,16 @@ def _rebuild(
     """Return the messages of a call, built from the item as they were first, as `responses` has them; else what is in the way."""
     setting = response["setting"]
     if setting != "base" and not (setting in SOLVERS and SOLVERS[setting].retrieves):
-        return None, f"setting {setting} words its prompts itself, and may repeat what was said before; shown as they were stored"
+        return None, f"setting {setting} words its own prompts, which may repeat earlier turns; shown as stored"
     if setting != "base" or item["question_type"] not in prompted_types() or response["turn"] > 0:
-        return None, "prompts about long contexts hold what was retrieved or said before; shown as they were stored"
+        return None, "prompts about long contexts contain retrieved texts or earlier turns; shown as stored"
     if (now := prompts.sha256) != (was := settings.get("prompts_sha256")):
         return None, f"the prompt texts have changed since: {was[:12] if was else 'an unknown version'} then, {now[:12]} now"
     whole, left_out = show_in_order(read_item(item), response["option_order"]), response.get("left_out_characters")
     policy: TooLong = settings.get("too_long", {}).get("policy", "missing")
     shortened = _truncated(whole, left_out, policy) if left_out else whole
     if shortened is None:
-        return None, "where the context was shortened cannot be found again"
+        return None, "the place where the context was shortened cannot be found again"
     return ChatRequest("", "", build_messages(shortened, prompts), Sampling()).messages_json, None
 
 

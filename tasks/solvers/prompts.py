@@ -49,15 +49,14 @@ def _undouble(text: str) -> str:
 
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Plain = Annotated[Text, AfterValidator(_undouble)]
-"""A text without fields."""
 
 
 class PromptTemplate(Frozen):
     """The blocks of a prompt in one language; a blank line stands between them."""
 
-    context: Text = Field(description="holds {context}; left out for items without one")
-    question: Text = Field(description="holds {question} and, if there are options, {options}")
-    instruction: Plain = Field(description="the form of the reply; holds no field")
+    context: Text = Field(description="contains {context}; omitted for items without one")
+    question: Text = Field(description="contains {question} and, if there are options, {options}")
+    instruction: Plain = Field(description="the form of the reply; contains no field")
     instruction_alone: Plain | None = Field(default=None, description="the same for items without context; null = as instruction")
 
 
@@ -72,7 +71,7 @@ TemplateT = TypeVar("TemplateT", bound=Frozen)
 class PromptFile(Frozen, Generic[TemplateT]):
     """The contents of one prompt file: how one type of question, or one helper, is asked."""
 
-    version: str = Field(min_length=1, description="bumped with every change of a text")
+    version: str = Field(min_length=1, description="increased with every change of a text")
     max_tokens: int = Field(ge=1, description="longest reply of the embedded model, in its tokens")
     en: TemplateT
     zh: TemplateT

@@ -40,7 +40,6 @@ class Solver(Generic[OptionsT]):
     """How items are asked in one setting.
 
     Attributes:
-        setting: its name.
         title: its name for readers.
         solve: asks one item.
         codes: what its calls rest on; of several the first whose versions a key states.
@@ -95,7 +94,7 @@ class Solver(Generic[OptionsT]):
         except ValidationError as error:
             fields = ", ".join(self.options.model_fields)
             raise UsageError(
-                f"the options of setting {self.setting} do not fit" if fields else f"setting {self.setting} has no options",
+                f"invalid options for setting {self.setting}" if fields else f"setting {self.setting} has no options",
                 where=f"solvers.{self.setting}",
                 expected=f"fields {fields}" if fields else "none",
                 got=summarize(error) if fields else ", ".join(given),
@@ -108,7 +107,6 @@ class ContextSolver:
     """How the setting `base` asks items with a context that a benchmark builds for tasks of its own.
 
     Attributes:
-        tasks: the tasks.
         solve: asks one item.
         code: what its calls rest on.
         plans: says how a dataset is asked.
@@ -135,9 +133,9 @@ def require_free_roles(solver: Solver[Any]) -> None:
     taken = RESERVED | versions | {TESTED} | JUDGES.keys() | Plan.model_fields.keys()
     if reserved := sorted(taken & solver.roles.keys()):
         raise UsageError(
-            f"a solver has a role {reserved[0]}, which means something else",
+            f"a solver uses the reserved name {reserved[0]} for a role",
             where=f"solver of setting {solver.setting}",
-            expected=f"a name that is none of {', '.join(sorted(taken))}",
+            expected=f"a name other than {', '.join(sorted(taken))}",
             got=", ".join(solver.roles),
             next_step="give the role of the installed package another name",
         )
@@ -192,8 +190,8 @@ def is_optional(role: Role) -> bool:
 def require_role(role: str, where: str) -> None:
     """Raise UsageError, with the nearest role, if this one neither judges nor belongs to a setting."""
     if role == TESTED:
-        step = "name it with --model, and helpers and judges by their own roles"
-        raise UsageError("the model under test is named by no role", where=where, got=role, next_step=step)
+        step = "give the model under test with --model"
+        raise UsageError(f"{TESTED} is not a role", where=where, got=role, next_step=step)
     if role not in (roles := (*JUDGES, *helper_roles())):
         raise unknown_name("role", role, roles, where, "for example --role judge=NAME@URL")
 

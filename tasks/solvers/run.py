@@ -35,10 +35,8 @@ SCHEMAS = tuple(layer.create_empty().schema for layer in (Responses, Answers, Re
 
 ITEMS_AT_ONCE = 300
 Row = dict[str, Any]
-"""A row of a layer."""
 
 Listeners = Mapping[Role, ProgressListener]
-"""Listeners to the replies of each role."""
 
 
 @dataclass(frozen=True)
@@ -152,11 +150,11 @@ def item_rows(presentation: Presentation, system: tuple[str, str], output: Solve
     parts = [answer.part for answer in output.answers]
     if not parts or len(set(parts)) < len(parts):
         raise UsageError(
-            "a solver states no answer, or two for one part",
+            "a solver returned no answer, or two for one part",
             where=f"setting {system[1]}, dataset {key['dataset']}, item {key['item_id']}",
             expected="one answer for each part of an item, a failed one too",
             got=f"parts {', '.join(map(repr, parts))}" if parts else "no answer",
-            next_step="correct the solver of the installed package; the calls that were answered are kept",
+            next_step="correct the solver of the installed package; replies are kept",
         )
     shared = {**key, "option_order": presentation.order}
     return ItemRows(

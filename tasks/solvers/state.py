@@ -58,11 +58,11 @@ class AskedItem:
         if item.question_type == question_type and item.context:
             return item.context
         raise UsageError(
-            f"an item has no {kind} that could be asked about",
+            f"an item has no {kind}",
             where=f"--settings {setting}, item {self.item_id}",
             expected=f"question_type {question_type}, the {kind} as its context",
             got=item.question_type if item.context else f"{item.question_type} without context",
-            next_step=f"name datasets of items with a {kind}, or ask these in another setting",
+            next_step=f"use datasets with a {kind}, or another setting for these",
         )
 
 

@@ -45,7 +45,7 @@ def chunks_of(job: InferJob, lake: Lake) -> dy.DataFrame[Chunks] | None:
     key = job.chunk_job.key
     if (stored := lake.find(key)) is None:
         raise LakeError(
-            "contexts were not split before they are asked about",
+            "contexts were not split into chunks before inference",
             where=f"{key.layer} of {job.dataset}",
             next_step="run moodflow infer again",
         )

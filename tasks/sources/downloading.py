@@ -165,7 +165,7 @@ class HttpsDownload:
         except (httpx.ConnectError, httpx.ProxyError) as error:
             raise SetbackError("connect", f"no connection ({error})") from error
         except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
-            raise SetbackError("cut", f"the answer is cut short ({error})") from error
+            raise SetbackError("cut", f"the answer is incomplete ({error})") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise DownloadError(f"{type(error).__name__}: {error}") from error
 
@@ -195,17 +195,17 @@ def _take(response: httpx.Response, here: int, etag: str, part: PartialFile) -> 
         # What is here cannot be continued, so the next attempt starts from the beginning.
         part.discard()
         got = f"HTTP {response.status_code}, range {response.headers.get('Content-Range', 'none')}"
-        raise SetbackError("cut", f"asked for the bytes from {here} on, the server gave {got}")
+        raise SetbackError("cut", f"asked for the bytes from {here}, the server sent {got}")
     start, total = span
     if total is None and response.headers.get("Transfer-Encoding", "").lower() != "chunked":
-        raise DownloadError("the server does not say where the file ends, so a part could pass for the whole")
+        raise DownloadError("the server does not state the file's size, so an incomplete file could not be detected")
     _require_allowed(total or 0, "announced by the server", part)
     with part.path.open("ab") if start else part.begin(response.headers.get("ETag", "")) as stream:
         size = _copy(response, start, stream, part)
     if total is not None and size != total:
         if size > total:
             part.discard()
-        raise SetbackError("cut", f"{size} bytes came of {total}")
+        raise SetbackError("cut", f"received {size} of {total} bytes")
 
 
 def _copy(response: httpx.Response, size: int, stream: IO[bytes], part: PartialFile) -> int:
@@ -216,7 +216,7 @@ def _copy(response: httpx.Response, size: int, stream: IO[bytes], part: PartialF
         stream.write(block)
         if time.monotonic() - since >= WINDOW_S:
             if counted < LEAST_BYTES:
-                raise SetbackError("timeout", f"only {counted} bytes came in {WINDOW_S:g} s")
+                raise SetbackError("timeout", f"received only {counted} bytes in {WINDOW_S:g} s")
             since, counted = time.monotonic(), 0
     return size
 
@@ -238,7 +238,7 @@ def _refuse_status(response: httpx.Response) -> None:
         raise DownloadError(f"HTTP {status}" + (f": {GATED}" if status in {401, 403} else ""))
     encoding = response.headers.get("Content-Encoding", "identity")
     if encoding != "identity":
-        raise DownloadError(f"the content is encoded as {encoding}, which was not asked for")
+        raise DownloadError(f"the content is encoded as {encoding}, which was not requested")
 
 
 def _read_span(response: httpx.Response, here: int, etag: str) -> tuple[int, int | None] | None:

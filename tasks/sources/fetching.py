@@ -113,7 +113,7 @@ class Addresses:
             f"{source.path} cannot be downloaded",
             where=source.repository,
             expected="a repository on github.com or a dataset on huggingface.co",
-            next_step="fetch it yourself and pass its folder with --mirror",
+            next_step="download it and pass its folder with --mirror",
         )
 
 
@@ -195,7 +195,6 @@ BROKEN = (
     *(RuntimeError, NotImplementedError),
 )
 
-
 Member = tuple[int, Callable[[], Any] | None]
 """Of an entry of an open archive: its unpacked bytes as the archive states them, never more of which are read, and what opens it.
 
@@ -217,7 +216,7 @@ def extract_member(archive: Path, member: str, target: Path) -> None:
                 raise refused("one such member", got, "correct the member's path in the catalogue entry")
             size, open_member = members[0]
             if open_member is None:
-                raise refused("a regular file", "a folder, a link or a device", "name the file itself as member")
+                raise refused("a regular file", "a folder, a link or a device", "give the file itself as member")
             if size > LARGEST_BYTES:
                 got = f"{size} bytes unpacked"
                 raise refused(f"at most {LARGEST_BYTES} bytes", got, "give the unpacked file as one of your own")
@@ -225,7 +224,7 @@ def extract_member(archive: Path, member: str, target: Path) -> None:
                 copyfileobj(content, stream)
     except BROKEN as error:
         got = f"{type(error).__name__}: {error}"
-        raise refused("a complete zip or tar archive without a password", got, "fetch the archive again") from error
+        raise refused("a complete zip or tar archive without a password", got, "download the archive again") from error
 
 
 @contextmanager
@@ -256,7 +255,7 @@ def _list_entries(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
 
 def _refused(archive: Path, member: str, expected: str, got: str, next_step: str) -> SourceError:
     return SourceError(
-        f"{member} cannot be taken out of its archive",
+        f"{member} cannot be extracted from its archive",
         where=f"{archive}, member {member}",
         expected=expected,
         got=got,

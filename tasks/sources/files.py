@@ -12,7 +12,6 @@ from schemas.errors import ChecksumError, SourceError, SourceMissingError
 
 FETCH_AGAIN = "remove the file and fetch it again at the pinned revision, or correct the hash if the change is meant"
 
-
 CODEBOOK_FILE = "annotation_codebook.json"
 """What the records of several folders share: it stands beside the folder of these folders."""
 
@@ -37,7 +36,7 @@ def _readable(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise SourceError(
-            "the file cannot be read", where=str(path), got=str(error), next_step="check path and permissions"
+            "the file cannot be read", where=str(path), got=str(error), next_step="check the path and permissions"
         ) from error
 
 
@@ -87,13 +86,13 @@ def missing_source(source: SourceFile, got: str = "no such file") -> SourceMissi
     match source:
         case PinnedFile():
             name, where = source.path, f"{source.repository} at {source.revision}"
-            next_step = f"put it into a folder as {source.repository}/{source.path} and pass that folder with --mirror, "
-            next_step += "or name one with --set folders.DATASET=DIR"
+            next_step = f"put it in a folder as {source.repository}/{source.path} and pass that folder with --mirror, "
+            next_step += "or give your own with --set folders.DATASET=DIR"
         case BundledFile():
             name, where, next_step = source.name, "data/bundled", "install the package again: this file comes with it"
         case LocalFile():
             name, where, next_step = source.path.name, str(source.path), "correct the path in the blueprint"
-    return SourceMissingError(f"{name} is not here", where=where, expected="the file", got=got, next_step=next_step)
+    return SourceMissingError(f"{name} was not found", where=where, expected="the file", got=got, next_step=next_step)
 
 
 def pointer_in_place(source: PinnedFile, where: str) -> SourceMissingError:
@@ -103,7 +102,7 @@ def pointer_in_place(source: PinnedFile, where: str) -> SourceMissingError:
         where=where,
         expected="the file's own content",
         got="the pointer file of a clone made without Git LFS",
-        next_step=f"run git lfs pull in that clone, or put the file itself in its place as {source.repository}/{source.path}",
+        next_step=f"run git lfs pull in that clone, or copy the real file to {source.repository}/{source.path}",
     )
 
 

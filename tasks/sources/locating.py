@@ -51,7 +51,7 @@ class Locator:
             "the mirror is not a folder",
             where=str(self.mirror),
             expected="a folder laid out host/owner/name/path",
-            next_step="correct --mirror or MOODFLOW_MIRROR, or leave it out",
+            next_step="correct --mirror or MOODFLOW_MIRROR, or remove it",
         )
 
     @classmethod
@@ -149,7 +149,7 @@ def _unpack(archive: Path, sha256: str, member: str, cache: Cache) -> Path:
                 part.unlink(missing_ok=True)
     except OSError as error:
         raise SourceError(
-            f"{member} cannot be unpacked",
+            f"{member} cannot be extracted",
             where=str(cache.folder),
             expected="a cache folder that can be written",
             got=str(error),
@@ -181,11 +181,11 @@ def _path_in_mirror(source: PinnedFile, mirror: Path) -> Path:
     path = (mirror / inside).resolve()
     if ".." in inside.parts or not path.is_relative_to(mirror):
         raise SourceError(
-            f"the path of {source.path} leaves the mirror, so it is not read",
+            f"the path of {source.path} leads out of the mirror",
             where=str(mirror / inside),
             expected="a file inside the mirror folder",
             got=str(path),
-            next_step="put the file itself in place of a link, or correct the catalogue entry",
+            next_step="replace the link with the file, or correct the catalogue entry",
         )
     return path
 

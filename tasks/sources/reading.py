@@ -26,7 +26,6 @@ RAGGED = "row_has_the_fields_of_the_header"
 
 Parse = Callable[[str], Any]
 Fields = dict[str, Any]
-"""Of one record, as its file has them."""
 
 ROW_NAMES = "row_names"
 """What the first column is called if its header is empty, as R writes it."""
@@ -63,10 +62,10 @@ def read_records(
     for row, fields in enumerate(rows):
         fault = fields.get(RAGGED) if reader is None else None
         if fault and not own:
-            _reject(path, row, "the row has another number of fields than the header", "as many fields as the header", fault)
+            _reject(path, row, "the row has more or fewer fields than the header", "as many fields as the header", fault)
         records.append(Record({} if fault else fields, name or path.name, row, faults={RAGGED: fault} if fault else {}))
     if not records:
-        raise SourceError("the file holds no record", where=str(path), next_step="check that the file is complete")
+        raise SourceError("the file has no records", where=str(path), next_step="check that the file is complete")
     for record in records:
         if not record.faults and (missing := [field for field in required if field not in record.fields]):
             _reject(
@@ -103,7 +102,7 @@ def read_dataset(spec: DatasetSpec, paths: Sequence[Path]) -> list[Record]:
         records += read if spec.canary is None else [_without_canary(record, spec.canary) for record in read]
     if spec.expected_rows is not None and len(records) != spec.expected_rows:
         raise SourceError(
-            f"{spec.id} does not have the number of records its catalogue entry states",
+            f"{spec.id} has a different number of records than its catalogue entry",
             where=", ".join(str(path) for path in paths),
             expected=f"{spec.expected_rows} records",
             got=f"{len(records)} records",
@@ -117,7 +116,7 @@ def read_folder(folder: Path) -> list[Record]:
     paths = record_files(folder)
     if not any(path.parent == folder for path in paths):
         raise SourceError(
-            "the folder holds no record", where=str(folder), expected="files *.json", next_step="name the folder that holds them"
+            "the folder has no records", where=str(folder), expected="files *.json", next_step="give the folder that has them"
         )
     return [_read_whole(path) for path in paths]
 
@@ -177,7 +176,7 @@ def _check_header(path: Path, header: tuple[str, ...], delimiter: str, line: int
         header = (ROW_NAMES, *header[1:])
     if len(set(header)) != len(header) or not all(header):
         raise SourceError(
-            "the header does not name each column once",
+            "the header has empty or repeated column names",
             where=f"{path}, line {line}",
             expected="distinct names, none of them empty",
             got=", ".join(header) or "an empty line",
@@ -261,7 +260,7 @@ def _read_parquet(path: Path, _: Parse) -> list[Fields]:
             where=str(path),
             expected="a complete Parquet file",
             got=str(error),
-            next_step="fetch the file again: it may be truncated",
+            next_step="download the file again; it may be incomplete",
         ) from error
 
 

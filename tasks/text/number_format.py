@@ -126,11 +126,6 @@ def signed(value: float | None, digits: int = 1) -> str:
     return f"{value:+,.{digits}f}".replace("-", "−") if round(value, digits) else number(0.0, digits)
 
 
-def signed_interval(low: float | None, high: float | None, digits: int = 1) -> str:
-    """Return both ends of a difference, or a dash if there is no interval."""
-    return NONE if low is None or high is None else f"{signed(low, digits)} to {signed(high, digits)}"
-
-
 def say_ends(what: str, scores: Mapping[str, float]) -> str:
     """Return a sentence about the highest and the lowest score, by name."""
     best, worst = (end(scores, key=lambda name: round(scores[name], 1)) for end in (max, min))

@@ -43,7 +43,7 @@ _WORDS: Mapping[Kind, Callable[[Any, Column], str]] = {
     "number": lambda value, column: formats.number(value, 0 if isinstance(value, int) else column.digits),
     "difference": lambda value, column: formats.signed(value, column.digits),
     "interval": lambda ends, column: formats.interval(ends.low, ends.high, column.digits),
-    "change": lambda ends, column: formats.signed_interval(ends.low, ends.high, column.digits),
+    "change": lambda ends, column: f"{formats.signed(ends.low, column.digits)} to {formats.signed(ends.high, column.digits)}",
     "share": lambda value, _: formats.percent(value),
     "count": lambda value, _: formats.count(value),
     "part": lambda part, _: f"{formats.count(part.n)} of {formats.count(part.of)}",

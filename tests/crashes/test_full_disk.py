@@ -21,7 +21,7 @@ from tests.crashes.commands import (
 from tests.flows.command import assert_one_message
 from tests.model_server import ModelServer
 
-JOURNAL = "the journal of replies"
+JOURNAL = "the journal cannot be"
 MANY_CONCURRENCY = 32
 
 

@@ -60,10 +60,10 @@ def test_a_changed_model_is_noticed_and_asked_anew(tmp_path: Path) -> None:
     assert "no model call was sent, but for the canary" in run_message(tmp_path, steady)
     # Said, with the evidence; the scores stay those of the replies that the journal has.
     assert ": 8 of 8 replies differ from the journal, own noise 0 of 8; so far 8 of 16, own noise 0 of 16; " in changed.err
-    assert "the model changed behind its name; for example '" in changed.err
-    assert "--set ask_changed=true asks it anew once decided" in changed.err
+    assert "the model changed under the same name; for example '" in changed.err
+    assert "--set ask_changed=true asks it again once decided" in changed.err
     assert changed.scores == first.scores
-    assert "it is asked anew, epoch 2" in anew.err
+    assert "it is asked again, epoch 2" in anew.err
     assert anew.document["previous"] == changed.document["run"]
     assert [row["value"] for row in anew.document["raw_scores"]] == [0, 0]
     keys = pl.read_parquet(tmp_path / "responses" / "**" / "*.parquet", hive_partitioning=False)["call_key"]
@@ -99,7 +99,7 @@ def test_differences_add_up_over_nights_until_accepted(tmp_path: Path) -> None:
     assert {one.document["state"] for one in nights[1:]} == {"Drifting"}
     said = run_message(tmp_path, nights[1])
     assert "Drifting: differences beyond the server's own noise; m: " in said
-    assert "so far 4 of 16, own noise 0 of 16; 40.3 times likelier of a changed model, decided at 100" in said
+    assert "so far 4 of 16, own noise 0 of 16; 40.3 times likelier if the model changed, decided at 100" in said
     assert "nothing changed" not in said
     # The largest share that goes with 4 of 16, at 99 %.
     assert "up to 54\N{NO-BREAK SPACE}% of its replies may differ" in accepted.out
@@ -108,7 +108,7 @@ def test_differences_add_up_over_nights_until_accepted(tmp_path: Path) -> None:
         said = run_message(tmp_path, one)
         assert f"no model call was sent, but for the canary; m: {found(one)['differing']} of 8 replies differ" in said
         assert "nothing changed" not in said
-    assert (again.status, "no canary of this lake found model m to differ" in again.err) == (2, True)
+    assert (again.status, "no canary in this lake found a change in model m" in again.err) == (2, True)
 
 
 def run_message(lake: Path, done: Ended) -> str:

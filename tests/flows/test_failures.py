@@ -51,7 +51,7 @@ def test_the_next_run_asks_only_what_failed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "path", "got", "next_step"),
     [
-        (None, "v1", "connect: no connection to ", "start the server, check base_url"),
+        (None, "v1", "connect: no connection to ", "start the server, or check base_url"),
         ("401", "v1", "auth: HTTP 401: unknown key", "set the variable that api_key_env names"),
         ("402", "v1", "quota: HTTP 402: Insufficient Balance", "top up the account"),
         ("404", "v1", "http_4xx: HTTP 404: no such model", "check base_url, which mostly ends in /v1"),
@@ -78,7 +78,7 @@ def test_a_run_without_answers_fails_with_reasons(tmp_path: Path) -> None:
     assert done.status == 1
     assert "Failed: no call was answered" in done.out
     assert re.search(
-        r"Failed: 8 calls of m, content_filter: the provider's filter stopped .* What to do: none; ask the same model elsewhere",
+        r"Failed: 8 calls of m, content_filter: the provider's filter stopped .* What to do: none; use another provider",
         " ".join(done.out.split()),
     )
 

@@ -222,7 +222,7 @@ def test_files_of_ours_are_read_from_no_folder(tmp_path: Path, server: ModelServ
     assert ended("datasets", "show", "mini_bias_detection", "--json").document["own_folder"] is None
     folder = tmp_path / "none"
     assert_one_message(
-        run(server, tmp_path / "lake", "stereoset", folder), f"expected: data/dev.json\n  got: {folder}, which is no folder"
+        run(server, tmp_path / "lake", "stereoset", folder), f"expected: data/dev.json\n  got: {folder}, which is not a folder"
     )
 
 

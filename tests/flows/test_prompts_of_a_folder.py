@@ -165,7 +165,7 @@ def test_folder_of_plan_counts_before_blueprints(tmp_path: Path, server: ModelSe
             {"single_choice": marked("single_choice", "LANGUAGE", "question", mark="{question.__class__} ")},
             ("the prompt files cannot be used", "single_choice.yaml", "single_choice.en.question", "{question.__class__}"),
         ),
-        ({"wording": WORDING}, ("wording.yaml: the folder has no single_choice.yaml",)),
+        ({"wording": WORDING}, ("wording.yaml lists single_choice.yaml, which is not in the folder",)),
         (
             {
                 "wording": WORDING,

@@ -54,7 +54,7 @@ def test_one_rejected_conversation_of_sixteen_is_missing(tmp_path: Path, place: 
     (row,), (gap,) = (done.document["models"], done.document["missing"])
     # 15 of 16 is 93.75 %: what is there is right, and there is no rank.
     assert (row["total"], row["n_scored"], row["n_total"], row["rank"]) == (pytest.approx(100), 15, 16, None)
-    reason = f"has 1 row of 16 that breaks a rule and is no item: {RULE} (1: conversation_01.json)"
+    reason = f"has 1 row of 16 that breaks a rule and is left out: {RULE} (1: conversation_01.json)"
     assert (gap["dataset"], gap["rows"], gap["reason"]) == ("attunebench", 1, reason)
     assert "15 of 16" in told.out
     for said in (told.out, Path(done.document["report"]).read_text(encoding="utf-8")):
@@ -88,7 +88,7 @@ def test_fourteen_rejected_of_sixteen_stop_their_dataset(tmp_path: Path, place: 
     (row,), (gap,) = (done.document["models"], done.document["missing"])
     assert (row["rank"], row["coverage"]) == (None, 0.5)
     first = ", ".join(f"conversation_{number:02d}.json" for number in (1, 2, 3))
-    reason = f"files have another layout than their adapter reads: 14 rows of 16 break a rule, {RULE} (14: {first}, ...)"
+    reason = f"the files do not have the layout that the adapter expects: 14 rows of 16 break a rule, {RULE} (14: {first}, ...)"
     assert (gap["reason"], "rows" in gap) == (reason, False)
     for said in (told.out, Path(done.document["report"]).read_text(encoding="utf-8")):
         assert reason in " ".join(said.split())
@@ -99,7 +99,7 @@ def test_fourteen_rejected_of_sixteen_stop_their_dataset(tmp_path: Path, place: 
 
 
 def test_datasets_check_names_rejected_conversations(tmp_path: Path) -> None:
-    for broken, needs in {0: [], 1: ["has 1 row of 16 that breaks a rule"], 2: ["another layout"]}.items():
+    for broken, needs in {0: [], 1: ["has 1 row of 16 that breaks a rule"], 2: ["do not have the layout"]}.items():
         sixteen(tmp_path / str(broken), broken)
         done = ended("datasets", "check", "attunebench", "--mirror", tmp_path / str(broken) / "mirror", "--offline", "--json")
         (found,) = done.document["datasets"]
@@ -117,4 +117,4 @@ def test_rows_that_the_entry_states_are_not_missing(tmp_path: Path, mirror: Path
     plan = Plan.model_validate({"benchmark": "moodbench", "models": [], "datasets": [name], "mirror": mirror, "lake": tmp_path})
     (broken,) = find_broken_rows(resolve(plan))
     assert (broken.is_stated, broken.lacking) == (True, 0)
-    assert broken.missing.reason.startswith("has 2 rows of 300 that break a rule and are no items: ")
+    assert broken.missing.reason.startswith("has 2 rows of 300 that break a rule and are left out: ")

@@ -99,7 +99,7 @@ def test_an_item_needs_exactly_one_answer(
         model = ("--model", "m", "--base-url", tested.base_url, "--settings", "rag", "--datasets", SAFETY)
         done = ended("run", "moodbench-mini", *model, "--lake", tmp_path / "lake")
     where = f"setting rag, dataset {SAFETY}, item "
-    assert_one_message(done, "a solver states no answer, or two for one part", where, f"got: {got}", "correct the solver")
+    assert_one_message(done, "a solver returned no answer, or two for one part", where, f"got: {got}", "correct the solver")
 
 
 @pytest.mark.usefixtures("narrator")

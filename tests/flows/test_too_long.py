@@ -76,7 +76,7 @@ def test_a_cut_item_is_missing_until_whole(tmp_path: Path, window: int, side: Si
     assert (counted(done), counted(again)) == ((1, 1, 2, 1.0), (0, 2, 2, 1.0))
     (row,) = done.document["failures"]
     assert (row["calls"], row["next_step"]) == (1, ENLARGE)
-    assert row["what"].startswith("prompt_cut: the server answered a part of the prompt")
+    assert row["what"].startswith("prompt_cut: the server read only part of the prompt")
 
 
 def test_where_no_tokens_are_counted_this_is_told(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_variables_are_listed_once_and_change_no_call() -> None:
     ],
 )
 def test_forbidden_header_is_refused_unprinted(fields: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="further headers or the query") as caught:
+    with pytest.raises(UsageError, match="headers_env, query_env or query is invalid") as caught:
         entry(**fields)
     assert "secret-" not in str(caught.value)
 

@@ -79,14 +79,14 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "dataset twice in a task": (with_task(datasets=["d", "d"]), "datasets used by more than one task: d"),
     "task id twice": (two({"tasks": [TASK | {"datasets": ["e"]}]}), "must be unique, repeated: t"),
     "task named like an ability": (with_task(id="a"), "must be unique, repeated: a"),
-    "no weight at a level": (with_task(weight=0), "nothing has a weight above 0 in: ability a, level low"),
+    "no weight at a level": (with_task(weight=0), "no weight above 0 in: ability a, level low"),
     "no weight among children": (
         fields(abilities=[{"id": "b", "title": "B", "children": [ABILITY | {"weight": 0}]}]),
-        "nothing has a weight above 0 in: ability b",
+        "no weight above 0 in: ability b",
     ),
     "no weight among metrics": (with_method(metrics=[{"metric": "mrr", "weight": 0}]), "weight above 0 in: dataset d"),
     "unknown metric": (with_method(metrics=[{"metric": "charm"}]), "Input should be 'accuracy'"),
-    "rubric without judge": (with_method(rubric="summary"), "a judged method names its rubric"),
+    "rubric without judge": (with_method(rubric="summary"), "judged and rubric must be given together"),
 }
 
 

@@ -137,14 +137,14 @@ def test_an_extra_is_merged_into_the_body() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"extra": "{"}, "extra is no JSON object: '{'"),
-        ({"extra": "[1]"}, "extra is no JSON object"),
-        ({"extra": '{"stream": true, "messages": []}'}, "extra has messages, stream, which every call sets itself"),
-        ({"extra": '{"top_k": 1, "Model": "m", "models": ["n"]}'}, "extra has Model, models, which every call sets itself"),
+        ({"extra": "{"}, "extra is not a JSON object: '{'"),
+        ({"extra": "[1]"}, "extra is not a JSON object"),
+        ({"extra": '{"stream": true, "messages": []}'}, "extra has messages, stream, which MoodFlow sets itself"),
+        ({"extra": '{"top_k": 1, "Model": "m", "models": ["n"]}'}, "extra has Model, models, which MoodFlow sets itself"),
         ({"extra": '{"max_completion_tokens": 5, "prompt": ""}'}, "extra has max_completion_tokens, prompt, which"),
-        ({"extra": '{"response_format": {"type": "text"}}'}, "extra has response_format, which every call sets itself"),
-        ({"effort_path": "messages.effort"}, "effort_path begins with messages"),
-        ({"effort_path": "temperature"}, "effort_path begins with temperature"),
+        ({"extra": '{"response_format": {"type": "text"}}'}, "extra has response_format, which MoodFlow sets itself"),
+        ({"effort_path": "messages.effort"}, "effort_path must not begin with messages"),
+        ({"effort_path": "temperature"}, "effort_path must not begin with temperature"),
         ({"effort_path": "a..b"}, "effort_path"),
     ],
 )
@@ -205,6 +205,6 @@ def test_an_identity_that_is_named_stays() -> None:
 )
 def test_identity_of_another_server_is_refused_in_parameters(base_url: str | None, identity: str) -> None:
     entry = ModelEntry(name="smollm2", base_url=base_url, identity=identity)
-    with pytest.raises(UsageError, match="the identity of model smollm2 is that of another server") as caught:
+    with pytest.raises(UsageError, match="the identity of model smollm2 is another server") as caught:
         entry.require_own_identity()
     assert caught.value.got == identity

@@ -78,10 +78,10 @@ def test_panel_without_judge_of_dataset_rates_nothing() -> None:
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ({"roles": [JUDGE]}, "roles are no mapping"),
-        ({"roles": {"sage": {"default": SAGE, "datasets": ["d"]}}}, "datasets of a role are no mapping"),
-        ({"roles": {"sage": [SAGE, OTHER]}}, "role sage is one model, only the panel is several"),
-        ({"roles": {"sage": {"datasets": {"d": [SAGE, OTHER]}}}}, "role sage is one model, only the panel is several"),
+        ({"roles": [JUDGE]}, "roles are not a mapping"),
+        ({"roles": {"sage": {"default": SAGE, "datasets": ["d"]}}}, "datasets of a role are not a mapping"),
+        ({"roles": {"sage": [SAGE, OTHER]}}, "role sage takes one model; only the panel takes several"),
+        ({"roles": {"sage": {"datasets": {"d": [SAGE, OTHER]}}}}, "role sage takes one model; only the panel takes several"),
         ({"roles": {"sage": {"default": SAGE, "dataset": {"d": OTHER}}}}, "roles.sage.dataset\n  Extra inputs are not permitted"),
         ({"judge": JUDGE}, "judge\n  Extra inputs are not permitted"),
     ],

@@ -37,10 +37,10 @@ Form = Mapping[str, Any]
 class CallTexts(Template):
     """Blocks of all calls about a conversation, and the forms of their answers."""
 
-    version: str = Field(min_length=1, description="bumped with every change of a text")
+    version: str = Field(min_length=1, description="increased with every change of a text")
     max_tokens: int = Field(ge=1, description="longest reply of the embedded model, in its tokens")
     forms: Mapping[str, Form] = Field(description="by call")
-    reasoning: Mapping[str, Form] = Field(description="by call, what the verbose modes ask for besides")
+    reasoning: Mapping[str, Form] = Field(description="by call, what the verbose modes also ask for")
     system: Plain
     omniscient: Plain
     known: Annotated[Text, "profile"]

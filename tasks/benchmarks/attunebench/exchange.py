@@ -135,7 +135,7 @@ def read_replies(folder: Path) -> Iterator[ForeignReplies]:
             "the folder has no result files",
             where=str(folder),
             expected="files such as ID_PROVIDER_MODEL_default.json",
-            next_step="name the folder that was exported",
+            next_step="give the folder that was exported",
         )
     for result in map(read_result, paths):
         replies = {part: json.dumps(reply, ensure_ascii=False) for part, reply in result.replies.items() if reply is not None}
@@ -160,10 +160,10 @@ def export_results(run: PastRun, folder: Path) -> list[Path]:
     partitions = run.partitions("answers", setting=SETTING)
     if not partitions:
         raise UsageError(
-            f"run {run.name} asked nothing about annotated conversations",
+            f"run {run.name} has no annotated conversations",
             where=str(run.lake.root),
             expected=f"a run in setting {SETTING}",
-            next_step="moodflow runs list names the others",
+            next_step="moodflow runs list shows the others",
         )
     written: list[Path] = []
     scored, skipped = defaultdict[Profile, list[Row]](list), defaultdict[str, list[Row]](list)
@@ -197,10 +197,10 @@ def _results(run: PastRun, ref: PartitionRef) -> Iterator[tuple[ResultFile, Conv
     dataset, model, answers = ref.key("dataset"), ref.key("model"), run.lake.read(ref, Answers)
     if (answers["repetition"] > 0).any():
         raise UsageError(
-            f"{model} was asked several times, and a result file holds one answer",
+            f"{model} was repeated, but a result file holds one answer",
             where=f"run {run.name}, {dataset}",
             expected="repeat 1",
-            next_step="run without --repeat: what was answered is not asked again",
+            next_step="run without --repeat (stored replies are reused)",
         )
     items, plan = run.read("items", dataset=dataset), run.manifest.plan
     own = AnnotateOptions.model_validate(plan.get("solvers", {}).get(SETTING, {}))

@@ -68,11 +68,11 @@ def read_cards(name: str, mirror: Path | None) -> list[Card]:
         rows.append(row | {"language": language, "source": source})
     if bad:
         raise SourceError(
-            f"items of {name} break a rule, or their context is no card",
+            f"some items of {name} are not role cards",
             where=", ".join(map(str, bad[:3])),
             expected="items whose context has the four labelled lines of a role card",
             got=f"{len(bad)} others",
-            next_step="name a dataset of role cards, or correct the file",
+            next_step="give a dataset of role cards, or correct the file",
         )
     return rows
 

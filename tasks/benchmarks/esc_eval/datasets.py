@@ -26,7 +26,6 @@ LABELS: Mapping[Language, tuple[str, str]] = {"en": ("Age,Gender,Occupation,Prob
 
 NOT_MENTIONED = "not mentioned"
 GENDERS: Mapping[Gender, str] = {"female": "女", "male": "男", "not mentioned": "未提及"}
-"""In English and Chinese."""
 
 AGES: Mapping[AgeGroup, tuple[int, str]] = {
     "teenage": (18, r"\bteen|少年"),

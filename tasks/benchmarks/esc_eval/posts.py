@@ -37,7 +37,7 @@ class Post(Frozen):
     @model_validator(mode="after")
     def _post_or_dialogue(self) -> Self:
         if bool(self.text) == bool(self.turns) or (self.text and self.situation):
-            raise ValueError("a post has text alone, a dialogue turns, and situation where there is one")
+            raise ValueError("a post has only text; a dialogue has turns and may have a situation")
         return self
 
     @property
@@ -55,10 +55,10 @@ def read_posts(path: Path) -> list[Card]:
         try:
             post = Post.model_validate(record.fields)
             if post.id in rows:
-                raise ValueError(f"id {post.id} is that of an earlier line")
+                raise ValueError(f"id {post.id} is used twice")
         except ValueError as error:
             raise RecordError(
-                "a line is no post or dialogue",
+                "a line is neither a post nor a dialogue",
                 where=f"{path}, row {record.row} (0-based)",
                 expected="id, language (en or zh), source, and text or turns",
                 got=" ".join(str(error).split())[:300],
@@ -134,7 +134,7 @@ def read_corpus(name: str, corpus: Corpus, folder: Path | None) -> list[Card]:
     paths = sorted(folder.glob(corpus.files)) if folder else []
     if not paths:
         raise SourceMissingError(
-            f"{corpus.title} is not here",
+            f"{corpus.title} was not found on this machine",
             where=f"folders.{name}",
             expected=f"a folder with files {corpus.files} as its authors publish them",
             got=str(folder or "no folder"),

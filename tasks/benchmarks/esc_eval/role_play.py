@@ -79,12 +79,12 @@ SEEDS = 2**31
 class RolePlayOptions(Frozen):
     """Parameters of the setting."""
 
-    turns: int = Field(default=5, ge=1, le=20, description="times each of the two speaks; 5 in the paper")
+    turns: int = Field(default=5, ge=1, le=20, description="times each side speaks; 5 in the paper")
     variant: Variant = Field(
-        default="cot", description="what the seeker is told besides its card: nothing, a plan (cot), an example (icl) or both"
+        default="cot", description="what the seeker is told beyond its card: nothing, a plan (cot), an example (icl) or both"
     )
     repeat_temperature: float = Field(
-        default=0.7, gt=0, le=2, description="of the seeker when an item is asked again (--repeat), if its own is 0"
+        default=0.7, gt=0, le=2, description="temperature of the seeker for repeated items (--repeat), if its own is 0"
     )
 
 
@@ -96,9 +96,7 @@ async def play(
     A call that fails ends the talk without an answer; so does a line of the seeker without words, which is the seeker's failure.
     A seeker that takes leave before the last turn gets its reply, and the talk ends there with fewer turns: small talk made up
     after a goodbye would be rated as if it were support. Such a line has the step `goodbye` in `responses`, where it is counted.
-
-    Raises:
-        UsageError: the item is no role card.
+    UsageError: the item is no role card.
     """
     own, prompts = options.own, RolePlayPrompts.load(options.prompts).seeker
     card = asked_item.require_context("role_play", QUESTION_TYPE, "role card")

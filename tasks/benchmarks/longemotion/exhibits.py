@@ -55,7 +55,6 @@ def _distance(row: ModelRow) -> int:
 
 
 def _rated_to_five(table: Table) -> Table:
-    """Return a table with the scores of ON_FIVE as ratings."""
 
     def rate(value: Value) -> Cell:
         cell = as_cell(value)

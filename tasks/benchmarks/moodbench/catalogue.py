@@ -51,7 +51,6 @@ MOODBENCH: tuple[DatasetSpec, ...] = (
     *(EQ60, IRI30, INTERPERSONAL_RELATIONSHIP, EFFECTIVE_COMMUNICATION),
     *(PERSONAFEEDBACK, BOOKSORT, LONGMEMEVAL),
 )
-"""The sixty datasets of the paper."""
 
 CPED_AGAIN = tuple(replace(CPED, id=f"cped_{use}", differences=CPED.differences[:-1]) for use in ("empathy", "personalization"))
 """The released code weighs this dataset in three places: moodbench-code has it under three names."""

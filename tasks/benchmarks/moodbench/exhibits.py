@@ -59,7 +59,7 @@ def lay_out_descriptions(models: RankedModels) -> Iterator[Block]:
 
     if rows:
         described = models_table("Models", [*rows.values()], heads, describe).without_empty("Released")
-        yield Block("Models", "What the paper states of its models, and you of yours.", (described,), folds=True)
+        yield Block("Models", "What the paper says about its models, and what you say about yours.", (described,), folds=True)
 
 
 def lay_out_design(models: RankedModels) -> Iterator[Block]:

@@ -3,12 +3,12 @@
 from fnmatch import fnmatchcase
 from functools import cache
 
-import yaml
 from pydantic import TypeAdapter
 
 from schemas.api_capabilities import DEFAULT_CAPABILITIES, ApiCapabilities
-from schemas.errors import UsageError, suggest
+from schemas.errors import unknown_name
 from schemas.folders import DATA_FOLDER
+from schemas.json_yaml import read_text, read_yaml
 from schemas.provider import UNSENT, ModelProbe, Provider, Quirks, Unsent
 
 PROVIDERS = DATA_FOLDER / "providers.yaml"
@@ -18,23 +18,15 @@ _LIST = TypeAdapter(tuple[Provider, ...])
 @cache
 def load_providers() -> tuple[Provider, ...]:
     """Read all providers, in the order of the file."""
-    # Every command reads the list; libyaml is ten times as fast.
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return _LIST.validate_python(yaml.load(PROVIDERS.read_text(encoding="utf-8"), loader))  # noqa: S506  both are safe
+    return _LIST.validate_python(read_yaml(read_text(PROVIDERS)))
 
 
-def find_provider(name: str, where: str = "--provider", otherwise: str = "name its server with --base-url") -> Provider:
+def find_provider(name: str, where: str = "--provider", otherwise: str = "give its server with --base-url") -> Provider:
     """Find the provider with this id; raise UsageError, with the nearest ids or what else to do, if there is none."""
     providers = {provider.id: provider for provider in load_providers()}
     if name in providers:
         return providers[name]
-    raise UsageError(
-        f"there is no provider {name!r}",
-        where=where,
-        expected=f"one of {', '.join(providers)}",
-        got=name,
-        next_step=suggest(name.lower(), providers, otherwise, most=3),
-    )
+    raise unknown_name("provider", name, providers, where, otherwise)
 
 
 def providers_of(model: str) -> list[Provider]:

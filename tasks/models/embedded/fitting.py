@@ -79,11 +79,11 @@ def fit_server(cores: int, memory_bytes: int) -> ServerSize:
     if slot_tokens < LEAST_SLOT_TOKENS:
         needed = (FIXED_BYTES + LEAST_SLOT_TOKENS * TOKEN_BYTES) * SHARE
         raise EndpointError(
-            "the embedded model server does not fit into the memory",
+            "there is not enough memory for the embedded model server",
             where="this machine, or the limit of its container",
             expected=f"{-(-needed // MIB)} MiB available, half of them for the server",
             got=f"{memory_bytes // MIB} MiB",
-            next_step="free memory, or name a server with --base-url",
+            next_step="free memory, or use a server with --base-url",
         )
     return ServerSize(1, slot_tokens, threads)
 

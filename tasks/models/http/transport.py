@@ -106,15 +106,15 @@ class Transport:
                 try:
                     return HttpAnswer(response.status, response.headers, await _read_body(response))
                 except zlib.error as error:
-                    text = "the answer is cut short, or not packed as its header says"
+                    text = "the answer is incomplete, or not compressed as its header says"
                     raise TransportError("truncated_body", text, response.status) from error
                 except aiohttp.ClientError as error:
-                    text = f"the answer is cut short: {describe_cause(error)}"
+                    text = f"the answer is incomplete: {describe_cause(error)}"
                     raise TransportError("truncated_body", text, response.status) from error
                 finally:
                     response.release()
         except TimeoutError:
-            raise TransportError("timeout_total", f"no whole answer within {self._entry.timeout_s:g} s") from None
+            raise TransportError("timeout_total", f"the answer was not complete within {self._entry.timeout_s:g} s") from None
 
     async def _begin(self, body: bytes) -> aiohttp.ClientResponse:
         """Send a body and wait until the answer begins: a connection lost before that is no answer cut short."""
@@ -128,20 +128,20 @@ class Transport:
         except aiohttp.ClientSSLError as error:
             raise TransportError("tls", f"no secure connection to {self.server}: {describe_cause(error)}") from error
         except aiohttp.ClientResponseError as error:
-            text = f"the answer's headers cannot be read: no HTTP, too many, or one is larger than {LARGEST_HEADER // 2**10} KiB"
+            text = f"the answer's headers cannot be read: not HTTP, too many, or one is larger than {LARGEST_HEADER // 2**10} KiB"
             raise TransportError("invalid_json", text) from error
         except (aiohttp.ClientError, ValueError) as error:
             raise TransportError("connect", f"no connection to {self.server}: {describe_cause(error)}") from error
         except TimeoutError as error:
             if limit_s is None or not waiting.expired():
                 raise  # the limit around the whole call
-            raise TransportError("timeout_first_byte", f"no answer began within {limit_s:g} s") from error
+            raise TransportError("timeout_first_byte", f"the answer did not begin within {limit_s:g} s") from error
 
 
 async def _read_body(response: aiohttp.ClientResponse) -> bytes:
     packings = PACKINGS.findall(response.headers.get("Content-Encoding", "").lower())
     if packings not in ([], ["gzip"]):
-        text = f"the answer is encoded as {', '.join(packings)}, which was not asked for"
+        text = f"the answer is encoded as {', '.join(packings)}, which was not requested"
         raise TransportError("invalid_json", text, response.status)
     unpacking = zlib.decompressobj(GZIP) if packings else None
     body, came = bytearray(), 0
@@ -161,7 +161,7 @@ async def _read_body(response: aiohttp.ClientResponse) -> bytes:
         if END_OF_STREAM.search(body[-LONGEST_END:]):
             return bytes(body)
     if unpacking and came and not unpacking.eof:  # proxies mark errors without a body, too
-        raise TransportError("truncated_body", "the answer is cut short: its packing does not end", response.status)
+        raise TransportError("truncated_body", "the compressed answer is incomplete", response.status)
     return bytes(body)
 
 
@@ -182,7 +182,7 @@ def choose_proxy(entry: ModelEntry, url: httpx.URL) -> str | None:
             where=f"environment variable {scheme.upper()}_PROXY or {scheme}_proxy",
             expected="an http proxy, such as http://proxy:3128; SOCKS and https proxies are not supported",
             got=f"a {protocol[:10]} proxy",
-            next_step=f"name an http proxy there, or add {url.host} to NO_PROXY",
+            next_step=f"set it to an http proxy, or add {url.host} to NO_PROXY",
         )
     return proxy if separator else f"http://{proxy}"
 

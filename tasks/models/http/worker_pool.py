@@ -19,7 +19,6 @@ from tasks.models.cost import Budget
 SPARE = 32
 """Least number of workers beyond the calls that can be in flight, so that a free slot never waits for a prompt to be built."""
 
-
 BEGUN_AT_ONCE, APART_S = 2, 0.0005
 """Workers begun together, and the seconds until the next: of hundreds at once none sends its call before all have prepared
 theirs, and their replies come in waves between which there is nothing to do."""

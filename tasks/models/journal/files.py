@@ -84,8 +84,8 @@ def export_replies(journal: Path, file: Path, model: str | None = None) -> int:
     with new_file(file) as temporary, _reading(journal) as connection:
         written = _write_file(temporary, _frames(_rows(connection, journal, model), journal))
         if not written and model is not None:
-            step = "moodflow journal show"
-            raise UsageError("the journal has no reply by this model", where=str(journal), got=model, next_step=step)
+            step = "moodflow journal show lists the models"
+            raise UsageError("the journal has no replies from this model", where=str(journal), got=model, next_step=step)
     return written
 
 
@@ -101,7 +101,7 @@ def import_replies(file: Path, journal: Path) -> ImportedReplies:
             where=str(file),
             expected="a Parquet file written by moodflow journal export",
             got=str(error).splitlines()[0],
-            next_step="name the file that was exported; a folder of result files needs BENCHMARK, a log --requests",
+            next_step="give the exported file; a folder of result files needs BENCHMARK, a log --requests",
         ) from error
 
 
@@ -200,7 +200,7 @@ def _require_schema(file: Path, schema: pl.Schema) -> None:
     ]
     if wrong:
         raise UsageError(
-            "the file is no table of replies",
+            "the file is not an exported journal",
             where=str(file),
             expected="the columns that moodflow journal export writes",
             got="; ".join(wrong),
@@ -211,7 +211,7 @@ def _require_schema(file: Path, schema: pl.Schema) -> None:
 @contextmanager
 def _reading(journal: Path) -> Iterator[sqlite3.Connection]:
     if not journal.is_file():
-        raise UsageError("there is no journal of replies", where=str(journal), next_step="name the lake of a run with --lake")
+        raise UsageError("there is no journal of replies", where=str(journal), next_step="give the lake of a run with --lake")
     with journal_errors(journal):
         connection = connect_to_read(journal)
     with closing(connection):

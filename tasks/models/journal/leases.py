@@ -77,11 +77,11 @@ class Leases:
             yield
         except OSError as error:
             raise LakeError(
-                "calls cannot be claimed, so that another run might send them too",
+                "calls cannot be locked, so two runs might send the same call",
                 where=str(self._folder),
-                expected="a folder this user may write, and that stays while a run goes on",
+                expected="a folder that this user may write and that stays during the run",
                 got=f"{type(error).__name__}: {error}",
-                next_step="end all runs on this lake, mend or delete the folder and run again; kept replies are not paid twice",
+                next_step="stop all runs on this lake, repair or delete the folder, run again; stored replies are not paid twice",
             ) from error
 
 

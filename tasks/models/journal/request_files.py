@@ -160,11 +160,11 @@ def read_requests(folder: Path) -> dict[str, JournalRow]:
         got = summarize(error)
     if got or not calls:
         raise UsageError(
-            "the calls that were to be answered cannot be read",
+            "the request files cannot be read",
             where=str(damaged),
             expected="the files that moodflow journal requests writes",
             got=got or "none",
-            next_step="name the folder of --to, as it was written",
+            next_step="give the unchanged folder of journal requests --to",
         )
     return calls
 
@@ -192,7 +192,6 @@ def _read_lines(file: Path) -> Iterator[bytes]:
 
 
 def _read_line(line: bytes, calls: Mapping[str, JournalRow]) -> JournalRow | str:
-    """Return the row of a line, or the rule that it breaks."""
     try:
         require_short(line)
         fields = read_json(line, lenient=True)

@@ -152,8 +152,8 @@ def row_errors(path: Path, key: str) -> Iterator[None]:
             where=f"{path}, key {key}",
             expected="a reply as moodflow writes it",
             got=f"{type(error).__name__}: {error}",
-            next_step=f"move the folder {path.parent} away and take its good replies in again with "
-            f"moodflow journal merge MOVED_FOLDER/{path.name}; the call of the damaged one is sent again",
+            next_step=f"move the folder {path.parent} and run moodflow journal merge "
+            f"MOVED_FOLDER/{path.name}; this saves all other replies, and only the damaged call is sent again",
         ) from error
 
 
@@ -165,11 +165,11 @@ def journal_errors(path: Path) -> Iterator[None]:
     except (OSError, sqlite3.Error, ValueError, TypeError) as error:
         full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL or getattr(error, "errno", None) in DISK_FULL
         raise LakeError(
-            "the journal of replies cannot be kept: the disk is full" if full else "the journal of replies cannot be used",
+            "the journal cannot be written: the disk is full" if full else "the journal cannot be used",
             where=str(path),
             expected="a journal this user may write, on a disk with space left",
             got=f"{type(error).__name__}: {error}",
-            next_step="free space and run again; replies that were kept are not paid twice"
+            next_step="free space and run again; stored replies are not paid twice"
             if full
-            else "free space or mend permissions and run again; if the file is damaged, move it away",
+            else "free space or fix permissions, and run again; if the file is damaged, move it away",
         ) from error

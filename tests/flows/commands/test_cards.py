@@ -164,7 +164,7 @@ def test_cards_that_exist_enter_where_they_are_annotated(tmp_path: Path) -> None
         broken = written(
             tmp_path, [items[1], {**items[0], "context": "Age: young"}, {**items[2], "context": None}], "broken.jsonl"
         )
-        assert_one_message(cards("annotate", broken, server), "their context is no card", "alike, vetoed", "2 others")
+        assert_one_message(cards("annotate", broken, server), "are not role cards", "alike, vetoed", "2 others")
     assert [(row["step"], row["entered"], row["kept"]) for row in done.document["funnel"]] == [
         ("annotate", 3, 3),
         ("adjudicate", 3, 2),
@@ -184,7 +184,7 @@ def test_corpus_is_sampled_from_a_folder(tmp_path: Path) -> None:
     folder = ("--set", f"folders.psych8k={tmp_path}", "--json")
     with ModelServer(answer) as server:
         asked = ("cards", "build", "psych8k", "--model", "m", "--base-url", server.base_url, "--lake", tmp_path / "lake")
-        assert_one_message(ended(*asked), "Psych8K is not here", "--set folders.psych8k=DIR")
+        assert_one_message(ended(*asked), "Psych8K was not found", "--set folders.psych8k=DIR")
         done = ended(*asked, "--out", tmp_path / "cards", *folder)
     extracted = done.document["funnel"][0]
     assert (done.status, extracted["entered"], extracted["dropped"]) == (0, 5, {"no_text": 1}), done.err
@@ -199,12 +199,12 @@ GOOD = {"id": "1", "language": "en", "source": "forum", "text": "case-alike"}
     [
         ([GOOD, "{oh"], ("row 1", "not JSON")),
         ([GOOD, {**GOOD, "id": "2", "language": "de"}], ("row 1", "language", "'de'")),
-        ([GOOD, GOOD], ("row 1", "id 1 is that of an earlier line")),
-        ([{**GOOD, "text": None}], ("row 0", "a post has text alone")),
-        ([{**GOOD, "turns": [{"speaker": "a", "text": "b"}]}], ("row 0", "a post has text alone")),
+        ([GOOD, GOOD], ("row 1", "id 1 is used twice")),
+        ([{**GOOD, "text": None}], ("row 0", "a post has only text")),
+        ([{**GOOD, "turns": [{"speaker": "a", "text": "b"}]}], ("row 0", "a post has only text")),
         ([{**GOOD, "id": ""}], ("row 0", "id")),
         ([{**GOOD, "tetx": "b"}], ("row 0", "tetx")),
-        ([""], ("holds no record",)),
+        ([""], ("has no records",)),
     ],
 )
 def test_wrong_lines_are_refused_before_any_call(lines: list[Any], parts: tuple[str, ...], tmp_path: Path) -> None:
@@ -301,7 +301,7 @@ def test_a_third_person_may_call_a_card_invalid(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_annotations_are_refused_by_line(row: tuple[str, ...], parts: tuple[str, ...], tmp_path: Path) -> None:
-    assert_one_message(cards_of_people(tmp_path, [row]), "a row is no annotation of a card", *parts)
+    assert_one_message(cards_of_people(tmp_path, [row]), "a row is not an annotation of a card", *parts)
 
 
 def test_people_annotate_cards_once_and_alone(tmp_path: Path) -> None:

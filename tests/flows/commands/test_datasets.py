@@ -38,8 +38,8 @@ def test_a_long_context_dataset_is_built_in_full(mirror: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "needs"),
     [
-        ("longemotion_ed_backup", ["data/Emotion_Detection_backup.jsonl is not here"]),  # of no blueprint
-        ("piqa", ["piqa/data/valid.jsonl is not here", "piqa/data/valid-labels.lst is not here"]),
+        ("longemotion_ed_backup", ["data/Emotion_Detection_backup.jsonl was not found"]),  # of no blueprint
+        ("piqa", ["piqa/data/valid.jsonl was not found", "piqa/data/valid-labels.lst was not found"]),
     ],
 )
 def test_an_absent_dataset_says_which_file_it_needs(tmp_path: Path, name: str, needs: list[str]) -> None:

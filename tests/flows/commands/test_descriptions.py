@@ -101,7 +101,7 @@ def test_a_changed_run_is_not_described(runs: PastRuns, tmp_path: Path) -> None:
     [
         ("n: {series: Em}", ("there is no model n", "--about", "expected: one of m", "next step: describe models of the run")),
         ("m: {licence: MIT}", ("Extra inputs are not permitted", "m.licence", "said of a model: institution")),
-        ("m: {parameters: {text: 7B, low: 8}}", ("a size contradicts its text", "m.parameters")),
+        ("m: {parameters: {text: 7B, low: 8}}", ("the size does not match its text", "m.parameters")),
         ("[m]", ("the configuration file cannot be read", "expected: a YAML or JSON file with descriptions", "got: list")),
     ],
 )

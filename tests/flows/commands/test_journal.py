@@ -57,7 +57,7 @@ def test_replies_are_exported_and_imported(tmp_path: Path) -> None:
         "kept_ours": 0,
     }
     alone = ended("journal", "export", tmp_path / "talker.parquet", "--model", "talker", "--lake", lake)
-    assert (alone.status, "no reply by this model" in alone.err) == (2, True)
+    assert (alone.status, "no replies from this model" in alone.err) == (2, True)
 
 
 @pytest.mark.parametrize("named", [Path(), JOURNAL], ids=["its lake", "its file"])

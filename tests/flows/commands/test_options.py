@@ -111,7 +111,7 @@ def test_a_build_needs_no_model(tmp_path: Path) -> None:
     assert read_plan("moodbench-mini", PlanOptions(), needs_model=False).title == "moodbench-mini (base)"
     for stage in ("run", "infer", "score", "report"):
         done = ended(stage, *what)
-        assert (done.status, "no model was named" in done.err) == (2, True)
+        assert (done.status, "no model given" in done.err) == (2, True)
 
 
 def test_only_what_is_given_counts_as_stated(plans: list[Plan]) -> None:

@@ -89,5 +89,5 @@ def test_a_changed_manifest_is_not_sealed_again(runs: PastRuns) -> None:
 
 def test_only_annotated_conversations_have_result_files(runs: PastRuns, tmp_path: Path) -> None:
     done = ended("runs", "export", runs.after, "--to", tmp_path / "files", "--lake", runs.lake)
-    assert_one_message(done, "asked nothing about annotated conversations")
+    assert_one_message(done, "has no annotated conversations")
     assert not (tmp_path / "files").exists()

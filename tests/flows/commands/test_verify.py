@@ -317,7 +317,7 @@ def test_answers_that_do_not_follow_are_found(own: Own, tmp_path: Path) -> None:
     assert {layer.layer for layer in found.layers if layer.differs} == {"answers", "item_scores"}
     assert "column text: stored 'Z', recomputed 'A'" in messages["answers"]
     _, messages = forged(own, tmp_path / "call", "answers", CAUSES, call_keys=pl.lit(["0" * 64]))
-    assert "an answer rests on a call that its item has no reply to" in messages["answers"]
+    assert "an answer refers to a call without a reply" in messages["answers"]
 
 
 def test_ratings_that_do_not_follow_are_found(own: Own, tmp_path: Path) -> None:

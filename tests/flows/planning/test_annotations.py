@@ -41,7 +41,7 @@ def test_infer_has_items_and_no_annotations(tmp_path: Path) -> None:
     gold = [value for name in ("turn_annotations", "conversation_annotations") for value in (name, layers[name].path)]
     assert not [value for value in gold if value in repr(infer)]
     (broken,) = find_broken_rows(resolved)
-    assert broken.missing.reason == "has 1 row of 12 that breaks a rule and is no item: file_is_json (1: conversation_12.json)"
+    assert broken.missing.reason == "has 1 row of 12 that breaks a rule and is left out: file_is_json (1: conversation_12.json)"
 
 
 def test_a_folder_of_an_unknown_dataset_is_refused(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def adapt_nothing(record: Record) -> list[Item]:
     ],
 )
 def test_an_adapter_that_fails_names_the_row(tmp_path: Path, adapter: Adapter, second: dict[str, Any], got: str) -> None:
-    with pytest.raises(RecordError, match="no item of pairs can be made") as caught:
+    with pytest.raises(RecordError, match="no item of pairs can be built from this record") as caught:
         build_items(spec_with(adapter), write(tmp_path, [row(0), second]), 300, 0)
     assert caught.value.where == "pairs.jsonl, row 1 (0-based)"
     assert str(caught.value.got).startswith(got)

@@ -97,7 +97,7 @@ def test_values_are_never_bent_into_shape(fields: dict[str, Any], what: str, got
 def test_options_with_their_own_letters_are_refused(options: list[str]) -> None:
     with pytest.raises(RecordError, match="options with letters or numbers of their own") as caught:
         adapt(**CHOICE, options=options, gold_indices=[0])
-    assert "take them off" in str(caught.value.next_step)
+    assert "remove them" in str(caught.value.next_step)
     assert adapt(**CHOICE, options=options, gold_indices=[0], fixed_order=True).options == tuple(options)
 
 

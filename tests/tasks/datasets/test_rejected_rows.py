@@ -31,8 +31,8 @@ def test_more_than_a_tenth_is_another_layout(tmp_path: Path, broken: int, rows: 
         return
     with pytest.raises(LayoutError) as caught:
         require_layout(SPEC, found)
-    assert str(caught.value).startswith("files have another layout than their adapter reads\n  where: pairs: ")
-    assert "\n  expected: at most a tenth of the rows break a rule\n" in str(caught.value)
+    assert str(caught.value).startswith("the files do not have the layout that the adapter expects\n  where: pairs: ")
+    assert "\n  expected: at most a tenth of the rows rejected\n" in str(caught.value)
     assert f" of {rows} break a rule, gold_indices_point_at_options ({broken}: row 0" in str(caught.value)
 
 
@@ -43,5 +43,5 @@ def test_rows_in_format_of_items_have_no_limit(tmp_path: Path) -> None:
 def test_the_sentence_counts_and_names_rows(tmp_path: Path) -> None:
     rules = "gold_indices_point_at_options (4: row 0, 1, 2, ...); single_choice_has_one_gold (4: row 0, 1, 2, ...)"
     found = rejected(tmp_path, 4, 1200, 300)
-    said = f"that break a rule and are no items: {rules}; the first row is row 0"
+    said = f"that break a rule and are left out: {rules}; the first row is row 0"
     assert describe_rejected(SPEC, found) == f"has 4 rows of 1,200 {said}"

@@ -174,7 +174,7 @@ def test_ratings_of_no_answer_are_an_error() -> None:
 
 @pytest.mark.parametrize("change", [{"rubric": "other"}, {"dimension": "beauty"}], ids=str)
 def test_ratings_by_an_unknown_rubric_are_an_error(change: Row) -> None:
-    with pytest.raises(ScoringError, match="no rubric that is known"):
+    with pytest.raises(ScoringError, match="an unknown rubric"):
         compare({**judgement(RUBRIC, FIRST, "a", 3), **change})
 
 

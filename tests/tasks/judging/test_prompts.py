@@ -124,7 +124,7 @@ def test_no_text_can_imitate_an_aspect() -> None:
 
 @pytest.mark.parametrize("references", [None, ["one text"], ["a"] * 6])
 def test_aspects_need_a_reference_each(references: list[str] | None) -> None:
-    with pytest.raises(ScoringError, match="not one reference for each aspect") as caught:
+    with pytest.raises(ScoringError, match="not have one reference per aspect") as caught:
         judge_messages({**REPORT, "references": references}, "x", load_rubric("es_aspects"))
     assert "es, item 1, rubric es_aspects" in str(caught.value)
 

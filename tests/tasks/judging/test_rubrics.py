@@ -165,7 +165,7 @@ def give_scale(scale: Any, *dropped: str) -> Damage:
 
 DIMENSIONS = rubric_fields()["dimensions"]
 LONGER = {"lowest": 0, "highest": 5}
-EXACTLY_ONE = "anchors of its own, shared anchors or shared bands, exactly one"
+EXACTLY_ONE = "give exactly one of own anchors, shared anchors or shared bands"
 
 
 @pytest.mark.parametrize(

@@ -212,7 +212,7 @@ def test_a_review_that_breaks_the_contract_is_refused(said: str, why: str) -> No
 
 def test_rubric_with_faults_asks_in_one_call() -> None:
     content = RUBRIC.model_dump(mode="json")
-    with pytest.raises(ValueError, match="ask together"):
+    with pytest.raises(ValueError, match="faults need ask: together"):
         Rubric.model_validate(content | {"ask": "one_by_one"})
     with pytest.raises(ValueError, match="no text in zh"):
         Rubric.model_validate(content | {"faults": {"out_of_role": {"en": "x"}}})

@@ -165,7 +165,7 @@ def moved(lake: Lake, used: list[Any]) -> list[Any]:
     ],
 )  # fmt: skip
 def test_file_instead_of_folder_is_refused_once(text: str) -> None:
-    with pytest.raises(UsageError, match="this cannot be the folder of a lake") as caught:
+    with pytest.raises(UsageError, match="not a valid lake address") as caught:
         parse_folder(text)
     assert SECRET not in str(caught.value)
 

@@ -104,7 +104,7 @@ def test_damaged_blueprint_and_lacking_partition_are_told(tmp_path: Path) -> Non
     manifest = bare_manifest("a", blueprint={"name": 5})
     with pytest.raises(LakeError, match="the blueprint in the manifest of run a cannot be read"):
         past_run(manifest, Lake(tmp_path, CodeVersion("1", None)))
-    with pytest.raises(LakeError, match="the manifest of run a names no partition of items"):
+    with pytest.raises(LakeError, match="the manifest of run a lists no partition of items"):
         manifest.partition("items")
 
 

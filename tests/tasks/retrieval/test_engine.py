@@ -221,10 +221,10 @@ def test_damaged_file_is_one_clear_error(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         pass
     store.path.write_bytes(b"no database at all" * 500)
-    with pytest.raises(LakeError, match="store of embeddings cannot be used") as caught:
+    with pytest.raises(LakeError, match="embedding cache cannot be used") as caught:
         EmbeddingStore(tmp_path, "model")
     assert caught.value.where == str(store.path)
-    assert "delete it" in str(caught.value.next_step)
+    assert "delete a damaged file" in str(caught.value.next_step)
 
 
 def test_damaged_vector_is_one_clear_error(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ SLIPS = [
         "orphan datasets, no task uses them: spare",
         25,
         "datasets.spare",
-        *("each dataset used by one task", "spare", "name it in a task or remove it"),
+        *("each dataset used by one task", "spare", "add it to a task or remove it"),
     ),
     Slip(
         *("{ability: safe,", "{ability: save,", "gate: save is not an evaluated main ability (safe, kind)", 5, "gate.ability"),
@@ -177,7 +177,7 @@ for _tier in "dcba":
     FIVE_TIERS = f"{{id: {_tier}, title: {_tier}, children: [{FIVE_TIERS}]}}"
 BREACHES = {
     "k is required": ("{metric: accuracy}", "{metric: accuracy, k: 1}"),
-    "names its rubric": ("judged: true, rubric: summary", "judged: true"),
+    "judged and rubric must": ("judged: true, rubric: summary", "judged: true"),
     "metrics given twice": ("{metric: accuracy}", "{metric: accuracy}, {metric: accuracy}"),
     "method ids given twice": ("[{id: choice, metrics: [{metric: accuracy}]}]",
                                "[{id: a, metrics: [{metric: mrr}]}, {id: a, metrics: [{metric: accuracy}]}]"),
@@ -188,7 +188,7 @@ BREACHES = {
     "level weights must sum to 1": ("{low: 0.4, medium: 0.6}", "{low: 0.4, medium: 0.5}"),
     "the ability tree may have": ("{id: sing, title: Sing, evaluated: false}", FIVE_TIERS),
     "used by more than one task": ("datasets: [pills]", "datasets: [pills, sighs]"),
-    "nothing has a weight above 0": ("weight: 0.5", "weight: 0"),
+    "no weight above 0 in": ("weight: 0.5", "weight: 0"),
     "a combination of levels is given twice": ("  - weights: {medium: 1}", "  - weights: {low: 1}"),
     "no evaluated main ability besides": ("    title: Kind\n", "    title: Kind\n    weight: 0\n"),
 }  # fmt: skip
@@ -339,8 +339,8 @@ def test_negative_metric_is_not_normalised_as_share(tmp_path: Path) -> None:
     with pytest.raises(BlueprintError) as caught:
         load_blueprint(write(tmp_path, changed))
     error = caught.value
-    assert error.what == "the normalisation of bias_score_ambiguous leaves out values that it can have"
-    assert (error.expected, error.got) == ("bounds that hold -1 to 1", "ratio, 0 to 1")
+    assert error.what == "the normalisation of bias_score_ambiguous does not cover its range"
+    assert (error.expected, error.got) == ("bounds that include -1 to 1", "ratio, 0 to 1")
     explicit = metric.replace("type: ratio", "type: numeric, min: -1, max: 1")
     assert load_blueprint(write(tmp_path, changed.replace(metric, explicit))).name
 
@@ -351,6 +351,6 @@ def test_a_file_may_extend_one_that_ships(tmp_path: Path) -> None:
     assert (found.name, found.gate and found.gate.threshold) == ("mine", 50)
     assert [ability.weight for ability in found.abilities] == [1.0, 0.3, 0.5, 0.3, 1.0]
     assert [ability.children for ability in found.abilities] == [ability.children for ability in ours.abilities]
-    with pytest.raises(BlueprintError, match="extends one that does not ship") as caught:
+    with pytest.raises(BlueprintError, match="must name a blueprint that ships") as caught:
         load_blueprint(write(tmp_path, own.replace("moodbench-mini", "tiny")))
     assert caught.value.where == f"{tmp_path / 'tiny.yaml'}, line 1, extends"

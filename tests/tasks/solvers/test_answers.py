@@ -57,5 +57,5 @@ def test_failed_call_leaves_no_answer_whatever_is_stored() -> None:
 
 def test_a_call_of_another_item_is_refused() -> None:
     stored = answers(answer("a", "C", call_keys=[key(1)]))
-    with pytest.raises(LakeError, match="rests on a call that its item has no reply to"):
+    with pytest.raises(LakeError, match="refers to a call without a reply"):
         restate_answers(stored, responses(call("a", 0, "B"), call("b", 1, "C")), ASKED)

@@ -167,7 +167,7 @@ def test_own_solver_is_known_by_code_and_options() -> None:
 
     assert own({}).settings["options"] == {"turns": 4}
     assert own({"turns": 4}) == own({}) != own({"turns": 5})
-    with pytest.raises(UsageError, match="the options of setting talk do not fit"):
+    with pytest.raises(UsageError, match="invalid options for setting talk"):
         own({"turn": 5})
     with pytest.raises(UsageError, match="setting base has no options"):
         SOLVERS["base"].read_options({"turns": 4})

@@ -6,7 +6,7 @@ import pytest
 
 from tasks.solvers.prompt_check import check_prompt
 
-ABOUT_CONTEXTS = "prompts about long contexts hold what was retrieved or said before; shown as they were stored"
+ABOUT_CONTEXTS = "prompts about long contexts contain retrieved texts or earlier turns; shown as stored"
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ ABOUT_CONTEXTS = "prompts about long contexts hold what was retrieved or said be
         ("rag", "long_qa", ABOUT_CONTEXTS),
         ("base", "emotion_expression", ABOUT_CONTEXTS),
         *(
-            (setting, "role_play", f"setting {setting} words its prompts itself, and may repeat what was said before; shown as")
+            (setting, "role_play", f"setting {setting} words its own prompts, which may repeat earlier turns; shown as")
             for setting in ("role_play", "annotate", "no_longer_installed")
         ),
     ],

@@ -19,7 +19,7 @@ CARD = Item(question_type="role_play", question="No sleep.", context="Problem: n
 @pytest.mark.parametrize("role", ["tested", "judge", "options", "identity", "sample", "solvers_version"])
 def test_role_whose_name_means_something_else_is_refused(role: str) -> None:
     solver = replace(SOLVERS["coem"], setting="mine", roles={"sage": "helps", role: "helps"})
-    with pytest.raises(UsageError, match=f"a solver has a role {role}, which means something else") as refused:
+    with pytest.raises(UsageError, match=f"a solver uses the reserved name {role} for a role") as refused:
         require_free_roles(solver)
     assert (refused.value.where, refused.value.got) == ("solver of setting mine", f"sage, {role}")
 

@@ -67,7 +67,7 @@ def test_cut_connection_is_resumed_where_it_ended(client: Client, monkeypatch: p
 
 def test_later_call_resumes_what_earlier_gave_up(client: Client) -> None:
     with serve(*["cut"] * 6, "ok") as server:
-        with pytest.raises(DownloadError, match=r"the answer is cut short.*; attempt 6 was the last"):
+        with pytest.raises(DownloadError, match=r"the answer is incomplete.*; attempt 6 was the last"):
             client.fetch(server)
         kept = client.target.stat().st_size
         assert len(BODY) * 0.98 < kept < len(BODY)
@@ -123,7 +123,7 @@ def test_what_may_go_by_is_tried_again(fault: str, wait: float, client: Client, 
     [
         ("503", "HTTP 503, to be tried again in 7 s; attempt 5 was the last", [7.0] * 4),
         ("silent", "no answer in time (ReadTimeout); attempt 4 was the last", [1.0, 2.0, 4.0]),
-        ("trickle", "bytes came in 0.2 s; attempt 4 was the last", [1.0, 2.0, 4.0]),
+        ("trickle", "bytes in 0.2 s; attempt 4 was the last", [1.0, 2.0, 4.0]),
     ],
 )
 def test_what_does_not_go_by_ends_the_download(
@@ -151,8 +151,8 @@ GATED = "the dataset is gated or not public, so its licence must be accepted at 
         ("403", f"HTTP 403: {GATED}"),
         ("401", f"HTTP 401: {GATED}"),
         ("204", "HTTP 204"),
-        ("gzip", "the content is encoded as gzip, which was not asked for"),
-        ("unbounded", "the server does not say where the file ends, so a part could pass for the whole"),
+        ("gzip", "the content is encoded as gzip, which was not requested"),
+        ("unbounded", "the server does not state the file's size, so an incomplete file could not be detected"),
         ("loop", "redirected more than 5 times"),
         ("to_http", "http://files.example.org/a is not an https address, and nothing else is followed"),
     ],

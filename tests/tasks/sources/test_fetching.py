@@ -71,7 +71,7 @@ def test_wrong_content_is_removed(fault: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("fault", "got"), [("404", "HTTP 404"), ("403", "gated"), ("500", "attempt 5 was the last")])
 def test_failed_download_says_how_to_supply_the_file(fault: str, got: str, tmp_path: Path) -> None:
-    with FileServer({}, [fault]) as server, pytest.raises(SourceMissingError, match=r"data/a\.bin is not here") as caught:
+    with FileServer({}, [fault]) as server, pytest.raises(SourceMissingError, match=r"data/a\.bin was not found") as caught:
         locator_of(server, tmp_path).locate(pinned())
     assert got in str(caught.value.got)
     assert f"{server.url}{PATH}" in str(caught.value.got)
@@ -204,7 +204,7 @@ def pack(path: Path, kind: str, *members: tuple[str, bytes]) -> Path:
 
 
 def refusal(archive: Path, member: str) -> SourceError:
-    with pytest.raises(SourceError, match="cannot be taken out of its archive") as caught:
+    with pytest.raises(SourceError, match="cannot be extracted from its archive") as caught:
         extract_member(archive, member, archive.parent / "out")
     assert caught.value.where == f"{archive}, member {member}"
     return caught.value
@@ -286,7 +286,7 @@ def test_archive_cut_short(kind: str, keep: float, tmp_path: Path) -> None:
     content = pack(tmp_path / "archive", kind, ("a.csv", noise)).read_bytes()
     (tmp_path / "archive").write_bytes(content[: int(len(content) * keep)])
     error = refusal(tmp_path / "archive", "a.csv")
-    assert (error.expected, error.next_step) == ("a complete zip or tar archive without a password", "fetch the archive again")
+    assert (error.expected, error.next_step) == ("a complete zip or tar archive without a password", "download the archive again")
 
 
 def fill(mirror: Path, kind: str = "zip", content: bytes = CONTENT) -> Path:
@@ -326,13 +326,13 @@ def test_members_of_one_archive(tmp_path: Path, locator: Locator) -> None:
     pin = str(sources[0].sha256).encode()
     assert source_sha256(sources, Locator()) == tuple(sha256(pin + b"\0" + name).hexdigest() for name in (b"a.csv", b"b.csv"))
     # What is needed is the archive, once; asking unpacks nothing.
-    assert Locator().needs(sources) == ("data.zip is not here",)
+    assert Locator().needs(sources) == ("data.zip was not found",)
     assert locator.needs(sources) == ()
     assert not (tmp_path / "cache").exists()
 
 
 def test_failed_extraction_leaves_nothing(tmp_path: Path, locator: Locator) -> None:
     source = member_of(fill(tmp_path / "mirror"), "gone.csv")
-    with pytest.raises(SourceError, match=r"gone\.csv cannot be taken out of its archive"):
+    with pytest.raises(SourceError, match=r"gone\.csv cannot be extracted from its archive"):
         locator.locate(source)
     assert [path.suffix for path in (tmp_path / "cache").rglob("*") if path.is_file()] == [".lock"]

@@ -104,7 +104,7 @@ def test_damaged_cache_entry_is_an_error(locator: Locator, sha: str | None) -> N
 def test_path_that_leaves_the_mirror_is_refused(tmp_path: Path, mirror: Path, source: PinnedFile) -> None:
     fill(mirror)
     (tmp_path / "outside.txt").write_bytes(CONTENT)
-    with pytest.raises(SourceError, match="leaves the mirror"):
+    with pytest.raises(SourceError, match="leads out of the mirror"):
         Locator(mirror=mirror).locate(source)
 
 
@@ -115,14 +115,14 @@ def test_links_within_the_mirror_alone_are_followed(tmp_path: Path, mirror: Path
     (target.parent / "in.txt").symlink_to(target)
     (tmp_path / "link").symlink_to(mirror)
     locator = Locator(mirror=tmp_path / "link")
-    with pytest.raises(SourceError, match="leaves the mirror") as caught:
+    with pytest.raises(SourceError, match="leads out of the mirror") as caught:
         locator.locate(pinned("data/out.txt"))
     assert caught.value.got == str((tmp_path / "outside.txt").resolve())
     assert locator.locate(pinned("data/in.txt")) == target.resolve()
 
 
 def test_bundled_file_that_is_gone(tmp_path: Path) -> None:
-    with pytest.raises(SourceMissingError, match=r"a\.jsonl is not here") as caught:
+    with pytest.raises(SourceMissingError, match=r"a\.jsonl was not found") as caught:
         Locator(bundled=tmp_path).locate(BundledFile(name="a.jsonl"))
     assert "install the package again" in str(caught.value.next_step)
 
@@ -133,7 +133,7 @@ def test_local_file_is_verified_if_it_has_hash(tmp_path: Path) -> None:
     assert Locator().locate(LocalFile(path=path)) == path == Locator().locate(LocalFile(path=path, sha256=SHA256))
     with pytest.raises(ChecksumError):
         Locator().locate(LocalFile(path=path, sha256="0" * 64))
-    with pytest.raises(SourceMissingError, match=r"other\.csv is not here"):
+    with pytest.raises(SourceMissingError, match=r"other\.csv was not found"):
         Locator().locate(LocalFile(path=tmp_path / "other.csv"))
 
 
@@ -154,7 +154,7 @@ def test_source_hashes_need_only_unpinned_files(tmp_path: Path) -> None:
 
 def test_unpinned_file_has_the_hash_of_its_content(mirror: Path, locator: Locator, download: Download) -> None:
     free = pinned(sha=None)
-    with pytest.raises(SourceMissingError, match=r"data/a\.txt is not here"):
+    with pytest.raises(SourceMissingError, match=r"data/a\.txt was not found"):
         source_sha256([free], locator)
     assert download.urls == []
     locator.fetch_unpinned([free, pinned("data/b.txt")])
@@ -265,21 +265,21 @@ def test_pointer_is_a_reason_for_another_source(mirror: Path, locator: Locator) 
 def test_files_of_every_source_are_named(mirror: Path, locator: Locator, download: Download) -> None:
     fill_places(mirror, "first/a1.txt")
     assert needs(FIRST, locator) == (
-        "a2.txt is not here",
-        "or github.com/second/data: b1.txt is not here",
-        "or github.com/second/data: b2.txt is not here",
-        "or github.com/third/data: c.txt is not here",
+        "a2.txt was not found",
+        "or github.com/second/data: b1.txt was not found",
+        "or github.com/second/data: b2.txt was not found",
+        "or github.com/third/data: c.txt was not found",
     )
     assert download.urls == []
 
 
-@pytest.mark.parametrize(("files", "last"), [(4, "3.txt is not here"), (5, "and 2 more files"), (300, "and 297 more files")])
+@pytest.mark.parametrize(("files", "last"), [(4, "3.txt was not found"), (5, "and 2 more files"), (300, "and 297 more files")])
 def test_many_files_are_counted(files: int, last: str) -> None:
     found = needs(spec_of("first", tuple(f"{number}.txt" for number in range(files))), Locator())
-    assert found == ("0.txt is not here", "1.txt is not here", "2.txt is not here", last)
+    assert found == ("0.txt was not found", "1.txt was not found", "2.txt was not found", last)
 
 
 def test_own_file_needs_no_repository(tmp_path: Path) -> None:
     files: tuple[SourceFile, ...] = (LocalFile(path=tmp_path / "mine.csv"),)
     entry = replace(THIRD, alternative=replace(THIRD, files=files))
-    assert needs(entry, Locator()) == ("c.txt is not here", "or files of our own: mine.csv is not here")
+    assert needs(entry, Locator()) == ("c.txt was not found", "or files of our own: mine.csv was not found")

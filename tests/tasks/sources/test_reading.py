@@ -101,7 +101,7 @@ def test_rows_of_csv_are_counted_not_its_lines(tmp_path: Path, text: str, fields
     assert [(record.row, record.fields) for record in records] == list(enumerate(fields))
 
 
-FIELDS = "the row has another number of fields than the header"
+FIELDS = "the row has more or fewer fields than the header"
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_damaged_parquet_is_read_or_refused(tmp_path: Path) -> None:
     ("text", "record_format"), [("", "jsonl"), ("a,b\n", "csv"), ("", "csv"), ("[]", "json"), ("\n\n", "jsonl")]
 )
 def test_file_without_records(tmp_path: Path, text: str, record_format: RecordFormat) -> None:
-    with pytest.raises(SourceError, match="holds no record"):
+    with pytest.raises(SourceError, match="has no records"):
         read_records(write(tmp_path, text), record_format)
 
 
@@ -273,5 +273,5 @@ def test_a_folder_has_a_record_per_file(tmp_path: Path) -> None:
         ("b.json", {"a": 1}, {}),
         ("c.json", {}, {"file_is_json": "c.json: key a twice"}),
     ]
-    with pytest.raises(SourceError, match="the folder holds no record"):
+    with pytest.raises(SourceError, match="the folder has no records"):
         read_folder(tmp_path / "none")

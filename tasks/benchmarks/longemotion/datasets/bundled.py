@@ -62,7 +62,6 @@ TONE: Mapping[Language, str] = {
 }
 
 GAP: Mapping[Language, str] = {"en": " ", "zh": ""}
-"""What stands between sentences."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?![”\s])")
 
@@ -76,11 +75,11 @@ def hidden_in_text(task: ContextTask, question: Mapping[Language, str]) -> Sampl
     def build_samples(records: Sequence[Record], options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         if options.lengths:
             raise UsageError(
-                "the lengths of the bundled texts cannot be chosen",
+                "contexts.lengths cannot be used with the bundled texts",
                 where="contexts.lengths",
                 expected="no lengths",
                 got=", ".join(map(str, options.lengths)),
-                next_step="leave contexts.lengths out, or take the benchmark longemotion",
+                next_step="remove contexts.lengths, or use the benchmark longemotion",
             )
         depths, build = checked("depths", options.depths), partial(_build_hidden, task, question)
         return [
@@ -173,7 +172,6 @@ read_reports = one_per_record(_own_name, partial(read_report, question=SUMMARY))
 
 read_situations = one_per_record(_own_name, _build_situation)
 """Sample builder of Emotion Expression. Records: `item_id`, `language`, `emotion` and `situation`."""
-
 
 _SHORT = "Our own texts of a few hundred tokens in place of LongEmotion's of thousands; too few items to rank models."
 

@@ -109,7 +109,6 @@ _UNNAMED = 'One passage of the text begins "{opening}". What would {subject} of 
 _UNPLACED = "What would {subject} most likely feel in the end?"
 
 Find = Callable[[Sequence[Record], Haystack, ContextOptions], Sequence[Needle]]
-"""The needles among the records, for a haystack."""
 
 
 def ask_feeling(subject: str, text: str | None) -> str:
@@ -192,7 +191,6 @@ list_emobench_samples = hidden_in_a_book(find_scenarios, EMOBENCH_LENGTHS)
 
 list_finentity_samples = hidden_in_a_book(find_reports, FINENTITY_LENGTHS)
 """Sample builder of EC-F, from FinEntity.json and the lines of a Gutenberg book."""
-
 
 _finentity_file = pinned_in("github.com/yixuantt/FinEntity", "3b6cedc5485b669c2ed168f1d949f517636eb7b8")
 

@@ -205,10 +205,8 @@ def build_contrast(
 # A text stands in several sets.
 _count_tokens = lru_cache(maxsize=2048)(count_tokens)
 
-
 read_contrast_sets = one_per_record(lambda record: f"ed-{record.sha256[:12]}", read_contrast_set)
 """Sample builder of the released Emotion Detection; items are named after their content."""
-
 
 _worry_file = pinned_in("github.com/ben-aaron188/covid19worry", "7324d50869578589a47781bc1d26123ca48e27c8")
 
@@ -231,7 +229,6 @@ ED = DatasetSpec(
         "emotion_pairs: balanced has every emotion as the odd one 17 times, and seven as the majority 19 or 20 times.",
     ),
 )
-
 
 ED_RELEASED = released(
     id="longemotion_ed_released",

@@ -71,7 +71,6 @@ _emotionbench_file = pinned_in("github.com/CUHK-ARISE/EmotionBench", "48f6e1b01c
 
 _QUESTIONNAIRES = longemotion_file("data/Emotion_Expression_Questionnaires.json", record_format="json")
 
-
 EE = DatasetSpec(
     id="longemotion_ee",
     evaluation_version="1.1",

@@ -46,7 +46,7 @@ def read_text(fields: Mapping[str, Any], name: str) -> str:
     """Return the text of a field without white space around it; raise LookupError, TypeError or ValueError if there is none."""
     value = fields[name]
     if not isinstance(value, str):
-        raise TypeError(f"{name} is no text but {type(value).__name__}")
+        raise TypeError(f"{name} is not a text, but {type(value).__name__}")
     if not value.strip():
         raise ValueError(f"{name} is empty")
     return value.strip()

@@ -62,7 +62,7 @@ def _read_choices(value: Any) -> tuple[str, ...]:
     """Return the choices: a list of texts, or a JSON string of one."""
     choices = json.loads(value) if isinstance(value, str) else value
     if not isinstance(choices, list) or not all(isinstance(choice, str) for choice in choices):
-        raise TypeError("choices are no list of texts")
+        raise TypeError("choices are not a list of texts")
     return tuple(choice.strip() for choice in choices)
 
 

@@ -52,7 +52,6 @@ read_questions = one_per_record(
 )
 """Sample builder of Emotion QA; items are named after their `number`."""
 
-
 QA = released(
     id="longemotion_qa",
     evaluation_version="1.1",
@@ -65,7 +64,6 @@ QA = released(
     required=("number", "problem", "answer", "context"),
     differences=("Questions are expert-written: there is no other source than the released file.", BY_MD5),
 )
-
 
 SECTIONS: Mapping[Language, Mapping[str, str]] = {
     "en": {
@@ -121,15 +119,13 @@ def join_readable(value: Any) -> str:
         return "\n".join(f"{name}: {text}" for name, text in parts.items() if text)
     if isinstance(value, Sequence):
         return "\n".join(filter(None, map(join_readable, value)))
-    raise TypeError(f"a section is made of texts, lists and objects, got {type(value).__name__}")
+    raise TypeError(f"a section contains texts, lists and objects, got {type(value).__name__}")
 
 
 read_reports = one_per_record(lambda record: f"es-{record.fields['id']}", read_report)
 """Sample builder of Emotion Summary, of original and of expanded reports; items are named after their `id`."""
 
-
 _JOINED = "Sections are joined to one text; the released code shows lists as Python prints them in one of its settings."
-
 
 ES = released(
     id="longemotion_es",

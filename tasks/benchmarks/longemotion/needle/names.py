@@ -54,8 +54,7 @@ def clashing_names(text: str, subject: str, other_names: Iterable[str], haystack
 def choose_names(clashing: Sequence[str], taken: Iterable[str], haystack: Haystack, draw: Random) -> tuple[tuple[str, str], ...]:
     """Return a new name for each, from the neutral ones that neither the haystack nor the `taken` texts of the item have.
 
-    Raises:
-        ValueError: there are too few neutral names.
+    ValueError: there are too few neutral names.
     """
     used = {word for text in taken for word in _CAPITALISED.findall(text)}
     free = [name for name in NEUTRAL_NAMES if name not in used and name.lower() not in haystack.words]

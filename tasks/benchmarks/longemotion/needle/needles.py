@@ -64,9 +64,8 @@ def build_item(
 ) -> tuple[Item, Context]:
     """Return the item of a needle at a place, both laid out in the style of the haystack.
 
-    Raises:
-        ValueError: the target length does not hold the needle and a sentence of the haystack, the haystack has the needle too,
-            or there are too few names to rename with.
+    ValueError: the target length does not hold the needle and a sentence of the haystack, the haystack has the needle too, or
+    there are too few names to rename with.
     """
     # Drawn by the text, so that all questions about one text name its people alike.
     draw = Random(f"names:{point.seed}:{needle.text}")  # noqa: S311 - a fixed draw, not a secret
@@ -97,7 +96,7 @@ def _insert(needle: Needle, text: str, haystack: Haystack, point: InsertionPoint
     head = before + gap if before else ""
     inserted = head + text + (gap + after if after else "")
     if inserted.count(text) != 1:
-        raise ValueError(f"the haystack around needle {needle.needle_id} holds its text too")
+        raise ValueError(f"the haystack already contains the text of needle {needle.needle_id}")
     ahead = haystack.token_at(at) - haystack.token_at(first)
     around = haystack.token_at(last) - haystack.token_at(first)
     spans = "; ".join(f"{start}-{end}" for start, end in haystack.spans(first, last))
@@ -124,7 +123,7 @@ def _choose(haystack: Haystack, point: InsertionPoint, needle_tokens: int, drawn
     hold to half a sentence each. The book is continued from its start only if no place leaves enough of it on both sides.
     """
     around = point.target_tokens - needle_tokens
-    too_short = ValueError(f"{point.target_tokens} tokens do not hold a needle of {needle_tokens} and a sentence around it")
+    too_short = ValueError(f"{point.target_tokens} tokens are too few for a needle of {needle_tokens} and a sentence around it")
     if around < 1:
         raise too_short
     ahead = round(around * point.depth_percent / ALL)
@@ -173,10 +172,7 @@ def list_grid(
 
     Lengths in tokens and depths in percent that the options do not give are drawn per needle, uniformly, lengths between the two
     of `drawn`. They do not depend on each other: at given lengths a needle has the same drawn depth. Items are named after the
-    needle and the lengths and depths that are given.
-
-    Raises:
-        UsageError: a length or a depth is given twice.
+    needle and the lengths and depths that are given. UsageError: a length or a depth is given twice.
     """
     lengths, depths = checked("lengths", options.lengths), checked("depths", options.depths)
     samples = []
@@ -210,6 +206,6 @@ def checked(name: str, values: tuple[NumberT, ...]) -> tuple[NumberT, ...]:
             where=f"contexts.{name}",
             expected="different numbers",
             got=", ".join(str(value) for value in values),
-            next_step=f"name each of the {name} once",
+            next_step=f"give each of the {name} once",
         )
     return values

@@ -108,7 +108,7 @@ def choose_parameters(options: RetrievalOptions, task: ContextTask, setting: str
     chunk_tokens = options.chunk_tokens or (qa.chunk_tokens if qa else CHUNK_TOKENS)
     if retrieves and family != "ed" and options.overlap_tokens >= chunk_tokens:
         raise UsageError(
-            "neighbouring chunks would overlap as a whole",
+            "overlap_tokens must be less than chunk_tokens",
             where="overlap_tokens of the retrieval options",
             expected=f"less than chunk_tokens, which is {chunk_tokens}",
             got=str(options.overlap_tokens),
@@ -153,7 +153,7 @@ def _override(counts: ChunkCounts, options: RetrievalOptions, setting: str) -> C
     initial_k = options.initial_k or max(counts.initial_k, top_k)
     if initial_k < top_k:
         raise UsageError(
-            "fewer chunks would be enriched than are shown",
+            "initial_k must be at least top_k",
             where=f"retrieval of setting {setting}",
             expected=f"initial_k of at least top_k, which is {top_k}",
             got=f"initial_k {initial_k}",

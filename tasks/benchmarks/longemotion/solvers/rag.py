@@ -119,7 +119,6 @@ async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> R
 
 
 def _pack(chunk: Chunk, note: HelperNote, form: str | None) -> Piece:
-    """Return a chunk with what a helper wrote about it; without a form as it is."""
     return Piece(chunk, form.format(text=chunk.text, note=note.text), note.text) if form else Piece(chunk, chunk.text)
 
 
@@ -196,7 +195,7 @@ def context_pool(state: SolverState) -> Pool:
     chunks, item = state.asked_item.chunks, state.item
     if not chunks and (item.context or state.family == "ed"):
         raise UsageError(
-            "an item of a setting that retrieves has no chunks",
+            "an item has no chunks, although its setting retrieves",
             where=f"item {state.asked_item.item_id}, setting {state.options.setting}",
             expected="the chunks of its context",
             got="none",

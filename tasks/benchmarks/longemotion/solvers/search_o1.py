@@ -37,10 +37,8 @@ class Turn(NamedTuple):
 
 
 Hits = tuple[str, tuple[RetrievedChunk, ...]]
-"""What a search brought: as it is shown, and its rows."""
 
 Seek = Callable[[SearchQuery, Sequence[Turn]], Awaitable[Hits]]
-"""Answers a query, given the turns before it."""
 
 
 async def converse(

@@ -28,10 +28,10 @@ def join_safetybench_answers(category: str, records: Sequence[Record]) -> Sequen
     answers = {record.fields["key"]: record.fields["value"] for record in records if "key" in record.fields}
     questions = {str(record.fields["id"]): record for record in records if "key" not in record.fields}
     if unasked := [key for key in answers if key not in questions]:
-        raise ValueError(f"{len(unasked)} answers to no question, such as {unasked[0]}")
+        raise ValueError(f"{len(unasked)} answers without a question, such as {unasked[0]}")
     for key, answer in answers.items():
         if (own_category := questions[key].fields["category"]) != answer["category"]:
-            raise ValueError(f"{key} is of {own_category} among the questions, of {answer['category']} among the answers")
+            raise ValueError(f"{key} has category {own_category} in the questions, {answer['category']} in the answers")
     return [
         replace(record, fields={**record.fields, "answer": answers.get(key, {}).get("answer")})
         for key, record in questions.items()

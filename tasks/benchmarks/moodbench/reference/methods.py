@@ -71,8 +71,7 @@ def reference_method(dataset: str) -> MethodSpec | None:
     metric = REFERENCE_METRICS.get(dataset)
     if metric is None:
         return None
-    spec = MetricSpec(metric=metric)
-    return MethodSpec(id="reference", profile="reference", metrics=(spec,))
+    return MethodSpec(id="reference", profile="reference", metrics=(MetricSpec(metric=metric),))
 
 
 def reference_gap(dataset: str, entry: BlueprintDataset) -> str | None:

@@ -55,7 +55,6 @@ def word_recall(text: str, reference: str) -> float:
 
 
 UNKNOWN = "UNKNOWN"
-"""What a reply without a letter is read as."""
 
 _LETTER = "([A-Z])"
 _PATTERNS = tuple(
@@ -127,9 +126,7 @@ SUMMARY_DIGITS = 4
 LETTERS = ascii_letters[26:] + ascii_letters[:26]
 """A to Z, then a to z; further options start again at A."""
 
-
 NOT_ASKED = ScoredAnswer(None, "not_counted")
-"""An item the released code never asks."""
 
 
 def score_reference(items: dy.DataFrame[Items], answers: dy.DataFrame[Answers], method: MethodSpec) -> dy.DataFrame[ItemScores]:

@@ -94,7 +94,7 @@ def test_records_that_are_no_post_keep_their_reason(tmp_path: Path) -> None:
 
 def test_corpus_that_is_not_here_is_named(tmp_path: Path) -> None:
     for folder in (None, tmp_path):
-        with pytest.raises(SourceMissingError, match="ESConv is not here") as caught:
+        with pytest.raises(SourceMissingError, match="ESConv was not found") as caught:
             read_corpus("esconv", CORPORA["esconv"], folder)
         assert "--set folders.esconv=DIR" in str(caught.value)
 

@@ -37,7 +37,7 @@ def test_slots_follow_cores_and_context_is_shortened_last(cores: int, memory_byt
 
 @pytest.mark.parametrize(("memory_bytes", "got"), [(490 * MIB - 1, "489 MiB"), (0, "0 MiB")])
 def test_too_little_memory_names_the_need(memory_bytes: int, got: str) -> None:
-    with pytest.raises(EndpointError, match="does not fit into the memory") as caught:
+    with pytest.raises(EndpointError, match="not enough memory for the embedded") as caught:
         fit_server(2, memory_bytes)
     assert caught.value.expected == "490 MiB available, half of them for the server"
     assert caught.value.got == got

@@ -36,7 +36,7 @@ def only_first(fault: Fault) -> Callable[[int], Fault | None]:
 
 WHOLE = json.dumps(completed({"model": "listener"}, "B").document).encode()
 NOT_JSON = "not JSON that can be read (Expecting value: line 1 column 1 (char 0))"
-CUT_SHORT = ("truncated_body", "the answer is cut short: its packing does not end")
+CUT_SHORT = ("truncated_body", "the compressed answer is incomplete")
 
 
 async def answered(
@@ -60,11 +60,16 @@ async def test_an_answer_is_read() -> None:
 @pytest.mark.parametrize(
     ("fault", "limits", "failure", "error"),
     [
-        ("slow", {"timeout_s": 0.2}, "timeout_total", "no whole answer within 0.2 s"),
-        ("slow", {"first_byte_timeout_s": 0.2}, "timeout_first_byte", "no answer began within 0.2 s"),
+        ("slow", {"timeout_s": 0.2}, "timeout_total", "the answer was not complete within 0.2 s"),
+        ("slow", {"first_byte_timeout_s": 0.2}, "timeout_first_byte", "the answer did not begin within 0.2 s"),
         # Every single byte comes sooner than that.
-        ("drip", {"timeout_s": 0.5}, "timeout_total", "no whole answer within 0.5 s"),
-        ("drip", {"timeout_s": 0.5, "first_byte_timeout_s": HANGS_S}, "timeout_total", "no whole answer within 0.5 s"),
+        ("drip", {"timeout_s": 0.5}, "timeout_total", "the answer was not complete within 0.5 s"),
+        (
+            "drip",
+            {"timeout_s": 0.5, "first_byte_timeout_s": HANGS_S},
+            "timeout_total",
+            "the answer was not complete within 0.5 s",
+        ),
     ],
 )
 async def test_late_begin_and_late_end_differ(fault: Fault, limits: dict[str, float], failure: Failure, error: str) -> None:
@@ -79,15 +84,15 @@ async def test_late_begin_and_late_end_differ(fault: Fault, limits: dict[str, fl
         ("gzip", gzip.compress, (None, "B")),
         ("gzip", lambda _: b"", ("invalid_json", f"{NOT_JSON}: an empty body")),
         ("gzip", lambda body: gzip.compress(body)[:-9], CUT_SHORT),
-        ("gzip", lambda body: body, ("truncated_body", "the answer is cut short, or not packed as its header says")),
+        ("gzip", lambda body: body, ("truncated_body", "the answer is incomplete, or not compressed as its header says")),
         ("gzip", lambda body: b"".join(gzip.compress(body[place : place + 9]) for place in range(0, len(body), 9)), (None, "B")),
         ("GZip", lambda body: gzip.compress(body) + gzip.compress(b"  "), (None, "B")),
         ("gzip", lambda body: gzip.compress(body) + bytes(512), (None, "B")),
         ("utf-8", lambda body: body, (None, "B")),
         ("gzip, identity", gzip.compress, (None, "B")),
-        ("gzip, gzip", lambda body: body, ("invalid_json", "the answer is encoded as gzip, gzip, which was not asked for")),
+        ("gzip, gzip", lambda body: body, ("invalid_json", "the answer is encoded as gzip, gzip, which was not requested")),
         ("gzip", lambda body: gzip.compress(body) + gzip.compress(b" ")[:-9], CUT_SHORT),
-        ("zstd", lambda body: body, ("invalid_json", "the answer is encoded as zstd, which was not asked for")),
+        ("zstd", lambda body: body, ("invalid_json", "the answer is encoded as zstd, which was not requested")),
         ("gzip", lambda body: gzip.compress(body + b" " * 2**25), ("truncated_body", "the answer is larger than 16 MiB")),
         ("identity", lambda body: body + b" " * 2**25, ("truncated_body", "the answer is larger than 16 MiB")),
     ],
@@ -101,7 +106,7 @@ async def test_an_answer_is_unpacked_within_bounds(encoding: str, packed: Callab
     ("length", "outcome"),
     [
         (60_000, (None, "B")),
-        (70_000, ("invalid_json", "no HTTP, too many, or one is larger than 64 KiB")),
+        (70_000, ("invalid_json", "not HTTP, too many, or one is larger than 64 KiB")),
     ],
 )
 async def test_long_headers_are_read_or_named(length: int, outcome: tuple[Failure | None, str]) -> None:
@@ -172,7 +177,7 @@ def test_unsendable_key_is_refused_unprinted(value: str) -> None:
         resolve_keys(model, {"LISTENER_KEY": value})
     assert "sk-" not in str(caught.value)
     assert caught.value.where == "environment variable LISTENER_KEY"
-    assert caught.value.next_step == "set the variable to the key alone"
+    assert caught.value.next_step == "set the variable to just the key"
 
 
 async def test_a_long_error_is_shortened() -> None:
@@ -244,7 +249,7 @@ async def test_a_pause_beyond_the_budget_stops_every_call() -> None:
             replies = [await chat(request(f"call {number}")) for number in range(5)]
     assert [(reply.failure, reply.attempts) for reply in replies] == [("http_429", 1)] * 5
     assert (server.calls, [pause for pause in pauses.seconds if pause]) == (1, [])
-    assert "not sent: the server wants no call for another 3600 s" in str(replies[-1].error)
+    assert "not sent: the server asked for no calls for another 3600 s" in str(replies[-1].error)
 
 
 async def test_pause_outlives_call_that_caused_it() -> None:
@@ -311,7 +316,7 @@ async def test_shortened_answer_leaves_no_key_part(before: int) -> None:
     packed = await answered(WHOLE, {"Content-Encoding": f"br; {'x' * (before - 124)}{key}"}, SecretStr(key))
     assert "sk-S" not in str(of_lines.error)
     assert "[key]" in str(of_lines.error)
-    assert packed.error == "the answer is encoded as br, which was not asked for"
+    assert packed.error == "the answer is encoded as br, which was not requested"
 
 
 PLAIN = CallRetryPolicy(draw=lambda: 0.0)

@@ -177,7 +177,7 @@ async def test_a_proxy_that_cannot_be_used_is_named(
             await use()
         assert variable.upper() in str(caught.value.where)
         assert caught.value.got == f"a {kind} proxy"
-        assert caught.value.next_step == "name an http proxy there, or add two-addresses.invalid to NO_PROXY"
+        assert caught.value.next_step == "set it to an http proxy, or add two-addresses.invalid to NO_PROXY"
         assert "secret" not in str(caught.value)
 
 

@@ -52,7 +52,7 @@ def test_deleted_files_are_reported_before_resending(tmp_path: Path) -> None:
     folder = tmp_path / "leases"
     with Leases(folder) as leases:
         shutil.rmtree(folder)
-        with pytest.raises(LakeError, match="another run might send them too") as caught:
+        with pytest.raises(LakeError, match="two runs might send the same call") as caught:
             leases.claim(KEY)
     assert caught.value.where == str(folder)
     assert "run again" in str(caught.value.next_step)

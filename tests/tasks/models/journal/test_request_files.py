@@ -176,7 +176,7 @@ def test_a_damaged_folder_of_calls_names_the_file(tmp_path: Path, name: str, old
     path = tmp_path / name
     assert old in path.read_text(encoding="utf-8")
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-    with pytest.raises(UsageError, match="the calls that were to be answered cannot be read") as caught:
+    with pytest.raises(UsageError, match="the request files cannot be read") as caught:
         read_requests(tmp_path)
     assert (caught.value.where, bool(caught.value.got)) == (str(path), True)
 

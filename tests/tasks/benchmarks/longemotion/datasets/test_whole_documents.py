@@ -197,13 +197,13 @@ def test_the_case_description_changes_nothing() -> None:
     ("builder", "records", "error", "message"),
     [
         (read_questions, [question(answer=" ")], ValueError, "answer is empty"),
-        (read_questions, [question(context=None)], TypeError, "context is no text but NoneType"),
+        (read_questions, [question(context=None)], TypeError, "context is not a text, but NoneType"),
         (read_reports, [report(case_description=[])], ValueError, "case_description is empty"),
         (read_reports, [report(case_description={"age": ""})], ValueError, "case_description is empty"),
         (read_reports, [report(consultation_process=[34])], TypeError, "got int"),
         (read_reports, [report(experience_and_reflection=None)], TypeError, "got NoneType"),
         (read_reports, [report(symptoms="\n")], ValueError, "symptoms is empty"),
-        (read_reports, [report(causes=["a", "b"])], TypeError, "causes is no text but list"),
+        (read_reports, [report(causes=["a", "b"])], TypeError, "causes is not a text, but list"),
         (
             *(read_situations, [situations([{"name": "Joy", "factors": [{"name": "T", "scenarios": [" "]}]}]), panas()]),
             *(ValueError, "scenario is empty"),

@@ -169,13 +169,13 @@ def test_label_that_is_no_choice_gives_no_gold() -> None:
 
 @pytest.mark.parametrize("target", [1, 5, 6])
 def test_length_that_does_not_hold_needle_is_refused(target: int) -> None:
-    with pytest.raises(ValueError, match=f"^{target} tokens do not hold a needle of 5"):
+    with pytest.raises(ValueError, match=f"^{target} tokens are too few for a needle of 5"):
         build_item(needle("Mira left at noon."), hay(1, "matched"), "matched", InsertionPoint(target, 50, 1), "i")
 
 
 def test_needle_that_haystack_has_too_is_refused() -> None:
     haystack = lay_out(("Mira left. It rained.",) * 9, "b", "matched")
-    with pytest.raises(ValueError, match="holds its text too"):
+    with pytest.raises(ValueError, match="already contains the text"):
         build_item(needle("Mira left."), haystack, "matched", InsertionPoint(60, 50, 1), "i")
 
 
@@ -227,8 +227,8 @@ def test_ungiven_values_are_drawn_within_bounds() -> None:
 @pytest.mark.parametrize(
     ("options", "got", "next_step"),
     [
-        (ContextOptions(lengths=(200, 200)), "200, 200", "name each of the lengths once"),
-        (ContextOptions(depths=(50.0, 50.0000001)), "50.0, 50.0000001", "name each of the depths once"),
+        (ContextOptions(lengths=(200, 200)), "200, 200", "give each of the lengths once"),
+        (ContextOptions(depths=(50.0, 50.0000001)), "50.0, 50.0000001", "give each of the depths once"),
     ],
 )
 def test_impossible_grids_are_refused(options: ContextOptions, got: str, next_step: str) -> None:

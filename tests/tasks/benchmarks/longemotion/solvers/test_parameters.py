@@ -110,7 +110,7 @@ def test_given_number_moves_other_minimally(
 
 
 def test_showing_more_than_is_enriched_is_refused() -> None:
-    with pytest.raises(UsageError, match="fewer chunks would be enriched") as caught:
+    with pytest.raises(UsageError, match="initial_k must be at least top_k") as caught:
         choose_parameters(RetrievalOptions(top_k=5, initial_k=4), "qa", "coem", "x")
     assert (caught.value.expected, caught.value.got) == ("initial_k of at least top_k, which is 5", "initial_k 4")
     assert choose_parameters(RetrievalOptions(top_k=5, initial_k=4), "qa", "rag", "x").counts.top_k == 5
@@ -118,7 +118,7 @@ def test_showing_more_than_is_enriched_is_refused() -> None:
 
 def test_overlap_as_long_as_chunks_is_refused() -> None:
     options = RetrievalOptions(chunk_tokens=50)
-    with pytest.raises(UsageError, match="overlap as a whole"):
+    with pytest.raises(UsageError, match="overlap_tokens must be less"):
         choose_parameters(options, "qa", "rag", "x")
     assert not choose_parameters(options, "qa", "base", "x").retrieves
     assert choose_parameters(options, "ed", "rag", "x").counts.top_k == 8

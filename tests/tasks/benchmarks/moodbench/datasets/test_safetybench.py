@@ -39,8 +39,8 @@ def test_safetybench_joins_answers_by_id_and_picks_category() -> None:
 @pytest.mark.parametrize(
     ("answers", "message"),
     [
-        ({"_9": {"category": "Mental Health", "answer": 0}}, "1 answers to no question, such as 9"),
-        ({"_7": {"category": "Offensiveness", "answer": 0}}, "7 is of Mental Health among the questions, of Offensiveness"),
+        ({"_9": {"category": "Mental Health", "answer": 0}}, "1 answers without a question, such as 9"),
+        ({"_7": {"category": "Offensiveness", "answer": 0}}, "7 has category Mental Health in the questions, Offensiveness"),
     ],
 )
 def test_safetybench_files_that_do_not_fit_are_refused(answers: dict[str, Any], message: str) -> None:
