@@ -57,7 +57,7 @@ def compare(
 def _view(document: RunComparison, titles: Mapping[str, str]) -> list[RenderableType]:
     """Return what a terminal shows: warnings, one table per model and setting, flipped items, and what else differs."""
     view: list[RenderableType] = [bold(document.benchmark), f"Before: {document.before}", f"After: {document.after}"]
-    view += [bold("Not comparable without care:", f" {warning}") for warning in document.warnings]
+    view += [bold("Compare with care:", f" {warning}") for warning in document.warnings]
     for model in document.models:
         view += ["", plain_grid(_score_table(model, titles)), "", *_total_lines(model)]
         view += ["", plain_grid(_dimension_table(model)), ""] if model.dimension_scores else []

@@ -47,7 +47,7 @@ def gc(
     folder = lake or DEFAULT_LAKE
     if isnan(older_than):
         raise UsageError(
-            "no number of hours", where="--older-than", expected="0 to 1000000", got="nan", next_step="--older-than 24"
+            "not a number of hours", where="--older-than", expected="0 to 1000000", got="nan", next_step="--older-than 24"
         )
     if not folder.is_dir():
         raise UsageError("there is no lake", where=str(folder), expected="a folder that moodflow run has written to")
@@ -72,7 +72,7 @@ def _confirmed(*, as_json: bool) -> bool:
     """Ask the user; raise UsageError if there is no terminal to ask at."""
     if as_json or not sys.stdin.isatty():
         raise UsageError(
-            "files would be removed, and there is no terminal to ask at",
+            "removing files needs a confirmation, and there is no terminal to ask",
             where="moodflow gc",
             expected="--yes to remove them, or --dry-run to list them only",
             got="no terminal" if not as_json else "--json, which asks nothing",

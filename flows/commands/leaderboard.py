@@ -38,7 +38,7 @@ app = typer.Typer(add_completion=False)
 def leaderboard(
     benchmark: opt.Benchmark,
     published: bool = typer.Option(False, "--published", help="rank the paper's models by our aggregation and veto"),
-    with_published: bool = typer.Option(False, "--with-published", help="show the paper's models beside your own"),
+    with_published: bool = typer.Option(False, "--with-published", help="show the paper's models next to yours"),
     run: Runs = None,
     html: Page = None,
     csv: Csv = None,
@@ -61,7 +61,7 @@ def leaderboard(
         )
     if published and (runs or with_published):
         raise UsageError(
-            "a paper's table has no runs",
+            "--published shows only the paper's models and takes no --run",
             where="--published with --run or --with-published",
             expected="--published alone",
             got=f"--run {runs[0]}" if runs else "--with-published",

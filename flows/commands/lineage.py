@@ -103,7 +103,7 @@ def _file_in_lake(folder: Folder, target: str) -> str | None:
         where=str(folder),
         expected="a file of this lake",
         got=target,
-        next_step="name the lake it belongs to with --lake",
+        next_step="give its lake with --lake DIR",
     )
 
 

@@ -136,7 +136,7 @@ def _assign_option(name: str, value: Any, values: Values) -> None:
 
 def _named_twice(role: str, got: str) -> UsageError:
     return UsageError(
-        f"role {role} is named twice, of which one would count",
+        f"role {role} is given twice",
         where="--judge, --role" if role == JUDGE else f"--role {role}",
         expected="each role once; the panel once per judge, or all in one mapping",
         got=hide_credentials(got),

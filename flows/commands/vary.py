@@ -47,9 +47,9 @@ def _read_factors(vary: Sequence[str]) -> dict[str, list[str]]:
     too_many = len(vary) > MOST_FACTORS or len(factors) < len(vary)
     if too_many or "benchmark" in factors or not all(len(values) > 1 for values in factors.values()):
         raise UsageError(
-            "what is varied is not clear",
+            "--vary cannot be read",
             where="--vary",
-            expected="one factor or two other than the benchmark, each once and with two values or more",
+            expected="one or two different fields other than the benchmark, each with at least two values",
             got=hide_credentials(" and ".join(vary)),
             next_step="for example --vary retrieval.top_k=1,4,8",
         )
@@ -71,9 +71,9 @@ def require_differing(variants: Mapping[Settings, "ResolvedPlan"]) -> None:
         if evaluated[variant] == evaluated[other]:
             differing = [pair for pair in zip(variant, other, strict=True) if pair[0] != pair[1]]
             raise UsageError(
-                f"varying {' and '.join(setting.partition('=')[0] for setting, _ in differing)} changes nothing here",
+                f"varying {' and '.join(setting.partition('=')[0] for setting, _ in differing)} has no effect on this plan",
                 where="--vary",
-                expected="values under which items are drawn, asked or scored otherwise",
+                expected="a field that the plan's settings and datasets use",
                 got=" and ".join(f"{first} as {second}" for first, second in differing),
                 next_step="vary what the settings and datasets of the plan use; --settings and --datasets name others",
             )

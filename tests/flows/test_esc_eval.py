@@ -221,7 +221,7 @@ def test_judge_votes_on_two_seekers_in_both_orders(tmp_path: Path) -> None:
     alone = ended("judges", "pairs", names[0], "--to", tmp_path, "--lake", lake)
     assert_one_message(alone, "no card that two simulated persons play")
     twice = ended("judges", "pairs", *names, names[0], "--to", tmp_path, "--lake", lake)
-    assert_one_message(twice, "two of the runs have the same person and model", "seeker, turns 1")
+    assert_one_message(twice, "two runs have the same simulated person and model", "seeker, turns 1")
 
 
 @pytest.mark.long

@@ -204,4 +204,4 @@ def test_wrong_options_are_refused(lake: Path, tmp_path: Path) -> None:
     assert_one_message(sheet(name, lake, "--method", "none")[0], "no answer that people could rate", "got: methods judge")
     assert_one_message(sheet(name, lake, "--rubric", "kindnes")[0], "there is no rubric kindnes")
     named = ended("run", "own.yaml", "--model", "smollm2", "--judge", "people", "--judge-base-url", "http://localhost:1/v1")
-    assert_one_message(named, "no judge can be called people")
+    assert_one_message(named, "a judge cannot be named people")

@@ -183,7 +183,7 @@ def test_arguments_are_those_of_the_command() -> None:
 @pytest.mark.parametrize(
     ("arguments", "what", "where"),
     [
-        ({"model": "smollm2", "sampel": 3}, "a plan has no field sampel", "the arguments"),
+        ({"model": "smollm2", "sampel": 3}, "unknown field sampel", "the arguments"),
         ({"model": "smollm2", "sample": "many"}, "a setting is refused: Input should be a valid integer", "sample"),
         ({}, "no model was named", "--model"),
         ({"model": "smollm2", "datasets": "mini_eq_tset"}, "benchmark moodbench-mini has no dataset mini_eq_tset", "--datasets"),
