@@ -7,8 +7,7 @@ import typer
 from rich.console import RenderableType
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, bold
-from flows.commands.screen import plain_grid
+from flows.commands.console import CommandResult, bold, terminal_table
 from schemas.documents.answered_item import GivenAnswer
 from schemas.documents.comparison import CommonScore, FlippedItem, RunComparison, RunDifference, SystemComparison
 from schemas.documents.leaderboard import DimensionMean
@@ -55,12 +54,11 @@ def compare(
 
 
 def _view(document: RunComparison, titles: Mapping[str, str]) -> list[RenderableType]:
-    """Return what a terminal shows: warnings, one table per model and setting, flipped items, and what else differs."""
     view: list[RenderableType] = [bold(document.benchmark), f"Before: {document.before}", f"After: {document.after}"]
     view += [bold("Compare with care:", f" {warning}") for warning in document.warnings]
     for model in document.models:
-        view += ["", plain_grid(_score_table(model, titles)), "", *_total_lines(model)]
-        view += ["", plain_grid(_dimension_table(model)), ""] if model.dimension_scores else []
+        view += ["", terminal_table(_score_table(model, titles)), "", *_total_lines(model)]
+        view += ["", terminal_table(_dimension_table(model)), ""] if model.dimension_scores else []
         view += [*_flip_lines(model), *_item_lines(model)]
         view += [line for item in model.flipped for line in _flipped(item)]
     for side, systems in (("before", document.only_before), ("after", document.only_after)):
@@ -115,7 +113,6 @@ def _total_lines(model: SystemComparison) -> Iterator[str]:
 
 
 def _dimension_table(model: SystemComparison) -> Table:
-    """Show means of rated dimensions side by side, in points of their scales."""
     columns = (Column("Rated dimension"), Column("Scale", "name"), Column("Before", "number"), Column("After", "number"))
     rows = []
     for row in model.dimension_scores:

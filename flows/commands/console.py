@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import typer
-from rich.box import SIMPLE
 from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -18,7 +17,6 @@ import schemas.table
 from schemas.base import Frozen
 from schemas.documents.document import Document
 from schemas.printing import printable
-from tasks.runs.run_tables import System
 from tasks.text.tables import cell_words
 
 PIPE_WIDTH = 140
@@ -95,12 +93,13 @@ def _cut(text: str) -> str:
     return text if left_out <= 0 else text[: LONGEST // 2] + middle + text[-LONGEST // 2 :]
 
 
-def terminal_table(table: schemas.table.Table, *, narrow: bool = False) -> Table:
-    """Return a table for a terminal; a narrow one has nothing but two spaces between its columns."""
-    grid = Table(title=table.title, box=None if narrow else SIMPLE, pad_edge=not narrow)
+def terminal_table(table: schemas.table.Table) -> Table:
+    """Return a table for a terminal, without rules; titles of scores stand a word below the other."""
+    grid = Table(title=table.title, title_justify="left", box=None, padding=(0, 1, 0, 0), pad_edge=False)
     for column in table.columns:
         justify: JustifyMethod = "right" if column.is_numeric else "left"
-        grid.add_column(printable(column.title), justify=justify, no_wrap=column.kind == "name", overflow="fold")
+        title = printable(column.title.replace(" ", "\n") if column.kind == "score" else column.title)
+        grid.add_column(title, justify=justify, no_wrap=column.kind == "name", overflow="fold")
     for row in table.rows:
         cells = zip(row, table.columns, strict=True)
         grid.add_row(*(Text(cell_words(*cell), "bold" if getattr(cell[0], "mark", None) == "best" else "") for cell in cells))
@@ -113,20 +112,3 @@ def local_time(stamp: str) -> str:
         return f"{datetime.fromisoformat(stamp).astimezone():%Y-%m-%d %H:%M}"
     except ValueError:
         return stamp
-
-
-class AboutSystem(Protocol):
-    """What is about a model in a setting."""
-
-    @property
-    def model(self) -> str:
-        """Its name."""
-
-    @property
-    def setting(self) -> str:
-        """Its id."""
-
-
-def label_system(row: AboutSystem) -> str:
-    """Return the name of the system that a row is about."""
-    return System(row.model, row.setting).label

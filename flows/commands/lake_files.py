@@ -12,13 +12,14 @@ from rich.console import RenderableType
 from rich.filesize import decimal
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, bold, label_system, print_json, terminal, terminal_table
+from flows.commands.console import CommandResult, bold, print_json, terminal, terminal_table
 from schemas.documents.lake import UnusedFiles, Verification
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.table import Column, Table
 from tasks.lake.manifest import read_manifests
 from tasks.lake.unused import find_unused, hold_alone
+from tasks.runs.verdict import label_of
 from tasks.text.number_format import number
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="list the files, delete nothing")]
@@ -112,7 +113,6 @@ def _remove(lake: Folder, listed: UnusedFiles, older_than_hours: float, *, is_fr
 
 
 def _view(document: UnusedFiles) -> Iterator[RenderableType]:
-    """Yield what a terminal shows: every file with its size, sums, and what stays."""
     files = (*document.partitions, *document.temporary)
     if files or document.folders:
         rows = [(file.path, decimal(file.bytes)) for file in files]
@@ -144,7 +144,7 @@ def verify(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson = Fals
 def verify_view(document: Verification) -> list[RenderableType]:
     """Return what a terminal shows: a line per layer, the first difference, all others, what would differ, notes."""
     changes = [
-        f"{label_system(change)} {change.name}: {number(change.before, 2)} -> {number(change.after, 2)}"
+        f"{label_of(change)} {change.name}: {number(change.before, 2)} -> {number(change.after, 2)}"
         for change in document.would_differ
     ]
     differences = [f"{difference.kind}: {difference.message}" for difference in document.differences]

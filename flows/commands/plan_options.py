@@ -193,7 +193,6 @@ class PlanCommand(TyperCommand):
 
 
 def _replacement(name: str) -> str | None:
-    """Return how a plan's field of this name is set; None if there is none."""
     path = _path_of(name)
     if path is None or path in role_names():
         return path and f"use --role {path}=NAME"

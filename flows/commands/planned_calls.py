@@ -6,9 +6,8 @@ from pathlib import Path
 from rich.console import RenderableType
 
 from flows.build import build_datasets
-from flows.commands.console import CommandResult
+from flows.commands.console import CommandResult, terminal_table
 from flows.commands.run_view import missing_lines
-from flows.commands.screen import plain_grid
 from flows.planning.forecast import forecast_run
 from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import require_asked
@@ -52,7 +51,6 @@ THERE = ("In the journal", "In the lake")
 
 
 def _forecast_view(document: RunForecast, titles: Mapping[str, BlueprintDataset]) -> list[RenderableType]:
-    """Return a dry run for a terminal."""
     names = (Column("Dataset"), Column("Model", "name"), Column("Role", "name"))
     amounts = columns("count", "To send", *THERE, "Prompt tokens", "Reply tokens")
     heads = (*names, *amounts, Column("Cost", "money", currency=document.currency))
@@ -62,7 +60,7 @@ def _forecast_view(document: RunForecast, titles: Mapping[str, BlueprintDataset]
         ("all", "all", "", *_amounts(document.total)),
     ]
     return [
-        plain_grid(Table(heads, rows, "Dry run").without_empty(*THERE, "Cost")),
+        terminal_table(Table(heads, rows, "Dry run").without_empty(*THERE, "Cost")),
         "",
         "Calls are counted, tokens and cost estimated.",
         *(f"{row.model} ({row.role}): {row.basis}" for row in document.models),

@@ -8,7 +8,6 @@ from typing import Any
 
 import polars as pl
 
-from flows.commands.console import label_system
 from flows.commands.explain import explain_run
 from flows.commands.figure import write_picture
 from flows.commands.runs import run_table
@@ -31,6 +30,7 @@ from tasks.runs.run_list import describe_runs
 from tasks.runs.run_tables import System
 from tasks.runs.score_tree import list_scores, scores_of
 from tasks.runs.tidy import COLUMNS, read_tidy
+from tasks.runs.verdict import label_of
 
 PLACE = ("run", "ability", "task", "dataset")
 
@@ -77,7 +77,7 @@ class Run:
                 f"the run has {len(systems)} totals",
                 where=f"total of run {self.name}",
                 expected="a run of one model in one setting",
-                got=", ".join(label_system(row) for row in systems),
+                got=", ".join(label_of(row) for row in systems),
                 next_step="document.models has the total of each, scores() has all scores",
             )
         return systems[0].total

@@ -33,9 +33,9 @@ from schemas.plan import Plan, ReportRequest
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_changes
 from tasks.models.cost import load_prices, price_usage
-from tasks.reporting.content.verdicts import label_of
 from tasks.reporting.run_document import describe_cost, describe_run
 from tasks.runs.past_run import past_run
+from tasks.runs.verdict import label_of
 from tasks.steps import ledger
 from tasks.text.number_format import counted
 
@@ -123,7 +123,6 @@ async def _run_flow(stage: str, resolved: ResolvedPlan, *, is_last: bool) -> Com
 
 
 def _stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
-    """Return the result of `moodflow build`, `infer` and `score`."""
     document = StageDocument(stage=stage, partitions=result.refs, missing=result.missing, calls=result.calls)
     layers = Counter(ref.layer for ref in result.refs)
     view: list[RenderableType] = [f"{layer}: {counted(count, 'partition')}" for layer, count in layers.items()]

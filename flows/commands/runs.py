@@ -54,7 +54,7 @@ def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> No
     folder = lake or DEFAULT_LAKE
     document = describe_runs(folder)
     whole = len(document.runs) == len(list_runs(folder)) and all(run.best and run.state != "damaged" for run in document.runs)
-    CommandResult(int(not whole), document, [terminal_table(run_table(document.runs), narrow=True)]).finish(as_json=as_json)
+    CommandResult(int(not whole), document, [terminal_table(run_table(document.runs))]).finish(as_json=as_json)
 
 
 def run_table(runs: Sequence[ListedRun]) -> Table:

@@ -12,6 +12,13 @@ class Document(Frozen):
     """What a command prints with `--json`: `model_dump(mode="json")` of it."""
 
 
+class SystemName(Frozen):
+    """A model in one setting."""
+
+    model: str
+    setting: str
+
+
 DOCUMENTS = {
     "automations": "serve:Automations",
     "build": "run:StageDocument",

@@ -17,8 +17,8 @@ from schemas.documents.comparison import (
     ScoreKind,
     StoredScore,
     SystemComparison,
-    SystemName,
 )
+from schemas.documents.document import SystemName
 from schemas.documents.leaderboard import DimensionMean, JudgedTotal
 from schemas.errors import UsageError, try_each
 from schemas.folders import Folder

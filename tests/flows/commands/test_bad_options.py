@@ -46,7 +46,7 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
     [
         (("--datasets", "nope,nada"), ("no dataset nope; benchmark moodbench-mini has no dataset nada", "got: nope; nada\n")),
         (("--datasets", "nope", "--settings", "rug"), ("there is no setting rug; benchmark moodbench-mini has no dataset nope",)),
-        (("--set", "smaple=3", "--set", "sede=1"), ("no field smaple; unknown field sede", "sample", "seed")),
+        (("--set", "smaple=3", "--set", "sede=1"), ("unknown field smaple; unknown field sede", "sample", "seed")),
         (
             ("--role", "sagee=x", "--role", "criticc=y"),
             ("there is no role sagee; there is no role criticc", "sage? did you mean cr"),
@@ -124,7 +124,10 @@ def test_all_unknown_runs_are_told_at_once(tmp_path: Path) -> None:
         ((*LONG, "--set", "contexts.lengths=abc"), ("where: contexts.lengths.0", "abc")),
         ((*LONG, *RAG, "--set", "retrieval.chunk_tokens=32"), ("overlap", "32", "50")),
         ((*LONG, "--settings", "coem", "--set", "retrieval.initial_k=2", "--set", "retrieval.top_k=4"), ("initial_k",)),
-        ((*LONG, "--set", "sage.base_url=http://localhost:9/v1"), ("fields of role sage are set, but no model has this role", "--role sage=NAME")),
+        (
+            (*LONG, "--set", "sage.base_url=http://localhost:9/v1"),
+            ("fields of role sage are set, but no model has this role", "--role sage=NAME"),
+        ),
         (("score", *MINI[1:], "--dry-run"), ("moodflow score calls no model",)),
         (
             ("score", "moodbench", *SERVER, "--datasets", "stereoset", "--set", "profile=reference"),
