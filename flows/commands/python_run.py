@@ -13,7 +13,7 @@ from flows.commands.figure import write_picture
 from flows.commands.runs import run_table
 from schemas.documents.comparison import RunComparison
 from schemas.documents.explanation import Explanation
-from schemas.documents.run import RunDocument, RunList
+from schemas.documents.run import RunDocument
 from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.table import Column, Interval, Table, Value
@@ -180,13 +180,8 @@ class Runs(list[Run]):
         super().__init__(Run(past_run(manifest, lake)) for manifest in read_manifests(folder))
         self._folder = folder
 
-    @cached_property
-    def document(self) -> RunList:
-        """Return what `moodflow runs list --json` prints."""
-        return describe_runs(self._folder)
-
     def _repr_html_(self) -> str:
-        return _to_html(run_table(self.document.runs))
+        return _to_html(run_table(describe_runs(self._folder).runs))
 
 
 def _to_html(table: Table) -> str:

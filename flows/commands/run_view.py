@@ -7,10 +7,11 @@ from operator import attrgetter
 from typing import NamedTuple
 
 import rich.table
+from rich.bar import Bar
 from rich.console import Group, RenderableType
 
 from flows.commands.console import bold, terminal_table
-from flows.commands.screen import FirstFit, ScoreBar, Screen
+from flows.commands.screen import FirstFit, Screen
 from schemas.documents.leaderboard import SystemRow
 from schemas.documents.run import Cost, FailedCalls, RunDocument
 from schemas.documents.run_scores import UnreadReplies
@@ -28,7 +29,7 @@ from tasks.reporting.content.verdicts import state_said
 from tasks.runs.baselines import Baselines
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, System
-from tasks.runs.verdict import label_of
+from tasks.runs.verdict import BEST, label_of
 from tasks.text.number_format import bracketed, count, counted, number, percent, share_of
 
 MOST_TOLD = 3
@@ -143,7 +144,7 @@ def _bars(blocks: Mapping[str, Scores], system: System) -> rich.table.Table:
             grid.add_row(bold(title))
         for name, of in scores.items():
             score = of.get(system, Score())
-            grid.add_row(name, score.words, ScoreBar(score.value or 0.0, BAR), score.note)
+            grid.add_row(name, score.words, Bar(BEST, 0, score.value or 0.0, width=BAR), score.note)
     return grid
 
 
@@ -161,7 +162,10 @@ def _ranking(document: RunDocument, labels: Mapping[System, str], *, has_tasks: 
         total, beside = number(row.total), row.verdict
         if row.verdict == "scored":
             gained = f"{gain.gain:+.1f}{bracketed(gain.ci_low, gain.ci_high)}" if gain else ""
-            total, beside = Score(row.total, row.ci_low, row.ci_high).words, gained if gains else ScoreBar(row.total, SHORT_BAR)
+            total, beside = (
+                Score(row.total, row.ci_low, row.ci_high).words,
+                gained if gains else Bar(BEST, 0, row.total or 0.0, width=SHORT_BAR),
+            )
         lowest = f"{number(task.score)} {task.title}" if task and has_tasks else ""
         grid.add_row(count(row.rank), labels[system], total, beside, lowest)
     for line in first_lines([""] * len(document.models[MOST_SYSTEMS:]), 0):

@@ -1,31 +1,15 @@
-"""Lay out what has to fit one screen: bars, tables without rules, and what is shown only where there is room for it."""
+"""Show what has to fit one screen only where there is room for it."""
 
 from collections.abc import Sequence
 
-from rich.bar import Bar
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
-from rich.text import Text
 
 HEIGHT = 39
 """Lines of a screen of 40, less the one that the prompt takes."""
 
 UNLIMITED = 10_000
 """Columns, to measure what a table needs."""
-
-
-class ScoreBar(Bar):
-    """A score on 0-100 as a bar of block characters, or of `#` where the terminal has no such characters."""
-
-    def __init__(self, score: float, width: int) -> None:
-        super().__init__(100, 0, score, width=width)
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the bar."""
-        if options.ascii_only:
-            yield Text("#" * round((self.width or 0) * self.end / self.size))
-        else:
-            yield from super().__rich_console__(console, options)
 
 
 class FirstFit:
