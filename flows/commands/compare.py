@@ -7,12 +7,13 @@ import typer
 from rich.console import RenderableType
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, bold, terminal_table
+from flows.commands.console import CommandResult, bold, first_lines, terminal_table
 from schemas.documents.answered_item import GivenAnswer
 from schemas.documents.comparison import CommonScore, FlippedItem, RunComparison, RunDifference, SystemComparison
 from schemas.documents.leaderboard import DimensionMean
 from schemas.folders import DEFAULT_LAKE
 from schemas.table import Cell, Column, Interval, Table, Value
+from tasks.compare.regression import list_some
 from tasks.compare.runs import compare_runs
 from tasks.runs.comparable_runs import in_words
 from tasks.runs.past_run import reopen
@@ -137,8 +138,7 @@ def _flip_lines(model: SystemComparison) -> Iterator[str]:
 
 
 def _counted_ids(ids: Sequence[str], word: str) -> str:
-    more = f" and {len(ids) - MOST_IDS} more" if len(ids) > MOST_IDS else ""
-    return f"{len(ids)} {word}" + (f" ({', '.join(ids[:MOST_IDS])}{more})" if ids else "")
+    return f"{len(ids)} {word}" + (f" ({list_some(ids, MOST_IDS)})" if ids else "")
 
 
 def _item_lines(model: SystemComparison) -> Iterator[str]:
@@ -164,7 +164,5 @@ def _flipped(item: FlippedItem) -> Iterator[RenderableType]:
 def _differences(differences: Sequence[RunDifference]) -> Iterator[RenderableType]:
     if differences:
         yield bold("What else differs", f", {counted(len(differences), 'thing')}:")
-    for row in differences[:MOST_DIFFERENCES]:
-        yield f"  {row.what}: {shorten(in_words(row.before), 60)} -> {shorten(in_words(row.after), 60)}"
-    if len(differences) > MOST_DIFFERENCES:
-        yield f"  and {len(differences) - MOST_DIFFERENCES} more: --json lists them"
+    changes = [f"  {row.what}: {shorten(in_words(row.before), 60)} -> {shorten(in_words(row.after), 60)}" for row in differences]
+    yield from first_lines(changes, MOST_DIFFERENCES)

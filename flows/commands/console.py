@@ -17,9 +17,13 @@ import schemas.table
 from schemas.base import Frozen
 from schemas.documents.document import Document
 from schemas.printing import printable
+from tasks.text.number_format import count
 from tasks.text.tables import cell_words
 
 PIPE_WIDTH = 140
+
+MOST_TOLD = 3
+"""Lines of one kind, such as failures, that the screen of a run has."""
 
 LONGEST = 4000
 """Characters of one text that a terminal shows."""
@@ -104,6 +108,13 @@ def terminal_table(table: schemas.table.Table) -> Table:
         cells = zip(row, table.columns, strict=True)
         grid.add_row(*(Text(cell_words(*cell), "bold" if getattr(cell[0], "mark", None) == "best" else "") for cell in cells))
     return grid
+
+
+def first_lines(lines: Sequence[str], most: int = MOST_TOLD) -> Iterator[str]:
+    """Yield the first of these lines, and how many more there are."""
+    yield from lines[:most]
+    if (more := len(lines) - most) > 0:
+        yield f"and {count(more)} more: --json lists them"
 
 
 def local_time(stamp: str) -> str:

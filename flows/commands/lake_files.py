@@ -12,11 +12,11 @@ from rich.console import RenderableType
 from rich.filesize import decimal
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, bold, print_json, terminal, terminal_table
+from flows.commands.console import CommandResult, bold, first_lines, print_json, terminal, terminal_table
 from schemas.documents.lake import UnusedFiles, Verification
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
-from schemas.table import Column, Table
+from schemas.table import Column, Table, columns
 from tasks.lake.manifest import read_manifests
 from tasks.lake.unused import find_unused, hold_alone
 from tasks.runs.verdict import label_of
@@ -148,16 +148,10 @@ def verify_view(document: Verification) -> list[RenderableType]:
         for change in document.would_differ
     ]
     differences = [f"{difference.kind}: {difference.message}" for difference in document.differences]
-    columns = (
-        Column("Layer", "name"),
-        Column("Files", "count"),
-        Column("Rows", "count"),
-        Column("Recomputed"),
-        Column("Differs", "count"),
-    )
+    heads = (Column("Layer", "name"), *columns("count", "Files", "Rows"), Column("Recomputed"), Column("Differs", "count"))
     rows = [(layer.layer, layer.partitions, layer.rows, layer.recomputed, layer.differs or None) for layer in document.layers]
     return [
-        terminal_table(Table(columns, rows)),
+        terminal_table(Table(heads, rows)),
         *(bold("First difference:", f" {difference}") for difference in differences[:1]),
         *_bounded("Others", differences[1:]),
         *_bounded("With blueprint and code as they are now, the stored replies would score", changes),
@@ -169,8 +163,7 @@ def verify_view(document: Verification) -> list[RenderableType]:
 def _bounded(title: str, lines: list[str]) -> list[RenderableType]:
     if not lines:
         return []
-    more = [f"  and {len(lines) - MOST_SHOWN} more, which --json lists"] if len(lines) > MOST_SHOWN else []
-    return [bold(f"{title}:"), *(f"  {line}" for line in lines[:MOST_SHOWN]), *more]
+    return [bold(f"{title}:"), *first_lines([f"  {line}" for line in lines], MOST_SHOWN)]
 
 
 def _verdict(document: Verification) -> str:

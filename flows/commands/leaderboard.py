@@ -9,8 +9,8 @@ import typer
 from rich.console import Group, RenderableType
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, terminal_table
-from flows.commands.run_view import first_lines, label_systems
+from flows.commands.console import CommandResult, first_lines, terminal_table
+from flows.commands.run_view import label_systems
 from flows.commands.screen import FirstFit
 from schemas.documents.leaderboard import PublishedRow, RankedSystems, StoredRow
 from schemas.errors import UsageError

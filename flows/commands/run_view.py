@@ -10,7 +10,7 @@ import rich.table
 from rich.bar import Bar
 from rich.console import Group, RenderableType
 
-from flows.commands.console import bold, terminal_table
+from flows.commands.console import MOST_TOLD, bold, first_lines, terminal_table
 from flows.commands.screen import FirstFit, Screen
 from schemas.documents.leaderboard import SystemRow
 from schemas.documents.run import Cost, FailedCalls, RunDocument
@@ -31,9 +31,6 @@ from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, System
 from tasks.runs.verdict import BEST, label_of
 from tasks.text.number_format import bracketed, count, counted, number, percent, share_of
-
-MOST_TOLD = 3
-"""Systems with a sentence each; of more only those whose total does not simply stand. As many failures, gaps and so on."""
 
 MANY, MOST_SYSTEMS = 10, 18
 """Systems of which one sentence is told at most, and that are listed."""
@@ -89,14 +86,7 @@ def run_view(document: RunDocument, run: PastRun, *ends: str, next_steps: bool =
     state = [f"{changes.state}: {state_said(changes)}"] if changes and (changes.previous or changes.state != "Completed") else []
     ends = (*state, f"Report of run {document.number or document.run}: {document.report or 'none was written'}", *ends)
     steps = _next_steps(document, run) if next_steps else ()
-    return [Screen(above, between, ["", *_care(document, run), *usage_view(document.cost), *ends, *steps])]
-
-
-def first_lines(lines: Sequence[str], most: int = MOST_TOLD) -> Iterator[str]:
-    """Yield the first of these lines, and how many more there are."""
-    yield from lines[:most]
-    if (more := len(lines) - most) > 0:
-        yield f"and {count(more)} more: --json lists them"
+    return [Screen(above, between, ["", *_care(document), *usage_view(document.cost), *ends, *steps])]
 
 
 def label_systems(rows: Sequence[SystemRow]) -> list[str]:
@@ -185,12 +175,12 @@ def _columns(title: str, scores: Scores, labels: Mapping[System, str]) -> Render
     return FirstFit(*map(terminal_table, forms), Group())
 
 
-def _care(document: RunDocument, run: PastRun) -> Iterator[str]:
+def _care(document: RunDocument) -> Iterator[str]:
     """Yield what to know before one trusts a score: gaps, replies, instruments, published numbers, calls."""
     lacking = [row for row in document.models if row.n_scored < row.n_total or row.datasets_scored < row.datasets_total]
     yield from first_lines([_scored_line(row) for row in lacking])
     unread = sorted((row for row in document.unread if row.unread), key=lambda row: row.unread / row.total, reverse=True)
-    yield from first_lines([_unread_line(row, run) for row in unread])
+    yield from first_lines([_unread_line(row) for row in unread])
     if not unread:
         yield f"Unread replies: none of {count(sum(row.total for row in document.unread))}"
     faults = [row for row in document.instruments if not row.failed and row.instrument != "reader"]
@@ -206,8 +196,8 @@ def _scored_line(row: SystemRow) -> str:
     return f"Scored of {label_of(row)}: {row.datasets_scored} of {counted(row.datasets_total, 'dataset')}, {items}"
 
 
-def _unread_line(row: UnreadReplies, run: PastRun) -> str:
-    where = list_some([f"{run.blueprint.datasets[name].title} {n}" for name, n in row.datasets.items()], MOST_TOLD)
+def _unread_line(row: UnreadReplies) -> str:
+    where = list_some([f"{name} {n}" for name, n in row.datasets.items()], MOST_TOLD)
     share = percent(share_of(row.unread, row.total))
     return f"Unread replies of {label_of(row)}: {count(row.unread)} of {count(row.total)} ({share}): {where}"
 

@@ -161,7 +161,7 @@ def test_unread_replies_gaps_and_failures_are_told() -> None:
     past = replace(past, manifest=past.manifest.model_copy(update={"missing": gaps}))
     failure = FailedCalls(model="m", what="timeout_total: no reply in time", calls=3, next_step="Wait.", error="slow\x1b[2J")
     lines = screen(past, failures=(failure,), calls=CallCounts(sent=33, answered=30, failed=3))
-    assert "Unread replies of m: 4 of 30 (13\u00a0%): measured 4" in lines
+    assert "Unread replies of m: 4 of 30 (13\u00a0%): mind 4" in lines
     assert "Missing: a, b: no such file; give it with --mirror" in lines
     assert "Calls: 33 sent, 30 answered, 0 from the journal, 3 failed" in lines
     assert "Failed: 3 calls of m, timeout_total: no reply in time. What to do: Wait." in lines
