@@ -142,10 +142,12 @@ def _counted_ids(ids: Sequence[str], word: str) -> str:
 
 
 def _item_lines(model: SystemComparison) -> Iterator[str]:
+    lines = []
     for row in model.items:
         others = {"only before": row.only_before, "only after": row.only_after, "changed under the same id": row.changed}
         if parts := [_counted_ids(ids, words) for words, ids in others.items() if ids]:
-            yield f"Items of {row.dataset}: {row.common} in both, {'; '.join(parts)}"
+            lines.append(f"Items of {row.dataset}: {row.common} in both, {'; '.join(parts)}")
+    yield from first_lines(lines)
 
 
 def _flipped(item: FlippedItem) -> Iterator[RenderableType]:

@@ -23,8 +23,8 @@ from schemas.table import Column, Interval, Table, Value, columns
 from schemas.usage import TESTED
 from tasks.explain.totals import OPTIONS
 from tasks.lake.manifest import run_number
-from tasks.runs.verdict import label_of, name_score
-from tasks.text.number_format import counted, describe_gate, number, shorten
+from tasks.runs.verdict import label_of, name_score, say_total
+from tasks.text.number_format import count, counted, describe_gate, number, shorten
 
 ROWS = 10
 """Shown without --worst."""
@@ -116,8 +116,8 @@ def _verdict(model: TotalExplanation) -> Iterator[RenderableType]:
     yield bold(total.headline)
     if gate := model.gate:
         yield f"Veto by {gate.title}: {describe_gate(dict(total))}, the threshold is {gate.threshold:g}"
-    datasets = f"{total.datasets_scored} of {total.datasets_total} datasets"
-    yield f"Coverage: {datasets}, {total.n_scored} of {total.n_total} items; rank {total.rank or '-'}"
+    scored = f"{total.datasets_scored} of {total.datasets_total} datasets, {total.n_scored} of {total.n_total} items"
+    yield f"Total {say_total(total)}, {total.verdict}, rank {count(total.rank)}: {scored} have a score"
 
 
 def _ends(document: ScoreExplanation) -> Iterator[RenderableType]:

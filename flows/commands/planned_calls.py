@@ -67,7 +67,7 @@ def _forecast_view(document: RunForecast) -> list[RenderableType]:
 
 def _amounts(row: Expectation) -> tuple[Value, ...]:
     calls = f"≤ {count(row.calls)}" if row.upper_bound else row.calls
-    return (calls, row.in_journal or "", row.stored or "", row.prompt_tokens, row.completion_tokens, row.cost)
+    return (calls, row.in_journal or "", row.stored or "", row.prompt_tokens, row.completion_tokens, row.cost or None)
 
 
 async def write_wave(resolved: ResolvedPlan, folder: Path) -> WrittenRequests:

@@ -78,10 +78,10 @@ def evaluate(
 
     before = shows_progress.set(progress)
     try:
-        result = run_in_thread(stage_work("run", *resolved))
+        document: Any = run_in_thread(stage_work("run", *resolved)).document
     finally:
         shows_progress.reset(before)
-    return run(result.document.run, stated.lake)
+    return run(document.run, stated.lake)
 
 
 def run(name: str = "latest", lake: str | Folder = DEFAULT_LAKE) -> Run:

@@ -119,9 +119,10 @@ def _dimensions(document: RunDocument, run: PastRun) -> Iterator[tuple[str, Scor
     for (dataset, rubric), rows in groupby(rated, key=attrgetter("dataset", "rubric")):
         scores: Scores = {}
         for row in rows:
-            low, span = row.scale_min, row.scale_max - row.scale_min
-            ends = (None if end is None else 100 * (end - low) / span for end in (row.mean, row.ci_low, row.ci_high))
-            scores.setdefault(row.dimension, {}).setdefault(System(row.model, row.setting), Score(*ends))
+            least, span = row.scale_min, row.scale_max - row.scale_min
+            points = (row.mean, row.ci_low, row.ci_high)
+            mean, low, high = (None if value is None else BEST * (value - least) / span for value in points)
+            scores.setdefault(row.dimension, {}).setdefault(System(row.model, row.setting), Score(mean, low, high))
         order = order_dimensions(rubric, scores, run.blueprint.own_rubrics)
         yield run.blueprint.datasets[dataset].title, {name.replace("_", " ").capitalize(): scores[name] for name in order}
 
@@ -149,13 +150,12 @@ def _ranking(document: RunDocument, labels: Mapping[System, str], *, has_tasks: 
     for row in document.models[:MOST_SYSTEMS]:
         system = System(row.model, row.setting)
         gain, task = gains.get(system), weakest.get(system)
-        total, beside = number(row.total), row.verdict
+        total = number(row.total)
+        beside: RenderableType = row.verdict
         if row.verdict == "scored":
+            total = Score(row.total, row.ci_low, row.ci_high).words
             gained = f"{gain.gain:+.1f}{bracketed(gain.ci_low, gain.ci_high)}" if gain else ""
-            total, beside = (
-                Score(row.total, row.ci_low, row.ci_high).words,
-                gained if gains else Bar(BEST, 0, row.total or 0.0, width=SHORT_BAR),
-            )
+            beside = gained if gains else Bar(BEST, 0, row.total or 0.0, width=SHORT_BAR)
         lowest = f"{number(task.score)} {task.title}" if task and has_tasks else ""
         grid.add_row(count(row.rank), labels[system], total, beside, lowest)
     for line in first_lines([""] * len(document.models[MOST_SYSTEMS:]), 0):

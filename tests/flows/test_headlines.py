@@ -32,7 +32,7 @@ from tests.tasks.runs.test_failures import TALK, fault
 from tests.tasks.scoring.samples import ability, blueprint, items, task
 
 DESIGN = blueprint(
-    ability("values_safety", task("safety")),
+    ability("values_safety", task("safety")).model_copy(update={"title": "Values & Safety"}),
     ability("foundational", task("mind"), weight=0.3),
     ability("emotional", task("heart"), weight=0.4),
     ability("companionship", task("talk"), weight=0.3),
@@ -237,7 +237,7 @@ def test_a_missing_total_is_null_for_programs(lake: Path) -> None:
     assert (totals["full"], totals["vetoed"], row_of_json(lake, "tainted")["total_before_veto"]) == (80, 0, 80)
     for name, total in totals.items():
         assert row_of_csv(lake, name)["total"] == ("" if total is None else str(total))
-        assert to_records(leaderboard_table(run_rows(reopen(lake, RUNS[name])), None))[0]["total"] == total
+        assert to_records(leaderboard_table(run_rows(reopen(lake, RUNS[name])), None))[0]["Total"] == total
         shown = ended("runs", "show", RUNS[name], "--lake", lake, "--json").document
         assert shown["models"][0]["total"] == total
         (explained,) = ended("explain", RUNS[name], "--lake", lake, "--json").document["models"]

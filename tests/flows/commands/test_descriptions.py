@@ -1,6 +1,7 @@
 """What is said of models: with a run, afterwards, and in the leaderboard."""
 
 import json
+from csv import DictReader
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -155,9 +156,7 @@ def test_chosen_models_are_on_all_pages(lake: Path, tmp_path: Path) -> None:
     for text in (done.out, html.read_text(encoding="utf-8")):
         assert [part for part in (told, "penness", "gamma", "closed") if part not in " ".join(text.split())] == []
         assert "delta" not in text
-    head, *rows = csv.read_text(encoding="utf-8").splitlines()
-    columns = head.split(",")
-    cells = [dict(zip(columns, row.split(","), strict=True)) for row in rows]
+    cells = [*DictReader(csv.read_text(encoding="utf-8").splitlines())]
     assert [(row["model"], row["openness"], row["parameters"], row["billions"]) for row in cells] == [
         ("gamma", "closed", "", ""),
         ("beta", "open", "50-60B", "55.0"),

@@ -102,7 +102,7 @@ async def published_costs() -> list[list[tuple[Any, ...]]]:
     wanted = ArtifactFilter(key=ArtifactFilterKey(any_=["cost"]))
     async with get_client() as client:
         found = await client.read_artifacts(artifact_filter=wanted, sort=ArtifactSort.CREATED_DESC)
-    columns = ("dataset", "model", "prompt_tokens", "currency")
+    columns = ("Dataset", "Model", "Prompt tokens", "Currency")
     return [[tuple(row[name] for name in columns) for row in json.loads(str(artifact.data))[:3]] for artifact in found]
 
 
