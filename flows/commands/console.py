@@ -112,8 +112,12 @@ def terminal_table(table: schemas.table.Table) -> Table:
 
 def first_lines(lines: Sequence[str], most: int = MOST_TOLD) -> Iterator[str]:
     """Yield the first of these lines, and how many more there are."""
-    yield from lines[:most]
-    if (more := len(lines) - most) > 0:
+    yield from (*lines[:most], *count_rest(len(lines) - most))
+
+
+def count_rest(more: int) -> Iterator[str]:
+    """Yield a line about those of a list that are not shown, if there are any."""
+    if more > 0:
         yield f"and {count(more)} more: --json lists them"
 
 

@@ -51,13 +51,15 @@ THERE = ("In the journal", "In the lake")
 def _forecast_view(document: RunForecast) -> list[RenderableType]:
     names = (Column("Dataset"), Column("Model", "name"), Column("Role", "name"))
     amounts = columns("count", "To send", *THERE, "Prompt tokens", "Reply tokens")
-    heads = (*names, *amounts, Column("Cost", "money", currency=document.currency))
+    priced = (Column("Cost", "money", currency=document.currency),) if document.currency else ()
+    heads = (*names, *amounts, *priced)
     rows = [(row.dataset, row.model, row.role, *_amounts(row)) for row in document.datasets]
     rows += [("all", row.model, row.role, *_amounts(row)) for row in document.models]
     if len(document.models) != 1:
         rows.append(("all", "all", "", *_amounts(document.total)))
+    table = Table(heads, [row[: len(heads)] for row in rows], "Dry run")
     return [
-        terminal_table(Table(heads, rows, "Dry run").without_empty(*THERE, "Cost").without_constant("Model", "Role")),
+        terminal_table(table.without_empty(*THERE).without_constant("Model", "Role")),
         "",
         "Calls are counted, tokens and cost estimated.",
         *(f"{row.model} ({row.role}): {row.basis}" for row in document.models),
@@ -67,7 +69,7 @@ def _forecast_view(document: RunForecast) -> list[RenderableType]:
 
 def _amounts(row: Expectation) -> tuple[Value, ...]:
     calls = f"≤ {count(row.calls)}" if row.upper_bound else row.calls
-    return (calls, row.in_journal or "", row.stored or "", row.prompt_tokens, row.completion_tokens, row.cost or None)
+    return (calls, row.in_journal or "", row.stored or "", row.prompt_tokens, row.completion_tokens, row.cost)
 
 
 async def write_wave(resolved: ResolvedPlan, folder: Path) -> WrittenRequests:

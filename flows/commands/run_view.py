@@ -10,7 +10,7 @@ import rich.table
 from rich.bar import Bar
 from rich.console import Group, RenderableType
 
-from flows.commands.console import MOST_TOLD, bold, first_lines, terminal_table
+from flows.commands.console import MOST_TOLD, bold, count_rest, first_lines, terminal_table
 from flows.commands.screen import FirstFit, Screen
 from schemas.documents.leaderboard import SystemRow
 from schemas.documents.run import Cost, FailedCalls, RunDocument
@@ -158,7 +158,7 @@ def _ranking(document: RunDocument, labels: Mapping[System, str], *, has_tasks: 
             beside = gained if gains else Bar(BEST, 0, row.total or 0.0, width=SHORT_BAR)
         lowest = f"{number(task.score)} {task.title}" if task and has_tasks else ""
         grid.add_row(count(row.rank), labels[system], total, beside, lowest)
-    for line in first_lines([""] * len(document.models[MOST_SYSTEMS:]), 0):
+    for line in count_rest(len(document.models) - MOST_SYSTEMS):
         grid.add_row("", line)
     return grid
 
@@ -274,4 +274,4 @@ def _dataset_table(document: RunDocument, run: PastRun) -> RenderableType:
         scored = count(row.n_total) if row.n_scored == row.n_total else f"{count(row.n_scored)} of {count(row.n_total)}"
         rows.append((name, label_of(row), score, scored, row.n_unparsed, always))
     table = Table((*columns("text", "Dataset", "Model"), *numbers), rows).without_constant("Model")
-    return Group(terminal_table(table), *first_lines([""] * len(document.raw_scores[MOST_DATASETS:]), 0))
+    return Group(terminal_table(table), *count_rest(len(document.raw_scores) - MOST_DATASETS))
