@@ -93,9 +93,9 @@ def test_all_unknown_runs_are_told_at_once(tmp_path: Path) -> None:
         ((*MINI, "--role", "sage=x@nowhere"), ("where: --role sage, roles.sage\n", "got: nowhere", f"--role sage={EXAMPLE}\n")),
         ((*MINI, "--role", "sage"), ("expected: NAME=MODEL@BASE_URL", f"for example --role sage={EXAMPLE}\n")),
         ((*MINI, "--role", "tested=x"), ("the model under test is named by no role", "where: --role\n", "with --model")),
-        ((*MINI, *JUDGE, "--judge", "k"), ("role judge is named twice", "where: --judge, --role\n", "got: k\n")),
-        ((*MINI, *JUDGE, "--role", "judge=k@http://localhost:9/v1"), ("role judge is named twice",)),
-        ((*MINI, *JUDGE, "--role", "panel=p", "--role", "panel={default: {name: q}}"), ("role panel is named twice",)),
+        ((*MINI, *JUDGE, "--judge", "k"), ("role judge is given twice", "where: --judge, --role\n", "got: k\n")),
+        ((*MINI, *JUDGE, "--role", "judge=k@http://localhost:9/v1"), ("role judge is given twice",)),
+        ((*MINI, *JUDGE, "--role", "panel=p", "--role", "panel={default: {name: q}}"), ("role panel is given twice",)),
         (
             (*LONG, "--role", "sage=x@http://localhost:9/v1"),
             ("no setting of the plan has the role sage", "one of judge, panel\n", "sage, with settings base\n", "has it: coem\n"),
@@ -106,7 +106,7 @@ def test_all_unknown_runs_are_told_at_once(tmp_path: Path) -> None:
         ((*MINI, "--set", "models.dialect.extra=" + '{"a":' * 65 + "1" + "}" * 65), ("more than 64 levels",)),
         ((*MINI, "--set", "too_long=cut"), ("'missing', 'cut_middle' or 'cut_start'",)),
         ((*MINI, "--set", "models.dialect.unsent=max_tokens"), ("where: models.0.dialect.unsent.0",)),
-        ((*MINI, "--provider", "openai"), ("is said twice",)),
+        ((*MINI, "--provider", "openai"), ("has both a provider and a base URL",)),
         ((*MINI, "--set", "models.timeout_s=nan"), ("a finite number",)),
         ((*MINI, "--judge", ""), ("where: judge.name",)),
         ((*MINI, "--datasets", " ,"), ("where: datasets",)),
@@ -236,7 +236,7 @@ def test_a_configured_secret_address_is_refused_untold(tmp_path: Path, role: str
 def test_a_secret_address_is_refused_untold(tmp_path: Path, command: tuple[str, ...], address: str) -> None:
     joined = (*command[:-1], command[-1] + address) if command[-1][-1] in "=@" else (*command, address)
     done = ended(*joined, "--lake", tmp_path / "lake")
-    told = "is said twice" if "--provider" in command else "there is no provider" if "//" not in address else "--api-key-env"
+    told = "has both a provider and a base URL" if "--provider" in command else "there is no provider" if "//" not in address else "--api-key-env"
     assert_one_message(done, told if "--role" in command or "--provider" in command else "--api-key-env")
     assert SECRET not in done.err
     assert not (tmp_path / "lake").exists()
