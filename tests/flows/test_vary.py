@@ -89,7 +89,7 @@ def test_variants_score_as_single_runs_do(tmp_path: Path) -> None:
         (("--vary", "retrieval.top_k=1"), ("--vary cannot be read", "got: retrieval.top_k=1\n")),
         (("--vary", "retrieval.top_k=all"), ("--vary cannot be read", "got: retrieval.top_k=all\n")),
         (("--vary", "benchmark=moodbench-mini,longemotion-mini"), ("--vary cannot be read", "other than the benchmark")),
-        (("--vary", "seed=1,2", "--vary", "seed=3,4"), ("--vary cannot be read", "each once")),
+        (("--vary", "seed=1,2", "--vary", "seed=3,4"), ("--vary cannot be read", "two different fields")),
         (("--vary", "seed=1,2", "--vary", "sample=3,4", "--vary", "repeat=1,2"), ("--vary cannot be read",)),
         (("--vary", "retrieval.top_k=1,2"), ("varying retrieval.top_k has no effect on this plan", "retrieval.top_k=1 as")),
         (("--vary", "concurrency=1,2"), ("unknown field concurrency",)),

@@ -98,7 +98,12 @@ def test_all_unknown_runs_are_told_at_once(tmp_path: Path) -> None:
         ((*MINI, *JUDGE, "--role", "panel=p", "--role", "panel={default: {name: q}}"), ("role panel is given twice",)),
         (
             (*LONG, "--role", "sage=x@http://localhost:9/v1"),
-            ("no setting of the plan has the role sage", "one of judge, panel\n", "sage, with settings base\n", "has it: coem\n"),
+            (
+                "no setting of the plan uses the role sage",
+                "one of judge, panel\n",
+                "sage, with settings base\n",
+                "has it: coem\n",
+            ),
         ),
         ((*MINI, "--panel", "x"), ("next step: use --role panel=NAME",)),
         ((*MINI, "--set", 'models.dialect.extra={"temperature": NaN}'), ("NaN is no number of JSON",)),
@@ -236,7 +241,13 @@ def test_a_configured_secret_address_is_refused_untold(tmp_path: Path, role: str
 def test_a_secret_address_is_refused_untold(tmp_path: Path, command: tuple[str, ...], address: str) -> None:
     joined = (*command[:-1], command[-1] + address) if command[-1][-1] in "=@" else (*command, address)
     done = ended(*joined, "--lake", tmp_path / "lake")
-    told = "has both a provider and a base URL" if "--provider" in command else "there is no provider" if "//" not in address else "--api-key-env"
+    told = (
+        "has both a provider and a base URL"
+        if "--provider" in command
+        else "there is no provider"
+        if "//" not in address
+        else "--api-key-env"
+    )
     assert_one_message(done, told if "--role" in command or "--provider" in command else "--api-key-env")
     assert SECRET not in done.err
     assert not (tmp_path / "lake").exists()
