@@ -128,7 +128,7 @@ def test_ratings_of_changed_items_are_refused(lake: Path, tmp_path: Path) -> Non
     kept = items.read_text(encoding="utf-8")
     items.write_text(kept.replace("a1 was bad.", "a1 was good."), encoding="utf-8")
     done = ended("runs", "rate", first, "--import", ann, "--lake", lake, "--json")
-    assert_one_message(done, "the answers of the run would not be scored", "got: other files or newer answers of days")
+    assert_one_message(done, "the run can no longer be scored", "got: other files or newer answers of days")
     assert not list(lake.rglob("judge=people"))
     items.write_text(kept, encoding="utf-8")
     assert shown(imported(first, lake, ann)["scored_run"], lake)["raw_scores"][0]["n_scored"] == 20
