@@ -200,7 +200,7 @@ def test_withheld_answers_are_left_out(lake: Path, tmp_path: Path) -> None:
 def test_wrong_options_are_refused(lake: Path, tmp_path: Path) -> None:
     write_benchmark(tmp_path, "people")
     name = run(lake)["run"]
-    assert_one_message(ended("runs", "rate", name, "--lake", lake), "either a sheet is written")
+    assert_one_message(ended("runs", "rate", name, "--lake", lake), "give either --to (write a sheet)")
     assert_one_message(sheet(name, lake, "--method", "none")[0], "no answer that people could rate", "got: methods judge")
     assert_one_message(sheet(name, lake, "--rubric", "kindnes")[0], "there is no rubric kindnes")
     named = ended("run", "own.yaml", "--model", "smollm2", "--judge", "people", "--judge-base-url", "http://localhost:1/v1")
