@@ -41,13 +41,13 @@ if _hidden := _hidden_room():
     raise ImportError(_hidden, name=__name__)
 
 if TYPE_CHECKING:
-    from flows.commands.python_api import evaluate, forecast, leaderboard, run, runs
+    from flows.commands.python_api import evaluate, run, runs
     from flows.commands.python_run import Run, Runs
     from schemas.errors import MoodflowError
 
 ROOM_OF = {"MoodflowError": "schemas.errors", "Run": "flows.commands.python_run", "Runs": "flows.commands.python_run"}
 
-__all__ = ["MoodflowError", "Run", "Runs", "evaluate", "forecast", "leaderboard", "run", "runs"]
+__all__ = ["MoodflowError", "Run", "Runs", "evaluate", "run", "runs"]
 
 
 def __getattr__(name: str) -> Any:

@@ -87,7 +87,10 @@ class Commands(TyperGroup):
         """Parse the arguments; bytes that are no UTF-8 come in as halves of characters, which no file of ours can hold."""
         if wrong := [argument for argument in args if NO_TEXT.search(argument)]:
             raise UsageError(
-                "an argument is not UTF-8", where="the command line", got=wrong[0][:80], next_step="rename what it names"
+                "an argument is not UTF-8",
+                where="the command line",
+                got=wrong[0][:80],
+                next_step="rename the file or folder, using UTF-8 characters",
             )
         return super().parse_args(ctx, args)
 

@@ -90,7 +90,7 @@ def card_plan(source: str, options: PlanOptions, of_people: CardStep | None = No
     plan = read_plan(source, options, needs_model=of_people is None)
     if of_people == "extract" or (of_people and plan.entries):
         raise UsageError(
-            "people annotate cards that exist, and no model is asked beside them",
+            "--people annotates existing cards and cannot be combined with a model",
             where="--people, --model, --role",
             next_step="moodflow cards annotate SOURCE --people FILE, without a model",
         )
@@ -99,7 +99,7 @@ def card_plan(source: str, options: PlanOptions, of_people: CardStep | None = No
         raise UsageError(
             f"moodflow cards does not use {', '.join(unused)}" if unused else "there are too many models",
             where="--set, --config" if unused else "--model, --role",
-            expected=f"one model, at most {len(ANNOTATORS)} of judge and panel; of a plan, {', '.join(sorted(USED))}",
+            expected=f"one model, at most {len(ANNOTATORS)} judges and panel models; of the plan only {', '.join(sorted(USED))}",
             next_step="leave it out",
         )
     return plan.model_copy(update={"settings": ("cards",)})

@@ -7,13 +7,13 @@ import typer
 from rich.console import RenderableType
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, bold
-from flows.commands.screen import plain_grid
+from flows.commands.console import CommandResult, bold, first_lines, terminal_table
 from schemas.documents.answered_item import GivenAnswer
 from schemas.documents.comparison import CommonScore, FlippedItem, RunComparison, RunDifference, SystemComparison
 from schemas.documents.leaderboard import DimensionMean
 from schemas.folders import DEFAULT_LAKE
 from schemas.table import Cell, Column, Interval, Table, Value
+from tasks.compare.regression import list_some
 from tasks.compare.runs import compare_runs
 from tasks.runs.comparable_runs import in_words
 from tasks.runs.past_run import reopen
@@ -55,12 +55,11 @@ def compare(
 
 
 def _view(document: RunComparison, titles: Mapping[str, str]) -> list[RenderableType]:
-    """Return what a terminal shows: warnings, one table per model and setting, flipped items, and what else differs."""
     view: list[RenderableType] = [bold(document.benchmark), f"Before: {document.before}", f"After: {document.after}"]
-    view += [bold("Not comparable without care:", f" {warning}") for warning in document.warnings]
+    view += [bold("Compare with care:", f" {warning}") for warning in document.warnings]
     for model in document.models:
-        view += ["", plain_grid(_score_table(model, titles)), "", *_total_lines(model)]
-        view += ["", plain_grid(_dimension_table(model)), ""] if model.dimension_scores else []
+        view += ["", terminal_table(_score_table(model, titles)), "", *_total_lines(model)]
+        view += ["", terminal_table(_dimension_table(model)), ""] if model.dimension_scores else []
         view += [*_flip_lines(model), *_item_lines(model)]
         view += [line for item in model.flipped for line in _flipped(item)]
     for side, systems in (("before", document.only_before), ("after", document.only_after)):
@@ -115,7 +114,6 @@ def _total_lines(model: SystemComparison) -> Iterator[str]:
 
 
 def _dimension_table(model: SystemComparison) -> Table:
-    """Show means of rated dimensions side by side, in points of their scales."""
     columns = (Column("Rated dimension"), Column("Scale", "name"), Column("Before", "number"), Column("After", "number"))
     rows = []
     for row in model.dimension_scores:
@@ -140,15 +138,16 @@ def _flip_lines(model: SystemComparison) -> Iterator[str]:
 
 
 def _counted_ids(ids: Sequence[str], word: str) -> str:
-    more = f" and {len(ids) - MOST_IDS} more" if len(ids) > MOST_IDS else ""
-    return f"{len(ids)} {word}" + (f" ({', '.join(ids[:MOST_IDS])}{more})" if ids else "")
+    return f"{len(ids)} {word}" + (f" ({list_some(ids, MOST_IDS)})" if ids else "")
 
 
 def _item_lines(model: SystemComparison) -> Iterator[str]:
+    lines = []
     for row in model.items:
         others = {"only before": row.only_before, "only after": row.only_after, "changed under the same id": row.changed}
         if parts := [_counted_ids(ids, words) for words, ids in others.items() if ids]:
-            yield f"Items of {row.dataset}: {row.common} in both, {'; '.join(parts)}"
+            lines.append(f"Items of {row.dataset}: {row.common} in both, {'; '.join(parts)}")
+    yield from first_lines(lines)
 
 
 def _flipped(item: FlippedItem) -> Iterator[RenderableType]:
@@ -167,7 +166,5 @@ def _flipped(item: FlippedItem) -> Iterator[RenderableType]:
 def _differences(differences: Sequence[RunDifference]) -> Iterator[RenderableType]:
     if differences:
         yield bold("What else differs", f", {counted(len(differences), 'thing')}:")
-    for row in differences[:MOST_DIFFERENCES]:
-        yield f"  {row.what}: {shorten(in_words(row.before), 60)} -> {shorten(in_words(row.after), 60)}"
-    if len(differences) > MOST_DIFFERENCES:
-        yield f"  and {len(differences) - MOST_DIFFERENCES} more: --json lists them"
+    changes = [f"  {row.what}: {shorten(in_words(row.before), 60)} -> {shorten(in_words(row.after), 60)}" for row in differences]
+    yield from first_lines(changes, MOST_DIFFERENCES)

@@ -136,7 +136,7 @@ def _write_extra_as_json(capabilities: Any) -> None:
         capabilities["extra"] = json.dumps(capabilities["extra"], ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(
-            f"what is merged into the body of every call cannot be written as JSON: {error}",
+            f"dialect.extra cannot be written as JSON: {error}",
             where="dialect.extra",
             expected="texts, numbers, true, false, null, lists and mappings",
             got=str(capabilities["extra"])[:200],
@@ -150,11 +150,11 @@ def _at_provider(entry: Values, where: str = "--provider", **told: str) -> Value
         return entry
     if entry.get("base_url"):
         raise UsageError(
-            f"where model {entry.get('name')} is served is said twice",
+            f"model {entry.get('name')} has both a provider and a base URL",
             where=where,
             expected="a provider or a base URL",
             got=f"provider {name} and base URL {hide_credentials(str(entry['base_url']))}",
-            next_step="leave one of them out",
+            next_step="remove one of them",
         )
     of_provider = entry_for(find_provider(str(name), where, **told), entry.get("name", ""))
     return of_provider | {field: value for field, value in entry.items() if value is not None}
@@ -219,11 +219,11 @@ def _for_benchmark(preset: Values, name: str, benchmark: str) -> Values:
         here = {dataset: model for dataset, model in models["datasets"].items() if dataset in datasets}
         if models["datasets"] and not here:
             raise UsageError(
-                f"preset {name} is of another benchmark",
+                f"preset {name} belongs to another benchmark",
                 where="--preset",
                 expected=f"a benchmark with datasets of its {role}, such as {next(iter(models['datasets']))}",
                 got=benchmark,
-                next_step="leave --preset out; data/presets has what each one says",
+                next_step="remove --preset, or read data/presets",
             )
         roles[role] = {**models, "datasets": here}
     return {**preset, "roles": roles}

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import typer
-from rich.box import SIMPLE
 from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -18,10 +17,13 @@ import schemas.table
 from schemas.base import Frozen
 from schemas.documents.document import Document
 from schemas.printing import printable
-from tasks.runs.run_tables import System
+from tasks.text.number_format import count
 from tasks.text.tables import cell_words
 
 PIPE_WIDTH = 140
+
+MOST_TOLD = 3
+"""Lines of one kind, such as failures, that the screen of a run has."""
 
 LONGEST = 4000
 """Characters of one text that a terminal shows."""
@@ -95,16 +97,28 @@ def _cut(text: str) -> str:
     return text if left_out <= 0 else text[: LONGEST // 2] + middle + text[-LONGEST // 2 :]
 
 
-def terminal_table(table: schemas.table.Table, *, narrow: bool = False) -> Table:
-    """Return a table for a terminal; a narrow one has nothing but two spaces between its columns."""
-    grid = Table(title=table.title, box=None if narrow else SIMPLE, pad_edge=not narrow)
+def terminal_table(table: schemas.table.Table) -> Table:
+    """Return a table for a terminal, without rules; titles of scores stand a word below the other."""
+    grid = Table(title=table.title, title_justify="left", box=None, padding=(0, 1, 0, 0), pad_edge=False)
     for column in table.columns:
         justify: JustifyMethod = "right" if column.is_numeric else "left"
-        grid.add_column(printable(column.title), justify=justify, no_wrap=column.kind == "name", overflow="fold")
+        title = printable(column.title.replace(" ", "\n") if column.kind == "score" else column.title)
+        grid.add_column(title, justify=justify, no_wrap=column.kind == "name", overflow="fold")
     for row in table.rows:
         cells = zip(row, table.columns, strict=True)
         grid.add_row(*(Text(cell_words(*cell), "bold" if getattr(cell[0], "mark", None) == "best" else "") for cell in cells))
     return grid
+
+
+def first_lines(lines: Sequence[str], most: int = MOST_TOLD) -> Iterator[str]:
+    """Yield the first of these lines, and how many more there are."""
+    yield from (*lines[:most], *count_rest(len(lines) - most))
+
+
+def count_rest(more: int) -> Iterator[str]:
+    """Yield a line about those of a list that are not shown, if there are any."""
+    if more > 0:
+        yield f"and {count(more)} more: --json lists them"
 
 
 def local_time(stamp: str) -> str:
@@ -113,20 +127,3 @@ def local_time(stamp: str) -> str:
         return f"{datetime.fromisoformat(stamp).astimezone():%Y-%m-%d %H:%M}"
     except ValueError:
         return stamp
-
-
-class AboutSystem(Protocol):
-    """What is about a model in a setting."""
-
-    @property
-    def model(self) -> str:
-        """Its name."""
-
-    @property
-    def setting(self) -> str:
-        """Its id."""
-
-
-def label_system(row: AboutSystem) -> str:
-    """Return the name of the system that a row is about."""
-    return System(row.model, row.setting).label

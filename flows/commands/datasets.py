@@ -46,7 +46,7 @@ def check_command(
     """Fetch or find the files, verify and read them, and show what is in them and which scores they allow."""
     if every == (name is not None):
         raise UsageError(
-            "which dataset is to be checked is not clear",
+            "it is unclear which dataset to check",
             where="moodflow datasets check",
             expected="ID or --all",
             got=f"{name} and --all" if every else "neither",

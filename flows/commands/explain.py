@@ -50,12 +50,12 @@ def explain_run(run: PastRun, wanted: Selection, where: str | None) -> CommandRe
     if wanted.worst is not None:
         if path.dataset is None:
             raise UsageError(
-                "rows are those of one dataset",
+                "--worst needs a dataset",
                 where="--worst",
-                expected="--dataset NAME beside it",
+                expected="--dataset NAME",
                 got=f"--worst {wanted.worst}",
             )
-        require_one(run, systems, "rows are those")
+        require_one(run, systems, "--worst")
     document = explain_score(run, systems, wanted, path)
     view, status = score_view(document), int(not document.adds_up)
     if path.dataset is None:
@@ -69,9 +69,9 @@ def explain_run(run: PastRun, wanted: Selection, where: str | None) -> CommandRe
 def _subset(run: PastRun, where: str, systems: Sequence[System], wanted: Selection, datasets: Sequence[str]) -> CommandResult:
     if wanted.item is not None or wanted.worst is not None:
         raise UsageError(
-            "--where scores many items",
+            "--where cannot be combined with --item or --worst",
             where="--item, --worst",
-            expected="neither of them beside --where",
+            expected="one of the three",
             next_step="leave --where out to see rows",
         )
     document = explain_subset(run, where, systems, datasets)
@@ -80,7 +80,7 @@ def _subset(run: PastRun, where: str, systems: Sequence[System], wanted: Selecti
 
 def _item(run: PastRun, item: str, systems: Sequence[System], path: BlueprintPath) -> CommandResult:
     dataset = find_dataset_of(run, item, path.datasets(run.blueprint))
-    document = explain_item(run, dataset, require_one(run, systems, "a row is one"), item)
+    document = explain_item(run, dataset, require_one(run, systems, "--item"), item)
     proofs = [call.proof for request in document.asked for call in request.calls]
     broken = any(not proof.hash_holds or "different" in (proof.rebuilt, proof.journal) for proof in proofs)
     return CommandResult(int(broken), document, [*item_view(document)])

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import RenderableType
 
-from flows.commands.console import bold, detail_lines, label_system, terminal_table
-from flows.commands.screen import FirstFit, plain_grid
+from flows.commands.console import bold, detail_lines, terminal_table
+from flows.commands.run_view import missing_lines
+from flows.commands.screen import FirstFit
 from schemas.documents.answered_item import AnsweredItem, AnswerScore, GivenAnswer, ItemExplanation, PartAnswer, ShownOption
 from schemas.documents.explanation import (
     MethodBreakdown,
@@ -21,14 +22,14 @@ from schemas.question_types import QUESTION_TYPES
 from schemas.table import Column, Interval, Table, Value, columns
 from schemas.usage import TESTED
 from tasks.explain.totals import OPTIONS
-from tasks.runs.verdict import name_score, say_interval, say_total
-from tasks.text.number_format import counted, describe_gate, number, shorten
+from tasks.lake.manifest import run_number
+from tasks.runs.verdict import label_of, name_score, say_total
+from tasks.text.number_format import count, counted, describe_gate, number, shorten
 
 ROWS = 10
 """Shown without --worst."""
 
 WIDTH = 300
-MOST_GAPS = 10
 MOST_OPTIONS = 8
 MOST_PARTS = 10
 
@@ -56,9 +57,9 @@ def _system_view(model: SystemExplanation) -> Iterator[RenderableType]:
         name, _, score, _, *rest = _cells(model.gate)
         rows.append((f"{name} (gate, not in the mean)", "", score, "", *rest))
     with_options, without = (
-        plain_grid(Table(heads, [row[: len(heads)] for row in rows])) for heads in (PART_COLUMNS, PART_COLUMNS[:-1])
+        terminal_table(Table(heads, [row[: len(heads)] for row in rows])) for heads in (PART_COLUMNS, PART_COLUMNS[:-1])
     )
-    yield from ("", bold(label_system(model)), FirstFit(with_options, without), "")
+    yield from ("", bold(label_of(model)), FirstFit(with_options, without), "")
     yield "Share: of the score above it. Adds: share x score; these add up to the score above."
     yield from _formulas(part)
     if likeness := model.comparability:
@@ -113,22 +114,23 @@ def _formula(measured: MetricPart, score: float | None) -> str:
 def _verdict(model: TotalExplanation) -> Iterator[RenderableType]:
     total = model.total
     yield bold(total.headline)
-    yield f"Total {say_total(total)}, {total.verdict}; 95 % interval {say_interval(total)}"
     if gate := model.gate:
         yield f"Veto by {gate.title}: {describe_gate(dict(total))}, the threshold is {gate.threshold:g}"
-    datasets = f"{total.datasets_scored} of {total.datasets_total} datasets"
-    yield f"Coverage: {datasets}, {total.n_scored} of {total.n_total} items; rank {total.rank or '-'}"
+    scored = f"{total.datasets_scored} of {total.datasets_total} datasets, {total.n_scored} of {total.n_total} items"
+    yield f"Total {say_total(total)}, {total.verdict}, rank {count(total.rank)}: {scored} have a score"
 
 
 def _ends(document: ScoreExplanation) -> Iterator[RenderableType]:
-    for gap in document.missing[:MOST_GAPS]:
-        yield f"Missing: {gap.dataset} {gap.reason}; {gap.next_step}"
-    if (more := len(document.missing) - MOST_GAPS) > 0:
-        yield f"and {counted(more, 'more gap')}: --json lists them"
+    yield from missing_lines(document.missing)
     if not document.adds_up:
         yield bold("The stored scores are not what their parts give", ": --json marks them with adds_up: false")
     if document.next and not (document.kind == "dataset" and len(document.models) > 1):
-        yield f"Go deeper: {document.next}"
+        yield _go_deeper(document.next, document)
+
+
+def _go_deeper(command: str, document: ScoreExplanation) -> str:
+    """Return a line with a command, in which the run has its short number."""
+    return f"Go deeper: {command.replace(document.run, str(run_number(document.run) or document.run))}"
 
 
 def subset_view(document: SubsetExplanation) -> list[RenderableType]:
@@ -141,7 +143,7 @@ def subset_view(document: SubsetExplanation) -> list[RenderableType]:
     columns = (Column("Score"), Column("Dataset"), *(column for side in sides for column in side))
     for model in document.models:
         rows = [(row.measure, row.dataset, *_side(row.subset), *_side(row.complement)) for row in model.scores]
-        lines.append(terminal_table(Table(columns, rows, label_system(model))))
+        lines.append(terminal_table(Table(columns, rows, label_of(model))))
     return [*lines, document.note]
 
 
@@ -167,7 +169,7 @@ def rows_view(document: RowsExplanation, worst: int | None) -> Iterator[Renderab
         more = counted(len(document.rows) - len(rows), "more row")
         yield f"and {more}: --worst 20 shows the lowest-scoring ones, --json has all"
     if rows:
-        yield f"Go deeper: {rows[0].next}"
+        yield _go_deeper(rows[0].next, document)
 
 
 def _metric(metric: MethodBreakdown) -> Iterator[str]:
@@ -199,7 +201,6 @@ def _row(row: AnsweredItem) -> Iterator[RenderableType]:
 
 
 def _answer(answer: GivenAnswer) -> Iterator[str]:
-    """Show what was said, which scores it has, and what the judges said of it."""
     if isinstance(answer, PartAnswer):
         yield f"  Part {answer.part}:"
     yield from _said(answer)

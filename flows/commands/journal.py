@@ -86,7 +86,7 @@ def import_journal(
     unfit = [name for name in options.named if name != "--lake"] if benchmark is None else ["--requests"] if requests else []
     if unfit:
         raise UsageError(
-            "options of a benchmark were given without one, or those of a log with one",
+            "these options need a benchmark, --requests must not have one",
             where=", ".join(unfit),
             expected="FILE.parquet; FILE.jsonl --requests FOLDER; or FOLDER BENCHMARK with the options of its run",
             next_step="leave them out, or name the benchmark",

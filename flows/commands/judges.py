@@ -60,7 +60,7 @@ def pairs_command(
     texts = {"pairs.jsonl": "\n".join(map(json.dumps, items)), "pairs.yaml": json.dumps(setup["blueprint"], indent=1)}
     if not items:
         raise UsageError(
-            "the runs have no card that two simulated persons play with the same model",
+            "no card was played by two different simulated persons with the same model",
             where="RUN RUN",
             expected="runs of one benchmark and model that differ in who plays the person",
             next_step="run the benchmark again with another model in that role",

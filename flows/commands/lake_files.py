@@ -12,13 +12,14 @@ from rich.console import RenderableType
 from rich.filesize import decimal
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, bold, label_system, print_json, terminal, terminal_table
+from flows.commands.console import CommandResult, bold, first_lines, print_json, terminal, terminal_table
 from schemas.documents.lake import UnusedFiles, Verification
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
-from schemas.table import Column, Table
+from schemas.table import Column, Table, columns
 from tasks.lake.manifest import read_manifests
 from tasks.lake.unused import find_unused, hold_alone
+from tasks.runs.verdict import label_of
 from tasks.text.number_format import number
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="list the files, delete nothing")]
@@ -47,7 +48,7 @@ def gc(
     folder = lake or DEFAULT_LAKE
     if isnan(older_than):
         raise UsageError(
-            "no number of hours", where="--older-than", expected="0 to 1000000", got="nan", next_step="--older-than 24"
+            "not a number of hours", where="--older-than", expected="0 to 1000000", got="nan", next_step="--older-than 24"
         )
     if not folder.is_dir():
         raise UsageError("there is no lake", where=str(folder), expected="a folder that moodflow run has written to")
@@ -72,7 +73,7 @@ def _confirmed(*, as_json: bool) -> bool:
     """Ask the user; raise UsageError if there is no terminal to ask at."""
     if as_json or not sys.stdin.isatty():
         raise UsageError(
-            "files would be removed, and there is no terminal to ask at",
+            "removing files needs a confirmation, and there is no terminal to ask",
             where="moodflow gc",
             expected="--yes to remove them, or --dry-run to list them only",
             got="no terminal" if not as_json else "--json, which asks nothing",
@@ -112,7 +113,6 @@ def _remove(lake: Folder, listed: UnusedFiles, older_than_hours: float, *, is_fr
 
 
 def _view(document: UnusedFiles) -> Iterator[RenderableType]:
-    """Yield what a terminal shows: every file with its size, sums, and what stays."""
     files = (*document.partitions, *document.temporary)
     if files or document.folders:
         rows = [(file.path, decimal(file.bytes)) for file in files]
@@ -144,20 +144,14 @@ def verify(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson = Fals
 def verify_view(document: Verification) -> list[RenderableType]:
     """Return what a terminal shows: a line per layer, the first difference, all others, what would differ, notes."""
     changes = [
-        f"{label_system(change)} {change.name}: {number(change.before, 2)} -> {number(change.after, 2)}"
+        f"{label_of(change)} {change.name}: {number(change.before, 2)} -> {number(change.after, 2)}"
         for change in document.would_differ
     ]
     differences = [f"{difference.kind}: {difference.message}" for difference in document.differences]
-    columns = (
-        Column("Layer", "name"),
-        Column("Files", "count"),
-        Column("Rows", "count"),
-        Column("Recomputed"),
-        Column("Differs", "count"),
-    )
+    heads = (Column("Layer", "name"), *columns("count", "Files", "Rows"), Column("Recomputed"), Column("Differs", "count"))
     rows = [(layer.layer, layer.partitions, layer.rows, layer.recomputed, layer.differs or None) for layer in document.layers]
     return [
-        terminal_table(Table(columns, rows)),
+        terminal_table(Table(heads, rows)),
         *(bold("First difference:", f" {difference}") for difference in differences[:1]),
         *_bounded("Others", differences[1:]),
         *_bounded("With blueprint and code as they are now, the stored replies would score", changes),
@@ -169,8 +163,7 @@ def verify_view(document: Verification) -> list[RenderableType]:
 def _bounded(title: str, lines: list[str]) -> list[RenderableType]:
     if not lines:
         return []
-    more = [f"  and {len(lines) - MOST_SHOWN} more, which --json lists"] if len(lines) > MOST_SHOWN else []
-    return [bold(f"{title}:"), *(f"  {line}" for line in lines[:MOST_SHOWN]), *more]
+    return [bold(f"{title}:"), *first_lines([f"  {line}" for line in lines], MOST_SHOWN)]
 
 
 def _verdict(document: Verification) -> str:

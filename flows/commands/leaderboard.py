@@ -9,9 +9,9 @@ import typer
 from rich.console import Group, RenderableType
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult, label_system
-from flows.commands.run_view import label_systems, told_headlines
-from flows.commands.screen import FirstFit, plain_grid
+from flows.commands.console import CommandResult, first_lines, terminal_table
+from flows.commands.run_view import label_systems
+from flows.commands.screen import FirstFit
 from schemas.documents.leaderboard import PublishedRow, RankedSystems, StoredRow
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
@@ -23,7 +23,7 @@ from tasks.leaderboard.history import stored_leaderboard
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.leaderboard_files import write_leaderboard
-from tasks.runs.run_tables import System
+from tasks.runs.verdict import label_of
 from tasks.text.tables import as_cell
 
 Runs = Annotated[list[str] | None, typer.Option("--run", help="only this run; repeatable; default: the newest of each model")]
@@ -38,7 +38,7 @@ app = typer.Typer(add_completion=False)
 def leaderboard(
     benchmark: opt.Benchmark,
     published: bool = typer.Option(False, "--published", help="rank the paper's models by our aggregation and veto"),
-    with_published: bool = typer.Option(False, "--with-published", help="show the paper's models beside your own"),
+    with_published: bool = typer.Option(False, "--with-published", help="show the paper's models next to yours"),
     run: Runs = None,
     html: Page = None,
     csv: Csv = None,
@@ -61,7 +61,7 @@ def leaderboard(
         )
     if published and (runs or with_published):
         raise UsageError(
-            "a paper's table has no runs",
+            "--published shows only the paper's models and takes no --run",
             where="--published with --run or --with-published",
             expected="--published alone",
             got=f"--run {runs[0]}" if runs else "--with-published",
@@ -85,7 +85,6 @@ def leaderboard(
 
 
 def _view(benchmark: str, document: RankedSystems, ranked: LeaderboardData) -> list[RenderableType]:
-    """Return what a terminal shows: a table for each group, or one for a paper's; rated dimensions; groups; files."""
     tables = []
     field = ranked.chosen.group_by
     for (number, said), rows in groupby(document.models, key=lambda row: (row.group, row.said(field))):
@@ -99,7 +98,7 @@ def _view(benchmark: str, document: RankedSystems, ranked: LeaderboardData) -> l
     files = (("Page", document.html), ("Tables", document.csv), ("Tables", document.latex))
     return [
         *tables,
-        *told_headlines(told),
+        *first_lines([row.headline for row in told]),
         *(_dimensions(table, document) for table in rated if len(rated) == len(ranked.blueprint.datasets)),
         *groups_said(ranked),
         *(f"{title}: {file}" for title, file in files if file),
@@ -116,19 +115,17 @@ def leaderboard_table(title: str, rows: Sequence[StoredRow | PublishedRow], rank
     )
     abilities = [main for main in ranked.blueprint.abilities if any(main.id in row.abilities for row in rows)]
     scores = columns("score", *(main.title for main in abilities), digits=1)
-    names = label_systems([System(row.model, row.setting) for row in rows])
-    labels = [names[System(row.model, row.setting)] for row in rows]
+    labels = label_systems(rows)
     values = [(label, *(row.abilities.get(main.id) for main in abilities)) for label, row in zip(labels, rows, strict=True)]
     places = [(row.rank, label, *_standing(row, ranked)) for label, row in zip(labels, rows, strict=True)]
     may_be_empty = ("95 % interval", "Verdict", "Comparability", "Run before", "Coverage")
     both = Table((*heads, *scores), [(*place, *row[1:]) for place, row in zip(places, values, strict=True)], title)
-    apart, own = Table(heads, places, title).without_empty(*may_be_empty), plain_grid(Table((name, *scores), values))
-    forms = (plain_grid(both.without_empty(*may_be_empty)), Group(plain_grid(apart), "", own))
+    apart, own = Table(heads, places, title).without_empty(*may_be_empty), terminal_table(Table((name, *scores), values))
+    forms = (terminal_table(both.without_empty(*may_be_empty)), Group(terminal_table(apart), "", own))
     return Group(FirstFit(*forms), "")
 
 
 def _standing(row: StoredRow | PublishedRow, ranked: LeaderboardData) -> tuple[Value, ...]:
-    """Return total, interval, and what is out of the ordinary."""
     fell = (row.run, row.model, row.setting) in ranked.regressed
     verdict = row.verdict if row.verdict != "scored" else ""
     likeness = row.comparability.verdict if row.comparability else None
@@ -139,10 +136,10 @@ def _standing(row: StoredRow | PublishedRow, ranked: LeaderboardData) -> tuple[V
 
 def _dimensions(rated: Table, document: RankedSystems) -> RenderableType:
     """Return the rated dimensions of a dataset, a row for each model; their average is the score of the dataset."""
-    settings = {label_system(row).removeprefix(row.model) for row in document.models}
+    settings = {label_of(row).removeprefix(row.model) for row in document.models}
     setting = settings.pop() if len(settings) == 1 else ""
     scores = [
         (str(name).removesuffix(setting), *(as_cell(value).value for value in values)) for name, *values, _average in rated.rows
     ]
     heads = tuple(column._replace(digits=1) for column in rated.columns[:-1])
-    return plain_grid(Table(heads, scores, f"{rated.title}: dimensions on 0-100"))
+    return terminal_table(Table(heads, scores, f"{rated.title}: dimensions on 0-100"))

@@ -103,7 +103,7 @@ def _file_in_lake(folder: Folder, target: str) -> str | None:
         where=str(folder),
         expected="a file of this lake",
         got=target,
-        next_step="name the lake it belongs to with --lake",
+        next_step="give its lake with --lake DIR",
     )
 
 
@@ -163,7 +163,6 @@ def _which(nodes: Sequence[LineageNode]) -> str:
 
 
 def _state(node: LineageNode) -> str:
-    """Return what is wrong with a node; empty if nothing is."""
     return node.state if node.state in ("gone", "damaged") else "" if node.complete else "incomplete"
 
 
@@ -174,14 +173,12 @@ def _name(node: LineageNode, *, full: bool) -> str:
 
 
 def _origin(name: SourceName | None) -> str:
-    """Return the repository of a source file and its revision."""
     if name is None or not name.repository:
         return "no public repository" if name and name.note else "with the package"
     return f"{name.repository} at {(name.revision or '')[:SHOWN_DIGITS]}"
 
 
 def _file(node: LineageNode) -> str:
-    """Return the path of a source file, with what has to be known about it."""
     name = node.source or SourceName(path=node.id)
     notes = "".join(f" ({note})" for note in (name.member, name.note) if note)
     return f"{name.path or 'a file whose name is not known'}{notes}"

@@ -47,7 +47,7 @@ def check_command(
     """Send a short and a long call, show what works and remember it. Ends with status 1 if no answer came."""
     if (name != EMBEDDED_MODEL or provider or base_url) and bool(provider) == bool(base_url):
         raise UsageError(
-            f"where model {name} is served is not clear",
+            f"it is unclear where model {name} is served",
             where="moodflow models check",
             expected="--provider ID or --base-url URL",
             got="both" if provider else "neither",

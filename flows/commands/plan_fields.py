@@ -136,7 +136,7 @@ def find_field(path: str, option: str) -> PlanField:
     last = path.rpartition(".")[2]
     same = [candidate for candidate in fields if candidate.rpartition(".")[2] == last]
     raise UsageError(
-        f"a plan has no field {path}",
+        f"unknown field {path}",
         where=option,
         expected="PATH=VALUE with a path that moodflow options lists",
         got=path,
@@ -149,7 +149,7 @@ def parse_setting(text: str, option: str) -> tuple[str, Any]:
     path, equals, value = text.partition("=")
     if not equals:
         raise UsageError(
-            "a setting has no value",
+            "--set needs a value",
             where=option,
             expected="NAME=MODEL@BASE_URL" if option == "--role" else "PATH=VALUE",
             got=hide_credentials(text),
@@ -214,7 +214,11 @@ def _role_with(role: Values | None, path: str, value: Any) -> Values:
     if not rest:
         return by_dataset(value)
     if role is None:
-        raise UsageError(f"a {name} is described and none is named", where=f"--set {path}", next_step=f"add --role {name}=NAME")
+        raise UsageError(
+            f"fields of role {name} are set, but no model has this role",
+            where=f"--set {path}",
+            next_step=f"add --role {name}=NAME",
+        )
     return map_role(role, lambda entry: _with(entry, rest, value))
 
 

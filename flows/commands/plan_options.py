@@ -136,7 +136,7 @@ def _assign_option(name: str, value: Any, values: Values) -> None:
 
 def _named_twice(role: str, got: str) -> UsageError:
     return UsageError(
-        f"role {role} is named twice, of which one would count",
+        f"role {role} is given twice",
         where="--judge, --role" if role == JUDGE else f"--role {role}",
         expected="each role once; the panel once per judge, or all in one mapping",
         got=hide_credentials(got),
@@ -193,7 +193,6 @@ class PlanCommand(TyperCommand):
 
 
 def _replacement(name: str) -> str | None:
-    """Return how a plan's field of this name is set; None if there is none."""
     path = _path_of(name)
     if path is None or path in role_names():
         return path and f"use --role {path}=NAME"

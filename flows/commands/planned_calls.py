@@ -1,19 +1,16 @@
 """The calls of a plan that this process does not send: forecast, written for others to answer, and taken in with replies."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import RenderableType
 
 from flows.build import build_datasets
-from flows.commands.console import CommandResult
+from flows.commands.console import CommandResult, terminal_table
 from flows.commands.run_view import missing_lines
-from flows.commands.screen import plain_grid
 from flows.planning.forecast import forecast_run
 from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import require_asked
 from flows.runtime.prefect_server import on_server
-from schemas.blueprint import BlueprintDataset
 from schemas.chat import ChatReply
 from schemas.documents.lake import WrittenRequests
 from schemas.documents.plan import RunForecast
@@ -34,7 +31,7 @@ async def run_dry(resolved: ResolvedPlan) -> CommandResult:
     """Build the items of a plan and forecast what asking them would take."""
     check_budget(resolved.stated)  # before anything is built
     document = await forecast_run(resolved, await build_first(resolved))
-    return CommandResult(0, document, [*_forecast_view(document, resolved.blueprint.datasets), *missing_lines(document.missing)])
+    return CommandResult(0, document, [*_forecast_view(document), *missing_lines(document.missing)])
 
 
 async def build_first(resolved: ResolvedPlan) -> tuple[Missing, ...]:
@@ -51,18 +48,18 @@ THERE = ("In the journal", "In the lake")
 """Columns of calls that need not be sent."""
 
 
-def _forecast_view(document: RunForecast, titles: Mapping[str, BlueprintDataset]) -> list[RenderableType]:
-    """Return a dry run for a terminal."""
+def _forecast_view(document: RunForecast) -> list[RenderableType]:
     names = (Column("Dataset"), Column("Model", "name"), Column("Role", "name"))
     amounts = columns("count", "To send", *THERE, "Prompt tokens", "Reply tokens")
-    heads = (*names, *amounts, Column("Cost", "money", currency=document.currency))
-    rows = [
-        *((titles[row.dataset].title, row.model, row.role, *_amounts(row)) for row in document.datasets),
-        *(("all", row.model, row.role, *_amounts(row)) for row in document.models),
-        ("all", "all", "", *_amounts(document.total)),
-    ]
+    priced = (Column("Cost", "money", currency=document.currency),) if document.currency else ()
+    heads = (*names, *amounts, *priced)
+    rows = [(row.dataset, row.model, row.role, *_amounts(row)) for row in document.datasets]
+    rows += [("all", row.model, row.role, *_amounts(row)) for row in document.models]
+    if len(document.models) != 1:
+        rows.append(("all", "all", "", *_amounts(document.total)))
+    table = Table(heads, [row[: len(heads)] for row in rows], "Dry run")
     return [
-        plain_grid(Table(heads, rows, "Dry run").without_empty(*THERE, "Cost")),
+        terminal_table(table.without_empty(*THERE).without_constant("Model", "Role")),
         "",
         "Calls are counted, tokens and cost estimated.",
         *(f"{row.model} ({row.role}): {row.basis}" for row in document.models),

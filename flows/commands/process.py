@@ -22,7 +22,7 @@ def require_certificates() -> None:
         ssl.create_default_context(cafile=bundle)
     except OSError as error:
         raise EndpointError(
-            "the certificates of trusted servers cannot be read",
+            "the file of trusted certificates cannot be read",
             where=f"SSL_CERT_FILE={bundle}",
             expected="a file of certificates in PEM",
             got=error.strerror or str(error),
@@ -70,7 +70,7 @@ STEPS = {
 def refused_by_system(error: OSError) -> UsageError:
     """Return what the operating system refused as one message; what cannot be foreseen of a file ends here."""
     return UsageError(
-        "the operating system refuses",
+        "the operating system refused",
         where=str(error.filename)[:LONGEST_PATH] if error.filename else None,
         got=error.strerror or str(error) or type(error).__name__,
         next_step=STEPS.get(error.errno or 0, "check that path and permissions are right"),

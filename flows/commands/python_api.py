@@ -11,13 +11,9 @@ from flows.commands.process import require_certificates, require_prefect_setting
 from flows.commands.python_run import Run, Runs
 from flows.commands.stages import resolve_all
 from flows.runtime.local_server import configure_prefect, temporary_server
-from schemas.documents.leaderboard import RankedSystems
-from schemas.documents.plan import RunForecast
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from schemas.plan import Plan
 from schemas.printing import shows_progress
-from tasks.leaderboard.across_models import describe_leaderboard
-from tasks.leaderboard.ranking import published_leaderboard, rank_stored_systems
 from tasks.runs.past_run import reopen
 
 Names = str | Path | Sequence[str | Path] | None
@@ -40,9 +36,6 @@ def evaluate(
     datasets: Names = None,
     settings: Names = None,
     sample: int | None = None,
-    seed: int | None = None,
-    concurrency: int | None = None,
-    config: Names = None,
     mirror: str | Path | None = None,
     lake: str | Folder | None = None,
     progress: bool = True,
@@ -64,46 +57,41 @@ def evaluate(
         datasets: only these.
         settings: how items are asked; default base, or as the blueprint says.
         sample: items per dataset; default 300, or as the blueprint says.
-        seed: of sampling and intervals; default 0.
-        concurrency: most calls in flight at once; default 64.
-        config: files with fields of a plan, or the preset paper; other arguments win over them.
         mirror: folder with source files.
         lake: folder of the layers, or `s3://BUCKET/PREFIX`; default `parquet` in the working folder.
         progress: whether to tell on standard error how far the run is.
-        plan: any other field that `moodflow options` lists, as `retrieval={"top_k": 8}` or `**{"judge.api_key_env": "KEY"}`.
+        plan: any other option of `moodflow run`, such as `seed`, or field that `moodflow options` lists, as
+            `retrieval={"top_k": 8}` or `**{"judge.api_key_env": "KEY"}`.
 
     Raises:
         MoodflowError: an argument is wrong, or a server cannot be called.
     """
     arguments = {name: value for name, value in locals().items() if name not in ("benchmark", "plan", "progress")}
     stated = read_arguments(benchmark, {**arguments, **plan})
-    return run(_carry_out("run", stated, progress=progress).run, stated.lake)
+    configure_prefect("CRITICAL")
+    require_certificates()
+    require_prefect_settings()
+    resolved = resolve_all([stated], whole=True)
+    temporary_server()  # unless the user has one; it ends with this process
+    from flows.commands.run import stage_work  # noqa: PLC0415  imports Prefect, which is configured now
+    from flows.runtime.prefect_flows import run_in_thread  # noqa: PLC0415
+
+    before = shows_progress.set(progress)
+    try:
+        document: Any = run_in_thread(stage_work("run", *resolved)).document
+    finally:
+        shows_progress.reset(before)
+    return run(document.run, stated.lake)
 
 
-def forecast(benchmark: str | Path | Plan | Mapping[str, Any], *, progress: bool = True, **arguments: Any) -> RunForecast:
-    """Return the calls, tokens and money that `evaluate` with the same arguments would take; no model is asked."""
-    document: RunForecast = _carry_out("dry-run", read_arguments(benchmark, arguments), progress=progress)
-    return document
-
-
-def run(name: str = "latest", lake: str | Folder | None = None) -> Run:
+def run(name: str = "latest", lake: str | Folder = DEFAULT_LAKE) -> Run:
     """Return a past run, named as on the command line: `latest`, `latest~1`, its number, or the beginning of its name."""
-    return Run(reopen(_find_lake(lake), name))
+    return Run(reopen(parse_folder(lake), name))
 
 
-def runs(lake: str | Folder | None = None) -> Runs:
+def runs(lake: str | Folder = DEFAULT_LAKE) -> Runs:
     """Return the runs of a lake, newest first. One that cannot be read is named on standard error and left out."""
-    return Runs(_find_lake(lake))
-
-
-def leaderboard(benchmark: str, *, published: bool = False, lake: str | Folder | None = None) -> RankedSystems:
-    """Return the models of a benchmark, ranked, each with its newest run; or the models that its paper has published."""
-    ranked = published_leaderboard(benchmark) if published else rank_stored_systems(benchmark, _find_lake(lake), (), "corrected")
-    return describe_leaderboard(ranked, ())
-
-
-def _find_lake(folder: str | Folder | None) -> Folder:
-    return DEFAULT_LAKE if folder is None else parse_folder(folder)
+    return Runs(parse_folder(lake))
 
 
 def read_arguments(benchmark: str | Path | Plan | Mapping[str, Any], arguments: Mapping[str, Any]) -> Plan:
@@ -124,20 +112,3 @@ def _as_field(path: str, value: Any) -> Any:
         return value
     field = find_field(path, "the arguments")
     return parse_value(field, value) if isinstance(value, str) else value
-
-
-def _carry_out(stage: str, plan: Plan, *, progress: bool) -> Any:
-    """Return the document of a stage, or of a dry run; the Prefect server is the user's, or one that ends with this process."""
-    configure_prefect("CRITICAL")
-    require_certificates()
-    require_prefect_settings()
-    resolved = resolve_all([plan], whole=stage == "run")
-    temporary_server()
-    from flows.commands.run import stage_work  # noqa: PLC0415  imports Prefect, which is configured now
-    from flows.runtime.prefect_flows import run_in_thread  # noqa: PLC0415
-
-    before = shows_progress.set(progress)
-    try:
-        return run_in_thread(stage_work(stage, *resolved)).document
-    finally:
-        shows_progress.reset(before)

@@ -8,13 +8,12 @@ from typing import Any
 
 import polars as pl
 
-from flows.commands.console import label_system
 from flows.commands.explain import explain_run
 from flows.commands.figure import write_picture
 from flows.commands.runs import run_table
 from schemas.documents.comparison import RunComparison
 from schemas.documents.explanation import Explanation
-from schemas.documents.run import RunDocument, RunList
+from schemas.documents.run import RunDocument
 from schemas.errors import UsageError
 from schemas.folders import Folder
 from schemas.table import Column, Interval, Table, Value
@@ -31,6 +30,7 @@ from tasks.runs.run_list import describe_runs
 from tasks.runs.run_tables import System
 from tasks.runs.score_tree import list_scores, scores_of
 from tasks.runs.tidy import COLUMNS, read_tidy
+from tasks.runs.verdict import label_of
 
 PLACE = ("run", "ability", "task", "dataset")
 
@@ -77,7 +77,7 @@ class Run:
                 f"the run has {len(systems)} totals",
                 where=f"total of run {self.name}",
                 expected="a run of one model in one setting",
-                got=", ".join(label_system(row) for row in systems),
+                got=", ".join(label_of(row) for row in systems),
                 next_step="document.models has the total of each, scores() has all scores",
             )
         return systems[0].total
@@ -180,13 +180,8 @@ class Runs(list[Run]):
         super().__init__(Run(past_run(manifest, lake)) for manifest in read_manifests(folder))
         self._folder = folder
 
-    @cached_property
-    def document(self) -> RunList:
-        """Return what `moodflow runs list --json` prints."""
-        return describe_runs(self._folder)
-
     def _repr_html_(self) -> str:
-        return _to_html(run_table(self.document.runs))
+        return _to_html(run_table(describe_runs(self._folder).runs))
 
 
 def _to_html(table: Table) -> str:

@@ -1,9 +1,8 @@
 """Run one stage, or all of them, and turn what came of it into the result of the command."""
 
 from collections import Counter
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import fastapi.encoders  # noqa: F401  Prefect imports it with the first flow run, when the server is up and waits for us
@@ -33,9 +32,9 @@ from schemas.plan import Plan, ReportRequest
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_changes
 from tasks.models.cost import load_prices, price_usage
-from tasks.reporting.content.verdicts import label_of
 from tasks.reporting.run_document import describe_cost, describe_run
 from tasks.runs.past_run import past_run
+from tasks.runs.verdict import label_of
 from tasks.steps import ledger
 from tasks.text.number_format import counted
 
@@ -73,20 +72,12 @@ async def _run_stage(stage: str, plans: Sequence[ResolvedPlan]) -> CommandResult
         return first
     run, *more = _runs((first, *others))
     document = SeveralRuns(**dict(run), more=tuple(more))
-    view = [
-        *(line for result in (first, *others) for line in result.view),
-        *report_addresses(str(run.report) for run in document.runs),
-    ]
+    view = [line for result in (first, *others) for line in result.view]
     return CommandResult(max(result.status for result in (first, *others)), document, view)
 
 
 def _runs(results: Sequence[CommandResult]) -> list[RunDocument]:
     return [result.document for result in results if isinstance(result.document, RunDocument)]
-
-
-def report_addresses(reports: Iterable[str]) -> list[str]:
-    """Return the last lines of several runs: where a browser finds their reports."""
-    return [f"To read: {report if '://' in report else Path(report).absolute().as_uri()}" for report in reports]
 
 
 def _status(manifest: RunManifest, document: RunDocument) -> int:
@@ -123,7 +114,6 @@ async def _run_flow(stage: str, resolved: ResolvedPlan, *, is_last: bool) -> Com
 
 
 def _stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
-    """Return the result of `moodflow build`, `infer` and `score`."""
     document = StageDocument(stage=stage, partitions=result.refs, missing=result.missing, calls=result.calls)
     layers = Counter(ref.layer for ref in result.refs)
     view: list[RenderableType] = [f"{layer}: {counted(count, 'partition')}" for layer, count in layers.items()]

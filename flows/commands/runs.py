@@ -54,7 +54,7 @@ def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> No
     folder = lake or DEFAULT_LAKE
     document = describe_runs(folder)
     whole = len(document.runs) == len(list_runs(folder)) and all(run.best and run.state != "damaged" for run in document.runs)
-    CommandResult(int(not whole), document, [terminal_table(run_table(document.runs), narrow=True)]).finish(as_json=as_json)
+    CommandResult(int(not whole), document, [terminal_table(run_table(document.runs))]).finish(as_json=as_json)
 
 
 def run_table(runs: Sequence[ListedRun]) -> Table:
@@ -178,12 +178,16 @@ def rate_command(
         _import(past, [*filled, *(more or ())]).finish(as_json=as_json)
     if filled or to is None or more:
         step = "--to FOLDER writes a sheet, --import FILE... takes filled ones in"
-        raise UsageError("either a sheet is written or filled ones are taken in", where="--to, --import", next_step=step)
+        raise UsageError(
+            "give either --to (write a sheet) or --import (read filled sheets)", where="--to, --import", next_step=step
+        )
     redacted = replace(past, manifest=past.manifest.model_copy(update={"redacted": redact or past.manifest.redacted}))
     answers = draw_answers(redacted, method, rubric, sample, seed)
     texts = {to / "sheet.csv": to_csv(sheet_table(past, answers)), to / "sheet.html": render_sheet(run_hash(past), answers)}
     if there := [str(path) for path in texts if path.exists()]:
-        raise UsageError("there is a sheet, which may be filled in", where=", ".join(there), next_step="name another folder")
+        raise UsageError(
+            "the folder already has a sheet, which may be filled in", where=", ".join(there), next_step="choose another folder"
+        )
     for path, text in texts.items():
         write_text(path, text)
     document = RatingSheet(run=past.name, answers=len(answers), files=tuple(map(str, texts)))
@@ -199,7 +203,7 @@ def _import(past: PastRun, files: Sequence[Path]) -> CommandResult:
     lost = {*past.partitions("answers")} - {of_job.answers for of_job in of_jobs if of_job}
     if names := sorted({ref.key("dataset") for ref in lost if ref.key("setting") != GOLD}):
         raise UsageError(
-            "the answers of the run would not be scored, so no rating of them is taken in",
+            "the run can no longer be scored, so no rating was imported",
             where=f"run {past.name}",
             expected="the files of its datasets as they were, and no newer answers",
             got=f"other files or newer answers of {', '.join(names)}",
@@ -215,7 +219,9 @@ def _import(past: PastRun, files: Sequence[Path]) -> CommandResult:
         run_command("rate", resolved)
         if (scored := _scored_with(past.lake, refs)) is None:
             step = "moodflow runs list names the newest run, runs show what it lacks"
-            raise LakeError("the ratings are kept, and the run scored last lacks some", where=f"run {past.name}", next_step=step)
+            raise LakeError(
+                "the ratings are saved, but the last scored run lacks some of them", where=f"run {past.name}", next_step=step
+            )
     document = document.model_copy(update={"scored_run": scored})
     return CommandResult(int(bool(document.refused)), document)
 

@@ -87,7 +87,7 @@ def require_address(webhook: str | None) -> None:
     """Raise UsageError if a webhook is no http or https address; the message does not repeat it, since it is a secret."""
     if webhook is not None and not WEBHOOK_ADDRESS.fullmatch(webhook):
         raise UsageError(
-            "the webhook is no address",
+            "the webhook is not a URL",
             where="--webhook (or MOODFLOW_WEBHOOK)",
             expected="http:// or https://, a host, a path",
             got=f"{len(webhook)} characters of another form",

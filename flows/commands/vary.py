@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import RenderableType
 
 from flows.commands.compare import COMMON, score_rows
-from flows.commands.console import CommandResult, label_system, terminal_table
+from flows.commands.console import CommandResult, terminal_table
 from flows.commands.plan_fields import find_field
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.addresses import hide_credentials
@@ -21,6 +21,7 @@ from schemas.printing import tell
 from schemas.table import Column, Table, Value, columns
 from schemas.usage import Amounts
 from tasks.compare.runs import compare_runs
+from tasks.runs.verdict import label_of
 
 if TYPE_CHECKING:
     from flows.planning.jobs import EvalJob, ResolvedPlan
@@ -47,9 +48,9 @@ def _read_factors(vary: Sequence[str]) -> dict[str, list[str]]:
     too_many = len(vary) > MOST_FACTORS or len(factors) < len(vary)
     if too_many or "benchmark" in factors or not all(len(values) > 1 for values in factors.values()):
         raise UsageError(
-            "what is varied is not clear",
+            "--vary cannot be read",
             where="--vary",
-            expected="one factor or two other than the benchmark, each once and with two values or more",
+            expected="one or two different fields other than the benchmark, each with at least two values",
             got=hide_credentials(" and ".join(vary)),
             next_step="for example --vary retrieval.top_k=1,4,8",
         )
@@ -71,9 +72,9 @@ def require_differing(variants: Mapping[Settings, "ResolvedPlan"]) -> None:
         if evaluated[variant] == evaluated[other]:
             differing = [pair for pair in zip(variant, other, strict=True) if pair[0] != pair[1]]
             raise UsageError(
-                f"varying {' and '.join(setting.partition('=')[0] for setting, _ in differing)} changes nothing here",
+                f"varying {' and '.join(setting.partition('=')[0] for setting, _ in differing)} has no effect on this plan",
                 where="--vary",
-                expected="values under which items are drawn, asked or scored otherwise",
+                expected="a field that the plan's settings and datasets use",
                 got=" and ".join(f"{first} as {second}" for first, second in differing),
                 next_step="vary what the settings and datasets of the plan use; --settings and --datasets name others",
             )
@@ -113,7 +114,7 @@ def _headline_tables(variants: Mapping[str, RunDocument]) -> Iterator[Renderable
     scores: dict[str, dict[str, dict[str, float | None]]] = {}
     for variant, document in variants.items():
         for each in (each for dataset in document.headlines for each in dataset.scores):
-            scores.setdefault(f"{label_system(each)}: {each.dataset}", {}).setdefault(variant, {})[each.headline] = each.score
+            scores.setdefault(f"{label_of(each)}: {each.dataset}", {}).setdefault(variant, {})[each.headline] = each.score
     for title, rows in scores.items():
         headlines = list(dict.fromkeys(headline for row in rows.values() for headline in row))
         heads = (Column("Variant", "name"), *columns("score", *headlines))
@@ -125,7 +126,7 @@ def _tables(first: str, comparisons: Mapping[str, RunComparison]) -> Iterator[Re
     systems: dict[str, dict[str, list[tuple[Value, ...]]]] = {}
     for variant, comparison in comparisons.items():
         for model in comparison.models:
-            scores = systems.setdefault(label_system(model.before), {})
+            scores = systems.setdefault(label_of(model.before), {})
             for name, common, stored in score_rows(model):
                 rows = scores.setdefault(name, [(name, first, stored[0], *[""] * len(common))])
                 rows.append(("", variant, stored[1], *common))

@@ -90,7 +90,7 @@ async def _require_version_path(entry: ModelEntry, error: str, account: BudgetAc
         return
     if (await probe_model(entry, quirks_for(entry), below, account)).answers:
         raise EndpointError(
-            f"the base URL of model {entry.name} lacks {VERSION_PATH}",
+            f"the base URL of model {entry.name} is incomplete: {VERSION_PATH} is missing",
             where=f"base URL {entry.base_url}",
             expected=below,
             got=error,

@@ -169,7 +169,7 @@ def _notes(
     if helpers := sorted(most - {TESTED, *JUDGES}):
         yield f"Calls of {listed(helpers)} about what a model writes itself are an upper bound: its replies may be shorter."
     if least := [setting for setting in plan.settings if SOLVERS[setting].asks_again]:
-        yield f"Calls of {' and '.join(least)} are a lower bound: who searches is asked again."
+        yield f"Calls of {' and '.join(least)} are a lower bound: each search adds a call."
     if plan.budget_tokens is not None and total.prompt_tokens + total.completion_tokens > plan.budget_tokens:
         yield f"That is more than the budget of {count(plan.budget_tokens)} tokens."
     if plan.budget is not None and total.cost is not None and total.cost > plan.budget:

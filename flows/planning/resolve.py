@@ -125,7 +125,7 @@ def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
     for name in plan.roles:
         if name not in used:
             raise UsageError(
-                f"no setting of the plan has the role {name}, so that nobody would be asked in it",
+                f"no setting of the plan uses the role {name}",
                 where=f"--role {name}, roles.{name}",
                 expected=f"one of {', '.join(used)}",
                 got=f"{name}, with settings {', '.join(plan.settings)}",
@@ -133,21 +133,21 @@ def _require_roles(plan: Plan, blueprint: Blueprint) -> None:
             )
     if PANEL in plan.roles and JUDGE not in plan.roles:
         raise UsageError(
-            "a panel is named and no judge, whose ratings would be the score",
+            "there is a panel but no judge (only the judge's ratings count)",
             where="--role panel",
             got=", ".join(entry.name for entry in plan.named(PANEL)),
             next_step="name one of them with --judge instead",
         )
     if PEOPLE in {entry.name for entry in plan.named(*JUDGES)}:
         raise UsageError(
-            f"no judge can be called {PEOPLE}, as which ratings by people are kept",
+            f"a judge cannot be named {PEOPLE}: the name is reserved for ratings by people",
             where="--judge, --role panel",
             got=PEOPLE,
-            next_step="have its server offer it under another name",
+            next_step="serve it under another name",
         )
     if plan.simulation_rubric and not (load_rubric(plan.simulation_rubric, blueprint.own_rubrics).faults and JUDGE in plan.roles):
         raise UsageError(
-            "what a simulated person says cannot be reviewed",
+            "the review of simulated persons needs a judge and a rubric with faults",
             where="simulation_rubric",
             expected="a rubric with faults, and a judge",
             got=f"{plan.simulation_rubric}, {'a' if JUDGE in plan.roles else 'no'} judge",
@@ -165,7 +165,7 @@ def _require_names(entries: Sequence[ModelEntry], kind: str, where: str) -> None
     alike = "names that look the same" if differ else "the same name"
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(
-            f"two {kind}s have {alike}, {repeated[0]}, by which what they say is kept",
+            f"two {kind}s have {alike}, {repeated[0]}, so their replies cannot be told apart",
             where=where,
             expected=f"{kind}s of different names, each once",
             got=", ".join(f"{ascii(entry.name) if differ else entry.name} at {entry.identity}" for entry in entries),
@@ -188,7 +188,7 @@ def _require_contexts(plan: Plan, selected: Sequence[SelectedDataset]) -> None:
     built = [entry.spec.id for entry in selected if entry.spec.sample_builder is not None]
     if plan.permute and built:
         raise UsageError(
-            f"the choices of {built[0]} are shown in one order only",
+            f"the order of choices is fixed in {built[0]}",
             where="--set permute",
             expected="datasets without long contexts",
             got=str(plan.permute),
@@ -222,11 +222,11 @@ def _require_setting_asks(
     for setting in plan.settings:
         if setting not in fitting:
             raise UsageError(
-                f"setting {setting} does not ask the items of dataset {spec.id}",
+                f"dataset {spec.id} cannot be asked in setting {setting}",
                 where="--settings, --datasets",
                 expected=f"one of {', '.join(fitting)}" if fitting else "datasets whose items one setting asks",
                 got=f"{setting}; {', '.join(types)} items {'with' if spec.task else 'without'} long contexts",
-                next_step="name a setting that fits, or other datasets, and run those that need another one apart",
+                next_step="choose a setting that fits, or run this dataset separately",
             )
 
 

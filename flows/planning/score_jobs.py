@@ -46,9 +46,9 @@ def require_items(broken: BrokenRows) -> None:
     """Raise SourceError if nothing is left of a dataset."""
     if broken.items == 0:
         raise SourceError(
-            f"no row of {broken.missing.dataset} can be asked",
+            f"no row of {broken.missing.dataset} is a valid item",
             where=broken.missing.dataset,
-            expected="rows that keep the rules of items",
+            expected="rows that follow the item format",
             got=broken.missing.reason,
             next_step="correct the rows of the file; docs/how-to/own-dataset.md says what an item has",
         )

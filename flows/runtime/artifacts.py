@@ -26,10 +26,10 @@ from tasks.lake.manifest import run_folder
 from tasks.lake.seal import PICTURE
 from tasks.leaderboard.ranking import run_rows
 from tasks.lineage.graph import diagram_of_run
-from tasks.reporting.content.verdicts import label_of, state_said
+from tasks.reporting.content.verdicts import state_said
 from tasks.runs.failures import failed_calls
 from tasks.runs.past_run import PastRun, past_run
-from tasks.runs.verdict import say_verdict
+from tasks.runs.verdict import label_of, say_verdict
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import moment
 from tasks.text.tables import to_records

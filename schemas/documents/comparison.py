@@ -9,19 +9,12 @@ from pydantic import Field, JsonValue
 
 from schemas.base import Frozen
 from schemas.documents.answered_item import AnsweredItem
-from schemas.documents.document import Document
+from schemas.documents.document import Document, SystemName
 from schemas.documents.leaderboard import DimensionMean, JudgedTotal
 from schemas.documents.plan import RunForecast
 from schemas.documents.run import InferDocument, RunDocument
 
 ScoreKind = Literal["total", "ability", "dataset"]
-
-
-class SystemName(Frozen):
-    """A model in one setting."""
-
-    model: str
-    setting: str
 
 
 class RunDifference(Frozen):

@@ -12,6 +12,13 @@ class Document(Frozen):
     """What a command prints with `--json`: `model_dump(mode="json")` of it."""
 
 
+class SystemName(Frozen):
+    """A model in one setting."""
+
+    model: str
+    setting: str
+
+
 DOCUMENTS = {
     "automations": "serve:Automations",
     "build": "run:StageDocument",
@@ -63,7 +70,9 @@ def json_schema(name: str) -> dict[str, JsonValue]:
         UsageError: if no command of this name prints a document.
     """
     if name not in DOCUMENTS:
-        raise UsageError("no such document", got=name, expected=", ".join(sorted(DOCUMENTS)), next_step="moodflow schema")
+        raise UsageError(
+            "unknown document", got=name, expected=", ".join(sorted(DOCUMENTS)), next_step="moodflow schema lists them"
+        )
     module, _, kind = DOCUMENTS[name].partition(":")
     document: type[Document] = getattr(import_module(f"schemas.documents.{module}"), kind)
     of_command = f"What `moodflow {name} --json` prints."

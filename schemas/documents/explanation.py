@@ -7,7 +7,7 @@ from pydantic.dataclasses import dataclass
 
 from schemas.base import Frozen
 from schemas.documents.answered_item import AnsweredItem, ItemExplanation
-from schemas.documents.document import Document
+from schemas.documents.document import Document, SystemName
 from schemas.documents.leaderboard import JudgedTotal
 from schemas.documents.score_part import Kind, ScorePart
 from schemas.lineage import Missing
@@ -34,11 +34,9 @@ class ScoreLikeness(Frozen):
     position: str | None = Field(description="among the published models; null = it may not be ranked, or is no total")
 
 
-class SystemExplanation(Frozen):
+class SystemExplanation(SystemName):
     """How a score of a model in one setting came about."""
 
-    model: str
-    setting: str
     part: ScorePart
     instruments: tuple[str, ...] = Field(description="what they failed to do")
     comparability: ScoreLikeness | None = Field(description="null = no paper has such a score")
@@ -88,12 +86,10 @@ class LabelCount(Frozen):
     f1: float
 
 
-class GroupScore(Frozen):
+class GroupScore(SystemName):
     """A score of the items of a group, on 0-100."""
 
     dataset: str
-    model: str
-    setting: str
     method: str
     measure: str = Field(description="a metric, or a dimension of the rubric")
     score: float | None
@@ -152,11 +148,9 @@ class ScoreBySide(Frozen):
     complement: SideScore = SideScore()
 
 
-class SystemBySide(Frozen):
+class SystemBySide(SystemName):
     """The scores of a model and setting on both sides of a condition."""
 
-    model: str
-    setting: str
     scores: tuple[ScoreBySide, ...]
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field, JsonValue
 
 from schemas.base import Frozen
-from schemas.documents.document import Document
+from schemas.documents.document import Document, SystemName
 from schemas.lineage import Missing
 
 
@@ -186,11 +186,9 @@ class CheckedLayer(Frozen):
     differs: int = Field(ge=0, description="partitions whose content came out differently")
 
 
-class ScoreChange(Frozen):
+class ScoreChange(SystemName):
     """A score that the present blueprint or code gives another value, on 0-100; null = missing."""
 
-    model: str
-    setting: str
     name: str = Field(description="total, total_before_veto, or a main ability")
     before: float | None
     after: float | None

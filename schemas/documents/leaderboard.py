@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from schemas.base import Frozen
-from schemas.documents.document import Document
+from schemas.documents.document import Document, SystemName
 from schemas.model_description import ModelDescription
 from schemas.paper import Comparability
 
@@ -18,11 +18,9 @@ was scored. The others have no total: fewer than half of the datasets are scored
 WITH_TOTAL: tuple[Verdict, ...] = ("scored", "vetoed", "undecided")
 
 
-class JudgedTotal(Frozen):
+class JudgedTotal(SystemName):
     """The total of a model in one setting, with what may be said of it. Scores are on 0-100; null = missing."""
 
-    model: str
-    setting: str
     total: float | None = Field(description="0 if vetoed; null if the verdict is one without a total")
     total_before_veto: float | None = Field(description="the mean of the main abilities but the gate, of what was scored")
     ci_low: float | None = Field(description="95 % interval of total_before_veto; null = none was computed")

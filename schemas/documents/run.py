@@ -8,7 +8,7 @@ from pydantic.dataclasses import dataclass
 from schemas.base import Frozen
 from schemas.canary import CanaryFinding
 from schemas.changes import Regression, RunState
-from schemas.documents.document import Document
+from schemas.documents.document import Document, SystemName
 from schemas.documents.leaderboard import DimensionScore, SystemRow, Verdict
 from schemas.documents.run_scores import AbilityScore, DatasetHeadlines, SettingGain, UnreadReplies, WeakTask
 from schemas.lineage import CallCounts, Missing, PartitionRef
@@ -71,11 +71,9 @@ class MeanLength:
     of_paper: Annotated[int | None, Field(description="tokens by the paper, counted by another tokenizer; null = it says none")]
 
 
-class ScoreOverDialogues(Frozen):
+class ScoreOverDialogues(SystemName):
     """The total of a model and setting over some of its dialogues, on 0-100."""
 
-    model: str
-    setting: str
     total: float | None
     ci_low: float | None = Field(description="95 % interval")
     ci_high: float | None
@@ -83,11 +81,9 @@ class ScoreOverDialogues(Frozen):
     datasets_scored: int
 
 
-class SimulationCheck(Frozen):
+class SimulationCheck(SystemName):
     """The persons that a model talked with in a setting. A dialogue is tainted by a fault that counts."""
 
-    model: str
-    setting: str
     dialogues: int
     tainted: int
     share: float = Field(description="of the dialogues that are tainted")
@@ -128,12 +124,10 @@ else:
     Agreement = row_model(Agreements)
 
 
-class PeopleCount(Frozen):
+class PeopleCount(SystemName):
     """The people who rated answers of a model to a dataset."""
 
     dataset: str
-    model: str
-    setting: str
     rubric: str
     raters: tuple[str, ...] = Field(description="by name")
     n_answers: int = Field(description="that somebody rated")
@@ -224,11 +218,9 @@ class InferDocument(StageDocument):
     cost: Cost
 
 
-class BestTotal(Frozen):
+class BestTotal(SystemName):
     """The highest total of a run, or what is said of the first model if none has a total."""
 
-    model: str
-    setting: str
     total: float | None = Field(description="0 if vetoed; null if the verdict is one without a total")
     verdict: Verdict
 

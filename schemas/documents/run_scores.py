@@ -3,14 +3,13 @@
 from pydantic import Field
 
 from schemas.base import Frozen
+from schemas.documents.document import SystemName
 from schemas.metrics import Metric
 
 
-class PartScore(Frozen):
+class PartScore(SystemName):
     """A score below the total of a model and setting, on 0-100."""
 
-    model: str
-    setting: str
     id: str
     title: str
     score: float | None = Field(description="null = nothing was scored")
@@ -31,15 +30,13 @@ class WeakTask(PartScore):
     dataset: str = Field(description="the one with its lowest score")
 
 
-class HeadlineScore(Frozen):
+class HeadlineScore(SystemName):
     """A score that a report shows before the total, on 0-100; null = nothing was scored."""
 
     headline: str
     dataset: str
     method: str
     metric: Metric
-    model: str
-    setting: str
     score: float | None
     ci_low: float | None = Field(description="95 % interval")
     ci_high: float | None
@@ -58,11 +55,9 @@ class DatasetHeadlines(Frozen):
     )
 
 
-class SettingGain(Frozen):
+class SettingGain(SystemName):
     """What a setting gains over `base`, over the items scored in both, on 0-100."""
 
-    model: str
-    setting: str
     scope: str = Field(description="a dataset, or `total`")
     base_0_100: float
     setting_0_100: float
@@ -72,11 +67,9 @@ class SettingGain(Frozen):
     n_items: int = Field(description="scored in both settings")
 
 
-class UnreadReplies(Frozen):
+class UnreadReplies(SystemName):
     """Replies of a model in a setting that cannot be read as an answer."""
 
-    model: str
-    setting: str
     unread: int
     total: int = Field(description="replies that came and are read")
     datasets: dict[str, int] = Field(description="unread ones by dataset, the most first")

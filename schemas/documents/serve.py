@@ -16,7 +16,7 @@ ParametersT = TypeVar("ParametersT")
 def _is_known(entrypoint: str) -> str:
     module = entrypoint.replace("/", ".").replace(".py:", ".")
     if module not in FLOWS:
-        raise ValueError(f"moodflow serve runs {' and '.join(FLOWS)} alone; prefect deploy and a worker run flows of your own")
+        raise ValueError(f"moodflow serve runs only {' and '.join(FLOWS)}; for your own flows use prefect deploy and a worker")
     return module
 
 

@@ -105,7 +105,7 @@ def join_ratings(human: dy.DataFrame[HumanRatings], run: PastRun) -> JoinedRatin
     matched = completed.join(answers, on=UNIT, how="semi")
     if matched.is_empty():
         raise UsageError(
-            "no rating of the file is of an answer of the run",
+            "no rating in the file matches an answer of the run",
             where="--human",
             expected=f"source: {', '.join(run.blueprint.datasets)}; system: {', '.join(systems)}",
             got="; ".join(f"{name}: {', '.join(map(str, human[name].unique().sort()[:3]))}" for name in UNIT),

@@ -17,8 +17,8 @@ from schemas.documents.comparison import (
     ScoreKind,
     StoredScore,
     SystemComparison,
-    SystemName,
 )
+from schemas.documents.document import SystemName
 from schemas.documents.leaderboard import DimensionMean, JudgedTotal
 from schemas.errors import UsageError, try_each
 from schemas.folders import Folder
@@ -98,11 +98,11 @@ def _pair_systems(before: PastRun, after: PastRun) -> list[tuple[System, System]
         if shared := [setting for setting in settings[1] if setting in settings[0]]:
             return [(System(old, setting), System(new, setting)) for setting in shared]
     raise UsageError(
-        "the two runs have no model and setting in common",
+        "the two runs share no model and setting",
         where="RUN RUN",
         expected="a model asked in the same setting in both, or one model in each",
         got="; ".join(f"{run.name} has {', '.join(' '.join(system) for system in run.systems)}" for run in (before, after)),
-        next_step="moodflow runs show RUN lists a run's models",
+        next_step="moodflow runs show RUN lists the models",
     )
 
 

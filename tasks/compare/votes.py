@@ -61,11 +61,11 @@ def pair_items(runs: Iterable[PastRun], setup: Mapping[str, Any]) -> Iterator[di
             person, by_person = person_of(run, row), talks[row["item_id"], row["model"]]
             if person in by_person:
                 raise UsageError(
-                    "two of the runs have the same person and model",
+                    "two runs have the same simulated person and model",
                     where=f"run {run.name}, {row['item_id']}",
                     expected="runs that differ in who plays the person, or in the model under test",
                     got=f"{person} with {row['model']} once more",
-                    next_step="name one of the runs only",
+                    next_step="give only one of them",
                 )
             by_person[person] = (row["language"], row["said"])
     for (card, model), by_person in talks.items():
@@ -138,8 +138,8 @@ def compare_persons(votes: Iterable[Vote]) -> PersonVotes:
     beats = np.eye(len(names), dtype=bool) | (np.moveaxis(wins, -1, 0) > 0)
     if not names or not np.linalg.matrix_power(beats[0] | beats[0].T, len(names)).all():
         raise UsageError(
-            "the votes do not link all persons",
-            expected="votes on pairs by which each can be compared with each other, at least through others",
+            "the votes do not connect all persons",
+            expected="pairs that link every person to every other, directly or through others",
             got=", ".join(names) or "no vote",
             next_step="moodflow judges pairs writes all pairs of the runs it is given",
         )

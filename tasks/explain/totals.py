@@ -79,13 +79,13 @@ def choose_systems(run: PastRun, wanted: Selection) -> list[System]:
     return chosen
 
 
-def require_one(run: PastRun, systems: Sequence[System], why: str) -> System:
-    """Return the one model and setting that is left; UsageError if there are several: `why` says what only one of them has."""
+def require_one(run: PastRun, systems: Sequence[System], what: str) -> System:
+    """Return the one model and setting that is left; UsageError if there are several: `what` needs one."""
     if len(systems) == 1:
         return systems[0]
     model, setting = systems[0]
     raise UsageError(
-        f"{why} of one model and setting, and several are left",
+        f"{what} needs one model and setting, but several match",
         where="--model, --setting",
         expected="one of " + ", ".join(f"{model} {setting}" for model, setting in systems),
         got=f"{len(systems)} of them",

@@ -30,7 +30,6 @@ from tasks.reporting.content.verdicts import (
     change_notes,
     changes_table,
     interval_cell,
-    label_of,
     state_said,
     total_cell,
 )
@@ -44,6 +43,7 @@ from tasks.runs.exhibits import lay_out_exhibits
 from tasks.runs.rating_sheets import SheetAnswer
 from tasks.runs.run_tables import ReportData, System
 from tasks.runs.sections import Block
+from tasks.runs.verdict import label_of
 from tasks.scoring.published import paper_of
 from tasks.solvers.registry import setting_title
 from tasks.text import number_format as formats

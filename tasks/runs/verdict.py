@@ -13,12 +13,17 @@ from schemas.blueprint import Blueprint
 from schemas.documents.leaderboard import WITH_TOTAL, JudgedTotal, Verdict
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, System, from_row, pool_counts
-from tasks.text.number_format import NONE, bracketed, counted, describe_gate, interval, listed, number, ordinal
+from tasks.text.number_format import NONE, bracketed, counted, describe_gate, listed, number, ordinal
 
 LEAST_COVERAGE = 0.5
 """A mean over fewer of a benchmark's datasets is no total of it."""
 
 BEST = 100.0
+
+
+def label_of(row: Any) -> str:
+    """Return the name of the system that a row with `model` and `setting` is about."""
+    return System(row.model, row.setting).label
 
 
 def judge_run(run: PastRun | ReportData) -> pl.DataFrame:
@@ -154,12 +159,6 @@ def say_total(total: JudgedTotal) -> str:
 def say_verdict(total: JudgedTotal) -> str:
     """Return a verdict for a cell, with what it rests on."""
     return f"{total.verdict}: {total.why}" if total.why else total.verdict
-
-
-def say_interval(total: JudgedTotal) -> str:
-    """Return the 95 % interval of a judged total for a cell; after a veto it is that of the total before."""
-    both = interval(total.ci_low, total.ci_high, 2) if total.has_total else NONE
-    return f"{both}, before the veto" if total.verdict == "vetoed" and both != NONE else both
 
 
 def name_score(verdict: Verdict) -> str:

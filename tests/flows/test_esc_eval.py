@@ -219,9 +219,9 @@ def test_judge_votes_on_two_seekers_in_both_orders(tmp_path: Path) -> None:
     assert (votes["votes"], votes["cards"], votes["both_orders"], votes["turned"]) == (8, 4, 4, 1)
     assert "seeker, turns 2" in ended("judges", "votes", judged.document["run"], "--lake", lake).out
     alone = ended("judges", "pairs", names[0], "--to", tmp_path, "--lake", lake)
-    assert_one_message(alone, "no card that two simulated persons play")
+    assert_one_message(alone, "no card was played by two different simulated persons")
     twice = ended("judges", "pairs", *names, names[0], "--to", tmp_path, "--lake", lake)
-    assert_one_message(twice, "two of the runs have the same person and model", "seeker, turns 1")
+    assert_one_message(twice, "two runs have the same simulated person and model", "seeker, turns 1")
 
 
 @pytest.mark.long

@@ -32,7 +32,7 @@ from tests.tasks.runs.test_failures import TALK, fault
 from tests.tasks.scoring.samples import ability, blueprint, items, task
 
 DESIGN = blueprint(
-    ability("values_safety", task("safety")),
+    ability("values_safety", task("safety")).model_copy(update={"title": "Values & Safety"}),
     ability("foundational", task("mind"), weight=0.3),
     ability("emotional", task("heart"), weight=0.4),
     ability("companionship", task("talk"), weight=0.3),

@@ -128,7 +128,7 @@ def test_ratings_of_changed_items_are_refused(lake: Path, tmp_path: Path) -> Non
     kept = items.read_text(encoding="utf-8")
     items.write_text(kept.replace("a1 was bad.", "a1 was good."), encoding="utf-8")
     done = ended("runs", "rate", first, "--import", ann, "--lake", lake, "--json")
-    assert_one_message(done, "the answers of the run would not be scored", "got: other files or newer answers of days")
+    assert_one_message(done, "the run can no longer be scored", "got: other files or newer answers of days")
     assert not list(lake.rglob("judge=people"))
     items.write_text(kept, encoding="utf-8")
     assert shown(imported(first, lake, ann)["scored_run"], lake)["raw_scores"][0]["n_scored"] == 20
@@ -200,8 +200,8 @@ def test_withheld_answers_are_left_out(lake: Path, tmp_path: Path) -> None:
 def test_wrong_options_are_refused(lake: Path, tmp_path: Path) -> None:
     write_benchmark(tmp_path, "people")
     name = run(lake)["run"]
-    assert_one_message(ended("runs", "rate", name, "--lake", lake), "either a sheet is written")
+    assert_one_message(ended("runs", "rate", name, "--lake", lake), "give either --to (write a sheet)")
     assert_one_message(sheet(name, lake, "--method", "none")[0], "no answers for people to rate", "got: methods judge")
     assert_one_message(sheet(name, lake, "--rubric", "kindnes")[0], "there is no rubric kindnes")
     named = ended("run", "own.yaml", "--model", "smollm2", "--judge", "people", "--judge-base-url", "http://localhost:1/v1")
-    assert_one_message(named, "no judge can be called people")
+    assert_one_message(named, "a judge cannot be named people")

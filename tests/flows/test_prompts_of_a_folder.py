@@ -209,4 +209,4 @@ def test_prompts_can_be_varied(tmp_path: Path, server: ModelServer) -> None:
     assert len(done.document["comparisons"]) == 1
     same = write(tmp_path / "ours", single_choice=marked("single_choice", "LANGUAGE", "instruction", mark=""))
     refused = run(server, tmp_path / "lake", *CHOICE, "--vary", f"prompts={same},null")
-    assert_one_message(refused, "varying prompts changes nothing here")
+    assert_one_message(refused, "varying prompts has no effect on this plan")

@@ -155,7 +155,9 @@ def test_a_base_url_without_path_is_refused(status: int, document: Any, slash: s
         done = run(server, tmp_path / "lake", base_url=f"{server.url}{slash}")
     assert checked.status == 1
     assert f"use --base-url {server.base_url}" in checked.err
-    assert_one_message(done, "the base URL of model m lacks /v1", f"expected: {server.base_url}\n", f"use {server.base_url};")
+    assert_one_message(
+        done, "the base URL of model m is incomplete: /v1 is missing", f"expected: {server.base_url}\n", f"use {server.base_url};"
+    )
     assert list(asked(server)) == []
 
 

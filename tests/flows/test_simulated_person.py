@@ -107,7 +107,7 @@ def test_a_review_needs_faults_and_a_judge() -> None:
     judged = ("--judge", "j", "--judge-base-url", server)
     for more, got in ((("friendship", *judged), "friendship, a judge"), (("esc_seeker",), "no judge")):
         done = ended(*where, f"simulation_rubric={more[0]}", *more[1:])
-        assert_one_message(done, "what a simulated person says cannot be reviewed", got)
+        assert_one_message(done, "the review of simulated persons needs a judge and a rubric with faults", got)
     assert_one_message(ended(*where, "simulation_rubric=esc_seek", *judged), "did you mean esc_seeker?")
 
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.changes import TOTAL, Regression, RunChanges, SystemChanges
+from schemas.changes import TOTAL, Regression, RunChanges
 from schemas.documents.leaderboard import JudgedTotal, Verdict
 from schemas.paper import Comparability
 from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.reporting.content.caveats import Caveat, find_caveats
 from tasks.runs.comparability import compare_with_paper
 from tasks.runs.run_tables import ReportData, Row, System, from_row
-from tasks.runs.verdict import judge_row, judge_run, say_headline
+from tasks.runs.verdict import judge_row, judge_run, label_of, say_headline
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, number, percent
 
@@ -113,11 +113,6 @@ def _trust(verdict: Verdict, caveats: tuple[Caveat, ...]) -> str:
 
 LARGEST_FALLS = 3
 """Abilities, and dimensions, of a system that are named; the leaderboard and `moodflow compare` have the others."""
-
-
-def label_of(changes: SystemChanges) -> str:
-    """Return the name of the system, as it stands wherever its scores do."""
-    return System(changes.model, changes.setting).label
 
 
 def state_said(changes: RunChanges) -> str:

@@ -62,7 +62,7 @@ def test_a_dataset_without_a_sound_row_is_refused(tmp_path: Path) -> None:
     broken = [{**ITEM, "item_id": "b", "gold_indices": [5]}, {**ITEM, "item_id": "c", "options": ["Listening", "Listening"]}]
     (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, broken)))
     done = ended("build", blueprint(tmp_path), "--lake", tmp_path / "lake")
-    assert_one_message(done, "no row of own_items can be asked", "gold_indices_point_at_options (1: row 0);")
+    assert_one_message(done, "no row of own_items is a valid item", "gold_indices_point_at_options (1: row 0);")
 
 
 @pytest.mark.parametrize("stage", ["score", "report"])

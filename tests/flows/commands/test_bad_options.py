@@ -46,7 +46,7 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
     [
         (("--datasets", "nope,nada"), ("no dataset nope; benchmark moodbench-mini has no dataset nada", "got: nope; nada\n")),
         (("--datasets", "nope", "--settings", "rug"), ("there is no setting rug; benchmark moodbench-mini has no dataset nope",)),
-        (("--set", "smaple=3", "--set", "sede=1"), ("no field smaple; a plan has no field sede", "sample", "seed")),
+        (("--set", "smaple=3", "--set", "sede=1"), ("unknown field smaple; unknown field sede", "sample", "seed")),
         (
             ("--role", "sagee=x", "--role", "criticc=y"),
             ("there is no role sagee; there is no role criticc", "sage? did you mean cr"),
@@ -86,19 +86,24 @@ def test_all_unknown_runs_are_told_at_once(tmp_path: Path) -> None:
         (("journal", "import", "x" * 5000), ("File name too long",)),
         ((*MINI, "--samle", "3"), ("did you mean --sample?",)),
         ((*MINI, "--set", "retrieval.topk=3"), ("did you mean retrieval.top_k",)),
-        ((*MINI, "--set", "sample"), ("a setting has no value",)),
+        ((*MINI, "--set", "sample"), ("--set needs a value",)),
         ((*MINI, "--set", "contexts={a"), ("the value of contexts cannot be read",)),
         ((*MINI, "--role", "sagee=x"), ("did you mean sage?",)),
         ((*MINI, "--role", "sage=x@opnai"), ("did you mean openai",)),
         ((*MINI, "--role", "sage=x@nowhere"), ("where: --role sage, roles.sage\n", "got: nowhere", f"--role sage={EXAMPLE}\n")),
         ((*MINI, "--role", "sage"), ("expected: NAME=MODEL@BASE_URL", f"for example --role sage={EXAMPLE}\n")),
-        ((*MINI, "--role", "tested=x"), ("tested is not a role", "where: --role\n", "with --model")),
-        ((*MINI, *JUDGE, "--judge", "k"), ("role judge is named twice", "where: --judge, --role\n", "got: k\n")),
-        ((*MINI, *JUDGE, "--role", "judge=k@http://localhost:9/v1"), ("role judge is named twice",)),
-        ((*MINI, *JUDGE, "--role", "panel=p", "--role", "panel={default: {name: q}}"), ("role panel is named twice",)),
+        ((*MINI, "--role", "tested=x"), ("the model under test is named by no role", "where: --role\n", "with --model")),
+        ((*MINI, *JUDGE, "--judge", "k"), ("role judge is given twice", "where: --judge, --role\n", "got: k\n")),
+        ((*MINI, *JUDGE, "--role", "judge=k@http://localhost:9/v1"), ("role judge is given twice",)),
+        ((*MINI, *JUDGE, "--role", "panel=p", "--role", "panel={default: {name: q}}"), ("role panel is given twice",)),
         (
             (*LONG, "--role", "sage=x@http://localhost:9/v1"),
-            ("no setting of the plan has the role sage", "one of judge, panel\n", "sage, with settings base\n", "has it: coem\n"),
+            (
+                "no setting of the plan uses the role sage",
+                "one of judge, panel\n",
+                "sage, with settings base\n",
+                "has it: coem\n",
+            ),
         ),
         ((*MINI, "--panel", "x"), ("next step: use --role panel=NAME",)),
         ((*MINI, "--set", 'models.dialect.extra={"temperature": NaN}'), ("NaN is no number of JSON",)),
@@ -106,7 +111,7 @@ def test_all_unknown_runs_are_told_at_once(tmp_path: Path) -> None:
         ((*MINI, "--set", "models.dialect.extra=" + '{"a":' * 65 + "1" + "}" * 65), ("more than 64 levels",)),
         ((*MINI, "--set", "too_long=cut"), ("'missing', 'cut_middle' or 'cut_start'",)),
         ((*MINI, "--set", "models.dialect.unsent=max_tokens"), ("where: models.0.dialect.unsent.0",)),
-        ((*MINI, "--provider", "openai"), ("is said twice",)),
+        ((*MINI, "--provider", "openai"), ("has both a provider and a base URL",)),
         ((*MINI, "--set", "models.timeout_s=nan"), ("a finite number",)),
         ((*MINI, "--judge", ""), ("where: judge.name",)),
         ((*MINI, "--datasets", " ,"), ("where: datasets",)),
@@ -117,14 +122,17 @@ def test_all_unknown_runs_are_told_at_once(tmp_path: Path) -> None:
         ((*MINI, *JUDGE, "--set", "budget=5"), ("there is none for m, j",)),
         (
             ("run", "moodbench-mini", *SERVER, *RAG, "--datasets", "mini_irony_detection"),
-            ("setting rag does not ask", "where: --settings", "expected: one of base\n", "without long contexts"),
+            ("cannot be asked in setting rag", "where: --settings", "expected: one of base\n", "without long contexts"),
         ),
         ((*LONG, "--settings", "rug"), ("there is no setting rug", "where: --settings", "did you mean rag?")),
         ((*LONG, *RAG, "--set", "retrieval.embedder=nobody/no-such-model"), ("was not found", "nobody/no-such-model")),
         ((*LONG, "--set", "contexts.lengths=abc"), ("where: contexts.lengths.0", "abc")),
         ((*LONG, *RAG, "--set", "retrieval.chunk_tokens=32"), ("overlap", "32", "50")),
         ((*LONG, "--settings", "coem", "--set", "retrieval.initial_k=2", "--set", "retrieval.top_k=4"), ("initial_k",)),
-        ((*LONG, "--set", "sage.base_url=http://localhost:9/v1"), ("a sage is described and none is named", "--role sage=NAME")),
+        (
+            (*LONG, "--set", "sage.base_url=http://localhost:9/v1"),
+            ("fields of role sage are set, but no model has this role", "--role sage=NAME"),
+        ),
         (("score", *MINI[1:], "--dry-run"), ("moodflow score calls no model",)),
         (
             ("score", "moodbench", *SERVER, "--datasets", "stereoset", "--set", "profile=reference"),
@@ -233,7 +241,13 @@ def test_a_configured_secret_address_is_refused_untold(tmp_path: Path, role: str
 def test_a_secret_address_is_refused_untold(tmp_path: Path, command: tuple[str, ...], address: str) -> None:
     joined = (*command[:-1], command[-1] + address) if command[-1][-1] in "=@" else (*command, address)
     done = ended(*joined, "--lake", tmp_path / "lake")
-    told = "is said twice" if "--provider" in command else "there is no provider" if "//" not in address else "--api-key-env"
+    told = (
+        "has both a provider and a base URL"
+        if "--provider" in command
+        else "there is no provider"
+        if "//" not in address
+        else "--api-key-env"
+    )
     assert_one_message(done, told if "--role" in command or "--provider" in command else "--api-key-env")
     assert SECRET not in done.err
     assert not (tmp_path / "lake").exists()

@@ -59,7 +59,7 @@ def test_the_terminal_names_what_fell(runs: PastRuns) -> None:
     done = compare(runs, "--flips", "1")
     out = " ".join(done.out.split())
     assert done.status == 1
-    told = ("Not comparable without care: judge differs", "right -> wrong", "McNemar exact p =", "of mini_bias_detection fell")
+    told = ("Compare with care: judge differs", "right -> wrong", "McNemar exact p =", "of mini_bias_detection fell")
     assert [text for text in told if text not in out] == []
 
 

@@ -57,8 +57,8 @@ def test_a_changed_file_is_not_ready(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        ([], "which dataset is to be checked is not clear"),
-        (["copa", "--all"], "which dataset is to be checked is not clear"),
+        ([], "it is unclear which dataset to check"),
+        (["copa", "--all"], "it is unclear which dataset to check"),
         (["coppa"], "did you mean copa"),
         (["copa", "--mirror", "/nowhere/at/all"], "the mirror is not a folder"),
     ],

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from flows.commands.demo import announce, demo_plans, quick_plan
-from flows.commands.run import report_addresses, run_command
+from flows.commands.run import run_command
 from flows.planning.resolve import resolve
 from schemas.errors import UsageError
 
@@ -33,11 +33,3 @@ def test_a_sample_is_of_moodbench_alone(tmp_path: Path) -> None:
     assert [plan.sample for plan in demo_plans(tmp_path, 3)] == [3, 1, 1]
     with pytest.raises(UsageError, match="invalid option"):
         demo_plans(tmp_path, 0)
-
-
-def test_reports_are_named_as_a_browser_finds_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert report_addresses(["lake/runs/a/report.html", "s3://bucket/lake/report.html"]) == [
-        f"To read: {(tmp_path / 'lake/runs/a/report.html').as_uri()}",
-        "To read: s3://bucket/lake/report.html",
-    ]

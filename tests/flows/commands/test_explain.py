@@ -143,9 +143,9 @@ def test_a_terminal_is_told_the_same_numbers(runs: PastRuns) -> None:
         (("--ability", "emotional", "--task", "bias_detection"), "task bias_detection does not belong to ability emotional"),
         (("--task", "irony_detection", "--dataset", "mini_eq_test"), "mini_eq_test does not belong to task irony_detection"),
         (("--item", "nothing"), "no item nothing was asked in this run"),
-        (("--worst", "2"), "rows are those of one dataset"),
+        (("--worst", "2"), "--worst needs a dataset"),
         (("--where", "nope = 1"), "the condition cannot be read"),
-        (("--where", "1 = 1", "--worst", "3"), "neither of them beside --where"),
+        (("--where", "1 = 1", "--worst", "3"), "one of the three"),
     ],
 )
 def test_a_wrong_name_is_told_with_the_nearest(options: tuple[str, ...], expected: str, runs: PastRuns) -> None:

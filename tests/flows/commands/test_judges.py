@@ -93,8 +93,10 @@ def assert_wrong_input(name: str, lake: Path, folder: Path) -> None:
         assert_one_message(ended("judges", "check", run, "--human", file, "--lake", lake), *parts)
 
     refused("there is no column raters", "did you mean rater", rows=[{**rating("a1", "ann", 1), "raters": 2}])
-    refused("no rating of the file is of an answer", "system: curt", "system: kind", rows=[rating("a1", "ann", 1, system="kind")])
-    refused("no rating of the file", "source: days", rows=[rating("a1", "ann", 9)])
+    refused(
+        "no rating in the file matches an answer", "system: curt", "system: kind", rows=[rating("a1", "ann", 1, system="kind")]
+    )
+    refused("no rating in the file", "source: days", rows=[rating("a1", "ann", 9)])
     refused("there is no run nowhere", rows=people(), run="nowhere")
 
 

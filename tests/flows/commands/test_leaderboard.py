@@ -45,8 +45,8 @@ def test_a_papers_table_as_files(tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--published", "--html", "board.txt"], "expected: a file that ends in .html"),
-        (["--published", "--run", "r"], "a paper's table has no runs"),
-        (["--published", "--with-published"], "a paper's table has no runs"),
+        (["--published", "--run", "r"], "--published shows only the paper's models and takes no --run"),
+        (["--published", "--with-published"], "--published shows only the paper's models and takes no --run"),
         (["--run", "nowhere"], "such as: r"),
         (["--run", "r"], "run r belongs to another benchmark"),
     ],

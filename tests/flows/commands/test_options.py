@@ -244,7 +244,7 @@ def test_options_and_files_win_over_a_preset(plans: list[Plan], tmp_path: Path) 
 @pytest.mark.parametrize(
     ("benchmark", "preset", "told"),
     [
-        ("moodbench", "paper", "preset paper is of another benchmark"),
+        ("moodbench", "paper", "preset paper belongs to another benchmark"),
         ("longemotion", "papr", "there is no preset papr"),
         ("longemotion", "none.yaml", "the configuration file cannot be read"),
     ],

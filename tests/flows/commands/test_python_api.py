@@ -119,11 +119,6 @@ def test_notebook_shows_a_run_and_the_list(moods: Path, says_b: ModelServer) -> 
     assert "Moods &amp; more" in Path(str(written)).read_text(encoding="utf-8")
 
 
-def test_forecast_counts_calls_and_asks_nothing(moods: Path, says_b: ModelServer) -> None:
-    document = moodflow.forecast(moods, model="m", base_url=says_b.base_url, lake=moods.parent / "lake", datasets=["irony"])
-    assert (document.total.calls, says_b.calls) == (4, 0)
-
-
 def test_runs_are_compared_and_explained(runs: PastRuns) -> None:
     before, after = moodflow.run(runs.before, runs.lake), moodflow.run("latest", runs.lake)
     compared = after.compare(before)
@@ -134,8 +129,6 @@ def test_runs_are_compared_and_explained(runs: PastRuns) -> None:
     assert (explained.id, len(explained.rows)) == ("mini_irony_detection", 2)
     assert set(before.ratings()["rating"]) == {5}
     assert set(before.items()["dataset"]) == set(DATASETS)
-    board = moodflow.leaderboard("moodbench-mini", lake=runs.lake)
-    assert {row.run for row in board.models} <= {runs.before, runs.after}
 
 
 def test_several_totals_are_refused(moods: Path, says_b: ModelServer) -> None:
@@ -183,7 +176,7 @@ def test_arguments_are_those_of_the_command() -> None:
 @pytest.mark.parametrize(
     ("arguments", "what", "where"),
     [
-        ({"model": "smollm2", "sampel": 3}, "a plan has no field sampel", "the arguments"),
+        ({"model": "smollm2", "sampel": 3}, "unknown field sampel", "the arguments"),
         ({"model": "smollm2", "sample": "many"}, "invalid option: Input should be a valid integer", "sample"),
         ({}, "no model given", "--model"),
         ({"model": "smollm2", "datasets": "mini_eq_tset"}, "benchmark moodbench-mini has no dataset mini_eq_tset", "--datasets"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from io import BytesIO, TextIOWrapper
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +42,12 @@ def run(design: Blueprint, *scores: pl.DataFrame, **layers: pl.DataFrame) -> Pas
     return run_of(Path("lake"), design, {"item_scores": pl.concat(scores), **layers}, PLACE)
 
 
-def screen(past: PastRun, width: int = 80, encoding: str = "utf-8", **changes: Any) -> list[str]:
+def screen(past: PastRun, width: int = 80, **changes: Any) -> list[str]:
     """The lines of a run on a terminal; `changes` of its document."""
     document = describe_run(past.manifest, past.lake).model_copy(update=changes)
-    file = TextIOWrapper(BytesIO(), encoding=encoding, errors="replace")
+    file = StringIO()
     Terminal(file=file, width=width, emoji=False, markup=False).print(*run_view(document, past), sep="\n", highlight=False)
-    file.seek(0)
-    lines = [line.rstrip() for line in file.read().splitlines()]
+    lines = [line.rstrip() for line in file.getvalue().splitlines()]
     assert len(lines) < 40
     assert max(map(len, lines)) <= width
     return lines
@@ -89,11 +88,6 @@ def test_one_model_has_a_bar_for_each_ability() -> None:
         "moodflow explain latest --dataset mind --worst 5 --lake lake",
         "moodflow leaderboard tiny --lake lake",
     ]
-
-
-def test_bars_are_of_ascii_where_blocks_cannot_be() -> None:
-    past = run(gated(), of_three(10, 5, 8))
-    assert any(line.split() == ["Able", "50.0", "#" * 10] for line in screen(past, encoding="ascii"))
 
 
 def test_a_vetoed_model_is_told_why() -> None:
@@ -167,7 +161,7 @@ def test_unread_replies_gaps_and_failures_are_told() -> None:
     past = replace(past, manifest=past.manifest.model_copy(update={"missing": gaps}))
     failure = FailedCalls(model="m", what="timeout_total: no reply in time", calls=3, next_step="Wait.", error="slow\x1b[2J")
     lines = screen(past, failures=(failure,), calls=CallCounts(sent=33, answered=30, failed=3))
-    assert "Unread replies of m: 4 of 30 (13\u00a0%): measured 4" in lines
+    assert "Unread replies of m: 4 of 30 (13\u00a0%): mind 4" in lines
     assert "Missing: a, b: no such file; give it with --mirror" in lines
     assert "Calls: 33 sent, 30 answered, 0 from the journal, 3 failed" in lines
     assert "Failed: 3 calls of m, timeout_total: no reply in time. What to do: Wait." in lines
@@ -180,7 +174,7 @@ def test_many_systems_still_fit(width: int) -> None:
     past = run(gated(), *(of_three(3, 5, 8, name) for name in names))
     lines = screen(past, width)
     assert "and 2 more: --json lists them" in " ".join(lines)
-    assert "and 19 more systems without a total that stands: --json lists them" in lines
+    assert "and 19 more: --json lists them" in lines
 
 
 def test_few_datasets_show_scores_and_no_total(runs: PastRuns) -> None:

@@ -58,6 +58,7 @@ def _shanghai(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
+@pytest.mark.usefixtures("_shanghai")
 def test_each_run_has_its_best_total(lake: Path) -> None:
     document = ended("runs", "list", "--lake", lake, "--json").document
     assert [(row["run"], row["number"], row["models"]) for row in document["runs"]] == [
@@ -73,9 +74,9 @@ def test_each_run_has_its_best_total(lake: Path) -> None:
     cells = [line.split() for line in ended("runs", "list", "--lake", lake).out.splitlines() if line.strip(" ─")]
     assert cells == [
         ["#", "Ended", "Benchmark", "Models", "Total", "State"],
-        ["3", "2026-01-01", "00:01", "moodbench-mini", "alpha", "too", "little", "scored"],
-        ["2", "2026-01-01", "00:01", "moodbench-mini", "alpha", "0.0", "vetoed"],
-        ["1", "2026-01-01", "00:01", "moodbench-mini", "alpha,", "beta", "63.2"],
+        ["3", "2026-01-01", "08:01", "moodbench-mini", "alpha", "too", "little", "scored"],
+        ["2", "2026-01-01", "08:01", "moodbench-mini", "alpha", "0.0", "vetoed"],
+        ["1", "2026-01-01", "08:01", "moodbench-mini", "alpha,", "beta", "63.2"],
     ]
 
 
@@ -127,16 +128,15 @@ def test_six_models_fit_eighty_columns() -> None:
         listed(None, ("Qwen/Qwen2.5-72B-Instruct-AWQ",), None, state="damaged", finished_at=""),
     ]
     screen = StringIO()
-    Terminal(file=screen, width=80).print(terminal_table(run_table(runs), narrow=True))
+    Terminal(file=screen, width=80).print(terminal_table(run_table(runs)))
     assert [line.rstrip() for line in screen.getvalue().splitlines()] == [
-        "#     Ended             Benchmark         Models       Total         State",
-        "1234  2026-11-26 19:02  longemotion-mini  6 models     94.7          BudgetSpent",
-        "12    2026-11-26 19:02  longemotion-mini  a, b         0.0 vetoed    Completed",
-        "7     2026-11-26 19:02  longemotion-mini  6 models     instrument    Regressed",
-        "                                                       failed",
-        "–                       longemotion-mini  Qwen2.5-72B  –             damaged",
-        "                                          -Instruct-A",
-        "                                          WQ",
+        "#    Ended            Benchmark        Models         Total          State",
+        "1234 2026-11-26 19:02 longemotion-mini 6 models       94.7           BudgetSpent",
+        "12   2026-11-26 19:02 longemotion-mini a, b           0.0 vetoed     Completed",
+        "7    2026-11-26 19:02 longemotion-mini 6 models       instrument     Regressed",
+        "                                                      failed",
+        "–                     longemotion-mini Qwen2.5-72B-In –              damaged",
+        "                                       struct-AWQ",
     ]
 
 

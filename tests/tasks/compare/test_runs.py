@@ -82,5 +82,5 @@ def test_two_models_pair_if_each_run_has_one(tmp_path: Path) -> None:
     found = pair(tmp_path)
     assert (found.before.model, found.after.model) == ("m", "other")
     leave(tmp_path, "newer", "rag", "coem", model="other")
-    with pytest.raises(UsageError, match="no model and setting in common"):
+    with pytest.raises(UsageError, match="the two runs share no model and setting"):
         compare_runs(tmp_path, ("old", "newer"), 0, 0)

@@ -73,7 +73,7 @@ def test_votes_that_turn_with_the_order_are_counted() -> None:
 
 def test_persons_that_no_votes_link_are_refused() -> None:
     for unlinked in ([], [*votes("a", "b", [1]), *votes("c", "d", [1])]):
-        with pytest.raises(UsageError, match="do not link all persons"):
+        with pytest.raises(UsageError, match="do not connect all persons"):
             compare_persons(unlinked)
 
 

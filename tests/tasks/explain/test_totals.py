@@ -164,14 +164,14 @@ def test_models_and_settings_are_chosen_together(tmp_path: Path) -> None:
     m, n = System("m", "base"), System("n", "rag")
     assert choose_systems(run, Selection()) == [m, n]
     assert choose_systems(run, Selection(model="n")) == choose_systems(run, Selection(setting="rag")) == [n]
-    assert require_one(run, [n], "rows are those") == n
+    assert require_one(run, [n], "--worst") == n
     with pytest.raises(UsageError, match="run r has no setting coem") as caught:
         choose_systems(run, Selection(setting="coem"))
     assert caught.value.expected == "one of base, rag"
     with pytest.raises(UsageError, match="model m was not asked in setting rag") as caught:
         choose_systems(run, Selection(model="m", setting="rag"))
     assert caught.value.expected == "m base or n rag"
-    with pytest.raises(UsageError, match="rows are those of one model and setting, and several are left") as caught:
-        require_one(run, [m, n], "rows are those")
+    with pytest.raises(UsageError, match="--worst needs one model and setting, but several match") as caught:
+        require_one(run, [m, n], "--worst")
     assert (caught.value.expected, caught.value.got) == ("one of m base, n rag", "2 of them")
     assert str(caught.value.next_step).startswith("for example --model m --setting base;")
