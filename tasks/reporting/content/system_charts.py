@@ -20,8 +20,6 @@ from tasks.runs.score_tree import Scores, explain_ability, scores_of
 from tasks.scoring.published import TOTAL, PublishedTable, as_table, published_of
 from tasks.text.number_format import interval, listed, number, say_ends
 
-HOLLOW = "Hollow: a total that the veto makes 0, or no total of the benchmark."
-
 MOST = 24
 """Rows of a figure; more cannot be told apart, and make a page heavy."""
 
@@ -207,11 +205,21 @@ def _say_totals(systems: Sequence[ShownSystem]) -> str:
 
 def _note(points: Sequence[Point]) -> str:
     """Return how to read the figure, and which of its scores no constant answer has."""
+    constants, gates, published = (
+        any(each is not None for each in beside) for beside in zip(*(p.beside for p in points), strict=True)
+    )
+    signs = {
+        "Line: the 95 % interval.": any(point.low is not None for point in points),
+        "Hollow: a total that the veto makes 0, or no total of the benchmark.": any(point.is_hollow for point in points),
+        "Dark tick: what the best constant answer earns.": constants,
+        "Brown tick: what the gate requires.": gates,
+        "Grey band: where published scores lie.": published,
+    }
     known = {point.series: point.beside.constant is not None for point in points}
     lacking = [title for title, is_known in known.items() if not is_known]
-    of = f" for {listed(lacking)}" if 0 < len(lacking) < len(known) else ""
+    of = f" for {listed(lacking)}" if len(lacking) < len(known) else ""
     without = f"No constant answer is known{of}: not every dataset is a choice." if lacking else ""
-    return f"{HOLLOW if any(point.is_hollow for point in points) else ''} {without}".strip()
+    return " ".join(filter(None, (*(sign for sign, is_there in signs.items() if is_there), without)))
 
 
 def _numbers(points: Sequence[Point], title: str) -> Table:

@@ -2,8 +2,11 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
 from statistics import mean, median
+from textwrap import wrap
 from typing import Any, Literal
 
 import altair as alt
@@ -11,8 +14,9 @@ from altair.utils import schemapi
 
 from schemas.chart import MOST_LINES, Axis, Chart, Point, quartiles
 from tasks.reporting.figures.drawing import Values, at_pixel, chart, draw, row_names, score_axis
-from tasks.reporting.figures.palette import GATE, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL
-from tasks.text.number_format import shorten
+from tasks.reporting.figures.palette import GATE, HEAT, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL, WIDTH
+from tasks.runs.run_tables import Row
+from tasks.text.number_format import number, shorten
 
 _WIDE, _TALL = 380, 260
 _LABEL_TALL = 0.05
@@ -23,17 +27,117 @@ _LABEL_WIDE = 0.23
 
 _MARGIN = 5
 _TICKS = 6
-_NAME_LONG = 50
+_NAME_LONG, _TITLE_LONG = 50, 36
 _NAME_TALL, _LINE = 24, 14
 """Pixels for the name of a row of ranges, and for each line below it."""
 
 _WHOLE_POINTS = 5
+_SCORE, _NAME_WIDE = 36, 250
+"""Pixels of a row of dots, and most of a name beside its score."""
+
+_CELL, _LEAST_CELL, _CELL_TALL, _FEW_HEADS = 72, 40, 22, 6
+"""Pixels of a cell of a grid, which is narrower where there are more columns than few."""
+
+_LETTERS = 1.7
+"""Letters on a line as wide as they are tall."""
+
+_BARE: dict[str, Any] = {"title": None, "domain": False, "ticks": False}
 
 
-def draw_chart(figure: Chart) -> str:
-    """Draw a figure of any kind, unchecked against the library's schema: that takes longer than to draw it."""
+def draw_chart(figure: Chart) -> list[str]:
+    """Draw the panels of a figure of any kind, unchecked against the library's schema: that takes longer than to draw it."""
     with schemapi.debug_mode(arg=False):
-        return _KINDS[figure.kind](figure)
+        return [_KINDS[panel.kind](panel) for panel in _panels(figure)]
+
+
+def _panels(figure: Chart) -> Iterator[Chart]:
+    """Yield a figure for each series of dots, below its name; where each has one row of the same name, one of all rows."""
+    if figure.kind != "dots":
+        yield figure
+    elif len(_texts(figure.points, "y")) == 1:
+        yield replace(figure, title="", points=tuple(point._replace(y=point.series or point.y) for point in figure.points))
+    else:
+        for series, points in groupby(figure.points, key=lambda point: point.series):
+            yield replace(figure, title=series, points=tuple(points))
+
+
+def _draw_dots(figure: Chart) -> str:
+    """Draw below the name of each row its score as a dot on its interval, and what it is seen beside."""
+    names, values = list[Row](), list[Row]()
+    for row, point in enumerate(figure.points):
+        constant, gate, published = point.beside
+        ends = dict(zip(("from", "to"), published or (None, None), strict=True))
+        names.append({"y": _SCORE * row + _LINE / 2, "name": _row_name(point), "score": number(point.value)})
+        values.append(
+            point._asdict()
+            | ends
+            | {"y": _SCORE * row + _NAME_TALL, "constant": constant, "gate": gate, "link": f"#{point.anchor}"}
+        )
+    links = {"href": alt.Href("link:N")} if all(point.anchor for point in figure.points) else {}
+    height = _SCORE * len(names)
+    x, y = score_axis("value:Q", figure.x), alt.Y("y:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None)
+    layers = [
+        chart(names).mark_text(color=INK, align="left", limit=_NAME_WIDE).encode(x=at_pixel(0), y=y, text=alt.Text("name:N")),
+        chart(names).mark_text(color=INK, align="right").encode(x=at_pixel(WIDTH), y=y, text=alt.Text("score:N")),
+        _with("from", values).mark_rule(color=PUBLISHED, strokeWidth=14).encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"), y=y),
+        _with("gate", values).mark_tick(color=GATE, thickness=2.5, size=20, orient="vertical").encode(x=alt.X("gate:Q"), y=y),
+        _with("constant", values)
+        .mark_tick(color=INK, thickness=2, size=14, orient="vertical")
+        .encode(x=alt.X("constant:Q"), y=y),
+        _with("low", values).mark_rule(color=OURS, strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y),
+        *(
+            _with("value", [value for value in values if value["is_hollow"] == is_hollow])
+            .mark_point(color=OURS, filled=not is_hollow, size=80, opacity=1)
+            .encode(x=x, y=y, **links)
+            for is_hollow in (False, True)
+        ),
+    ]
+    return draw(layers, height, title=wrap(figure.title, _TITLE_LONG))
+
+
+def _with(field: str, values: Values) -> alt.Chart:
+    return chart([value for value in values if value[field] is not None])
+
+
+def _row_name(point: Point) -> str:
+    """Return a name with its remark; a long one loses its middle, since names of models often differ at the end."""
+    name = f"{point.y} ({point.x})" if point.x else str(point.y)
+    return name if len(name) <= _TITLE_LONG else f"{name[: _TITLE_LONG // 2]}…{name[-_TITLE_LONG // 2 :]}"
+
+
+def _draw_grid(figure: Chart) -> str:
+    """Draw a heat map; a cell without a value has a dash. The name of a series is a row of its own, above its rows."""
+    cells: Values = [
+        {"x": point.x, "row": f"{point.series}\t{point.y}", "value": point.value, "text": number(point.value)}
+        for point in figure.points
+    ]
+    names = dict.fromkeys(
+        name for point in figure.points for name in (f"{point.series}\t", f"{point.series}\t{point.y}") if name != "\t"
+    )
+    heads = _texts(figure.points, "x")
+    wide = _CELL if len(heads) <= _FEW_HEADS else _LEAST_CELL
+    upright = max(map(len, heads)) * SMALL < wide * _LETTERS
+    across = alt.X(
+        "x:O",
+        sort=heads,
+        scale=alt.Scale(paddingInner=0.04),
+        axis=alt.Axis(orient="top", labelAngle=0 if upright else -90, labelLimit=150, **_BARE),
+    )
+    look = alt.Axis(
+        labelExpr="split(datum.label, '\t')[1] || split(datum.label, '\t')[0]",
+        labelFontWeight=alt.condition("test(/\\t$/, datum.value)", alt.value("bold"), alt.value("normal")),
+        labelLimit=180,
+        **_BARE,
+    )
+    down = alt.Y("row:O", sort=[*names], scale=alt.Scale(domain=[*names], paddingInner=0.08), axis=look)
+    steps = alt.Scale(type="threshold", domain=[*range(10, 100, 10)], range=[*HEAT])
+    layers = [
+        chart([cell for cell in cells if cell["value"] is not None])
+        .mark_rect()
+        .encode(x=across, y=down, color=alt.Color("value:Q", scale=steps, legend=None)),
+        chart(cells).mark_text(color=INK, fontSize=SMALL).encode(x=across, y=down, text=alt.Text("text:N")),
+    ]
+    return draw(layers, alt.Step(_CELL_TALL), alt.Step(wide))
 
 
 def _draw_boxes(figure: Chart) -> str:
@@ -162,6 +266,8 @@ def _draw_lines(figure: Chart) -> str:
 
 
 _KINDS = {
+    "dots": _draw_dots,
+    "grid": _draw_grid,
     "boxes": _draw_boxes,
     "strips": _draw_strips,
     "ranges": _draw_ranges,

@@ -25,6 +25,7 @@ CONFIG: Mapping[str, object] = {
     "axis": {**_LABELS, "gridColor": GRID, "domainColor": GRID, "tickColor": GRID},
     "text": {"fontSize": FONT},
     "legend": _LABELS,
+    "title": {"anchor": "start", "color": INK, "fontSize": FONT, "fontWeight": 600},
 }
 """What all figures look like, for Vega-Lite."""
 
@@ -57,16 +58,16 @@ def score_axis(field: str, axis: Axis) -> alt.X:
     return alt.X(field, scale=alt.Scale(domain=[low, high], nice=False), axis=look)
 
 
-def draw(layers: Sequence[alt.Chart], height: int | alt.Step, width: int | alt.Step = WIDTH, *, grows: bool = True) -> str:
-    """Return an `<svg>` element with these layers on top of each other; one that does not grow stays as wide as it is drawn."""
-    spec = alt.layer(*layers).to_dict(validate=False)
+def draw(layers: Sequence[alt.Chart], height: int | alt.Step, width: int | alt.Step = WIDTH, title: Sequence[str] = ()) -> str:
+    """Return an `<svg>` element with these layers on top of each other, below the lines of a title."""
+    spec = alt.layer(*layers).to_dict(validate=False) | {"title": [*title]}
     # As dictionaries: each `configure_` of Altair copies the whole chart.
     sizes = {name: size if isinstance(size, int) else size.to_dict() for name, size in (("width", width), ("height", height))}
     spec |= {**sizes, "config": {**CONFIG, "view": {**spec["config"]["view"], "stroke": None}}}
-    return _inline(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]), grows=grows)
+    return _inline(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
 
 
-def _inline(svg: str, *, grows: bool) -> str:
+def _inline(svg: str) -> str:
     """Drop name spaces, which HTML implies, and the fixed size, so that the drawing follows its container.
 
     Links in it are for pointers: the table beside each figure has the same ones for keyboards and screen readers.
@@ -74,6 +75,5 @@ def _inline(svg: str, *, grows: bool) -> str:
     svg = re.sub(r'\sxmlns(:xlink)?="[^"]*"', "", svg)
     # The renderer puts its own base address before an anchor.
     svg = re.sub(r'<a xlink:href="[^"#]*#([^"]*)"[^>]*>', r'<a tabindex="-1" href="#\1">', svg)
-    most = "" if grows else r' style="max-width: \2px"'
-    added = rf'\1 aria-hidden="true" focusable="false"{most}'
+    added = r'\1 aria-hidden="true" focusable="false" style="--drawn: \2px"'
     return re.sub(r'(<svg[^>]*?) width="([^"]*)" height="[^"]*"', added, svg, count=1)
