@@ -7,7 +7,10 @@ from dataclasses import replace
 from html import escape
 from textwrap import wrap
 
+import vl_convert
+
 from schemas.chart import Chart
+from tasks.reporting.figures.chart_kinds import draw_chart
 from tasks.reporting.figures.palette import FONT, INK, MUTED
 from tasks.text.tables import worded
 
@@ -26,11 +29,8 @@ _BOX = re.compile(r'<svg [^>]*?viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
 def draw_panels(chart: Chart, word: str = "ability") -> list[str]:
     """Draw a figure as SVG elements, one for each of its panels; with another word for an ability."""
-    # The drawing libraries take a second to load; pages without charts do not pay for it.
-    from tasks.reporting.figures import chart_kinds  # noqa: PLC0415
-
     x, y = (axis._replace(title=worded(axis.title, word)) for axis in (chart.x, chart.y))
-    return chart_kinds.draw_chart(replace(chart, x=x, y=y))
+    return draw_chart(replace(chart, x=x, y=y))
 
 
 def draw_picture(title: str, name: str, charts: Sequence[Chart], source: str, word: str = "ability") -> str:
@@ -62,8 +62,6 @@ def draw_picture(title: str, name: str, charts: Sequence[Chart], source: str, wo
 
 def to_png(svg: str) -> bytes:
     """Return a picture as PNG, sharp on a slide."""
-    import vl_convert  # noqa: PLC0415  pages do not need it
-
     return _compressed(vl_convert.svg_to_png(svg, scale=_SCALE))
 
 
