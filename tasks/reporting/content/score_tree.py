@@ -11,7 +11,6 @@ from math import sqrt
 from schemas.blueprint import Ability
 from schemas.documents.score_part import ScorePart
 from schemas.vocabulary import Level
-from tasks.reporting.content.advice import Advice
 from tasks.reporting.content.caveats import MissingScores
 from tasks.reporting.content.tables import HIGHEST, RawRow, ScoreInterval, has_levels, rescale_interval
 from tasks.reporting.content.verdicts import TotalVerdict
@@ -44,7 +43,7 @@ class Node:
     reason: str | None
     children: tuple["Node", ...] = ()
     numbers: tuple[RawRow, ...] = ()
-    advice: tuple[Advice, ...] = ()
+    advice: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
 
     def walk(self) -> Iterator["Node"]:

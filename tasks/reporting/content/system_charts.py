@@ -2,17 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from statistics import fmean
 
 from schemas.blueprint import Ability, Blueprint
 from schemas.chart import Beside, Chart, Point
 from schemas.documents.leaderboard import JudgedTotal, SystemRow
-from schemas.documents.score_part import ScorePart
 from schemas.paper import LIKENESS, Comparability
 from schemas.table import Column, Interval, Table, columns
 from tasks.reporting.content.score_tree import LETTERS, interval_of
-from tasks.reporting.content.tables import ScoreInterval, metric_paths, task_paths
+from tasks.reporting.content.tables import ScoreInterval, metric_paths, rescale_interval, task_paths
 from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, System
@@ -162,11 +160,11 @@ def _ability_point(shown: ShownSystem, main: Ability, blueprint: Blueprint) -> P
     published = _published(shown, main.id, likeness)
     beside = Beside(shown.constants.get(main.id), gate.threshold if gate else None, published)
     anchor = shown.point_at(f"{LETTERS['ability']}-{main.id}")
-    return _part_point(shown, title, part, ends or interval_of(part))._replace(beside=beside, anchor=anchor)
+    return _point(shown, title, part.score, ends or interval_of(part))._replace(beside=beside, anchor=anchor)
 
 
-def _part_point(shown: ShownSystem, title: str, part: ScorePart, ends: Interval | ScoreInterval | None) -> Point:
-    return Point("", shown.name, title, part.score, *((ends.low, ends.high) if ends else (None, None)))
+def _point(shown: ShownSystem, title: str, score: float | None, ends: Interval | ScoreInterval | None) -> Point:
+    return Point("", shown.name, title, score, *((ends.low, ends.high) if ends else (None, None)))
 
 
 def _published(shown: ShownSystem, name: str, likeness: str) -> Interval | None:
@@ -176,17 +174,11 @@ def _published(shown: ShownSystem, name: str, likeness: str) -> Interval | None:
 
 def _headline_points(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Iterator[Point]:
     """Yield the scores that lead a report, by title."""
-    paths = [path for path in metric_paths(blueprint) if path.spec.headline]
-    parts = {
-        (each.name, of.dataset, of.method, of.metric): part
-        for each in systems
-        for main in _measured(blueprint)
-        for part in explain_ability(each.scores, main, blueprint).walk()
-        if (of := part.measured)
-    }
-    for path, each in product(paths, systems):
-        part = parts[each.name, *path.key]
-        yield _part_point(each, path.spec.headline or "", part, interval_of(part))
+    for path in metric_paths(blueprint):
+        for each in systems if path.spec.headline else ():
+            row = each.scores.row("normalized_scores", *path.key) | each.scores.row("raw_scores", *path.key)
+            ends = rescale_interval(path.spec.normalisation, row.get("ci_low"), row.get("ci_high"))
+            yield _point(each, path.spec.headline or "", row.get("normalized_0_100"), ends)
 
 
 def _say_totals(systems: Sequence[ShownSystem]) -> str:

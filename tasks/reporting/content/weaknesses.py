@@ -8,7 +8,7 @@ from operator import attrgetter
 from schemas.documents.answered_item import ShownOption
 from schemas.question_types import QUESTION_TYPES
 from schemas.table import Table
-from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
+from tasks.reporting.content.advice import AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.evidence import (
     DialogueLine,
     Excerpt,
@@ -153,7 +153,7 @@ class Weakness:
 
     task: TaskRow
     numbers: tuple[RawRow, ...]
-    advice: tuple[Advice, ...]
+    advice: tuple[str, ...]
     examples: tuple[Example, ...]
 
 
