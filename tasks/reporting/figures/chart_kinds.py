@@ -26,7 +26,7 @@ _NAME_TALL, _LINE = 24, 14
 """Pixels for the name of a row of ranges, and for each line below it."""
 
 _WHOLE_POINTS = 5
-_SCORE, _NAME_WIDE = 36, 250
+_SCORE, _NAME_WIDE = 34, 250
 """Pixels of a row of dots, and most of a name beside its score."""
 
 _CELL, _LEAST_CELL, _CELL_TALL, _FEW_HEADS = 72, 40, 22, 6

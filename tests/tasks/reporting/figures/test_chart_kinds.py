@@ -35,7 +35,7 @@ def rules(svg: str, colour: str) -> list[tuple[float, float]]:
 
 def test_a_score_lies_on_its_interval() -> None:
     svg = drawn("dots", Point("", "a", "S", 50.0, 0.0, 75.0), Point("", "b", "S"))
-    # 300 wide for 0 to 100: the dot at 150, its interval from 0 to 225; names stand in rows of 36, the dot 24 below their top.
+    # 300 wide for 0 to 100: the dot at 150, its interval from 0 to 225; names stand in rows of 34, the dot 24 below their top.
     assert re.findall(rf'transform="translate\(([\d.]+),([\d.]+)\)"[^>]*fill="{OURS}"', svg) == [("150", "24")]
     assert rules(svg, OURS) == [(0, 225)]
     assert [text for text in texts(svg) if not text.isdigit()] == ["a", "b", "50.0", "–", "S"]
