@@ -1,7 +1,6 @@
 """Make the document of a run from its manifest and layers."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from operator import itemgetter
 
 import polars as pl
 
@@ -20,7 +19,7 @@ from tasks.reporting.content.operations import cost_notes
 from tasks.reporting.content.request import read_lengths
 from tasks.reporting.content.score_tables import describe_headlines
 from tasks.reporting.content.score_tree import ability_scores, part_fields
-from tasks.reporting.content.tables import HIGHEST
+from tasks.reporting.content.tables import weakest
 from tasks.runs.failures import check_simulation, count_unread, failure_kinds
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_tables import System
@@ -74,13 +73,15 @@ def describe_run(manifest: RunManifest, lake: Lake) -> RunDocument:
 def _weakest_tasks(run: PastRun, models: Iterable[SystemRow]) -> Iterator[WeakTask]:
     for row in models:
         scores = scores_of(run.layers, System(row.model, row.setting))
-        tasks = []
-        for main in run.blueprint.abilities:
-            parts = [part for part in explain_ability(scores, main, run.blueprint).walk() if part.kind == "task"]
-            tasks += [(part.score, part, main) for part in parts if part.score is not None and part.score < HIGHEST]
-        for _, part, main in sorted(tasks, key=itemgetter(0))[:MOST_WEAK]:
+        tasks = {
+            part.id: (part, main.title)
+            for main in run.blueprint.abilities
+            for part in explain_ability(scores, main, run.blueprint).walk()
+            if part.kind == "task"
+        }
+        for part in weakest((part for part, _ in tasks.values()), MOST_WEAK):
             lowest = min((below for below in part.parts if below.score is not None), key=lambda below: below.score or 0.0)
-            yield WeakTask(**part_fields(row, part), ability=main.title, dataset=lowest.id)
+            yield WeakTask(**part_fields(row, part), ability=tasks[part.id][1], dataset=lowest.id)
 
 
 def _unread_replies(run: PastRun, models: Iterable[SystemRow]) -> Iterator[UnreadReplies]:
