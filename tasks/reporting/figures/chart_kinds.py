@@ -26,8 +26,8 @@ _NAME_TALL, _LINE = 24, 14
 """Pixels for the name of a row of ranges, and for each line below it."""
 
 _WHOLE_POINTS = 5
-_SCORE, _NAME_WIDE = 34, 250
-"""Pixels of a row of dots, and most of a name beside its score."""
+_SCORE, _NAME_WIDE, _MOST_ROWS = 32, 250, 12
+"""Pixels of a row of dots and of a name beside its score; most rows below each other."""
 
 _CELL, _LEAST_CELL, _CELL_TALL, _FEW_HEADS = 72, 40, 22, 6
 """Pixels of a cell of a grid, which is narrower where there are more columns than few."""
@@ -42,14 +42,17 @@ def draw_chart(figure: Chart) -> list[str]:
 
 
 def _panels(figure: Chart) -> Iterator[Chart]:
-    """Yield a figure for each series of dots, below its name; where each has one row of the same name, one of all rows."""
+    """Yield a figure for each series of dots, several for a long one; where each has one row of the same name, one of all rows."""
     if figure.kind != "dots":
         yield figure
     elif len(texts_at(figure.points, "y")) == 1:
         yield replace(figure, title="", points=tuple(point._replace(y=point.series or point.y) for point in figure.points))
     else:
         for series, points in groupby(figure.points, key=lambda point: point.series):
-            yield replace(figure, title=series, points=tuple(points))
+            rows = tuple(points)
+            size = math.ceil(len(rows) / math.ceil(len(rows) / _MOST_ROWS))
+            for start in range(0, len(rows), size):
+                yield replace(figure, title=series, points=rows[start : start + size])
 
 
 def _draw_dots(figure: Chart) -> str:

@@ -35,7 +35,7 @@ def rules(svg: str, colour: str) -> list[tuple[float, float]]:
 
 def test_a_score_lies_on_its_interval() -> None:
     svg = drawn("dots", Point("", "a", "S", 50.0, 0.0, 75.0), Point("", "b", "S"))
-    # 300 wide for 0 to 100: the dot at 150, its interval from 0 to 225; names stand in rows of 34, the dot 24 below their top.
+    # 300 wide for 0 to 100: the dot at 150, its interval from 0 to 225; names stand in rows of 32, the dot 24 below their top.
     assert re.findall(rf'transform="translate\(([\d.]+),([\d.]+)\)"[^>]*fill="{OURS}"', svg) == [("150", "24")]
     assert rules(svg, OURS) == [(0, 225)]
     assert [text for text in texts(svg) if not text.isdigit()] == ["a", "b", "50.0", "–", "S"]
@@ -54,6 +54,8 @@ def test_what_stands_beside_a_score() -> None:
 def test_a_row_each_is_one_panel() -> None:
     panels = drawn("dots", *(Point("", name, title, 1.0) for title in ("S", "T") for name in ("a", "b")))
     assert [text for text in texts(panels) if text in {"S", "T", "a", "b"}] == ["a", "b", "S", "a", "b", "T"]
+    long = drawn("dots", *(Point("", f"m{n}", "S", 1.0) for n in range(14)))
+    assert [text for text in texts(long) if text in {"S", "m0", "m6", "m7", "m13"}] == ["m0", "m6", "S", "m7", "m13", "S"]
     one = drawn("dots", *(Point("", "a", title, 1.0, anchor=f"m1-{title}") for title in ("S", "T")))
     assert [text for text in texts(one) if text in {"S", "T", "a"}] == ["S", "T"]
     assert re.findall(r'<a tabindex="-1" href="([^"]*)"', one) == ["#m1-S", "#m1-T"]
