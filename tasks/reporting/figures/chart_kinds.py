@@ -42,7 +42,7 @@ def draw_chart(figure: Chart) -> list[str]:
 
 
 def _panels(figure: Chart) -> Iterator[Chart]:
-    """Yield a figure for each series of dots, several for a long one; where each has one row of the same name, one of all rows."""
+    """Yield a figure for each series of dots, several for a long one; where each has one row of the same name, one of all."""
     if figure.kind != "dots":
         yield figure
     elif len(texts_at(figure.points, "y")) == 1:
