@@ -196,7 +196,7 @@ def _note(points: Sequence[Point]) -> str:
     }
     known = {point.series: point.beside.constant is not None for point in points}
     lacking = [title for title, is_known in known.items() if not is_known]
-    of = f" for {listed(lacking)}" if len(lacking) < len(known) else ""
+    of = f" for {listed(lacking)}" if 0 < len(lacking) < len(known) else ""
     without = f"No constant answer{of}: not every dataset is a choice." if lacking else ""
     return " ".join(filter(None, (*(sign for sign, is_there in signs.items() if is_there), without)))
 
