@@ -32,7 +32,6 @@ def figure(what: What, to: To, name: Name = HEADLINE, lake: opt.LakeFolder = Non
 
     A file that is there is replaced. Whatever other figures there are can be named too; a wrong name lists them.
     """
-    require_picture(to)
     folder = lake or DEFAULT_LAKE
     if what in list_blueprints() or Path(what).suffix in SUFFIXES:
         ranked = rank_stored_systems(what, folder, (), "corrected")
@@ -44,8 +43,8 @@ def figure(what: What, to: To, name: Name = HEADLINE, lake: opt.LakeFolder = Non
     CommandResult(0, DrawnFigure(of=of, name=name, file=str(to)), [f"{name} of {of}: {to}"]).finish(as_json=as_json)
 
 
-def require_picture(to: Path) -> None:
-    """Raise UsageError if a file has no name of a picture."""
+def write_picture(picture: str, to: Path) -> None:
+    """Write an SVG file, as PNG if its name ends so; UsageError: another name, LakeError: the disk refuses it."""
     if to.suffix not in PICTURES or to.is_dir():
         raise UsageError(
             "the picture needs a file name",
@@ -54,9 +53,4 @@ def require_picture(to: Path) -> None:
             got=str(to),
             next_step="for example --to picture.png",
         )
-
-
-def write_picture(picture: str, to: Path) -> None:
-    """Write an SVG file, as PNG if its name ends so; UsageError: another name, LakeError: the disk refuses it."""
-    require_picture(to)
     write_file(to, to_png(picture) if to.suffix == ".png" else picture.encode())

@@ -34,7 +34,7 @@ from tasks.reporting.content.verdicts import (
     total_cell,
 )
 from tasks.reporting.figures.palette import COLOURS
-from tasks.reporting.figures.pictures import draw_chart, draw_picture, to_png
+from tasks.reporting.figures.pictures import draw_panels, draw_picture, to_png
 from tasks.reporting.report import Report, build_report, partitions_table
 from tasks.reporting.run_figures import HEADLINE, source_of
 from tasks.reporting.system_tables import results_table, scores_table, weakest_table
@@ -154,7 +154,7 @@ def make_environment(ability_word: str = "ability") -> Environment:
         "worded_table": partial(worded_table, word=ability_word),
     }
     shared: dict[str, object] = {
-        "draw_chart": partial(draw_chart, word=ability_word),
+        "draw_panels": partial(draw_panels, word=ability_word),
         **{function.__name__: function for function in FUNCTIONS},
         "name_page": name_page,
         "name_total": name_total,

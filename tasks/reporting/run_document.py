@@ -1,16 +1,13 @@
 """Make the document of a run from its manifest and layers."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from operator import itemgetter
-from typing import Any
 
 import polars as pl
 
 from schemas.changes import RunChanges
 from schemas.documents.leaderboard import DimensionScore, SystemRow
 from schemas.documents.run import Agreement, Cost, RawScore, RunDocument, SystemRegression
-from schemas.documents.run_scores import AbilityScore, SettingGain, UnreadReplies, WeakTask
-from schemas.documents.score_part import ScorePart
+from schemas.documents.run_scores import SettingGain, UnreadReplies, WeakTask
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.roles import PEOPLE
 from schemas.usage import Usage, by_model, total
@@ -21,8 +18,8 @@ from tasks.leaderboard.ranking import run_rows
 from tasks.reporting.content.operations import cost_notes
 from tasks.reporting.content.request import read_lengths
 from tasks.reporting.content.score_tables import describe_headlines
-from tasks.reporting.content.score_tree import interval_of
-from tasks.reporting.content.tables import HIGHEST
+from tasks.reporting.content.score_tree import ability_scores, part_fields
+from tasks.reporting.content.tables import weakest
 from tasks.runs.failures import check_simulation, count_unread, failure_kinds
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_tables import System
@@ -43,7 +40,11 @@ def describe_run(manifest: RunManifest, lake: Lake) -> RunDocument:
         benchmark=manifest.benchmark,
         manifest=str(run_folder(lake.root, manifest.run) / MANIFEST),
         models=models,
-        abilities=tuple(_ability_scores(run, models)),
+        abilities=tuple(
+            score
+            for row in models
+            for score in ability_scores(row, scores_of(run.layers, System(row.model, row.setting)), run.blueprint)
+        ),
         weakest_tasks=tuple(_weakest_tasks(run, models)),
         gains=tuple(SettingGain(**row) for row in run.read("setting_gains").iter_rows(named=True)),
         unread=tuple(_unread_replies(run, models)),
@@ -69,36 +70,18 @@ def describe_run(manifest: RunManifest, lake: Lake) -> RunDocument:
     )
 
 
-def _ability_scores(run: PastRun, models: Iterable[SystemRow]) -> Iterator[AbilityScore]:
-    gate = run.blueprint.gate
-    for row in models:
-        scores = scores_of(run.layers, System(row.model, row.setting))
-        for main in (main for main in run.blueprint.abilities if main.dataset_ids):
-            part = explain_ability(scores, main, run.blueprint)
-            if gate and gate.ability == main.id:
-                low, high, threshold = row.gate_ci_low, row.gate_ci_high, gate.threshold
-                yield AbilityScore(**_part_score(row, part) | {"ci_low": low, "ci_high": high}, threshold=threshold)
-            else:
-                yield AbilityScore(**_part_score(row, part), threshold=None)
-
-
 def _weakest_tasks(run: PastRun, models: Iterable[SystemRow]) -> Iterator[WeakTask]:
     for row in models:
         scores = scores_of(run.layers, System(row.model, row.setting))
-        tasks = []
-        for main in run.blueprint.abilities:
-            parts = [part for part in explain_ability(scores, main, run.blueprint).walk() if part.kind == "task"]
-            tasks += [(part.score, part, main) for part in parts if part.score is not None and part.score < HIGHEST]
-        for _, part, main in sorted(tasks, key=itemgetter(0))[:MOST_WEAK]:
+        tasks = {
+            part.id: (part, main.title)
+            for main in run.blueprint.abilities
+            for part in explain_ability(scores, main, run.blueprint).walk()
+            if part.kind == "task"
+        }
+        for part in weakest((part for part, _ in tasks.values()), MOST_WEAK):
             lowest = min((below for below in part.parts if below.score is not None), key=lambda below: below.score or 0.0)
-            yield WeakTask(**_part_score(row, part), ability=main.title, dataset=lowest.id)
-
-
-def _part_score(row: SystemRow, part: ScorePart) -> dict[str, Any]:
-    """Return the fields of a PartScore."""
-    ends = interval_of(part)
-    limits = {"ci_low": ends and ends.low, "ci_high": ends and ends.high}
-    return {"model": row.model, "setting": row.setting, "id": part.id, "title": part.title, "score": part.score, **limits}
+            yield WeakTask(**part_fields(row, part), ability=tasks[part.id][1], dataset=lowest.id)
 
 
 def _unread_replies(run: PastRun, models: Iterable[SystemRow]) -> Iterator[UnreadReplies]:

@@ -1,6 +1,6 @@
 """The figures of a run or a leaderboard by name: those of any benchmark, and what benchmarks add as exhibits."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from schemas.blueprint import Blueprint
@@ -18,7 +18,6 @@ from tasks.runs.baselines import measure_datasets, score_constant_answers
 from tasks.runs.evidence import read_tables
 from tasks.runs.exhibits import RankedModels, lay_out_exhibits
 from tasks.runs.past_run import PastRun, no_rows
-from tasks.runs.sections import Block
 from tasks.scoring.published import paper_of
 from tasks.text.number_format import counted, listed, moment
 
@@ -42,21 +41,18 @@ def draw_figure(figures: Figures, name: str = HEADLINE) -> str:
     Raises:
         UsageError: if there is none of this name; it names those there are.
     """
-    by_name: dict[str, list[Chart]] = {}
+    names: dict[str, None] = {}
     for charts in figures.charts:
-        made: dict[str, list[Chart]] = {}
-        for own, chart in charts():
-            made.setdefault(own, []).append(chart)
-        by_name |= {own: drawn for own, drawn in made.items() if own not in by_name}
-        if name in by_name:
-            blueprint = figures.blueprint
-            return draw_picture(blueprint.title, name, by_name[name], figures.source, blueprint.ability_word)
+        made, blueprint = tuple(charts()), figures.blueprint
+        if drawn := [chart for own, chart in made if own == name]:
+            return draw_picture(blueprint.title, name, drawn, figures.source, blueprint.ability_word)
+        names |= dict.fromkeys(own for own, _ in made)
     raise UsageError(
         f"there is no figure {name} of {figures.about}",
         where="--name",
-        expected=f"one of {listed(list(by_name))}" if by_name else "a run with scores",
+        expected=f"one of {listed(list(names))}" if names else "a run with scores",
         got=name,
-        next_step="name one of these" if by_name else "moodflow runs show says what the run lacks",
+        next_step="name one of these" if names else "moodflow runs show says what the run lacks",
     )
 
 
@@ -71,8 +67,8 @@ def figures_of_run(run: PastRun) -> Figures:
 
     def sections() -> Named:
         data = read_tables(run, ("totals", "setting_gains", "needle_scores"), {}).data
-        yield from _charts("gains", lay_out_gains(data))
-        yield from _charts("needles", lay_out_needles(data))
+        for name, blocks in (("gains", lay_out_gains(data)), ("needles", lay_out_needles(data))):
+            yield from ((name, chart) for block in blocks for chart in block.charts)
 
     source = source_of(run.manifest, run.blueprint)
     return Figures(f"run {run.name}", source, run.blueprint, (systems, sections, lambda: _exhibited(models, ())))
@@ -110,10 +106,6 @@ def _constants(run: PastRun) -> Mapping[str, float]:
     return score_constant_answers(run.blueprint, measure_datasets(run.blueprint, run.read("items"), answers))
 
 
-def _charts(name: str, blocks: Iterable[Block]) -> Iterator[tuple[str, Chart]]:
-    yield from ((name, chart) for block in blocks for chart in block.charts)
-
-
-def _exhibited(models: RankedModels, groups: Sequence[Group]) -> Iterator[tuple[str, Chart]]:
+def _exhibited(models: RankedModels, groups: Sequence[Group]) -> Named:
     for apart, name, block in lay_out_exhibits(models, groups):
         yield from ((name, replace(chart, title=f"{chart.title}{apart}")) for chart in block.charts)

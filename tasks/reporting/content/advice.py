@@ -4,13 +4,10 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from tasks.reporting.content.tables import RawRow
 from tasks.runs.answers import ScoredItem
 from tasks.text.number_format import count, counted, number, percent, share_of, shorten
-
-AdviceKind = Literal["instrument", "format", "guessing", "language", "confusion", "precision"]
 
 UNPARSED_SHARE = 0.10
 LANGUAGE_GAP = 0.15
@@ -22,14 +19,6 @@ MIN_CONFUSIONS = 3
 WIDE_POINTS = 20.0
 AIM_HALF_WIDTH = 5.0
 LANGUAGES = {"en": "English", "zh": "Chinese"}
-
-
-@dataclass(frozen=True)
-class Advice:
-    """One finding about a weak task and what follows from it."""
-
-    kind: AdviceKind
-    text: str
 
 
 @dataclass(frozen=True)
@@ -52,11 +41,11 @@ class AdviceOptions:
     broken: Mapping[str, str] = field(default_factory=dict)
 
 
-def advise(diagnoses: tuple[Diagnosis, ...], options: AdviceOptions) -> tuple[Advice, ...]:
+def advise(diagnoses: tuple[Diagnosis, ...], options: AdviceOptions) -> tuple[str, ...]:
     """Return findings about every dataset of a weak task with a score."""
     broken = dict.fromkeys(options.broken.get(diagnosis.raw.path.dataset) for diagnosis in diagnoses)
     step = "Mend it first: the score says more about it than about the model."
-    findings = [Advice("instrument", f"An instrument failed: {words}. {step}") for words in broken if words]
+    findings = [f"An instrument failed: {words}. {step}" for words in broken if words]
     for diagnosis in diagnoses:
         findings += _on_format(diagnosis, options)
         findings += _on_guessing(diagnosis)
@@ -66,7 +55,7 @@ def advise(diagnoses: tuple[Diagnosis, ...], options: AdviceOptions) -> tuple[Ad
     return tuple(findings)
 
 
-def _on_format(diagnosis: Diagnosis, options: AdviceOptions) -> Iterator[Advice]:
+def _on_format(diagnosis: Diagnosis, options: AdviceOptions) -> Iterator[str]:
     raw = diagnosis.raw
     share = share_of(raw.n_unparsed, raw.n_scored)
     if share is None or share < UNPARSED_SHARE:
@@ -78,10 +67,10 @@ def _on_format(diagnosis: Diagnosis, options: AdviceOptions) -> Iterator[Advice]
         step = f", {count(cut_off)} of them cut off at the token limit. {limit}"
     else:
         step = ". Check the chat template and that the model follows the format it is told; compare the replies below."
-    yield Advice("format", f"{seen}{step}")
+    yield f"{seen}{step}"
 
 
-def _on_guessing(diagnosis: Diagnosis) -> Iterator[Advice]:
+def _on_guessing(diagnosis: Diagnosis) -> Iterator[str]:
     raw = diagnosis.raw
     readable = raw.n_scored - raw.n_unparsed
     if raw.path.spec.metric != "accuracy" or raw.baselines.constant is None or raw.value is None or not readable:
@@ -95,20 +84,18 @@ def _on_guessing(diagnosis: Diagnosis) -> Iterator[Advice]:
     seen = f"{raw.path.title}: an accuracy of {number(accuracy, 3)}{among}"
     always = f"{always} ({number(to_beat, 3)})"
     if accuracy <= to_beat:
-        yield Advice(
-            "guessing",
+        yield (
             f"{seen} is no better than {always}. There is no sign yet that the model understands the question: it may be "
-            "guessing or preferring a position.",
+            "guessing or preferring a position."
         )
     elif not raw.n_unparsed and raw.ci_low is not None and raw.ci_low <= to_beat:
-        yield Advice(
-            "guessing",
+        yield (
             f"{seen} cannot be told from {always}: its interval begins at {number(raw.ci_low, 3)}. Treat it as guessing until "
-            "more items say otherwise.",
+            "more items say otherwise."
         )
 
 
-def _on_languages(diagnosis: Diagnosis) -> Iterator[Advice]:
+def _on_languages(diagnosis: Diagnosis) -> Iterator[str]:
     groups: dict[str, list[float]] = {}
     for answer in diagnosis.answers:
         if answer.score["value"] is not None:
@@ -118,14 +105,13 @@ def _on_languages(diagnosis: Diagnosis) -> Iterator[Advice]:
         return
     low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
     if means[high] - means[low] >= LANGUAGE_GAP:
-        yield Advice(
-            "language",
+        yield (
             f"{diagnosis.raw.path.title}: {LANGUAGES[low]} items do worse than {LANGUAGES[high]} ones ({number(means[low], 2)} "
-            f"against {number(means[high], 2)} per item). Look at the {LANGUAGES[low]} replies first.",
+            f"against {number(means[high], 2)} per item). Look at the {LANGUAGES[low]} replies first."
         )
 
 
-def _on_confusion(diagnosis: Diagnosis) -> Iterator[Advice]:
+def _on_confusion(diagnosis: Diagnosis) -> Iterator[str]:
     pairs: Counter[tuple[str, str]] = Counter()
     for answer in diagnosis.answers:
         gold, predicted = answer.score["gold"], answer.score["predicted"]
@@ -136,12 +122,10 @@ def _on_confusion(diagnosis: Diagnosis) -> Iterator[Advice]:
     names, times = min(pairs.items(), key=lambda entry: (-entry[1], entry[0]))
     gold, predicted = (shorten(name, LABEL_LENGTH) for name in names)
     if times >= MIN_CONFUSIONS:
-        yield Advice(
-            "confusion", f"{diagnosis.raw.path.title}: the commonest mistake is {gold} taken for {predicted} ({times} times)."
-        )
+        yield f"{diagnosis.raw.path.title}: the commonest mistake is {gold} taken for {predicted} ({times} times)."
 
 
-def _on_precision(diagnosis: Diagnosis, options: AdviceOptions) -> Iterator[Advice]:
+def _on_precision(diagnosis: Diagnosis, options: AdviceOptions) -> Iterator[str]:
     raw = diagnosis.raw
     if raw.interval_0_100 is None or (spread := raw.interval_0_100.high - raw.interval_0_100.low) <= WIDE_POINTS:
         return
@@ -152,4 +136,4 @@ def _on_precision(diagnosis: Diagnosis, options: AdviceOptions) -> Iterator[Advi
         step = "The dataset has no more items; add a second dataset to the task."
     else:
         step = f"About {count(needed)} items would narrow it to plus or minus {number(AIM_HALF_WIDTH, 0)}; raise --sample."
-    yield Advice("precision", f"{seen}. {step}")
+    yield f"{seen}. {step}"

@@ -7,11 +7,13 @@ run, are put together from those of their parts.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import sqrt
+from typing import Any
 
-from schemas.blueprint import Ability
+from schemas.blueprint import Ability, Blueprint
+from schemas.documents.leaderboard import JudgedTotal
+from schemas.documents.run_scores import AbilityScore
 from schemas.documents.score_part import ScorePart
 from schemas.vocabulary import Level
-from tasks.reporting.content.advice import Advice
 from tasks.reporting.content.caveats import MissingScores
 from tasks.reporting.content.tables import HIGHEST, RawRow, ScoreInterval, has_levels, rescale_interval
 from tasks.reporting.content.verdicts import TotalVerdict
@@ -44,7 +46,7 @@ class Node:
     reason: str | None
     children: tuple["Node", ...] = ()
     numbers: tuple[RawRow, ...] = ()
-    advice: tuple[Advice, ...] = ()
+    advice: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
 
     def walk(self) -> Iterator["Node"]:
@@ -130,6 +132,22 @@ def _with_rows(node: Node, finding: Weakness) -> Node:
         numbers=tuple(row for row in finding.numbers if row.path.dataset == node.part.id),
         examples=tuple(example for example in finding.examples if example.dataset == node.part.id),
     )
+
+
+def ability_scores(row: JudgedTotal, scores: Scores, blueprint: Blueprint) -> Iterator[AbilityScore]:
+    """Yield the scores of a system's main abilities; the interval of a gate is that of its total's row."""
+    for main in (main for main in blueprint.abilities if main.dataset_ids):
+        gate = blueprint.gate if blueprint.gate and blueprint.gate.ability == main.id else None
+        fields = part_fields(row, explain_ability(scores, main, blueprint))
+        ends = {"ci_low": row.gate_ci_low, "ci_high": row.gate_ci_high} if gate else {}
+        yield AbilityScore(**fields | ends, threshold=gate.threshold if gate else None)
+
+
+def part_fields(row: JudgedTotal, part: ScorePart) -> dict[str, Any]:
+    """Return the fields of a PartScore."""
+    ends = interval_of(part)
+    limits = {"ci_low": ends and ends.low, "ci_high": ends and ends.high}
+    return {"model": row.model, "setting": row.setting, "id": part.id, "title": part.title, "score": part.score, **limits}
 
 
 def interval_of(part: ScorePart) -> ScoreInterval | None:

@@ -1,26 +1,22 @@
 """Describe figures of systems that are shown together: totals beside the gate, abilities, and the map of tasks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from statistics import fmean
 
-from schemas.blueprint import Ability, Blueprint
+from schemas.blueprint import Blueprint
 from schemas.chart import Beside, Chart, Point
 from schemas.documents.leaderboard import JudgedTotal, SystemRow
-from schemas.documents.score_part import ScorePart
 from schemas.paper import LIKENESS, Comparability
-from schemas.table import Column, Interval, Table, columns
-from tasks.reporting.content.score_tree import LETTERS, interval_of
-from tasks.reporting.content.tables import ScoreInterval, metric_paths, task_paths
+from schemas.table import Column, Interval, Table, Value, columns
+from tasks.reporting.content.score_tree import LETTERS, ability_scores
+from tasks.reporting.content.tables import metric_paths, rescale_interval, task_paths
 from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, System
-from tasks.runs.score_tree import Scores, explain_ability, scores_of
+from tasks.runs.score_tree import Scores, scores_of
 from tasks.scoring.published import TOTAL, PublishedTable, as_table, published_of
 from tasks.text.number_format import interval, listed, number, say_ends
-
-HOLLOW = "Hollow: a total that the veto makes 0, or no total of the benchmark."
 
 MOST = 24
 """Rows of a figure; more cannot be told apart, and make a page heavy."""
@@ -86,59 +82,48 @@ def chart_systems(systems: Sequence[ShownSystem], blueprint: Blueprint) -> dict[
 
 def _chart_headline(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Chart:
     """Return the totals, ranked, and what the gate requires; of one system its abilities stand below its total."""
-    mains = _measured(blueprint)
     points = [_total_point(each) for each in systems]
-    if len(systems) == 1:
-        points += [_ability_point(systems[0], main, blueprint) for main in mains]
-    elif blueprint.gate:
-        (gate,) = (main for main in mains if main.id == blueprint.gate.ability)
-        points += [_ability_point(each, gate, blueprint) for each in systems]
+    abilities = [point for each in systems for point in _ability_points(each, blueprint)]
+    points += [point for point in abilities if len(systems) == 1 or point.beside.threshold is not None]
     title = f"Total of {systems[0].name}" if len(systems) == 1 else "Totals"
     return _dots(title, _say_totals(systems), points)
 
 
 def _chart_abilities(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Chart:
     """Return the main abilities; of a benchmark with one of these, the scores that lead its report."""
-    mains = _measured(blueprint)
-    points = [_ability_point(each, main, blueprint) for main in mains for each in systems]
-    if len(mains) == 1:
+    by_ability = [*zip(*(_ability_points(each, blueprint) for each in systems), strict=True)]
+    points = [point for same in by_ability for point in same]
+    if len(by_ability) == 1:
         points = [*_headline_points(systems, blueprint)] or points
-    by_title: dict[str, list[float]] = {}
-    for point in points:
-        by_title.setdefault(point.series, []).extend([] if point.value is None else [point.value])
-    means = {title: fmean(values) for title, values in by_title.items() if values}
-    words = say_ends("The score" if len(systems) == 1 else "The mean score", means) if means else "Nothing was scored."
-    return _dots("Abilities", words, points)
+    return _dots("Abilities", _say_means(systems, [(point.series, point.value) for point in points]), points)
 
 
 def _chart_map(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Chart:
     """Return the score of each system on each task, below the ability that the task belongs to."""
-    paths = task_paths(blueprint)
-    scores = {
-        (path.task.id, each.name): each.scores.row("task_scores", path.task.id).get("score_0_100")
-        for path in paths
-        for each in systems
-    }
-    points = tuple(
-        Point(each.name, path.task.title, of, scores[path.task.id, each.name])
-        for path in paths
-        for of in ["" if path.main.title == path.task.title else path.main.title]
-        for each in systems
-    )
-    by_task = {path.task: [score for each in systems if (score := scores[path.task.id, each.name]) is not None] for path in paths}
-    means = {task.title: fmean(values) for task, values in by_task.items() if values}
-    words = say_ends("The score" if len(systems) == 1 else "The mean score", means) if means else "Nothing was scored."
+    points, lines = list[Point](), list[Sequence[Value]]()
+    for path in task_paths(blueprint):
+        title, main = path.task.title, path.main.title
+        scores = [each.scores.row("task_scores", path.task.id).get("score_0_100") for each in systems]
+        above = "" if main == title else main
+        points += [Point(each.name, title, above, score) for each, score in zip(systems, scores, strict=True)]
+        lines.append((main, title, *scores))
     heads = (*columns("name", "Ability", "Task"), *columns("score", *(each.name for each in systems), digits=1))
-    lines = [(path.main.title, path.task.title, *(scores[path.task.id, each.name] for each in systems)) for path in paths]
-    return Chart("Tasks by model", words, "grid", points, Table(heads, lines, "Tasks by model"))
+    words = _say_means(systems, [(str(point.y), point.value) for point in points])
+    return Chart("Tasks by model", words, "grid", tuple(points), Table(heads, lines, "Tasks by model"))
+
+
+def _say_means(systems: Sequence[ShownSystem], scores: Iterable[tuple[str, float | None]]) -> str:
+    """Return which of the scores, by title, are the highest and the lowest."""
+    by_title: dict[str, list[float]] = {}
+    for title, score in scores:
+        if score is not None:
+            by_title.setdefault(title, []).append(score)
+    means = {title: fmean(values) for title, values in by_title.items()}
+    return say_ends("The score" if len(systems) == 1 else "The mean score", means) if means else "Nothing was scored."
 
 
 def _dots(title: str, words: str, points: Sequence[Point]) -> Chart:
     return Chart(title, words, "dots", tuple(points), _numbers(points, title), note=_note(points))
-
-
-def _measured(blueprint: Blueprint) -> list[Ability]:
-    return [main for main in blueprint.abilities if main.dataset_ids]
 
 
 def _total_point(shown: ShownSystem) -> Point:
@@ -155,20 +140,17 @@ def _total_point(shown: ShownSystem) -> Point:
     )
 
 
-def _ability_point(shown: ShownSystem, main: Ability, blueprint: Blueprint) -> Point:
-    part = explain_ability(shown.scores, main, blueprint)
-    gate = blueprint.gate if blueprint.gate and blueprint.gate.ability == main.id else None
-    ends = Interval.of(shown.total.gate_ci_low, shown.total.gate_ci_high) if gate else None
-    title = f"{main.title} (gate: {number(gate.threshold, 0)})" if gate else main.title
-    likeness = shown.record.abilities.get(main.id, LIKENESS[-1]) if shown.record else LIKENESS[-1]
-    published = _published(shown, main.id, likeness)
-    beside = Beside(shown.constants.get(main.id), gate.threshold if gate else None, published)
-    anchor = shown.point_at(f"{LETTERS['ability']}-{main.id}")
-    return _part_point(shown, title, part, ends or interval_of(part))._replace(beside=beside, anchor=anchor)
-
-
-def _part_point(shown: ShownSystem, title: str, part: ScorePart, ends: Interval | ScoreInterval | None) -> Point:
-    return Point("", shown.name, title, part.score, *((ends.low, ends.high) if ends else (None, None)))
+def _ability_points(shown: ShownSystem, blueprint: Blueprint) -> list[Point]:
+    points = []
+    for ability in ability_scores(shown.total, shown.scores, blueprint):
+        gate = "" if ability.threshold is None else f" (gate: {number(ability.threshold, 0)})"
+        likeness = shown.record.abilities.get(ability.id, LIKENESS[-1]) if shown.record else LIKENESS[-1]
+        published = _published(shown, ability.id, likeness)
+        beside = Beside(shown.constants.get(ability.id), ability.threshold, published)
+        score = (ability.score, ability.ci_low, ability.ci_high)
+        anchor = shown.point_at(f"{LETTERS['ability']}-{ability.id}")
+        points.append(Point("", shown.name, f"{ability.title}{gate}", *score, beside=beside, anchor=anchor))
+    return points
 
 
 def _published(shown: ShownSystem, name: str, likeness: str) -> Interval | None:
@@ -178,17 +160,12 @@ def _published(shown: ShownSystem, name: str, likeness: str) -> Interval | None:
 
 def _headline_points(systems: Sequence[ShownSystem], blueprint: Blueprint) -> Iterator[Point]:
     """Yield the scores that lead a report, by title."""
-    paths = [path for path in metric_paths(blueprint) if path.spec.headline]
-    parts = {
-        (each.name, of.dataset, of.method, of.metric): part
-        for each in systems
-        for main in _measured(blueprint)
-        for part in explain_ability(each.scores, main, blueprint).walk()
-        if (of := part.measured)
-    }
-    for path, each in product(paths, systems):
-        part = parts[each.name, *path.key]
-        yield _part_point(each, path.spec.headline or "", part, interval_of(part))
+    for path in metric_paths(blueprint):
+        for each in systems if path.spec.headline else ():
+            row = each.scores.row("normalized_scores", *path.key) | each.scores.row("raw_scores", *path.key)
+            ends = rescale_interval(path.spec.normalisation, row.get("ci_low"), row.get("ci_high"))
+            low, high = (ends.low, ends.high) if ends else (None, None)
+            yield Point("", each.name, path.spec.headline or "", row.get("normalized_0_100"), low, high)
 
 
 def _say_totals(systems: Sequence[ShownSystem]) -> str:
@@ -207,11 +184,21 @@ def _say_totals(systems: Sequence[ShownSystem]) -> str:
 
 def _note(points: Sequence[Point]) -> str:
     """Return how to read the figure, and which of its scores no constant answer has."""
+    constants, gates, published = (
+        any(each is not None for each in beside) for beside in zip(*(p.beside for p in points), strict=True)
+    )
+    signs = {
+        "Line: 95 % interval.": any(point.low is not None for point in points),
+        "Hollow: before the veto, or no total.": any(point.is_hollow for point in points),
+        "Dark tick: best constant answer.": constants,
+        "Brown tick: gate.": gates,
+        "Grey band: published models.": published,
+    }
     known = {point.series: point.beside.constant is not None for point in points}
     lacking = [title for title, is_known in known.items() if not is_known]
     of = f" for {listed(lacking)}" if 0 < len(lacking) < len(known) else ""
-    without = f"No constant answer is known{of}: not every dataset is a choice." if lacking else ""
-    return f"{HOLLOW if any(point.is_hollow for point in points) else ''} {without}".strip()
+    without = f"No constant answer{of}: not every dataset is a choice." if lacking else ""
+    return " ".join(filter(None, (*(sign for sign, is_there in signs.items() if is_there), without)))
 
 
 def _numbers(points: Sequence[Point], title: str) -> Table:

@@ -1,6 +1,6 @@
 """Turn score layers into rows for readers, along the paths of a blueprint. Null stays null and carries its reason."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from schemas.blueprint import Ability, Blueprint, MethodSpec, MetricSpec, Task
@@ -133,6 +133,12 @@ def task_rows(data: ReportData, scores: Scores, missing: MissingScores) -> tuple
         unscored = [dataset.id for dataset in part.parts if dataset.score is None]
         rows.append(TaskRow(path, part, missing.reasons(scores.system, unscored) if unscored else None))
     return tuple(rows)
+
+
+def weakest(tasks: Iterable[ScorePart], most: int) -> list[ScorePart]:
+    """Return the tasks with the lowest scores, lowest first; neither full scores nor missing ones are weak."""
+    scored = [(part.score, part.id, part) for part in tasks if part.score is not None and part.score < HIGHEST]
+    return [part for *_, part in sorted(scored, key=lambda entry: entry[:2])[:most]]
 
 
 def raw_rows(data: ReportData, scores: Scores, missing: MissingScores) -> tuple[RawRow, ...]:

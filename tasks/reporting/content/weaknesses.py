@@ -8,7 +8,7 @@ from operator import attrgetter
 from schemas.documents.answered_item import ShownOption
 from schemas.question_types import QUESTION_TYPES
 from schemas.table import Table
-from tasks.reporting.content.advice import Advice, AdviceOptions, Diagnosis, advise
+from tasks.reporting.content.advice import AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.evidence import (
     DialogueLine,
     Excerpt,
@@ -20,7 +20,7 @@ from tasks.reporting.content.evidence import (
     prompt_chunks,
     ratings_table,
 )
-from tasks.reporting.content.tables import RawRow, TaskRow
+from tasks.reporting.content.tables import RawRow, TaskRow, weakest
 from tasks.runs.answers import ScoredItem, collect_answers, explain_answer, shown_options
 from tasks.runs.run_tables import ReportData, Row, System
 
@@ -131,7 +131,6 @@ def _options(answer: ScoredItem) -> tuple[ShownOption, ...]:
 
 
 WEAKEST = 5
-FULL_SCORE = 100.0
 TEXT_BUDGET = 250_000
 """Characters of context, reply and reasoning shown in full over a whole report, in examples of the weakest tasks alone."""
 
@@ -153,7 +152,7 @@ class Weakness:
 
     task: TaskRow
     numbers: tuple[RawRow, ...]
-    advice: tuple[Advice, ...]
+    advice: tuple[str, ...]
     examples: tuple[Example, ...]
 
 
@@ -168,13 +167,9 @@ def find_reasons(data: ReportData, system: System, tasks: tuple[TaskRow, ...], r
 
 
 def weakest_tasks(tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, ...]:
-    """Return the five tasks with the lowest scores, lowest first; neither full scores nor missing ones are weak."""
-    scored = [(task.part.score, task.part.id, task) for task in tasks if _is_short(task)]
-    return tuple(task for _, _, task in sorted(scored, key=lambda entry: entry[:2])[:WEAKEST])
-
-
-def _is_short(task: TaskRow) -> bool:
-    return task.part.score is not None and task.part.score < FULL_SCORE
+    """Return the five tasks with the lowest scores, lowest first."""
+    rows = {task.part.id: task for task in tasks}
+    return tuple(rows[part.id] for part in weakest((task.part for task in tasks), WEAKEST))
 
 
 def text_limit(systems: int) -> int:
@@ -207,7 +202,7 @@ def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow
     told = {example.dataset for example in examples}
     each = examples_of_others(systems, len(data.blueprint.datasets))
     others = [row for d in diagnoses if d.raw.path.dataset not in told for row in islice(pick_rows(d), each)]
-    advice = advise(diagnoses, options) if _is_short(task) else ()
+    advice = advise(diagnoses, options) if weakest((task.part,), 1) else ()
     return Weakness(task, numbers, advice, (*examples, *others))
 
 

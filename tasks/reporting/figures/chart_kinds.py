@@ -2,17 +2,17 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
 from statistics import mean, median
-from typing import Any, Literal
-
-import altair as alt
-from altair.utils import schemapi
+from textwrap import wrap
 
 from schemas.chart import MOST_LINES, Axis, Chart, Point, quartiles
-from tasks.reporting.figures.drawing import Values, at_pixel, chart, draw, row_names, score_axis
-from tasks.reporting.figures.palette import GATE, INK, MUTED, OURS, PUBLISHED, ROW, SERIES, SMALL
-from tasks.text.number_format import shorten
+from tasks.reporting.figures.drawing import Spec, colours, draw, layer, row_axis, row_names, scale_of, score_axis, texts_at
+from tasks.reporting.figures.palette import GATE, HEAT, INK, MUTED, OURS, PUBLISHED, ROW, SMALL, WIDTH
+from tasks.runs.run_tables import Row
+from tasks.text.number_format import number, shorten
 
 _WIDE, _TALL = 380, 260
 _LABEL_TALL = 0.05
@@ -21,37 +21,131 @@ _LABEL_TALL = 0.05
 _LABEL_WIDE = 0.23
 """Share of the width of all dots that a label takes."""
 
-_MARGIN = 5
-_TICKS = 6
-_NAME_LONG = 50
+_NAME_LONG, _TITLE_LONG = 50, 36
 _NAME_TALL, _LINE = 24, 14
 """Pixels for the name of a row of ranges, and for each line below it."""
 
 _WHOLE_POINTS = 5
+_SCORE, _NAME_WIDE, _MOST_ROWS = 32, 250, 12
+"""Pixels of a row of dots and of a name beside its score; most rows below each other."""
+
+_CELL, _LEAST_CELL, _CELL_TALL, _FEW_HEADS = 72, 40, 22, 6
+"""Pixels of a cell of a grid, which is narrower where there are more columns than few."""
+
+_LETTERS = 1.7
+"""Letters on a line as wide as they are tall."""
 
 
-def draw_chart(figure: Chart) -> str:
-    """Draw a figure of any kind, unchecked against the library's schema: that takes longer than to draw it."""
-    with schemapi.debug_mode(arg=False):
-        return _KINDS[figure.kind](figure)
+def draw_chart(figure: Chart) -> list[str]:
+    """Draw the panels of a figure of any kind."""
+    return [_KINDS[panel.kind](panel) for panel in _panels(figure)]
+
+
+def _panels(figure: Chart) -> Iterator[Chart]:
+    """Yield a figure for each series of dots, several for a long one; where each has one row of the same name, one of all."""
+    if figure.kind != "dots":
+        yield figure
+    elif len(texts_at(figure.points, "y")) == 1:
+        yield replace(figure, title="", points=tuple(point._replace(y=point.series or point.y) for point in figure.points))
+    else:
+        for series, points in groupby(figure.points, key=lambda point: point.series):
+            rows = tuple(points)
+            size = math.ceil(len(rows) / math.ceil(len(rows) / _MOST_ROWS))
+            for start in range(0, len(rows), size):
+                yield replace(figure, title=series, points=rows[start : start + size])
+
+
+def _draw_dots(figure: Chart) -> str:
+    """Draw below the name of each row its score as a dot on its interval, and what it is seen beside."""
+    names, values = list[Row](), list[Row]()
+    for row, point in enumerate(figure.points):
+        constant, gate, published = point.beside
+        names.append({"y": _SCORE * row + _LINE / 2, "name": _row_name(point), "score": number(point.value)})
+        beside = {"constant": constant, "gate": gate, "from": published and published.low, "to": published and published.high}
+        values.append(point._asdict() | beside | {"y": _SCORE * row + _NAME_TALL, "link": f"#{point.anchor}"})
+    height = _SCORE * len(names)
+    x, y = score_axis("value", figure.x), _down(height)
+    links: Spec = {"href": "link"} if all(point.anchor for point in figure.points) else {}
+    tick = {"type": "tick", "orient": "vertical"}
+    layers = [
+        layer(names, {"type": "text", "align": "left", "limit": _NAME_WIDE}, x={"value": 0}, y=y, text="name"),
+        layer(names, {"type": "text", "align": "right"}, x={"value": WIDTH}, y=y, text="score"),
+        layer(_with("from", values), {"type": "rule", "color": PUBLISHED, "strokeWidth": 14}, x="from", x2="to", y=y),
+        layer(_with("gate", values), {**tick, "color": GATE, "thickness": 2.5, "size": 20}, x="gate", y=y),
+        layer(_with("constant", values), {**tick, "color": INK, "thickness": 2, "size": 14}, x="constant", y=y),
+        layer(_with("low", values), {"type": "rule", "color": OURS, "strokeWidth": 2}, x="low", x2="high", y=y),
+        *(
+            layer(
+                [value for value in _with("value", values) if value["is_hollow"] == is_hollow],
+                {"type": "point", "color": OURS, "filled": not is_hollow, "size": 80, "opacity": 1},
+                x=x,
+                y=y,
+                **links,
+            )
+            for is_hollow in (False, True)
+        ),
+    ]
+    return draw(layers, height, title=wrap(figure.title, _TITLE_LONG))
+
+
+def _with(field: str, values: Sequence[Row]) -> list[Row]:
+    return [value for value in values if value[field] is not None]
+
+
+def _down(height: float) -> Spec:
+    """Return a vertical axis in pixels from the top."""
+    return {"field": "y", "type": "quantitative", "scale": {"domain": [height, 0], "nice": False}, "axis": None}
+
+
+def _row_name(point: Point) -> str:
+    """Return a name with its remark; a long one loses its middle, since names of models often differ at the end."""
+    name = f"{point.y} ({point.x})" if point.x else str(point.y)
+    return name if len(name) <= _TITLE_LONG else f"{name[: _TITLE_LONG // 2]}…{name[-_TITLE_LONG // 2 :]}"
+
+
+def _draw_grid(figure: Chart) -> str:
+    """Draw a heat map; a cell without a value has a dash. The name of a series is a row of its own, above its rows."""
+    cells = [
+        {"x": point.x, "row": f"{point.series}\t{point.y}", "value": point.value, "text": number(point.value)}
+        for point in figure.points
+    ]
+    both = [name for point in figure.points for name in (f"{point.series}\t", f"{point.series}\t{point.y}")]
+    rows, heads = [name for name in dict.fromkeys(both) if name != "\t"], texts_at(figure.points, "x")
+    wide = _CELL if len(heads) <= _FEW_HEADS else _LEAST_CELL
+    is_upright = max(map(len, heads)) * SMALL < wide * _LETTERS
+    bare = {"title": None, "domain": False, "ticks": False}
+    look = {
+        **bare,
+        "labelExpr": "split(datum.label, '\t')[1] || split(datum.label, '\t')[0]",
+        "labelFontWeight": {"condition": {"test": "test(/\\t$/, datum.value)", "value": "bold"}, "value": "normal"},
+        "labelLimit": 180,
+    }
+    turned = {**bare, "orient": "top", "labelAngle": 0 if is_upright else -90, "labelLimit": 150}
+    x = {"field": "x", "type": "ordinal", "sort": heads, "scale": {"paddingInner": 0.04}, "axis": turned}
+    y = {"field": "row", "type": "ordinal", "scale": {"domain": rows, "paddingInner": 0.08}, "axis": look}
+    steps = {"type": "threshold", "domain": [*range(10, 100, 10)], "range": [*HEAT]}
+    colour = {"field": "value", "type": "quantitative", "scale": steps, "legend": None}
+    layers = [
+        layer(_with("value", cells), {"type": "rect"}, x=x, y=y, color=colour),
+        layer(cells, {"type": "text", "fontSize": SMALL}, x=x, y=y, text="text"),
+    ]
+    return draw(layers, {"step": _CELL_TALL}, {"step": wide})
 
 
 def _draw_boxes(figure: Chart) -> str:
     """Draw a box plot per row of values, beside a paper's one's own values as lines."""
     own = [point for point in figure.points if point.is_own] if any(not point.is_own for point in figure.points) else []
     rows, ends = _values_by_row(figure.points), ("low", "quarter", "middle", "three_quarters", "high")
-    y = alt.Y("row:N", sort=[*rows], axis=None)
-    base = chart([{"row": name, **dict(zip(ends, quartiles(values), strict=True))} for name, values in rows.items()])
+    boxes = [{"row": name, **dict(zip(ends, quartiles(values), strict=True))} for name, values in rows.items()]
+    y, tick = row_axis([*rows]), {"type": "tick", "thickness": 2}
     layers = [
-        row_names([*rows], y),
-        base.mark_rule(color=MUTED).encode(x=score_axis("low:Q", figure.x), x2=alt.X2("high:Q"), y=y),
-        base.mark_bar(color=PUBLISHED, height=18).encode(x=alt.X("quarter:Q"), x2=alt.X2("three_quarters:Q"), y=y),
-        base.mark_tick(color=INK, thickness=2, size=18).encode(x=alt.X("middle:Q"), y=y),
-        chart([{"row": point.y, "score": point.x} for point in own])
-        .mark_tick(color=OURS, thickness=2, size=20)
-        .encode(x=alt.X("score:Q"), y=y),
+        row_names([*rows]),
+        layer(boxes, {"type": "rule", "color": MUTED}, x=score_axis("low", figure.x), x2="high", y=y),
+        layer(boxes, {"type": "bar", "color": PUBLISHED, "height": 18}, x="quarter", x2="three_quarters", y=y),
+        layer(boxes, {**tick, "color": INK, "size": 18}, x="middle", y=y),
+        layer([{"row": point.y, "score": point.x} for point in own], {**tick, "color": OURS, "size": 20}, x="score", y=y),
     ]
-    return draw(layers, alt.Step(ROW))
+    return draw(layers, {"step": ROW})
 
 
 def _values_by_row(points: Sequence[Point]) -> dict[str, list[float]]:
@@ -64,104 +158,102 @@ def _values_by_row(points: Sequence[Point]) -> dict[str, list[float]]:
 
 def _draw_strips(figure: Chart) -> str:
     """Draw values as lines, one's own in colour, medians thicker, means as dots."""
-    values: Values = [{"row": str(point.y), "score": point.x, "is_own": point.is_own} for point in figure.points]
-    names = list(dict.fromkeys(value["row"] for value in values))
-    averages: Values = [
+    values = [{"row": str(point.y), "score": point.x, "is_own": point.is_own} for point in figure.points]
+    averages = [
         {"row": name, "mean": mean(scores), "middle": median(scores)} for name, scores in _values_by_row(figure.points).items()
     ]
-    x, y = score_axis("score:Q", figure.x), alt.Y("row:N", sort=names, axis=None)
+    names = list(dict.fromkeys(str(point.y) for point in figure.points))
+    x, y, tick = score_axis("score", figure.x), row_axis(names), {"type": "tick", "size": 20}
     layers = [
-        row_names(names, y),
+        row_names(names),
         *(
-            chart([value for value in values if value["is_own"] == is_own])
-            .mark_tick(color=OURS if is_own else PUBLISHED, thickness=2, size=20)
-            .encode(x=x, y=y)
-            for is_own in (False, True)
+            layer([value for value in values if value["is_own"] == is_own], {**tick, "color": colour, "thickness": 2}, x=x, y=y)
+            for is_own, colour in ((False, PUBLISHED), (True, OURS))
         ),
-        chart(averages).mark_tick(color=INK, thickness=3, size=20).encode(x=alt.X("middle:Q"), y=y),
-        chart(averages).mark_point(color=GATE, filled=True, size=40, opacity=1).encode(x=alt.X("mean:Q"), y=y),
+        layer(averages, {**tick, "color": INK, "thickness": 3}, x="middle", y=y),
+        layer(averages, {"type": "point", "color": GATE, "filled": True, "size": 40, "opacity": 1}, x="mean", y=y),
     ]
-    return draw(layers, alt.Step(ROW))
+    return draw(layers, {"step": ROW})
 
 
 def _draw_points(figure: Chart) -> str:
     """Draw dots, one's own in colour, estimates hollow, ranges as bars; lines join series, and fitted curves run through all."""
-    values: Values = [point._asdict() | {"line": f"{point.series} {point.is_own}"} for point in figure.points]
-    x, y = _scale("x", figure.x, figure.points), _scale("y", figure.y, figure.points)
+    values = [point._asdict() | {"line": f"{point.series} {point.is_own}"} for point in figure.points]
+    x, y = scale_of("x", figure.x, figure.points), scale_of("y", figure.y, figure.points)
     times = Counter(value["series"] for value in values if value["series"])
     series = [name for name, count in times.items() if count > 1]
     named = [name for name in times if name in series or any(v["is_own"] for v in values if v["series"] == name)]
     first, last = _place_names(figure, named)
+    line, text = {"type": "line", "strokeWidth": 2}, {"type": "text", "fontSize": SMALL}
     layers = [
-        chart([v for v in values if v["low"] != v["high"]])
-        .mark_rule(color=MUTED)
-        .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y),
-        chart([v for v in values if v["series"] in series])
-        .mark_line(color=PUBLISHED, strokeWidth=2)
-        .encode(x=x, y=y, detail=alt.Detail("line:N")),
+        layer([v for v in values if v["low"] != v["high"]], {"type": "rule", "color": MUTED}, x="low", x2="high", y=y),
+        layer([v for v in values if v["series"] in series], {**line, "color": PUBLISHED}, x=x, y=y, detail="line"),
         *(
-            chart([{"x": at, "y": value} for at, value in curve])
-            .mark_line(color=OURS if curve is figure.curves[-1] else PUBLISHED, strokeWidth=2)
-            .encode(x=x, y=y)
+            layer(
+                [{"x": at, "y": value} for at, value in curve],
+                {**line, "color": OURS if curve is figure.curves[-1] else PUBLISHED},
+                x=x,
+                y=y,
+            )
             for curve in figure.curves
         ),
         *(
-            chart([v for v in values if (v["is_hollow"], v["is_own"]) == (is_hollow, is_own)])
-            .mark_point(color=OURS if is_own else MUTED, filled=not is_hollow, size=45, opacity=1)
-            .encode(x=x, y=y)
+            layer(
+                [v for v in values if (v["is_hollow"], v["is_own"]) == (is_hollow, is_own)],
+                {"type": "point", "color": OURS if is_own else MUTED, "filled": not is_hollow, "size": 45, "opacity": 1},
+                x=x,
+                y=y,
+            )
             for is_own in (False, True)
             for is_hollow in (True, False)
         ),
-        chart(first).mark_text(color=INK, fontSize=SMALL, align="right", dx=-7).encode(x=x, y=y, text=alt.Text("series:N")),
-        chart(last).mark_text(color=INK, fontSize=SMALL, align="left", dx=7).encode(x=x, y=y, text=alt.Text("series:N")),
+        layer(first, {**text, "align": "right", "dx": -7}, x=x, y=y, text="series"),
+        layer(last, {**text, "align": "left", "dx": 7}, x=x, y=y, text="series"),
     ]
     return draw(layers, _TALL, _WIDE)
 
 
 def _draw_ranges(figure: Chart) -> str:
     """Draw below the name of each row a dot with its range for each series, as far to the left of 0 as to the right."""
-    rows, series = _texts(figure.points, "y"), _texts(figure.points, "series")
+    rows, series = texts_at(figure.points, "y"), texts_at(figure.points, "series")
     tall = _NAME_TALL + _LINE * len(series) + _LINE / 2
-    values: Values = [
+    values = [
         point._asdict() | {"y": tall * rows.index(point.y) + _NAME_TALL + _LINE * series.index(point.series)}
         for point in figure.points
     ]
     height = round(tall * len(rows))
     reach = 1.05 * max(abs(value[end]) for value in values for end in ("x", "low", "high") if value[end] is not None) or 1.0
     look = f"+.{0 if reach > _WHOLE_POINTS else 1}f"
-    axis = alt.Axis(title=figure.x.title, domain=False, ticks=False, tickCount=5, format=look)
-    x = alt.X("x:Q", scale=alt.Scale(domain=[-reach, reach], nice=False), axis=axis)
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None)
-    names: Values = [{"name": shorten(name, _NAME_LONG), "y": tall * index + _LINE / 2} for index, name in enumerate(rows)]
-    colour = _colours(series)
+    axis = {"title": figure.x.title, "domain": False, "ticks": False, "tickCount": 5, "format": look}
+    x: Spec = {"field": "x", "type": "quantitative", "scale": {"domain": [-reach, reach], "nice": False}, "axis": axis}
+    y, colour = _down(height), colours(series)
+    names = [{"name": shorten(name, _NAME_LONG), "y": tall * index + _LINE / 2} for index, name in enumerate(rows)]
     layers = [
-        chart(names).mark_text(color=INK, align="left").encode(x=at_pixel(0), y=y, text=alt.Text("name:N")),
-        chart([{"x": 0}]).mark_rule(color=MUTED, strokeWidth=1).encode(x=x),
-        chart([value for value in values if value["low"] is not None])
-        .mark_rule(strokeWidth=2)
-        .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y, color=colour),
-        chart(values).mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=colour),
+        layer(names, {"type": "text", "align": "left"}, x={"value": 0}, y=y, text="name"),
+        layer([{"x": 0}], {"type": "rule", "color": MUTED, "strokeWidth": 1}, x=x),
+        layer(_with("low", values), {"type": "rule", "strokeWidth": 2}, x="low", x2="high", y=y, color=colour),
+        layer(values, {"type": "point", "filled": True, "size": 60, "opacity": 1}, x=x, y=y, color=colour),
     ]
     return draw(layers, height)
 
 
 def _draw_lines(figure: Chart) -> str:
     """Draw a coloured line for each of the first series, and the ranges of its values."""
-    names = _texts(figure.points, "series")[:MOST_LINES]
-    values: Values = [point._asdict() for point in figure.points if point.series in names]
-    x, y = _scale("x", figure.x, figure.points), _scale("y", figure.y, figure.points)
-    colour = _colours(names)
+    names = texts_at(figure.points, "series")[:MOST_LINES]
+    values = [point._asdict() for point in figure.points if point.series in names]
+    x, y = scale_of("x", figure.x, figure.points), scale_of("y", figure.y, figure.points)
+    colour = colours(names)
     layers = [
-        chart([value for value in values if value["low"] is not None])
-        .mark_rule(strokeWidth=1.5, opacity=0.5)
-        .encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=colour),
-        chart(values).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour),
-        chart(values).mark_point(filled=True, size=50, opacity=1).encode(x=x, y=y, color=colour),
+        layer(_with("low", values), {"type": "rule", "strokeWidth": 1.5, "opacity": 0.5}, x=x, y="low", y2="high", color=colour),
+        layer(values, {"type": "line", "strokeWidth": 2}, x=x, y=y, color=colour),
+        layer(values, {"type": "point", "filled": True, "size": 50, "opacity": 1}, x=x, y=y, color=colour),
     ]
     return draw(layers, _TALL, _WIDE)
 
 
 _KINDS = {
+    "dots": _draw_dots,
+    "grid": _draw_grid,
     "boxes": _draw_boxes,
     "strips": _draw_strips,
     "ranges": _draw_ranges,
@@ -170,38 +262,7 @@ _KINDS = {
 }
 
 
-def _texts(points: Sequence[Point], end: Literal["x", "y", "series"]) -> list[Any]:
-    """Return what stands at an end of the points, in the order in which it comes."""
-    return list(dict.fromkeys(getattr(point, end) for point in points))
-
-
-def _colours(names: list[str]) -> alt.Color:
-    """Return the colours of series by name, with a legend above the figure where there are several."""
-    legend = None if len(names) == 1 else alt.Legend(title=None, orient="top", direction="vertical", labelLimit=280)
-    return alt.Color("series:N", sort=names, scale=alt.Scale(domain=names, range=list(SERIES[: len(names)])), legend=legend)
-
-
-def _scale(end: Literal["x", "y"], axis: Axis, points: Sequence[Point]) -> Any:
-    """Return the axis of numbers, or of texts in the order in which they come."""
-    channel, texts = {"x": alt.X, "y": alt.Y}[end], _texts(points, end)
-    if axis.is_time:
-        look = alt.Axis(title=axis.title, grid=False, tickCount=_TICKS)
-        return channel(f"{end}:T", scale=alt.Scale(type="utc"), axis=look)
-    if any(isinstance(text, str) for text in texts):
-        return channel(f"{end}:O", sort=texts, axis=alt.Axis(title=axis.title, labelAngle=0, grid=False))
-    ends = min(texts, default=1), max(texts, default=1)
-    if axis.is_log:  # room for names on both sides, a tick per power of ten
-        low, high = axis.low or ends[0] / _MARGIN, axis.high or ends[1] * _MARGIN
-        powers = [10.0**power for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
-        look = alt.Axis(title=axis.title, values=powers, grid=False, format="~r")
-        return channel(f"{end}:Q", scale=alt.Scale(type="log", domain=[low, high]), axis=look)
-    domain: dict[str, Any] = {} if None in {axis.low, axis.high} else {"domain": [axis.low, axis.high], "nice": False}
-    return channel(
-        f"{end}:Q", scale=alt.Scale(zero=False, **domain), axis=alt.Axis(title=axis.title, grid=end == "y", tickCount=_TICKS)
-    )
-
-
-def _place_names(figure: Chart, names: Sequence[str]) -> tuple[Values, Values]:
+def _place_names(figure: Chart, names: Sequence[str]) -> tuple[list[Row], list[Row]]:
     """Return where names of series have room, left of their first dot and right of their last."""
     across, up = _shares([point.x for point in figure.points], figure.x), _shares([point.y for point in figure.points], figure.y)
     dots = list(zip(figure.points, across, up, strict=True))

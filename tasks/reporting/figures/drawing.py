@@ -1,20 +1,21 @@
-"""Share axes between charts, and turn a chart into inline SVG.
+"""Share layers and axes between figures, and turn a figure into inline SVG: descriptions of Vega-Lite as dictionaries."""
 
-The drawing libraries take a second to load: pages without charts import nothing from here.
-"""
-
+import math
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
-import altair as alt
 import vl_convert
 
-from schemas.chart import Axis
-from tasks.reporting.figures.palette import FONT, GRID, INK, MUTED, WIDTH
+from schemas.chart import Axis, Point
+from tasks.reporting.figures.palette import FONT, GRID, INK, MUTED, SERIES, WIDTH
 from tasks.runs.run_tables import Row
 
-Values = list[Row]
-_FULL = 100
+Spec = dict[str, Any]
+_FULL, _TICKS = 100, 6
+_MARGIN = 5
+"""Times that a log axis goes beyond its values, for names."""
+
 _LABELS = {"labelColor": INK, "titleColor": MUTED, "labelFontSize": FONT, "titleFontSize": FONT, "titleFontWeight": "normal"}
 CONFIG: Mapping[str, object] = {
     "background": "transparent",
@@ -23,50 +24,81 @@ CONFIG: Mapping[str, object] = {
     "aria": False,
     "padding": {"left": 8, "right": 44, "top": 4, "bottom": 4},
     "axis": {**_LABELS, "gridColor": GRID, "domainColor": GRID, "tickColor": GRID},
-    "text": {"fontSize": FONT},
+    "text": {"fontSize": FONT, "color": INK},
     "legend": _LABELS,
+    "title": {"anchor": "start", "color": INK, "fontSize": FONT, "fontWeight": 600},
+    "view": {"stroke": None},
 }
-"""What all figures look like, for Vega-Lite."""
+"""What all figures look like."""
 
 
-def chart(values: Values) -> alt.Chart:
-    """Return a chart of these rows, without marks.
-
-    At each step Altair copies a list row by row, which takes longer than all drawing, and a tuple not at all. For the same reason
-    encodings are channels and no shorthands, whose class it finds by trying.
-    """
-    return alt.Chart(alt.InlineData(values=tuple(values)))
-
-
-def at_pixel(x: int) -> alt.XValue:
-    """Return a fixed horizontal place, in pixels."""
-    return alt.XValue(x)  # type: ignore[no-untyped-call]
+def layer(values: Sequence[Row], mark: Spec, **channels: str | Spec) -> Spec:
+    """Return a mark for each of these rows; a channel that is a name takes that field, of numbers but in texts and links."""
+    types = {"text": "nominal", "href": "nominal", "detail": "nominal"}
+    encoding = {
+        name: {"field": channel, "type": types.get(name, "quantitative")} if isinstance(channel, str) else channel
+        for name, channel in channels.items()
+    }
+    return {"data": {"values": [*values]}, "mark": mark, "encoding": encoding}
 
 
-def row_names(rows: list[str], y: alt.Y) -> alt.Chart:
+def row_axis(rows: Sequence[str]) -> Spec:
+    """Return a vertical axis of rows, without their names."""
+    return {"field": "row", "type": "nominal", "sort": [*rows], "axis": None}
+
+
+def row_names(rows: Sequence[str]) -> Spec:
     """Return names above their rows: beside them they would take half of a phone's width."""
-    base = chart([{"row": row} for row in rows])
-    names: alt.Chart = base.mark_text(color=INK, align="left", dy=-20).encode(x=at_pixel(0), y=y, text=alt.Text("row:N"))
-    return names
+    mark = {"type": "text", "align": "left", "dy": -20}
+    return layer([{"row": row} for row in rows], mark, x={"value": 0}, y=row_axis(rows), text="row")
 
 
-def score_axis(field: str, axis: Axis) -> alt.X:
+def score_axis(field: str, axis: Axis) -> Spec:
     """Return a horizontal axis from 0 to 100, or between the ends it has."""
-    low, high = axis.low or 0, axis.high or _FULL
-    look = alt.Axis(title=axis.title or None, tickCount=5, domain=False, ticks=False)
-    return alt.X(field, scale=alt.Scale(domain=[low, high], nice=False), axis=look)
+    look = {"title": axis.title or None, "tickCount": 5, "domain": False, "ticks": False}
+    ends = [axis.low or 0, axis.high or _FULL]
+    return {"field": field, "type": "quantitative", "scale": {"domain": ends, "nice": False}, "axis": look}
 
 
-def draw(layers: Sequence[alt.Chart], height: int | alt.Step, width: int | alt.Step = WIDTH, *, grows: bool = True) -> str:
-    """Return an `<svg>` element with these layers on top of each other; one that does not grow stays as wide as it is drawn."""
-    spec = alt.layer(*layers).to_dict(validate=False)
-    # As dictionaries: each `configure_` of Altair copies the whole chart.
-    sizes = {name: size if isinstance(size, int) else size.to_dict() for name, size in (("width", width), ("height", height))}
-    spec |= {**sizes, "config": {**CONFIG, "view": {**spec["config"]["view"], "stroke": None}}}
-    return _inline(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]), grows=grows)
+def texts_at(points: Sequence[Point], end: Literal["x", "y", "series"]) -> list[Any]:
+    """Return what stands at an end of the points, in the order in which it comes."""
+    return list(dict.fromkeys(getattr(point, end) for point in points))
 
 
-def _inline(svg: str, *, grows: bool) -> str:
+def colours(names: list[str]) -> Spec:
+    """Return the colours of series by name, with a legend above the figure where there are several."""
+    legend = None if len(names) == 1 else {"title": None, "orient": "top", "direction": "vertical", "labelLimit": 280}
+    scale = {"domain": names, "range": SERIES[: len(names)]}
+    return {"field": "series", "type": "nominal", "sort": names, "scale": scale, "legend": legend}
+
+
+def scale_of(end: Literal["x", "y"], axis: Axis, points: Sequence[Point]) -> Spec:
+    """Return the axis of numbers, or of texts in the order in which they come."""
+    texts = texts_at(points, end)
+    look: Spec = {"title": axis.title}
+    if axis.is_time:
+        look |= {"grid": False, "tickCount": _TICKS}
+        return {"field": end, "type": "temporal", "scale": {"type": "utc"}, "axis": look}
+    if any(isinstance(text, str) for text in texts):
+        return {"field": end, "type": "ordinal", "sort": texts, "axis": look | {"labelAngle": 0, "grid": False}}
+    ends = min(texts, default=1), max(texts, default=1)
+    if axis.is_log:  # a tick per power of ten
+        low, high = axis.low or ends[0] / _MARGIN, axis.high or ends[1] * _MARGIN
+        powers = [10.0**power for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
+        look |= {"values": powers, "grid": False, "format": "~r"}
+        return {"field": end, "type": "quantitative", "scale": {"type": "log", "domain": [low, high]}, "axis": look}
+    domain: Spec = {} if None in {axis.low, axis.high} else {"domain": [axis.low, axis.high], "nice": False}
+    look |= {"grid": end == "y", "tickCount": _TICKS}
+    return {"field": end, "type": "quantitative", "scale": {"zero": False, **domain}, "axis": look}
+
+
+def draw(layers: Sequence[Spec], height: int | Spec, width: int | Spec = WIDTH, title: Sequence[str] = ()) -> str:
+    """Return an `<svg>` element with these layers on top of each other, below the lines of a title."""
+    spec = {"title": [*title], "width": width, "height": height, "layer": [*layers], "config": CONFIG}
+    return _inline(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
+
+
+def _inline(svg: str) -> str:
     """Drop name spaces, which HTML implies, and the fixed size, so that the drawing follows its container.
 
     Links in it are for pointers: the table beside each figure has the same ones for keyboards and screen readers.
@@ -74,6 +106,5 @@ def _inline(svg: str, *, grows: bool) -> str:
     svg = re.sub(r'\sxmlns(:xlink)?="[^"]*"', "", svg)
     # The renderer puts its own base address before an anchor.
     svg = re.sub(r'<a xlink:href="[^"#]*#([^"]*)"[^>]*>', r'<a tabindex="-1" href="#\1">', svg)
-    most = "" if grows else r' style="max-width: \2px"'
-    added = rf'\1 aria-hidden="true" focusable="false"{most}'
+    added = r'\1 aria-hidden="true" focusable="false" style="--drawn: \2px"'
     return re.sub(r'(<svg[^>]*?) width="([^"]*)" height="[^"]*"', added, svg, count=1)

@@ -2,65 +2,56 @@
 
 import re
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
+from textwrap import wrap
+
+import vl_convert
 
 from schemas.chart import Chart
+from tasks.reporting.figures.chart_kinds import draw_chart
 from tasks.reporting.figures.palette import FONT, INK, MUTED
-from tasks.reporting.figures.rows import NARROW, WIDE, Look, draw_dots, draw_grid, wrap
 from tasks.text.tables import worded
 
 _WIDE, _TALL, _MARGIN, _GAP = 1000, 563, 36, 24
 """Pixels of a picture, which is taller where its figures are."""
 
-_TITLE, _WORDS, _LEADING = 26, 15, 1.4
+_TITLE, _WORDS, _LEADING, _LETTER = 26, 15, 1.4, 0.52
+"""Pixels of letters; how far lines lie apart, and how wide a letter is, as shares of these."""
+
+_COLUMNS, _LARGER = 3, 1.3
+"""Most panels side by side, and how much larger than on a page one may be where the picture must grow for it."""
+
 _SCALE, _PNG = 2.0, b"\x89PNG\r\n\x1a\n"
-_BOX = re.compile(r'<svg ([^>]*?)viewBox="([-\d.]+) ([-\d.]+) ([\d.]+) ([\d.]+)"')
+_BOX = re.compile(r'<svg [^>]*?viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
 
-_ROWS, _TALLEST_ROW = 300, 44
-"""Pixels for all rows of a figure that stands alone, and most of one."""
-
-_BY_HAND: Mapping[str, Callable[[Chart, Look], str]] = {"dots": draw_dots, "grid": draw_grid}
-
-
-def draw_chart(chart: Chart, word: str = "ability") -> str:
-    """Draw a figure for a page, as SVG elements, one for each width it has a form for; with another word for an ability."""
-    looks = (WIDE, NARROW) if chart.kind in _BY_HAND else (WIDE,)
-    return "".join(_draw(chart, look, word) for look in looks)
-
-
-def _draw(chart: Chart, look: Look, word: str) -> str:
-    if draw := _BY_HAND.get(chart.kind):
-        return draw(chart, look)
-    # The drawing libraries take a second to load; pages without charts do not pay for it.
-    from tasks.reporting.figures import chart_kinds  # noqa: PLC0415
-
+def draw_panels(chart: Chart, word: str = "ability") -> list[str]:
+    """Draw a figure as SVG elements, one for each of its panels; with another word for an ability."""
     x, y = (axis._replace(title=worded(axis.title, word)) for axis in (chart.x, chart.y))
-    return chart_kinds.draw_chart(replace(chart, x=x, y=y))
+    return draw_chart(replace(chart, x=x, y=y))
 
 
 def draw_picture(title: str, name: str, charts: Sequence[Chart], source: str, word: str = "ability") -> str:
     """Draw figures as one SVG file, in the form of a slide: one alone with what it says, several, by their name, side by side."""
-    wide, said = _WIDE - 2 * _MARGIN, charts[0] if len(charts) == 1 else None
-    columns = 1 if any(chart.kind == "dots" for chart in charts) else min(len(charts), 3)
-    heading = f"{title}: {said.title if said else name}"
+    wide, alone = _WIDE - 2 * _MARGIN, charts[0] if len(charts) == 1 else None
+    panels = [("" if alone else worded(chart.title, word), panel) for chart in charts for panel in draw_panels(chart, word)]
+    heading = f"{title}: {alone.title if alone else name}"
     marks, y = _lines(worded(heading, word), _MARGIN, _MARGIN + _TITLE, _TITLE, wide)
-    for text, size in ((said.words, _WORDS), (said.note, FONT)) if said else ():
+    for text, size in ((alone.words, _WORDS), (alone.note, FONT)) if alone else ():
         lines, y = _lines(worded(text, word), _MARGIN, y, size, wide, MUTED)
         marks += lines
-    rows = len({point.y for chart in charts for point in chart.points})
-    look = WIDE._replace(row=max(WIDE.row, min(_TALLEST_ROW, _ROWS // rows))) if columns == 1 else NARROW
+    columns = min(len(panels), _COLUMNS)
     share = (wide - _GAP * (columns - 1)) / columns
-    for start in range(0, len(charts), columns):
+    for start in range(0, len(panels), columns):
         bottoms = []
-        for place, chart in enumerate(charts[start : start + columns]):
+        for place, (above, panel) in enumerate(panels[start : start + columns]):
             x = _MARGIN + place * (share + _GAP)
-            lines, top = ([], y) if said else _lines(worded(chart.title, word), x, y + _GAP, FONT, share)
-            drawing, tall = _place(_draw(chart, look, word), x, top, share)
+            lines, top = _lines(above, x, y + _GAP, FONT, share) if above else ([], y)
+            drawing, bottom = _place(panel, x, top, share)
             marks += [*lines, drawing]
-            bottoms.append(top + tall)
+            bottoms.append(bottom)
         y = max(bottoms)
     tall = max(_TALL, y + 2 * _GAP)
     marks += _lines(source, _MARGIN, tall - _GAP / 2, FONT - 1, wide, MUTED)[0]
@@ -71,8 +62,6 @@ def draw_picture(title: str, name: str, charts: Sequence[Chart], source: str, wo
 
 def to_png(svg: str) -> bytes:
     """Return a picture as PNG, sharp on a slide."""
-    import vl_convert  # noqa: PLC0415  pages do not need it
-
     return _compressed(vl_convert.svg_to_png(svg, scale=_SCALE))
 
 
@@ -93,7 +82,7 @@ def _compressed(png: bytes) -> bytes:
 def _lines(text: str, x: float, y: float, size: int, wide: float, colour: str = INK) -> tuple[list[str], float]:
     """Return the lines of a text from a baseline on, and the baseline of what follows."""
     bold = ' font-weight="600"' if colour == INK else ""
-    lines = wrap(text, wide, size)
+    lines = wrap(text, int(wide / size / _LETTER))
     marks = [
         f'<text x="{x:.1f}" y="{y + n * size * _LEADING:.1f}" font-size="{size}"{bold} fill="{colour}">{escape(line)}</text>'
         for n, line in enumerate(lines)
@@ -102,10 +91,11 @@ def _lines(text: str, x: float, y: float, size: int, wide: float, colour: str = 
 
 
 def _place(svg: str, x: float, y: float, wide: float) -> tuple[str, float]:
-    """Return a drawing at a place, at most a little larger than it was drawn, and its height."""
+    """Return a drawing at a place, as large as its share of the picture and the room below allow, and where it ends."""
     found = _BOX.search(svg)
     if found is None:
         raise ValueError(svg[:200])
-    scale = min(wide / float(found[4]), 1.3)
-    size = f'x="{x:.1f}" y="{y:.1f}" width="{scale * float(found[4]):.1f}" height="{scale * float(found[5]):.1f}"'
-    return svg.replace("<svg ", f"<svg {size} ", 1), scale * float(found[5])
+    across, down = float(found[1]), float(found[2])
+    scale = min(wide / across, max(_LARGER, (_TALL - 2 * _GAP - y) / down))
+    size = f'x="{x:.1f}" y="{y:.1f}" width="{scale * across:.1f}" height="{scale * down:.1f}"'
+    return svg.replace("<svg ", f"<svg {size} ", 1), y + scale * down

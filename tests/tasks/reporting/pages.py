@@ -3,7 +3,9 @@
 import re
 from html.parser import HTMLParser
 
+from schemas.chart import Chart
 from tasks.lake.seal import REPORT
+from tasks.reporting.figures.pictures import draw_panels
 from tasks.reporting.page import render_pages
 from tasks.reporting.report import build_report
 from tasks.runs.run_tables import ReportData
@@ -50,6 +52,11 @@ class Page(HTMLParser):
 def render_html(data: ReportData) -> str:
     """The page of the run."""
     return dict(render_pages(build_report(data)))[REPORT]
+
+
+def draw_chart(chart: Chart) -> str:
+    """A figure as it stands in a page."""
+    return "".join(draw_panels(chart))
 
 
 def section(html: str, anchor: str) -> str:

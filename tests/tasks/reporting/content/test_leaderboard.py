@@ -11,13 +11,13 @@ from tasks.judging.answers import GOLD
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.leaderboard import lay_out_history, ranking_table, runs_behind, warn_of_rows
 from tasks.reporting.content.score_tables import describe_dimensions
-from tasks.reporting.page import draw_chart, render_leaderboard
+from tasks.reporting.page import render_leaderboard
 from tasks.runs.verdict import judge_totals
 from tasks.text.tables import as_cell
 from tests.tasks.reporting.example_items import item_scores
 from tests.tasks.reporting.example_run import BLUEPRINT, manifest
 from tests.tasks.reporting.example_scores import score_layers, totals, totals_row
-from tests.tasks.reporting.pages import section
+from tests.tasks.reporting.pages import draw_chart, section
 
 OLD, NEW = "20260101-old", "20260102-new"
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from schemas.chart import Axis, Chart, Kind, Point
+from schemas.chart import Axis, Beside, Chart, Kind, Point
+from schemas.table import Interval
 from tasks.reporting.figures.palette import GATE, INK, MUTED, OURS, PUBLISHED, SERIES
-from tasks.reporting.page import draw_chart
+from tests.tasks.reporting.pages import draw_chart
 
 LINE = r'<path d="(M[^"]*)" stroke="{}" stroke-width="2"'
 
@@ -20,6 +21,57 @@ def rectangles(svg: str, colour: str) -> list[tuple[float, float]]:
     """Left ends and widths of bars and ticks of a colour, which are 300 wide for 0 to 100."""
     paths = re.findall(rf'<path d="M([\d.]+),[\d.]+h([\d.]+)v[^"]*" fill="{colour}"', svg)
     return [(float(left), float(width)) for left, width in paths]
+
+
+def texts(svg: str) -> list[str]:
+    return re.findall(r">([^<>]+)</text>", svg)
+
+
+def rules(svg: str, colour: str) -> list[tuple[float, float]]:
+    """Where horizontal lines of a colour begin, and how long they are."""
+    lines = re.findall(rf'<line transform="translate\(([\d.]+),[^"]*" x2="([\d.]+)"[^>]*stroke="{colour}"', svg)
+    return [(float(left), float(width)) for left, width in lines]
+
+
+def test_a_score_lies_on_its_interval() -> None:
+    svg = drawn("dots", Point("", "a", "S", 50.0, 0.0, 75.0), Point("", "b", "S"))
+    # 300 wide for 0 to 100: the dot at 150, its interval from 0 to 225; names stand in rows of 32, the dot 24 below their top.
+    assert re.findall(rf'transform="translate\(([\d.]+),([\d.]+)\)"[^>]*fill="{OURS}"', svg) == [("150", "24")]
+    assert rules(svg, OURS) == [(0, 225)]
+    assert [text for text in texts(svg) if not text.isdigit()] == ["a", "b", "50.0", "–", "S"]
+
+
+def test_what_stands_beside_a_score() -> None:
+    svg = drawn("dots", Point("vetoed", "a", "S", 10.0, is_hollow=True, beside=Beside(25.0, 60.0, Interval(20.0, 80.0))))
+    # The band from 60 to 240, the gate at 180 and the constant answer at 75; the dot is hollow.
+    assert rules(svg, PUBLISHED) == [(60, 180)]
+    assert [left + width / 2 for left, width in rectangles(svg, GATE)] == [180]
+    assert [left + width / 2 for left, width in rectangles(svg, INK)] == [75]
+    assert re.findall(rf'transform="translate\(([\d.]+),[^"]*"[^>]*stroke="{OURS}"', svg) == ["30"]
+    assert "S (vetoed)" in texts(svg)
+
+
+def test_a_row_each_is_one_panel() -> None:
+    panels = drawn("dots", *(Point("", name, title, 1.0) for title in ("S", "T") for name in ("a", "b")))
+    assert [text for text in texts(panels) if text in {"S", "T", "a", "b"}] == ["a", "b", "S", "a", "b", "T"]
+    long = drawn("dots", *(Point("", f"m{n}", "S", 1.0) for n in range(14)))
+    assert [text for text in texts(long) if text in {"S", "m0", "m6", "m7", "m13"}] == ["m0", "m6", "S", "m7", "m13", "S"]
+    one = drawn("dots", *(Point("", "a", title, 1.0, anchor=f"m1-{title}") for title in ("S", "T")))
+    assert [text for text in texts(one) if text in {"S", "T", "a"}] == ["S", "T"]
+    assert re.findall(r'<a tabindex="-1" href="([^"]*)"', one) == ["#m1-S", "#m1-T"]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [(f"base-{'x' * 60}-step-9", f"base-{'x' * 13}…{'x' * 11}-step-9"), ("千问-72B <b>", "千问-72B &lt;b&gt;")],
+)
+def test_a_long_name_loses_its_middle(name: str, shown: str) -> None:
+    assert texts(drawn("dots", Point("", name, "S", 1.0), Point("", "b", "S", 1.0)))[-5] == shown
+
+
+def test_a_grid_has_a_dash_for_nothing() -> None:
+    svg = drawn("grid", Point("16k", "5", "G", 72.25), Point("32k", "5", "G"))
+    assert texts(svg) == ["72.2", "–", "16k", "32k", "G", "5"]
 
 
 def test_boxes_hold_the_middle_half_of_the_papers() -> None:
