@@ -138,7 +138,8 @@ def assert_table_2(benchmark: str, means: dict[str, dict[str, float]], lake: Pat
         )
     with (board.parent / "board-dialogue.csv").open(encoding="utf-8", newline="") as text:
         dots = [(row["Dimension"], row["Model"], float(row["Percent"])) for row in csv.DictReader(text)]
-    assert dots == [(name, "tested", pytest.approx(mean)) for name, mean in means["en"].items()]
+    expected: list[Any] = [(name, "tested", pytest.approx(mean)) for name, mean in means["en"].items()]
+    assert dots == expected
 
 
 def play(benchmark: str, lake: Path, *more: str) -> None:

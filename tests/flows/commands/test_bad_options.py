@@ -92,7 +92,7 @@ def test_all_unknown_runs_are_told_at_once(tmp_path: Path) -> None:
         ((*MINI, "--role", "sage=x@opnai"), ("did you mean openai",)),
         ((*MINI, "--role", "sage=x@nowhere"), ("where: --role sage, roles.sage\n", "got: nowhere", f"--role sage={EXAMPLE}\n")),
         ((*MINI, "--role", "sage"), ("expected: NAME=MODEL@BASE_URL", f"for example --role sage={EXAMPLE}\n")),
-        ((*MINI, "--role", "tested=x"), ("the model under test is named by no role", "where: --role\n", "with --model")),
+        ((*MINI, "--role", "tested=x"), ("tested is not a role", "where: --role\n", "with --model")),
         ((*MINI, *JUDGE, "--judge", "k"), ("role judge is given twice", "where: --judge, --role\n", "got: k\n")),
         ((*MINI, *JUDGE, "--role", "judge=k@http://localhost:9/v1"), ("role judge is given twice",)),
         ((*MINI, *JUDGE, "--role", "panel=p", "--role", "panel={default: {name: q}}"), ("role panel is given twice",)),
