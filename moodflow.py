@@ -6,9 +6,9 @@
     run.total
     run.scores()
 
-The functions do what the commands of `moodflow` do, by the same path, and return the same documents. Frames are of polars. What
-cannot be done raises MoodflowError, which has the fields what, where, expected, got and next_step. All of it works while an event
-loop is running, as in a notebook. Warnings and progress go to standard error.
+The functions do what the commands of `moodflow` do, by the same path, and return the same documents. Frames are polars
+DataFrames. What cannot be done raises MoodflowError, which has the fields what, where, expected, got and next_step. All of it
+works while an event loop is running, as in a notebook. Warnings and progress go to standard error.
 """
 
 import sys
@@ -21,8 +21,10 @@ ROOMS = ("flows", "schemas", "tasks")
 """MoodFlow's own packages. A module or package of a user may have such a name, and may come first on `sys.path`."""
 
 
-def _hidden_room() -> str | None:
-    """Return a sentence about what hides a package of MoodFlow from this process; null = nothing does."""
+def _obstacle() -> str | None:
+    """Return a sentence about what keeps MoodFlow from running here: Windows, or what hides a package; null = nothing does."""
+    if sys.platform == "win32":
+        return "MoodFlow runs on Linux and macOS: on Windows, install and start it in WSL (Windows Subsystem for Linux)"
     for room in ROOMS:
         spec = find_spec(room)
         path = spec.origin or next(iter(spec.submodule_search_locations or ()), None) if spec else None
@@ -34,11 +36,11 @@ def _hidden_room() -> str | None:
     return None
 
 
-if _hidden := _hidden_room():
+if _message := _obstacle():
     if Path(sys.argv[0]).stem == "moodflow":  # the command line, which tells an error in one message
-        sys.stderr.write(f"Error: {_hidden}\n")
+        sys.stderr.write(f"Error: {_message}\n")
         raise SystemExit(2)
-    raise ImportError(_hidden, name=__name__)
+    raise ImportError(_message, name=__name__)
 
 if TYPE_CHECKING:
     from flows.commands.python_api import evaluate, run, runs

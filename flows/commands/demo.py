@@ -9,11 +9,14 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands import stages
+from flows.commands.console import terminal
 from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.chat import EMBEDDED_MODEL
 from schemas.errors import UsageError
-from schemas.folders import Folder
+from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.plan import Plan
+from tasks.lake.manifest import resolve_run, run_folder
+from tasks.lake.seal import PICTURE
 
 SHORT, LONG, TALK = "moodbench-mini", "longemotion-mini", "esc-eval-mini"
 
@@ -45,7 +48,10 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def demo(
     sample: Annotated[int | None, typer.Option(help=f"items per task of MoodBench; default: {SAMPLE}")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="20 items of MoodBench only, in under a minute")] = False,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="ask 20 items of MoodBench only, in under a minute, and name the picture of the result"),
+    ] = False,
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -55,7 +61,13 @@ def demo(
     plans = (quick_plan(lake),) if quick else demo_plans(lake, sample)
     announce(plans)
     # That most replies of so small a model cannot be read is no failure of the demo.
-    stages.execute("run", *plans, as_json=as_json)
+    try:
+        stages.execute("run", *plans, as_json=as_json)
+    except typer.Exit:
+        if quick and not as_json:
+            folder = lake or DEFAULT_LAKE
+            terminal().print(f"Picture: {run_folder(folder, resolve_run(folder, 'latest')) / PICTURE}")
+        raise
 
 
 def demo_plans(lake: Folder | None, sample: int | None) -> tuple[Plan, ...]:

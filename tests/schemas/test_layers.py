@@ -29,7 +29,14 @@ def test_each_layer_has_what_its_row_names() -> None:
 
 
 def test_every_column_of_a_table_is_described() -> None:
-    schemas: list[type[dy.Schema]] = [*(layer.schema for layer in LAYERS.values()), RoleCards, HumanRatings, Results, Partitions, BlueprintParts]
+    schemas: list[type[dy.Schema]] = [
+        *(layer.schema for layer in LAYERS.values()),
+        RoleCards,
+        HumanRatings,
+        Results,
+        Partitions,
+        BlueprintParts,
+    ]
     bare = [
         f"{schema.__name__}.{name}" for schema in schemas for name, column in schema.columns().items() if not column.description
     ]

@@ -40,6 +40,13 @@ def test_module_of_the_user_is_told(name: str, tmp_path: Path) -> None:
     assert called.stderr.startswith(f"Error: {sentence}")
 
 
+def test_windows_is_told_of_wsl(tmp_path: Path) -> None:
+    called = run_python(tmp_path, "-c", "import sys; sys.platform = 'win32'; import moodflow")
+    assert called.stderr.splitlines()[-1].startswith(
+        "ImportError: MoodFlow runs on Linux and macOS: on Windows, install and start it"
+    )
+
+
 def test_folders_of_data_do_no_harm(tmp_path: Path) -> None:
     for name in ("data", "tasks", "flows"):
         (tmp_path / name).mkdir()
