@@ -123,24 +123,29 @@ def measure_datasets(blueprint: Blueprint, items: pl.DataFrame, answers: pl.Data
 def score_constant_answers(blueprint: Blueprint, baselines: Mapping[tuple[str, Metric], Baselines]) -> dict[str, float]:
     """Return what a model earns that gives the best constant answer everywhere, by main ability, and as TOTAL before a veto.
 
-    Its answers are scored as those of a model are. A score is left out where a dataset below it has no constant answer.
+    Its answers are scored as those of a model are, over the datasets that have baselines. A score is left out where one of these
+    below it has no constant answer.
     """
     rows = []
-    for name, entry in blueprint.datasets.items():
-        counting = [(method.id, spec.metric) for method in entry.methods for spec in method.metrics if spec.weight]
-        best = [baselines.get((name, metric), Baselines()).constant for _, metric in counting]
-        earned = [(name, *key, answer.share) for key, answer in zip(counting, best, strict=True) if answer]
-        rows += earned if len(earned) == len(counting) else []
+    for name in {name: None for name, _ in baselines}:
+        counting = [
+            (method.id, spec.metric) for method in blueprint.datasets[name].methods for spec in method.metrics if spec.weight
+        ]
+        best = [baselines[name, metric].constant for _, metric in counting]
+        rows += [("asked", name, *key, 0.0) for key in counting]
+        if all(best):
+            rows += [("constant", name, *key, answer.share) for key, answer in zip(counting, best, strict=True) if answer]
     if not rows:
         return {}
-    raw = pl.DataFrame(rows, schema=["dataset", "method", "metric", "value"], orient="row").with_columns(
-        model=pl.lit("constant answer"), setting=pl.lit(BASE_SETTING), n_scored=1, n_total=1
+    raw = pl.DataFrame(rows, schema=["model", "dataset", "method", "metric", "value"], orient="row").with_columns(
+        setting=pl.lit(BASE_SETTING), n_scored=1, n_total=1
     )
     tree = tree_tables(blueprint)
     mains = aggregate_scores(normalise_scores(raw, tree), tree).nodes.filter(pl.col("parent").is_null())
-    complete = mains.filter(pl.col("datasets_scored") == pl.col("datasets_total")).rename({"node": "ability"})
+    asked = mains.filter(pl.col("datasets_scored") > 0, model="asked").select("node", "datasets_scored")
+    complete = mains.filter(model="constant").join(asked, ["node", "datasets_scored"]).rename({"node": "ability"})
     scores = dict(complete.select("ability", "score_0_100").iter_rows())
-    if {*mains["node"]} - {*scores} <= {tree.gate}:
+    if {*asked["node"]} - {*scores} <= {tree.gate} and scores:
         (scores[TOTAL],) = total_scores(complete.drop("weight"), blueprint)["total_before_veto"]
     return {name: score for name, score in scores.items() if score is not None}
 

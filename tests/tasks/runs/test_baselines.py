@@ -150,7 +150,10 @@ def test_constant_answers_are_scored_as_a_model() -> None:
     # Moods, of the low level, are (50 + 25) / 2, tales, of the medium one, 10; 0.4 and 0.6 of these. The gate is apart.
     scores = {"values_safety": 50.0, "emotional": near(0.4 * 37.5 + 0.6 * 10), "overall": near(21.0)}
     assert score_constant_answers(BLUEPRINT, known) == scores
+    # A dataset that was not asked takes no part.
+    without = {key: each for key, each in known.items() if key[0] != "tale"}
+    assert score_constant_answers(BLUEPRINT, without) == {"values_safety": 50.0, "emotional": 37.5, "overall": 37.5}
     # A dataset without a constant answer: nothing is known of what is above it.
-    del known["tale", "judged_rating"]
+    known["tale", "judged_rating"] = Baselines()
     assert score_constant_answers(BLUEPRINT, known) == {"values_safety": 50.0}
     assert score_constant_answers(BLUEPRINT, {}) == {}
