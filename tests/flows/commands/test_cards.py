@@ -222,7 +222,7 @@ def test_wrong_lines_are_refused_before_any_call(lines: list[Any], parts: tuple[
         (("--model", "n"), ("too many models",)),
         (
             ("--role", "judge=a@http://localhost:1/v1", *(f"--role=panel={name}" for name in "bcd")),
-            ("at most 3 of judge and panel",),
+            ("at most 3 judges and panel models",),
         ),
         (("--role", "judge=a@nowhere"), ("nowhere",)),
     ],
@@ -310,5 +310,7 @@ def test_people_annotate_cards_once_and_alone(tmp_path: Path) -> None:
     assert_one_message(cards_of_people(tmp_path, [("ann", *alike), ("bob", "alike")]), "line 3", "as many fields as the header")
     four = [(name, *alike) for name in ("ann", "bob", "cyd", "dan")]
     assert_one_message(cards_of_people(tmp_path, four), "line 5", "3 annotators of a card at most")
-    assert_one_message(cards_of_people(tmp_path, four[:2], "--model", "smollm2"), "no model is asked beside them")
+    assert_one_message(
+        cards_of_people(tmp_path, four[:2], "--model", "smollm2"), "annotates existing cards and cannot be combined with a model"
+    )
     assert_one_message(cards_of_people(tmp_path, four[:2], header="who,card_id,category,grade"), "there is no column who")

@@ -71,5 +71,7 @@ def test_journals_are_merged(tmp_path: Path, named: Path) -> None:
 
 def test_only_folders_of_replies_need_a_benchmark(tmp_path: Path) -> None:
     assert_one_message(ended("journal", "import", tmp_path), "cannot be read", "needs BENCHMARK")
-    assert_one_message(ended("journal", "import", "a.parquet", "--model", "m"), "without one", "where: --model")
+    assert_one_message(
+        ended("journal", "import", "a.parquet", "--model", "m"), "these options need a benchmark", "where: --model"
+    )
     assert_one_message(ended("journal", "import", tmp_path, "moodbench-mini", "--requests", tmp_path), "where: --requests")
