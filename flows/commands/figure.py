@@ -8,13 +8,13 @@ import typer
 from flows.commands import options as opt
 from flows.commands.console import CommandResult
 from schemas.documents.leaderboard import DrawnFigure
-from schemas.errors import UsageError
-from schemas.folders import DEFAULT_LAKE
+from schemas.errors import UsageError, suggest
+from schemas.folders import DEFAULT_LAKE, Folder
 from tasks.leaderboard.ranking import rank_stored_systems
 from tasks.reporting.figures.pictures import to_png
 from tasks.reporting.page import write_file
 from tasks.reporting.run_figures import HEADLINE, draw_figure, figures_of_leaderboard, figures_of_run
-from tasks.runs.past_run import reopen
+from tasks.runs.past_run import PastRun, reopen
 from tasks.scoring.blueprints import SUFFIXES, list_blueprints
 
 What = Annotated[str, typer.Argument(metavar="RUN|BENCHMARK", help="a run of the lake, or a benchmark for its ranked models")]
@@ -37,10 +37,19 @@ def figure(what: What, to: To, name: Name = HEADLINE, lake: opt.LakeFolder = Non
         ranked = rank_stored_systems(what, folder, (), "corrected")
         of, figures = ranked.blueprint.name, figures_of_leaderboard(ranked)
     else:
-        run = reopen(folder, what)
+        run = _reopen(folder, what)
         of, figures = run.name, figures_of_run(run)
     write_picture(draw_figure(figures, name), to)
     CommandResult(0, DrawnFigure(of=of, name=name, file=str(to)), [f"{name} of {of}: {to}"]).finish(as_json=as_json)
+
+
+def _reopen(folder: Folder, run: str) -> PastRun:
+    try:
+        return reopen(folder, run)
+    except UsageError as error:  # a benchmark may be misspelt as well
+        error.expected = f"{error.expected}; or a benchmark: {', '.join(list_blueprints())}"
+        error.next_step = suggest(run, list_blueprints(), error.next_step or "", cutoff=0.7)
+        raise
 
 
 def write_picture(picture: str, to: Path) -> None:
