@@ -65,12 +65,11 @@ def require_absent(path: Path) -> None:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """Yield a path to write to; what is there when the block ends is the new file, which is there whole or not at all.
+    """Yield a path to write to; what is there when the block ends takes the place of the file, whole or not at all.
 
-    UsageError: there is such a file, or the disk refuses it.
+    UsageError: the disk refuses it.
     """
     try:
-        require_absent(path)
         with _in_its_place(path) as temporary:
             temporary.touch()
             yield temporary
