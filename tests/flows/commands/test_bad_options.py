@@ -49,7 +49,10 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         (("--set", "smaple=3", "--set", "sede=1"), ("unknown field smaple; unknown field sede", "sample", "seed")),
         (
             ("--role", "sagee=x", "--role", "criticc=y"),
-            ("there is no role sagee; there is no role criticc", "sage? did you mean cr"),
+            (
+                "there is no role sagee; there is no role criticc",
+                "next step: sagee: did you mean sage? criticc: did you mean critic?\n",
+            ),
         ),
     ],
 )
