@@ -10,6 +10,7 @@ from flows.commands.console import CommandResult
 from schemas.documents.leaderboard import DrawnFigure
 from schemas.errors import UsageError, suggest
 from schemas.folders import DEFAULT_LAKE, Folder
+from tasks.lake.files import require_ending
 from tasks.leaderboard.ranking import rank_stored_systems
 from tasks.reporting.figures.pictures import to_png
 from tasks.reporting.page import write_file
@@ -20,8 +21,6 @@ from tasks.scoring.blueprints import SUFFIXES, list_blueprints
 What = Annotated[str, typer.Argument(metavar="RUN|BENCHMARK", help="a run of the lake, or a benchmark for its ranked models")]
 To = Annotated[Path, typer.Option("--to", metavar="FILE", help="picture.png for slides, picture.svg for papers")]
 Name = Annotated[str, typer.Option("--name", help="headline, abilities, map; gains, needles, dialogue where there are such")]
-
-PICTURES = (".png", ".svg")
 
 app = typer.Typer(add_completion=False)
 
@@ -54,12 +53,5 @@ def _reopen(folder: Folder, run: str) -> PastRun:
 
 def write_picture(picture: str, to: Path) -> None:
     """Write an SVG file, as PNG if its name ends so; UsageError: another name, LakeError: the disk refuses it."""
-    if to.suffix not in PICTURES or to.is_dir():
-        raise UsageError(
-            "the picture needs a file name",
-            where="--to",
-            expected="a file that ends in .png or .svg",
-            got=str(to),
-            next_step="for example --to picture.png",
-        )
+    require_ending(to, "--to", ".png", ".svg")
     write_file(to, to_png(picture) if to.suffix == ".png" else picture.encode())
