@@ -25,12 +25,22 @@ Name = Annotated[str, typer.Option("--name", help="headline, abilities, map; gai
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-def figure(what: What, to: To, name: Name = HEADLINE, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+@app.command(context_settings={"allow_extra_args": True})
+def figure(
+    context: typer.Context, what: What, to: To, name: Name = HEADLINE, lake: opt.LakeFolder = None, as_json: opt.AsJson = False
+) -> None:
     """Write a figure of a run or a leaderboard as a picture for a slide or a paper.
 
     A file that is there is replaced. Whatever other figures there are can be named too; a wrong name lists them.
     """
+    if context.args:
+        raise UsageError(
+            "a figure shows one run, or the models of a benchmark",
+            where="RUN|BENCHMARK",
+            expected="one of them",
+            got=" ".join((what, *context.args)),
+            next_step="name the benchmark, such as moodflow figure moodbench: that shows the models of its runs",
+        )
     folder = lake or DEFAULT_LAKE
     if what in list_blueprints() or Path(what).suffix in SUFFIXES:
         ranked = rank_stored_systems(what, folder, (), "corrected")

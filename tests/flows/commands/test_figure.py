@@ -46,6 +46,10 @@ def test_a_misspelt_benchmark_is_suggested(lake: Path, name: str, next_step: str
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (
+            ("r", "--to", "slide.svg"),
+            "got: r r\n  next step: name the benchmark, such as moodflow figure moodbench: ",
+        ),
         (("--to", "."), ". is a folder\n"),
         (("--to", "slide.pdf"), "expected: a file that ends in .png or .svg"),
         (("--to", "slide.png", "--name", "needles"), "expected: one of headline, abilities and map"),
