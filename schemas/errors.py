@@ -91,8 +91,8 @@ def try_each(function: Callable[[ValueT], ResultT], values: Iterable[ValueT]) ->
         except UsageError as error:
             errors.append(error)
     if len({error.next_step for error in errors}) > 1:
-        for error in errors:
-            error.next_step = f"{error.got}: {error.next_step}" if error.got and error.next_step else error.next_step
+        for failed in errors:
+            failed.next_step = f"{failed.got}: {failed.next_step}" if failed.got and failed.next_step else failed.next_step
     if errors:
         told = {part: dict.fromkeys(filter(None, (getattr(error, part) for error in errors))) for part in PARTS}
         raise UsageError(**{part: "; ".join(texts).replace("?; ", "? ") for part, texts in told.items()})
