@@ -39,7 +39,7 @@ def figure(
             where="RUN|BENCHMARK",
             expected="one of them",
             got=" ".join((what, *context.args)),
-            next_step="name the benchmark, such as moodflow figure moodbench: that shows the models of its runs",
+            next_step="moodflow figure BENCHMARK shows the models of its runs",
         )
     folder = lake or DEFAULT_LAKE
     if what in list_blueprints() or Path(what).suffix in SUFFIXES:

@@ -48,7 +48,7 @@ def test_a_misspelt_benchmark_is_suggested(lake: Path, name: str, next_step: str
     [
         (
             ("r", "--to", "slide.svg"),
-            "got: r r\n  next step: name the benchmark, such as moodflow figure moodbench: ",
+            "got: r r\n  next step: moodflow figure BENCHMARK shows the models of its runs\n",
         ),
         (("--to", "."), ". is a folder\n"),
         (("--to", "slide.pdf"), "expected: a file that ends in .png or .svg"),
