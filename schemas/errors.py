@@ -80,13 +80,19 @@ def unknown_name(what: str, got: str, choices: Iterable[str], where: str, otherw
 
 
 def try_each(function: Callable[[ValueT], ResultT], values: Iterable[ValueT]) -> list[ResultT]:
-    """Return what a function returns for each value; its UsageErrors are raised as one, which says each part once."""
+    """Return what a function returns for each value; its UsageErrors are raised as one, which says each part once.
+
+    Where next steps differ, each begins with the value that it is about.
+    """
     results, errors = [], []
     for value in values:
         try:
             results.append(function(value))
         except UsageError as error:
             errors.append(error)
+    if len({error.next_step for error in errors}) > 1:
+        for failed in errors:
+            failed.next_step = f"{failed.got}: {failed.next_step}" if failed.got and failed.next_step else failed.next_step
     if errors:
         told = {part: dict.fromkeys(filter(None, (getattr(error, part) for error in errors))) for part in PARTS}
         raise UsageError(**{part: "; ".join(texts).replace("?; ", "? ") for part, texts in told.items()})

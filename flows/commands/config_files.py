@@ -83,13 +83,15 @@ def _require_server(entry: Any, option: str) -> None:
     if not isinstance(entry, Mapping) or entry.get("base_url") or (entry.get("name") or EMBEDDED_MODEL) == EMBEDDED_MODEL:
         return
     name, of_role = str(entry["name"]), option.endswith("=")
-    address = f"{option}{name}@URL" if of_role else "--base-url URL"
-    step = f"{address}, or --provider ID of a provider that moodflow models list shows"
-    if providers := [f"{option}{name}@{each.id}" if of_role else f"--provider {each.id}" for each in providers_of(name)]:
+    is_judge = option == f"--role {JUDGE}="
+    address = "--judge-base-url URL" if is_judge else f"{option}{name}@URL" if of_role else "--base-url URL"
+    by_provider = f"{option}{name}@" if of_role else "--provider "
+    step = f"{address}, or {by_provider}ID of a provider that moodflow models list shows"
+    if providers := [f"{by_provider}{each.id}" for each in providers_of(name)]:
         step = f"{' or '.join(providers)} has models of this name; for any other server {address}"
     raise UsageError(
         f"model {name} needs a provider or a base_url",
-        where=f"{option}{name}",
+        where=f"--judge {name}" if is_judge else f"{option}{name}",
         expected=f"where it is served; only {EMBEDDED_MODEL} comes with the install",
         got=name,
         next_step=step,

@@ -19,7 +19,7 @@ from tasks.runs.tidy import COLUMNS, read_tidy
 from tasks.runs.tidy_files import write_results
 
 Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help=opt.HANDLES)]
-ToFile = Annotated[Path, typer.Option("--to", metavar="FILE", help="new file that ends in .parquet, .csv, .sqlite or .xlsx")]
+ToFile = Annotated[Path, typer.Option("--to", metavar="FILE", help="file that ends in .parquet, .csv, .sqlite or .xlsx")]
 Without = Annotated[list[str] | None, typer.Option("--without", metavar="COLUMN", help="leave a column out; may be repeated")]
 
 app = typer.Typer(add_completion=False)
@@ -36,7 +36,8 @@ def export(
 ) -> None:
     """Write the results of runs as one table: a row per value that an answer earned.
 
-    The file is Parquet, CSV, SQLite or Excel, by its ending. A row without a value says why in its status.
+    The file is Parquet, CSV, SQLite or Excel, by its ending; one that is there is replaced.
+    A row without a value says why in its status.
     docs/read-the-lake.md describes the columns. To write annotated conversations as the result files of their paper, use
     moodflow runs export.
     """

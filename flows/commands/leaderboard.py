@@ -16,6 +16,7 @@ from schemas.documents.leaderboard import PublishedRow, RankedSystems, StoredRow
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 from schemas.table import Column, Interval, Table, Value, columns
+from tasks.lake.files import require_ending
 from tasks.leaderboard import ranking as leaderboards
 from tasks.leaderboard.across_models import compare_models, describe_leaderboard, groups_said
 from tasks.leaderboard.descriptions import choose_described
@@ -51,14 +52,8 @@ def leaderboard(
 ) -> None:
     """Rank the models of a benchmark."""
     folder, runs = lake or DEFAULT_LAKE, run or []
-    if html and (html.suffix != ".html" or html.is_dir()):
-        raise UsageError(
-            "the page needs a file name",
-            where="--html",
-            expected="a file that ends in .html",
-            got=str(html),
-            next_step="for example --html leaderboard.html",
-        )
+    if html:
+        require_ending(html, "--html", ".html")
     if published and (runs or with_published):
         raise UsageError(
             "--published shows only the paper's models and takes no --run",

@@ -170,6 +170,8 @@ class PlanCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; an option that does not exist gets the path that says the same."""
         try:
+            _, _, order = self.make_parser(ctx).parse_args(args=[*args])
+            _require_once([str(option.name) for option in order])
             return super().parse_args(ctx, args)
         except Exception as error:
             # Typer keeps the class of its error to itself.
@@ -190,6 +192,24 @@ class PlanCommand(TyperCommand):
         """Collect the options of the plan, then run the function."""
         ctx.obj = PlanOptions(**{option.name: ctx.params.pop(option.name) for option in fields(PlanOptions)})
         return super().invoke(ctx)
+
+
+ONCE = ("provider", "base_url", "api_key_env", "judge_base_url")
+"""Options of which the last would count alone, though each was meant for another model."""
+
+
+def _require_once(given: list[str]) -> None:
+    name = next((name for name in ONCE if given.count(name) > 1), None)
+    if name is None:
+        return
+    option = f"--{name.replace('_', '-')}"
+    in_file = f"write models: [{{name: A, {name}: X}}, {{name: B, {name}: Y}}] into a file, and give --config FILE"
+    raise UsageError(
+        f"{option} is given {given.count(name)} times",
+        where=option,
+        expected=f"{option} once; it holds for every {'judge' if name == 'judge_base_url' else '--model'} of the command",
+        next_step="name each judge as --role panel=NAME@URL" if name == "judge_base_url" else in_file,
+    )
 
 
 def _replacement(name: str) -> str | None:

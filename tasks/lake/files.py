@@ -63,14 +63,25 @@ def require_absent(path: Path) -> None:
         raise UsageError("the file already exists", where=str(path), next_step="choose another path, or move it")
 
 
+def require_ending(path: Path, option: str, *endings: str) -> None:
+    """Raise UsageError unless the name of a file to write has one of these endings."""
+    if path.suffix not in endings or path.is_dir():
+        raise UsageError(
+            f"{path} is a folder" if path.is_dir() else f"{path} ends in no known format",
+            where=option,
+            expected=f"a file that ends in {' or '.join(endings)}",
+            got=str(path),
+            next_step=f"for example {option} {path.stem or 'file'}{endings[0]}",
+        )
+
+
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """Yield a path to write to; what is there when the block ends is the new file, which is there whole or not at all.
+    """Yield a path to write to; what is there when the block ends takes the place of the file, whole or not at all.
 
-    UsageError: there is such a file, or the disk refuses it.
+    UsageError: the disk refuses it.
     """
     try:
-        require_absent(path)
         with _in_its_place(path) as temporary:
             temporary.touch()
             yield temporary

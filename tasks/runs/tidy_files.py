@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from schemas.errors import UsageError
 from schemas.tables.results import Results
-from tasks.lake.files import new_file
+from tasks.lake.files import new_file, require_ending
 from tasks.lake.frames import described
 
 PART_BYTES = 32 * 2**20
@@ -27,14 +27,12 @@ _UTF16 = _TEXTS.str.len_chars() + _TEXTS.str.count_matches(r"[\x{10000}-\x{10FFF
 
 
 def write_results(path: Path, empty: pl.DataFrame, frames: Iterable[pl.DataFrame]) -> None:
-    """Write frames to a new file; `empty` has their columns, of those of Results.
+    """Write frames to a file, in place of the one that may be there; `empty` has their columns, of those of Results.
 
     Raises:
-        UsageError: there is such a file, its name has another ending, or such a file cannot hold the results.
+        UsageError: its name has another ending, or such a file cannot hold the results.
     """
-    if path.suffix not in WRITERS:
-        expected, step = f"a file that ends in {', '.join(WRITERS)}", "for example --to results.parquet"
-        raise UsageError("the table needs a file name", where="--to", expected=expected, got=str(path), next_step=step)
+    require_ending(path, "--to", *WRITERS)
     with new_file(path) as file:
         WRITERS[path.suffix](file, empty, _parts(frames))
 

@@ -202,8 +202,8 @@ def find_blueprint(name_or_path: str | Path) -> Path:
     is_path = path.suffix in SUFFIXES or len(path.parts) > 1
     names = list_blueprints() if not is_path else [str(file) for file in path.parent.glob("*") if file.suffix in SUFFIXES]
     raise BlueprintError(
-        f"there is no blueprint {text!r}",
-        where=str(path) if is_path else "data/blueprints",
+        f"there is no blueprint {text}" if is_path else f"there is no benchmark {text}",
+        where=str(path) if is_path else "BENCHMARK",
         expected=f"one of {', '.join(list_blueprints())}, or the path of a YAML file",
         got=text,
         next_step=suggest(text, names, "check the spelling or the path", most=3),

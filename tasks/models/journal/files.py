@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from schemas.documents.lake import JournalImport, JournalSummary, ModelReplies
 from schemas.errors import LakeError, UsageError
-from tasks.lake.files import new_file
+from tasks.lake.files import new_file, require_absent
 from tasks.models.journal.rows import SCHEMA, check_rows, to_record
 from tasks.models.journal.table import (
     COLUMNS,
@@ -82,6 +82,7 @@ def export_replies(journal: Path, file: Path, model: str | None = None) -> int:
     The file is there whole or not at all. A run may be writing into the journal.
     """
     with new_file(file) as temporary, _reading(journal) as connection:
+        require_absent(file)
         written = _write_file(temporary, _frames(_rows(connection, journal, model), journal))
         if not written and model is not None:
             step = "moodflow journal show lists the models"

@@ -49,7 +49,10 @@ def configured(folder: Path, content: str | bytes, name: str = "plan.yaml") -> P
         (("--set", "smaple=3", "--set", "sede=1"), ("unknown field smaple; unknown field sede", "sample", "seed")),
         (
             ("--role", "sagee=x", "--role", "criticc=y"),
-            ("there is no role sagee; there is no role criticc", "sage? did you mean cr"),
+            (
+                "there is no role sagee; there is no role criticc",
+                "next step: sagee: did you mean sage? criticc: did you mean critic?\n",
+            ),
         ),
     ],
 )
@@ -79,7 +82,9 @@ def test_all_unknown_runs_are_told_at_once(tmp_path: Path) -> None:
         (("run", "moodbench-mini", "--model", "gpt"), ("model gpt needs a provider or a base_url",)),
         (("run", "moodbench-mini", "--model", "gpt-4o"), ("--provider openai has models of this name", "--base-url URL")),
         (("run", "moodbench-mini", "--model", "Kimi-K2"), ("--provider moonshot or --provider moonshot_intl has",)),
-        ((*MINI, "--judge", "claude-x"), ("--role judge=claude-x@anthropic has", "where: --role judge=claude-x\n")),
+        ((*MINI, "--judge", "claude-x"), ("--role judge=claude-x@anthropic has", "any other server --judge-base-url URL\n")),
+        ((*MINI, "--judge", "j"), ("where: --judge j\n", "next step: --judge-base-url URL, or --role judge=j@ID of a provider")),
+        ((*MINI, "--role", "sage=s"), ("where: --role sage=s\n", "next step: --role sage=s@URL, or --role sage=s@ID of a")),
         (("run", *SERVER), ("no benchmark was named", "--config")),
         (("run", "moodbench-mini"), ("no model given", "smollm2")),
         (("lineage", "\udcff"), ("an argument is not UTF-8", "\\udcff")),
@@ -105,6 +110,11 @@ def test_all_unknown_runs_are_told_at_once(tmp_path: Path) -> None:
                 "has it: coem\n",
             ),
         ),
+        (
+            (*MINI, "--model", "n", "--base-url", "http://localhost:8/v1"),
+            ("--base-url is given 2 times\n", "write models: [{name: A, base_url: X}, {name: B, base_url: Y}] into a file"),
+        ),
+        ((*MINI, *JUDGE, "--judge-base-url=http://localhost:8/v1"), ("given 2 times", "each judge as --role panel=NAME@URL\n")),
         ((*MINI, "--panel", "x"), ("next step: use --role panel=NAME",)),
         ((*MINI, "--set", 'models.dialect.extra={"temperature": NaN}'), ("NaN is no number of JSON",)),
         ((*MINI, "--set", 'models.dialect.extra={"a": "\\ud800"}'), ("surrogates",)),

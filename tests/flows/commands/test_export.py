@@ -66,7 +66,14 @@ def test_columns_are_left_out(runs: PastRuns, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (("--to", "results.txt"), ("the table needs a file name", ".parquet, .csv, .sqlite, .xlsx")),
+        (
+            ("--to", "results.txt"),
+            (
+                "results.txt ends in no known format\n",
+                ".parquet or .csv or .sqlite or .xlsx\n",
+                "for example --to results.parquet\n",
+            ),
+        ),
         (("--to", "some.csv", "--without", "promt"), ("there is no column promt", "did you mean prompt?")),
         (("nothing", "--to", "some.csv"), ("there is no run nothing",)),
     ],

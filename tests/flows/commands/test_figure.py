@@ -36,8 +36,21 @@ def test_a_benchmark_is_its_ranked_models(lake: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "next_step"), [("moodbnch-mini", "did you mean moodbench-mini?"), ("#7", "moodflow runs list shows them all")]
+)
+def test_a_misspelt_benchmark_is_suggested(lake: Path, name: str, next_step: str) -> None:
+    done = ended("figure", name, "--to", "slide.svg", "--lake", lake)
+    assert_one_message(done, f"there is no run {name}\n", "; or a benchmark: attunebench, ", f"next step: {next_step}")
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
+        (
+            ("r", "--to", "slide.svg"),
+            "got: r r\n  next step: moodflow figure BENCHMARK shows the models of its runs\n",
+        ),
+        (("--to", "."), ". is a folder\n"),
         (("--to", "slide.pdf"), "expected: a file that ends in .png or .svg"),
         (("--to", "slide.png", "--name", "needles"), "expected: one of headline, abilities and map"),
     ],

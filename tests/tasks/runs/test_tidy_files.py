@@ -87,6 +87,14 @@ def test_file_without_rows_has_its_columns(tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("ending", tidy_files.WRITERS)
+def test_an_earlier_file_is_replaced(tmp_path: Path, ending: str) -> None:
+    file = tmp_path / f"results{ending}"
+    file.write_text("mine")
+    write_results(file, EMPTY, [frame(ROWS)])
+    assert (file.stat().st_size > len("mine"), [*tmp_path.iterdir()]) == (True, [file])
+
+
+@pytest.mark.parametrize("ending", tidy_files.WRITERS)
 def test_nothing_stays_of_a_file_that_failed(tmp_path: Path, ending: str) -> None:
     def breaks() -> Iterator[pl.DataFrame]:
         yield frame(ROWS)
@@ -100,17 +108,13 @@ def test_nothing_stays_of_a_file_that_failed(tmp_path: Path, ending: str) -> Non
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("results.txt", "expected: a file that ends in .parquet, .csv, .sqlite, .xlsx"),
-        ("there.csv", "the file already exists"),
         ("nowhere/results.sqlite", "the file cannot be written"),
     ],
 )
 def test_file_that_cannot_be_written_is_refused(tmp_path: Path, name: str, said: str) -> None:
-    (tmp_path / "there.csv").write_text("mine")
     with pytest.raises(UsageError) as caught:
         write_results(tmp_path / name, EMPTY, [frame(ROWS)])
     assert said in str(caught.value)
-    assert (tmp_path / "there.csv").read_text() == "mine"
 
 
 @pytest.mark.parametrize(

@@ -306,7 +306,7 @@ def test_shipped_blueprints_load_by_name_and_by_path() -> None:
 def test_an_unknown_name_suggests_the_nearest() -> None:
     with pytest.raises(BlueprintError) as caught:
         find_blueprint("modbench-mini")
-    assert caught.value.what == "there is no blueprint 'modbench-mini'"
+    assert (caught.value.what, caught.value.where) == ("there is no benchmark modbench-mini", "BENCHMARK")
     assert caught.value.next_step is not None
     assert caught.value.next_step.startswith("did you mean moodbench-mini")
 

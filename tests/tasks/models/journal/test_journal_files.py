@@ -197,7 +197,7 @@ async def test_one_model_is_exported_alone(tmp_path: Path) -> None:
 async def test_a_file_that_exists_is_not_written_over(tmp_path: Path) -> None:
     path = await keep(tmp_path / "ours.sqlite")
     (tmp_path / "shared.parquet").write_text("mine")
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="the file already exists"):
         export_replies(path, tmp_path / "shared.parquet")
     assert (tmp_path / "shared.parquet").read_text() == "mine"
     with pytest.raises(UsageError, match="cannot be written") as caught:
