@@ -251,7 +251,7 @@ def _next_steps(document: RunDocument, run: PastRun) -> Iterator[str]:
 
     own, where = handle(run.name), "" if str(run.lake.root) == str(DEFAULT_LAKE) else f" --lake {run.lake.root}"
     yield f"moodflow explain {own}{where}"
-    for task in document.weakest_tasks[:1]:
+    for task in sorted(document.weakest_tasks, key=attrgetter("score"))[:1]:
         options = "".join(f" {word}" for word in run.options(System(task.model, task.setting)))
         yield f"moodflow explain {own}{options} --dataset {task.dataset} --worst 5{where}"
     other = f"compare {handle(document.previous)} {own}" if document.previous else f"leaderboard {document.benchmark}"
