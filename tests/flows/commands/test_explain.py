@@ -117,8 +117,10 @@ def test_without_a_journal_a_prompt_is_still_proven(runs: PastRuns, tmp_path: Pa
 
 def test_worst_rows_come_first_and_only_as_many(runs: PastRuns) -> None:
     dataset = ("--dataset", "mini_degree_of_personalization")
-    rows, worst = document(runs, *dataset)["rows"], document(runs, *dataset, "--worst", "3")["rows"]
-    assert [row["value"] for row in worst] == sorted(row["value"] for row in rows)[:3]
+    rows, worst = document(runs, *dataset)["rows"], document(runs, *dataset, "--worst", "3")
+    assert [row["value"] for row in worst["rows"]] == sorted(row["value"] for row in rows)[:3]
+    below = sum(row["value"] < 1 for row in rows)
+    assert worst["notes"] == [f"{below} of {len(rows)} rows below full marks, 3 shown"]
 
 
 def test_a_terminal_is_told_the_same_numbers(runs: PastRuns) -> None:
