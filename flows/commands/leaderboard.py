@@ -27,7 +27,9 @@ from tasks.reporting.leaderboard_files import write_leaderboard
 from tasks.runs.verdict import label_of
 from tasks.text.tables import as_cell
 
-Runs = Annotated[list[str] | None, typer.Option("--run", help="only this run; repeatable; default: the newest of each model")]
+Runs = Annotated[
+    list[str] | None, typer.Option("--run", help="only this run; repeatable; default: the newest of each model in each group")
+]
 Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="also write a page with figures and history")]
 Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="also write tables as CSV, further ones beside the file")]
 Latex = Annotated[Path | None, typer.Option("--latex", metavar="FILE", help="also write tables as LaTeX, for a paper")]
