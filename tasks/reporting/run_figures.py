@@ -49,7 +49,8 @@ def draw_figure(figures: Figures, name: str = HEADLINE) -> str:
         names |= dict.fromkeys(own for own, _ in made)
     if not names:
         step = "moodflow runs show says what a run lacks; moodflow runs list shows other runs"
-        raise UsageError(f"{figures.about} has no scores to draw", where="scores", expected="one score", got="none", next_step=step)
+        what = f"{figures.about} has no scores to draw"
+        raise UsageError(what, where="scores", expected="one score", got="none", next_step=step)
     raise UsageError(
         f"there is no figure {name} of {figures.about}",
         where="--name",
