@@ -185,6 +185,7 @@ def test_many_systems_still_fit(width: int) -> None:
 
 def test_few_datasets_show_scores_and_no_total(runs: PastRuns) -> None:
     out = ended("runs", "show", runs.after, "--lake", runs.lake).out
+    assert "not comparable (the bundled items are not the paper's; moodflow explain gives" in " ".join(out.split())
     cells = {words[0]: words[1:] for line in out.splitlines() if (words := line.split())}
     # 8 items in two orders each: A is right 3 times, B 5 times, and it was always A.
     assert " ".join(cells["mini_text_classification"]) == "0.188 [0.062, 0.312] 16 0 0.312, always B"
