@@ -130,8 +130,9 @@ class CallCounts(Frozen):
     @property
     def line(self) -> str:
         """Return the counts as one line of text."""
-        unsent = f", {self.unsent} not sent" if self.unsent else ""
-        return f"{self.sent} sent, {self.answered} answered, {self.from_journal} from the journal, {self.failed} failed{unsent}"
+        unsent = f", {self.unsent:,} not sent" if self.unsent else ""
+        answered = f"{self.sent:,} sent, {self.answered:,} answered, {self.from_journal:,} from the journal"
+        return f"{answered}, {self.failed:,} failed{unsent}"
 
     def __add__(self, other: "CallCounts") -> "CallCounts":
         return CallCounts(**{name: getattr(self, name) + getattr(other, name) for name in CallCounts.model_fields})

@@ -20,6 +20,7 @@ from tasks.runs.past_run import reopen
 from tasks.runs.run_tables import System
 from tasks.runs.verdict import name_score, say_total
 from tasks.text.number_format import NONE, count, counted, shorten
+from tasks.text.tables import as_cell
 
 MOST_DIFFERENCES = 15
 MOST_IDS = 5
@@ -51,16 +52,16 @@ def compare(
     blueprint = reopen(lake or DEFAULT_LAKE, document.after).blueprint
     titles = {main.id: main.title for main in blueprint.abilities}
     titles |= {name: dataset.title for name, dataset in blueprint.datasets.items()}
-    CommandResult(int(bool(document.warnings)), document, _view(document, titles)).finish(as_json=as_json)
+    CommandResult(int(bool(document.warnings)), document, _view(document, titles, flips)).finish(as_json=as_json)
 
 
-def _view(document: RunComparison, titles: Mapping[str, str]) -> list[RenderableType]:
+def _view(document: RunComparison, titles: Mapping[str, str], flips: int) -> list[RenderableType]:
     view: list[RenderableType] = [bold(document.benchmark), f"Before: {document.before}", f"After: {document.after}"]
     view += [bold("Compare with care:", f" {warning}") for warning in document.warnings]
     for model in document.models:
         view += ["", terminal_table(_score_table(model, titles)), "", *_total_lines(model)]
         view += ["", terminal_table(_dimension_table(model)), ""] if model.dimension_scores else []
-        view += [*_flip_lines(model), *_item_lines(model)]
+        view += [*(_flip_lines(model) if flips else _count_flips(model)), *_item_lines(model)]
         view += [line for item in model.flipped for line in _flipped(item)]
     for side, systems in (("before", document.only_before), ("after", document.only_after)):
         view += [f"Only {side}: {System(each.model, each.setting).label}" for each in systems]
@@ -71,12 +72,21 @@ def _score_table(model: SystemComparison, titles: Mapping[str, str]) -> Table:
     title = " -> ".join(dict.fromkeys(System(side.model, side.setting).label for side in (model.before, model.after)))
     stored = (Column("Stored before", "score"), Column("Stored after", "score"))
     rows = []
-    for name, common, own in score_rows(model):
+    scores = [*score_rows(model)]
+    totals = len(scores) - len(model.stored)
+    for name, common, own in (*scores[:totals], *sorted(scores[totals:], key=_largest_fall_first)):
         known = titles.get(name.strip(), name)
         both = [round(value, 2) if isinstance(value, float) else None for value in (*own, *common[:2])]
         differs = both[:2] != both[2:]
         rows.append((f"  {known}" if name.startswith(" ") else known, *common, *(own if differs else ("", ""))))
     return Table((Column("Score of"), *COMMON, *stored), rows, title).without_empty("Stored before", "Stored after")
+
+
+def _largest_fall_first(row: tuple[str, Sequence[Value], object]) -> tuple[bool, bool, float]:
+    """Order abilities before datasets, both by the difference; what has none comes last."""
+    name, (_, _, difference, *_), _ = row
+    change = as_cell(difference).value
+    return name.startswith(" "), not isinstance(change, float), change if isinstance(change, float) else 0.0
 
 
 def score_rows(model: SystemComparison) -> Iterator[tuple[str, tuple[Value, ...], tuple[Value, Value]]]:
@@ -101,8 +111,8 @@ def _common(score: CommonScore) -> tuple[Value, ...]:
 def _total_lines(model: SystemComparison) -> Iterator[str]:
     before, after = model.before, model.after
     yield (
-        "clear: the interval excludes 0. Scores are over the items that both runs scored; without any, the difference is that of "
-        "the stored scores."
+        "clear: the interval excludes 0. Scores are over the items that both runs scored; if there are none, stored scores are "
+        "compared."
     )
     for name, side in (("Before", before), ("After", after)):
         if side.verdict != "scored":
@@ -125,6 +135,12 @@ def _dimension_table(model: SystemComparison) -> Table:
 
 def _mean(mean: DimensionMean | None) -> Cell:
     return Cell(mean.mean, interval=Interval.of(mean.ci_low, mean.ci_high)) if mean else Cell(None)
+
+
+def _count_flips(model: SystemComparison) -> Iterator[str]:
+    fell, rose = sum(len(row.fell) for row in model.flips), sum(len(row.rose) for row in model.flips)
+    if fell or rose:
+        yield f"Items that flipped: {count(fell)} lower, {count(rose)} higher; --flips 3 lists them by dataset"
 
 
 def _flip_lines(model: SystemComparison) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """`moodflow explain`: explain how a number of a past run came about, down to the replies behind it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import typer
 
@@ -9,9 +10,10 @@ from flows.commands.console import CommandResult
 from flows.commands.explain_view import item_view, rows_view, score_view, subset_view
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
+from tasks.compare.regression import list_some
 from tasks.explain.groups import explain_subset
 from tasks.explain.rows import explain_item, explain_rows, find_dataset_of
-from tasks.explain.totals import BlueprintPath, Selection, choose_systems, explain_score, find_place, require_one
+from tasks.explain.totals import MOST_LISTED, BlueprintPath, Selection, choose_systems, explain_score, find_place, require_one
 from tasks.runs.past_run import PastRun, reopen
 from tasks.runs.run_tables import System
 
@@ -48,13 +50,16 @@ def explain_run(run: PastRun, wanted: Selection, where: str | None) -> CommandRe
     if wanted.item is not None:
         return _item(run, wanted.item, systems, path)
     if wanted.worst is not None:
-        if path.dataset is None:
+        below = path.datasets(run.blueprint)
+        if len(below) > 1:
             raise UsageError(
                 "--worst needs a dataset",
                 where="--worst",
-                expected="--dataset NAME",
+                expected=f"--dataset with one of {list_some(below, MOST_LISTED)}",
                 got=f"--worst {wanted.worst}",
+                next_step=f"for example --dataset {below[0]}",
             )
+        wanted, path = replace(wanted, dataset=below[0]), replace(path, dataset=below[0])
         require_one(run, systems, "--worst")
     document = explain_score(run, systems, wanted, path)
     view, status = score_view(document), int(not document.adds_up)

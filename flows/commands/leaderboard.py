@@ -15,7 +15,7 @@ from flows.commands.screen import FirstFit
 from schemas.documents.leaderboard import PublishedRow, RankedSystems, StoredRow
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
-from schemas.table import Column, Interval, Table, Value, columns
+from schemas.table import Column, Table, Value, columns
 from tasks.lake.files import require_ending
 from tasks.leaderboard import ranking as leaderboards
 from tasks.leaderboard.across_models import compare_models, describe_leaderboard, groups_said
@@ -23,11 +23,14 @@ from tasks.leaderboard.descriptions import choose_described
 from tasks.leaderboard.history import stored_leaderboard
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.score_tables import describe_dimensions
+from tasks.reporting.content.verdicts import interval_cell
 from tasks.reporting.leaderboard_files import write_leaderboard
 from tasks.runs.verdict import label_of
 from tasks.text.tables import as_cell
 
-Runs = Annotated[list[str] | None, typer.Option("--run", help="only this run; repeatable; default: the newest of each model")]
+Runs = Annotated[
+    list[str] | None, typer.Option("--run", help="only this run; repeatable; default: the newest of each model in each group")
+]
 Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="also write a page with figures and history")]
 Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="also write tables as CSV, further ones beside the file")]
 Latex = Annotated[Path | None, typer.Option("--latex", metavar="FILE", help="also write tables as LaTeX, for a paper")]
@@ -125,8 +128,8 @@ def _standing(row: StoredRow | PublishedRow, ranked: LeaderboardData) -> tuple[V
     verdict = row.verdict if row.verdict != "scored" else ""
     likeness = row.comparability.verdict if row.comparability else None
     coverage = row.coverage if row.coverage < 1 else None
-    ends = Interval.of(row.ci_low, row.ci_high) if row.has_total else None
-    return row.total, ends, verdict, likeness, "regressed" if fell else "", coverage
+    ends = interval_cell(row)
+    return row.total, ends if ends.note else ends.value, verdict, likeness, "regressed" if fell else "", coverage
 
 
 def _dimensions(rated: Table, document: RankedSystems) -> RenderableType:

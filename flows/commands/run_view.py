@@ -86,7 +86,7 @@ def run_view(document: RunDocument, run: PastRun, *ends: str, next_steps: bool =
     state = [f"{changes.state}: {state_said(changes)}"] if changes and (changes.previous or changes.state != "Completed") else []
     ends = (*state, f"Report of run {document.number or document.run}: {document.report or 'none was written'}", *ends)
     steps = _next_steps(document, run) if next_steps else ()
-    return [Screen(above, between, ["", *_care(document), *usage_view(document.cost), *ends, *steps])]
+    return [Screen(above, between, ["", *_care(document, run), *usage_view(document.cost), *ends, *steps])]
 
 
 def label_systems(rows: Sequence[SystemRow]) -> list[str]:
@@ -175,17 +175,19 @@ def _columns(title: str, scores: Scores, labels: Mapping[System, str]) -> Render
     return FirstFit(*map(terminal_table, forms), Group())
 
 
-def _care(document: RunDocument) -> Iterator[str]:
+def _care(document: RunDocument, run: PastRun) -> Iterator[str]:
     """Yield what to know before one trusts a score: gaps, replies, instruments, published numbers, calls."""
     lacking = [row for row in document.models if row.n_scored < row.n_total or row.datasets_scored < row.datasets_total]
     yield from first_lines([_scored_line(row) for row in lacking])
     unread = sorted((row for row in document.unread if row.unread), key=lambda row: row.unread / row.total, reverse=True)
     yield from first_lines([_unread_line(row) for row in unread])
     if not unread:
-        yield f"Unread replies: none of {count(sum(row.total for row in document.unread))}"
+        replies = sum(row.total for row in document.unread)
+        yield f"Unread replies: none of {count(replies)}" if replies else "No replies"
     faults = [row for row in document.instruments if not row.failed and row.instrument != "reader"]
     yield from first_lines([f"{label_of(fault)}: {fault.words}" for fault in faults])
-    yield from _published(document.models)
+    is_bundled = {notice.sources for notice in run.manifest.datasets} == {("bundled",)}
+    yield from _published(document.models, "the bundled items are not the paper's; " if is_bundled else "")
     yield f"Calls: {document.calls.line}"
     yield from first_lines([_failure_lines(failure) for failure in document.failures])
     yield from missing_lines(document.missing)
@@ -207,14 +209,14 @@ def _failure_lines(row: FailedCalls) -> str:
     return f"Failed: {counted(row.calls, 'call')} of {row.model}, {row.what}. What to do: {row.next_step}{error}"
 
 
-def _published(rows: Sequence[SystemRow]) -> Iterator[str]:
+def _published(rows: Sequence[SystemRow], why: str) -> Iterator[str]:
     records = [row.comparability for row in rows if row.comparability]
     for verdict, some in groupby(sorted(records, key=attrgetter("verdict")), key=attrgetter("verdict")):
         alike = [*some]
         whose = "" if len(alike) == len(records) else f" of {list_some([label_of(record) for record in alike], MOST_TOLD)}"
         position = f"; {alike[0].position.words}" if len(alike) == 1 and alike[0].position else ""
         reasons = counted(len(alike[0].reasons), "reason")
-        yield f"Published numbers of {alike[0].paper}{whose}: {verdict}{position} (moodflow explain gives {reasons})"
+        yield f"Published numbers of {alike[0].paper}{whose}: {verdict}{position} ({why}moodflow explain gives {reasons})"
 
 
 def missing_lines(gaps: Iterable[Missing]) -> list[str]:
@@ -251,7 +253,7 @@ def _next_steps(document: RunDocument, run: PastRun) -> Iterator[str]:
 
     own, where = handle(run.name), "" if str(run.lake.root) == str(DEFAULT_LAKE) else f" --lake {run.lake.root}"
     yield f"moodflow explain {own}{where}"
-    for task in document.weakest_tasks[:1]:
+    for task in sorted(document.weakest_tasks, key=attrgetter("score"))[:1]:
         options = "".join(f" {word}" for word in run.options(System(task.model, task.setting)))
         yield f"moodflow explain {own}{options} --dataset {task.dataset} --worst 5{where}"
     other = f"compare {handle(document.previous)} {own}" if document.previous else f"leaderboard {document.benchmark}"

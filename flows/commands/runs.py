@@ -23,6 +23,8 @@ from schemas.table import Column, Table, columns
 from tasks.judging.answers import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import (
+    FIRST_RUN,
+    NO_RUNS,
     describe_models,
     list_runs,
     read_changes,
@@ -54,7 +56,8 @@ def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> No
     folder = lake or DEFAULT_LAKE
     document = describe_runs(folder)
     whole = len(document.runs) == len(list_runs(folder)) and all(run.best and run.state != "damaged" for run in document.runs)
-    CommandResult(int(not whole), document, [terminal_table(run_table(document.runs))]).finish(as_json=as_json)
+    view = terminal_table(run_table(document.runs)) if list_runs(folder) else f"{NO_RUNS}; {FIRST_RUN}".capitalize()
+    CommandResult(int(not whole), document, [view]).finish(as_json=as_json)
 
 
 def run_table(runs: Sequence[ListedRun]) -> Table:

@@ -39,6 +39,7 @@ from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import Row, System, from_row
 from tasks.scoring.reduction import COUNTED, average_parts, reduce_item_scores
 from tasks.solvers.prompt_check import check_prompt
+from tasks.text.number_format import counted
 
 
 def explain_rows(run: PastRun, score: ScoreExplanation, dataset: str, system: System, worst: int | None) -> RowsExplanation:
@@ -47,8 +48,16 @@ def explain_rows(run: PastRun, score: ScoreExplanation, dataset: str, system: Sy
         notes = (f"{dataset} has no rows in this run",)
         return RowsExplanation(**dict(score), metrics=(), rows=(), withheld=None, notes=notes)
     evidence = read_evidence(run, dataset, system)
-    rows = answered_items(run, evidence, run.options(system), worst)
-    return RowsExplanation(**dict(score), metrics=break_down_metrics(evidence), rows=rows, withheld=evidence.withheld, notes=())
+    rows = answered_items(run, evidence, run.options(system), worst and len(evidence.answers))
+    shown, below = rows[:worst], sum(map(_is_below, rows))
+    notes = (f"{below} of {counted(len(rows), 'row')} below full marks, {len(shown)} shown",) if worst else ()
+    metrics = break_down_metrics(evidence)
+    return RowsExplanation(**dict(score), metrics=metrics, rows=shown, withheld=evidence.withheld, notes=notes)
+
+
+def _is_below(row: AnsweredItem) -> bool:
+    """Whether one of its scores is less than the most that the metric gives; what is missing is not."""
+    return any(score.value is not None and score.value < METRICS[score.metric].bounds[1] for score in row.scores)
 
 
 def break_down_metrics(evidence: Evidence) -> tuple[MethodBreakdown, ...]:

@@ -98,6 +98,7 @@ def find_place(blueprint: Blueprint, wanted: Selection) -> BlueprintPath:
     abilities = {node.id: node for _, node in blueprint.nodes()}
     tasks = {task.id: task for _, task in blueprint.tasks()}
     kinds: dict[str, Mapping[str, Any]] = {"ability": abilities, "task": tasks, "dataset": blueprint.datasets}
+    wanted = replace(wanted, **{kind: _by_title(getattr(wanted, kind), names) for kind, names in kinds.items()})
     for kind, names in kinds.items():
         _require(kind, getattr(wanted, kind), names, blueprint.name, kinds)
     ability = abilities[wanted.ability] if wanted.ability else None
@@ -118,18 +119,25 @@ def find_place(blueprint: Blueprint, wanted: Selection) -> BlueprintPath:
     return BlueprintPath(ability, task, wanted.dataset)
 
 
+def _by_title(name: str | None, entries: Mapping[str, Any]) -> str | None:
+    """Return the id of the one entry that has this title, which is what tables show; the name itself if none or several have."""
+    holders = [own for own, entry in entries.items() if name and entry.title.casefold() == name.casefold()]
+    return holders[0] if len(holders) == 1 and name not in entries else name
+
+
 def _require(kind: str, name: str | None, allowed: Iterable[str], where: str, kinds: Mapping[str, Any] | None = None) -> None:
     """Raise UsageError unless the name is null or known; `kinds`: names of all kinds, where another one may be meant."""
     names = list(allowed)
     if name is None or name in names:
         return
-    other = next((other for other, entries in (kinds or {}).items() if name in entries), None)
+    others = {other: _by_title(name, entries) for other, entries in (kinds or {}).items()}
+    other = next((other for other, own in others.items() if own in (kinds or {})[other]), None)
     raise UsageError(
         f"{where} has no {kind} {name}",
         where=f"--{kind}",
         expected=f"one of its {len(names)}" if kinds and len(names) > MOST_LISTED else f"one of {', '.join(names)}",
         got=name,
-        next_step=f"it is a {other}: --{other} {name}" if other else suggest(name, names, most=3),
+        next_step=f"it is a {other}: --{other} {others[other]}" if other else suggest(name, names, most=3),
     )
 
 

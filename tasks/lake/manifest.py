@@ -33,6 +33,8 @@ RUN_LAYERS = frozenset({"ability_scores", "totals"})
 NUMBERED = re.compile(r"[0-9]{8}T[0-9]{12}Z\.([0-9]{1,15})-")
 """How the name of a run begins: with its start time and its number."""
 
+NO_RUNS, FIRST_RUN = "there are no runs in this lake yet", "moodflow run makes one"
+
 BACK = re.compile(r"latest(?:~([0-9]{1,9}))?")
 SHORT_NUMBER = re.compile(r"#?([1-9][0-9]{0,6})")
 """Handles of runs; 8 digits or more are the beginning of a name or of a fingerprint."""
@@ -132,7 +134,10 @@ def resolve_run(lake: Folder, handle: str) -> str:
     matching = [handle] if handle in runs else _match(handle, runs)
     if len(matching) == 1:
         return matching[0]
-    candidates = ", ".join((matching or runs)[:MOST_CANDIDATES]) or "none yet"
+    if not runs:
+        step = f"{FIRST_RUN}; --lake names another lake"
+        raise UsageError(NO_RUNS, where=str(lake / "runs"), expected="a run", got=handle, next_step=step)
+    candidates = ", ".join((matching or runs)[:MOST_CANDIDATES])
     raise UsageError(
         f"{handle} names {len(matching)} runs" if matching else f"there is no run {handle}",
         where=str(lake / "runs"),

@@ -47,12 +47,16 @@ def draw_figure(figures: Figures, name: str = HEADLINE) -> str:
         if drawn := [chart for own, chart in made if own == name]:
             return draw_picture(blueprint.title, name, drawn, figures.source, blueprint.ability_word)
         names |= dict.fromkeys(own for own, _ in made)
+    if not names:
+        step = "moodflow runs show says what a run lacks; moodflow runs list shows other runs"
+        what = f"{figures.about} has no scores to draw"
+        raise UsageError(what, where="scores", expected="one score", got="none", next_step=step)
     raise UsageError(
         f"there is no figure {name} of {figures.about}",
         where="--name",
-        expected=f"one of {listed(list(names))}" if names else "a run with scores",
+        expected=f"one of {listed(list(names))}",
         got=name,
-        next_step="name one of these" if names else "moodflow runs show says what the run lacks",
+        next_step="name one of these",
     )
 
 

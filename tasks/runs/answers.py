@@ -178,7 +178,7 @@ def _explain_share(answer: ScoredItem) -> str:
     if METRICS[answer.score["metric"]].rating is not None:
         return f"The ratings of the reply earn {share} of 1 by {answer.score['metric']}."
     most = number(METRICS[answer.score["metric"]].bounds[1], 0)
-    return f"Compared with the reference by {answer.score['metric']}, the reply earns {share} of {most}."
+    return f"{answer.score['metric']} against the best reference: {share} of {most}."
 
 
 EXPLANATIONS: Mapping[AnswerForm, Callable[[ScoredItem], str]] = {

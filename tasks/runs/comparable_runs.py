@@ -136,7 +136,8 @@ def _differences(run: RunManifest, earlier: RunManifest, system: System) -> Iter
 def _plan_differences(mine: Plan, theirs: Plan, model: str) -> Iterator[str]:
     own, other = (plan.model_dump(mode="json", exclude=set(NOT_COMPARED)) for plan in (mine, theirs))
     for name in fields_apart(own, other):
-        yield f"its {name}: {in_words(other.get(name))} instead of {in_words(own.get(name))}"
+        for place, there, here in tree_changes(other.get(name), own.get(name), name):
+            yield f"its {place}: {in_words(there)} instead of {in_words(here)}"
     parameters = [[_answering_parameters(entry) for entry in plan.models if entry.name == model] for plan in (mine, theirs)]
     if parameters[0] != parameters[1]:
         yield f"{model} was asked with other parameters"

@@ -107,7 +107,9 @@ def failed_calls(manifest: RunManifest, lake: Lake) -> Iterator[tuple[tuple[str,
             unrated = lake.read(ref, Judgements).filter(pl.col("rating").is_null(), sent)
             reason = pl.when(lost).then(pl.col("error").filter(lost).min()).otherwise("error").fill_null("no reason was kept")
             for (status, why), rows in unrated.group_by("parse_status", reason, maintain_order=True):
-                word, remedy = ("", "run again") if status == "failed" else ("readable ", "see the replies: moodflow explain")
+                word, remedy = "readable ", "see the replies: moodflow explain"
+                if status == "failed":
+                    word, remedy = "", "see that the judge's server answers, then run again"
                 if why.startswith(WAS_CUT):
                     remedy = FAILURE_KINDS["prompt_cut"].remedy
                 what = f"no {word}rating of {tested}'s answers: {why}"

@@ -138,7 +138,7 @@ def _weakest(total: Mapping[str, Any], blueprint: Blueprint, run: PastRun | Repo
         return ""
     of_main = [(tasks[task.id], task.title) for _, node in main.walk() for task in node.tasks if task.id in tasks]
     lowest, title = min(of_main, default=(score, ""), key=itemgetter(0))
-    reason = f", mainly because of {title} ({number(lowest)})" if lowest < score else ""
+    reason = f", lowest in {title} ({number(lowest)})" if lowest < score else ""
     return f" Weakest {word}: {main.title} ({number(score)}){reason}."
 
 

@@ -103,7 +103,7 @@ EXAMPLES: Mapping[QuestionType, Example] = {
         {"context": "Her cousin Tess called.", "references": ("cousin Tess",)},
         "cousin Tess",
         "her cousin Tess",
-        "Compared with the reference by qa_f1, the reply earns 0.80 of 1.",
+        "qa_f1 against the best reference: 0.80 of 1.",
         {
             "accuracy": HALF,
             "exact_match": HALF,
@@ -226,7 +226,7 @@ ANNOTATION = Example(
     {"context": visible(ONE_TURN).to_json()},
     json.dumps(RIGHT),
     json.dumps(replies()),
-    "Compared with the reference by read_share, the reply earns 1.00 of 1.",
+    "read_share against the best reference: 1.00 of 1.",
     {name: (RIGHT_VALUES.get(name, 1.0), one, (RIGHT_VALUES.get(name, 1.0) + one) / 2) for name, one in WRONG_VALUES.items()},
     gold=ONE_TURN,
 )

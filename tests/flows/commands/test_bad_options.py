@@ -9,7 +9,9 @@ import pytest
 
 from flows.commands.plan_fields import EXAMPLE
 from schemas.plan import Plan
+from tasks.lake.manifest import write_manifest
 from tests.flows.command import assert_one_message, ended
+from tests.tasks.lake.test_manifest import bare_manifest
 
 AT = ("--base-url", "http://localhost:9/v1")
 SERVER = ("--model", "m", *AT)
@@ -66,10 +68,11 @@ def test_models_without_server_are_told_at_once() -> None:
 
 
 def test_all_unknown_runs_are_told_at_once(tmp_path: Path) -> None:
-    both = "there is no run latest; there is no run #7\n"
-    assert_one_message(ended("compare", "latest", "#7", "--lake", tmp_path), both)
+    write_manifest(tmp_path, bare_manifest("r"))
+    both = "there is no run latest~9; there is no run #7\n"
+    assert_one_message(ended("compare", "latest~9", "#7", "--lake", tmp_path), both)
     board = ("leaderboard", "moodbench-mini", "--lake", tmp_path)
-    assert_one_message(ended(*board, "--run", "latest", "--run", "#7"), both)
+    assert_one_message(ended(*board, "--run", "latest~9", "--run", "#7"), both)
 
 
 @pytest.mark.parametrize(

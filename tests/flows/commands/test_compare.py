@@ -63,6 +63,15 @@ def test_the_terminal_names_what_fell(runs: PastRuns) -> None:
     assert [text for text in told if text not in out] == []
 
 
+def test_the_largest_fall_comes_first(runs: PastRuns) -> None:
+    out = compare(runs).out
+    order = ("no total, mean", "Foundational Ability", "Values & Safety", "  Summarization", "  Text Classification", "  EQ Test")
+    places = [out.index(name) for name in order]  # the falls: 62, 92, 72, then 100, 81, 50
+    assert places == sorted(places)
+    assert "Items that flipped: 63 lower, 0 higher; --flips 3 lists them by dataset" in out
+    assert "McNemar" not in out
+
+
 def test_a_run_against_itself_has_no_difference(runs: PastRuns) -> None:
     done = ended("compare", runs.after, runs.after, "--lake", runs.lake, "--json")
     assert done.status == 0

@@ -117,8 +117,11 @@ def test_without_a_journal_a_prompt_is_still_proven(runs: PastRuns, tmp_path: Pa
 
 def test_worst_rows_come_first_and_only_as_many(runs: PastRuns) -> None:
     dataset = ("--dataset", "mini_degree_of_personalization")
-    rows, worst = document(runs, *dataset)["rows"], document(runs, *dataset, "--worst", "3")["rows"]
-    assert [row["value"] for row in worst] == sorted(row["value"] for row in rows)[:3]
+    rows, worst = document(runs, *dataset)["rows"], document(runs, *dataset, "--worst", "3")
+    assert [row["value"] for row in worst["rows"]] == sorted(row["value"] for row in rows)[:3]
+    assert document(runs, "--task", "Degree of Personalization", "--worst", "3") == worst
+    below = sum(row["value"] < 1 for row in rows)
+    assert worst["notes"] == [f"{below} of {len(rows)} rows below full marks, 3 shown"]
 
 
 def test_a_terminal_is_told_the_same_numbers(runs: PastRuns) -> None:
@@ -143,7 +146,8 @@ def test_a_terminal_is_told_the_same_numbers(runs: PastRuns) -> None:
         (("--ability", "emotional", "--task", "bias_detection"), "task bias_detection does not belong to ability emotional"),
         (("--task", "irony_detection", "--dataset", "mini_eq_test"), "mini_eq_test does not belong to task irony_detection"),
         (("--item", "nothing"), "no item nothing was asked in this run"),
-        (("--worst", "2"), "--worst needs a dataset"),
+        (("--dataset", "EQ Test"), "next step: it is a task: --task eq_test"),
+        (("--worst", "2"), "expected: --dataset with one of mini_bias_detection, mini_morality_detection"),
         (("--where", "nope = 1"), "the condition cannot be read"),
         (("--where", "1 = 1", "--worst", "3"), "one of the three"),
     ],

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from schemas.errors import UsageError
 from tasks.lake.manifest import write_manifest
+from tasks.reporting.run_figures import Figures, draw_figure
 from tests.flows.command import assert_one_message, ended
 from tests.tasks.reporting.example_items import item_scores
 from tests.tasks.reporting.example_run import BLUEPRINT
@@ -27,6 +29,12 @@ def test_a_picture_replaces_the_one_before(lake: Path, tmp_path: Path) -> None:
     assert "alpha has the highest total, 25.0." in file.read_text()
     assert ended("figure", "r", "--to", tmp_path / "slide.png", "--name", "map", "--lake", lake).status == 0
     assert (tmp_path / "slide.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_run_without_scores_is_not_drawn() -> None:
+    with pytest.raises(UsageError, match="run r has no scores to draw") as caught:
+        draw_figure(Figures("run r", "", BLUEPRINT, ()))
+    assert "--name" not in str(caught.value)
 
 
 def test_a_benchmark_is_its_ranked_models(lake: Path, tmp_path: Path) -> None:

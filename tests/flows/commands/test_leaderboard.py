@@ -151,6 +151,13 @@ def test_rows_carry_their_setting_and_abilities() -> None:
     assert line.split()[:4] == ["–", others[-1].model, "0.0", "vetoed"]
 
 
+def test_the_interval_of_a_vetoed_model_is_told(tmp_path: Path) -> None:
+    row = totals_row(total=0.0, total_before_veto=59.3, ci_low=51.0, ci_high=67.6, vetoed=True, veto_reason="why")
+    store(tmp_path, "20260101T000000000000Z.1-m", row)
+    shown = " ".join(ended("leaderboard", "moodbench-mini", "--lake", tmp_path).out.split())
+    assert "– alpha 0.0 51.0 to 67.6 (before the veto) vetoed" in shown
+
+
 def test_a_benchmark_without_a_paper_is_told(tmp_path: Path) -> None:
     task = {"id": "t", "title": "T", "level": "low", "datasets": ["own_items"]}
     own = blueprint(tmp_path, abilities=[{"id": "patience", "title": "P", "tasks": [task]}])

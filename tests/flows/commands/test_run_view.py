@@ -90,6 +90,12 @@ def test_one_model_has_a_bar_for_each_ability() -> None:
     ]
 
 
+def test_the_lowest_task_of_all_models_is_explained() -> None:
+    # The better one has 20 in heart, the other 10 in mind.
+    lines = screen(run(gated(), of_three(10, 9, 2, "ash"), of_three(10, 1, 3, "elm")), 100)
+    assert "moodflow explain latest --model elm --setting base --dataset mind --worst 5 --lake lake" in lines
+
+
 def test_a_vetoed_model_is_told_why() -> None:
     lines = screen(run(gated(), of_three(5, 5, 8)))
     assert " ".join(lines[1:4]).strip() == (
@@ -160,11 +166,12 @@ def test_unread_replies_gaps_and_failures_are_told() -> None:
     gaps = tuple(Missing(dataset=name, reason="no such file", next_step="give it with --mirror") for name in ("a", "b"))
     past = replace(past, manifest=past.manifest.model_copy(update={"missing": gaps}))
     failure = FailedCalls(model="m", what="timeout_total: no reply in time", calls=3, next_step="Wait.", error="slow\x1b[2J")
-    lines = screen(past, failures=(failure,), calls=CallCounts(sent=33, answered=30, failed=3))
+    lines = screen(past, failures=(failure,), calls=CallCounts(sent=2033, answered=2030, failed=3))
     assert "Unread replies of m: 4 of 30 (13\u00a0%): mind 4" in lines
     assert "Missing: a, b: no such file; give it with --mirror" in lines
-    assert "Calls: 33 sent, 30 answered, 0 from the journal, 3 failed" in lines
+    assert "Calls: 2,033 sent, 2,030 answered, 0 from the journal, 3 failed" in lines
     assert "Failed: 3 calls of m, timeout_total: no reply in time. What to do: Wait." in lines
+    assert "No replies" in screen(past, unread=())
     assert "  The first error: 'slow\\x1b[2J'" in lines
 
 
@@ -179,6 +186,7 @@ def test_many_systems_still_fit(width: int) -> None:
 
 def test_few_datasets_show_scores_and_no_total(runs: PastRuns) -> None:
     out = ended("runs", "show", runs.after, "--lake", runs.lake).out
+    assert "not comparable (the bundled items are not the paper's; moodflow explain gives" in " ".join(out.split())
     cells = {words[0]: words[1:] for line in out.splitlines() if (words := line.split())}
     # 8 items in two orders each: A is right 3 times, B 5 times, and it was always A.
     assert " ".join(cells["mini_text_classification"]) == "0.188 [0.062, 0.312] 16 0 0.312, always B"

@@ -142,3 +142,7 @@ def test_six_models_fit_eighty_columns() -> None:
 
 def test_a_text_that_is_no_time_stays() -> None:
     assert local_time("yesterday") == "yesterday"
+
+
+def test_a_lake_without_runs_says_so(tmp_path: Path) -> None:
+    assert ended("runs", "list", "--lake", tmp_path).out == "There are no runs in this lake yet; moodflow run makes one\n"

@@ -124,7 +124,7 @@ def test_unread_ratings_are_counted_by_reason(tmp_path: Path) -> None:
     assert [(row["What"], row["Calls"], row["Next step"]) for row in told] == [
         ("no readable rating of m's answers: no JSON object", 2, "see the replies: moodflow explain"),
         ("no readable rating of m's answers: fluency: Field required", 1, "see the replies: moodflow explain"),
-        ("no rating of m's answers: HTTP 505", 2, "run again"),
+        ("no rating of m's answers: HTTP 505", 2, "see that the judge's server answers, then run again"),
     ]
 
 

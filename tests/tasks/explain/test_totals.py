@@ -115,6 +115,7 @@ DEEP_DESIGN = blueprint(ability("able", task("d")), ability("kind", ability("kin
         ({"task": "task_e"}, "task", ("e", "f")),
         ({"ability": "kind", "task": "task_e", "dataset": "f"}, "dataset", ("f",)),
         ({"dataset": "d", "item": "d-1"}, "item", ("d",)),
+        ({"ability": "KINDER"}, "ability", ("e", "f")),
     ],
 )
 def test_the_deepest_name_is_the_place(wanted: dict[str, Any], tier: str, datasets: tuple[str, ...]) -> None:

@@ -56,6 +56,8 @@ def test_options_of_a_setting_must_be_the_same() -> None:
     plain, other = manifest(), manifest("20260101-x", plan={"solvers": {"base": {"most": 2}}})
     assert difference(plain, other, CORE) == "its solvers: base most 2 instead of not set"
     assert difference(other, plain, CORE) == "its solvers: not set instead of base most 2"
+    four, one = (manifest(plan={"retrieval": {"preset": "paper", "top_k": k}}) for k in (4, 1))
+    assert difference(four, one, CORE) == "its retrieval.top_k: 1 instead of 4"
 
 
 @each_row(

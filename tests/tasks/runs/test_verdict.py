@@ -23,7 +23,7 @@ def test_place_and_weakest_task_are_told() -> None:
     moods = pl.when(pl.col("model") == "alpha", pl.col("task") == "moods").then(12.5).otherwise("score_0_100")
     told = headlines(first, second, third, task_scores=tasks.with_columns(score_0_100=moods))
     # Of alpha Emotional Ability has 25.0, and Moods in it 12.5.
-    weakest = "Weakest ability: Emotional Ability (25.0), mainly because of Moods (12.5)."
+    weakest = "Weakest ability: Emotional Ability (25.0), lowest in Moods (12.5)."
     assert told[0] == f"alpha scores 25.0 of 100 [15.0, 35.5], 1st of 3. {weakest}"
     assert told[1].startswith("beta scores 25.0 of 100 [15.0, 35.5], joint 2nd of 3.")
     assert told[2] == "gamma scores 25.0 of 100 [15.0, 35.5], joint 2nd of 3."
