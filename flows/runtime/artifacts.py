@@ -185,7 +185,7 @@ def leaderboard_table(models: Sequence[SystemRow], changes: RunChanges | None) -
         for row in models
     ]
     heads = (Column("Rank", "count"), *columns("name", "Model", "Setting"), *total, *ends)
-    return Table((*heads, Column("Coverage %", "share"), Column("Beside published")), rows)
+    return Table((*heads, Column("Coverage %", "share"), Column("Published numbers")), rows)
 
 
 def abilities_table(run: PastRun, changes: RunChanges | None) -> Table:

@@ -274,4 +274,4 @@ def _results(report: Report) -> Iterator[str]:
         yield f"{escape(entry.verdict.sentence)} {escape(entry.verdict.trust)}"
         if record := entry.verdict.comparability:
             reasons = escape("; ".join(reason.text for reason in record.reasons))
-            yield f"Beside the published numbers of {record.paper} it is {record.verdict}: {reasons}."
+            yield f"Published numbers of {record.paper}: {record.verdict} ({reasons})."

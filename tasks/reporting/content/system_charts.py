@@ -189,7 +189,7 @@ def _note(points: Sequence[Point]) -> str:
     )
     signs = {
         "Line: 95 % interval.": any(point.low is not None for point in points),
-        "Hollow: before the veto, or no total.": any(point.is_hollow for point in points),
+        "Hollow: the score before the veto, or of a run without a total.": any(point.is_hollow for point in points),
         "Dark tick: best constant answer.": constants,
         "Brown tick: gate.": gates,
         "Grey band: published models.": published,
@@ -197,7 +197,7 @@ def _note(points: Sequence[Point]) -> str:
     known = {point.series: point.beside.constant is not None for point in points}
     lacking = [title for title, is_known in known.items() if not is_known]
     of = f" for {listed(lacking)}" if 0 < len(lacking) < len(known) else ""
-    without = f"No constant answer{of}: not every dataset is a choice." if lacking else ""
+    without = f"No constant answer{of}: not every dataset is multiple choice." if lacking else ""
     return " ".join(filter(None, (*(sign for sign, is_there in signs.items() if is_there), without)))
 
 

@@ -106,9 +106,9 @@ def _trust(verdict: Verdict, caveats: tuple[Caveat, ...]) -> str:
     if verdict == "unscored":
         return "The reasons stand below; nothing here says anything about the model."
     if not caveats:
-        more = " more" if verdict == "instrument failed" else ""
-        return f"Nothing{more} lowers the trust in it: every dataset has a score, every reply could be read and no call failed."
-    return f"Read it with care: {listed([caveat.short for caveat in caveats])}."
+        more = " other" if verdict == "instrument failed" else ""
+        return f"No{more} reason for doubt: every dataset has a score, every reply could be read and no call failed."
+    return f"Read with care: {listed([caveat.short for caveat in caveats])}."
 
 
 LARGEST_FALLS = 3

@@ -26,8 +26,11 @@ _NAME_TALL, _LINE = 24, 14
 """Pixels for the name of a row of ranges, and for each line below it."""
 
 _WHOLE_POINTS = 5
-_SCORE, _NAME_WIDE, _MOST_ROWS = 32, 250, 12
-"""Pixels of a row of dots and of a name beside its score; most rows below each other."""
+_SCORE, _DOT, _NAME_WIDE, _MOST_ROWS = 36, 22, 250, 12
+"""Pixels of a row of dots, from its top to the dot, and of a name beside its score; most rows below each other."""
+
+_FEW_TALL, _MOST_SCORE = 192, 72
+"""Pixels that a few rows share, so that they fill a slide, and the most for one."""
 
 _CELL, _LEAST_CELL, _CELL_TALL, _FEW_HEADS = 72, 40, 22, 6
 """Pixels of a cell of a grid, which is narrower where there are more columns than few."""
@@ -58,12 +61,14 @@ def _panels(figure: Chart) -> Iterator[Chart]:
 def _draw_dots(figure: Chart) -> str:
     """Draw below the name of each row its score as a dot on its interval, and what it is seen beside."""
     names, values = list[Row](), list[Row]()
+    tall = max(_SCORE, min(_MOST_SCORE, _FEW_TALL // len(figure.points)))
     for row, point in enumerate(figure.points):
+        top = tall * row + (tall - _SCORE) / 2
         constant, gate, published = point.beside
-        names.append({"y": _SCORE * row + _LINE / 2, "name": _row_name(point), "score": number(point.value)})
+        names.append({"y": top + _LINE / 2, "name": _row_name(point), "score": number(point.value)})
         beside = {"constant": constant, "gate": gate, "from": published and published.low, "to": published and published.high}
-        values.append(point._asdict() | beside | {"y": _SCORE * row + _NAME_TALL, "link": f"#{point.anchor}"})
-    height = _SCORE * len(names)
+        values.append(point._asdict() | beside | {"y": top + _DOT, "link": f"#{point.anchor}"})
+    height = tall * len(names)
     x, y = score_axis("value", figure.x), _down(height)
     links: Spec = {"href": "link"} if all(point.anchor for point in figure.points) else {}
     tick = {"type": "tick", "orient": "vertical"}
@@ -71,7 +76,7 @@ def _draw_dots(figure: Chart) -> str:
         layer(names, {"type": "text", "align": "left", "limit": _NAME_WIDE}, x={"value": 0}, y=y, text="name"),
         layer(names, {"type": "text", "align": "right"}, x={"value": WIDTH}, y=y, text="score"),
         layer(_with("from", values), {"type": "rule", "color": PUBLISHED, "strokeWidth": 14}, x="from", x2="to", y=y),
-        layer(_with("gate", values), {**tick, "color": GATE, "thickness": 2.5, "size": 20}, x="gate", y=y),
+        layer(_with("gate", values), {**tick, "color": GATE, "thickness": 2.5, "size": 16}, x="gate", y=y),
         layer(_with("constant", values), {**tick, "color": INK, "thickness": 2, "size": 14}, x="constant", y=y),
         layer(_with("low", values), {"type": "rule", "color": OURS, "strokeWidth": 2}, x="low", x2="high", y=y),
         *(

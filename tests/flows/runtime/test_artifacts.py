@@ -79,7 +79,7 @@ def test_the_leaderboard_has_plain_round_cells_and_blanks() -> None:
     rows = [ranked, system_row(model="m|1", total=0.0, total_before_veto=60.0001, verdict="vetoed", vetoed=True, rank=None)]
     first, second = to_records(leaderboard_table(rows, changes(SYSTEM)))
     shown = {"Rank": 1, "Model": "b", "Setting": "Base", "Total": 70.0, "Verdict": "scored", "Total before the veto": 70.0}
-    shown |= {"95 % low": 51.24, "95 % high": None, "Change": None, "Coverage %": 97.5, "Beside published": "close"}
+    shown |= {"95 % low": 51.24, "95 % high": None, "Change": None, "Coverage %": 97.5, "Published numbers": "close"}
     assert first == shown
     assert (second["Rank"], second["Total"], second["Verdict"], second["Change"]) == (None, 0.0, "vetoed", -20.0)
     assert to_records(leaderboard_table(rows, None))[1]["Change"] is None

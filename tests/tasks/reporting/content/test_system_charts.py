@@ -39,7 +39,7 @@ def test_headline_ranks_totals_beside_the_gate() -> None:
     assert (
         chart.words == "alpha has the highest total, 25.0 (95 % interval 15.0 to 35.5). Vetoed: 1 of 3. Without a total: 1 of 3."
     )
-    assert chart.note.endswith("No constant answer for Total: not every dataset is a choice.")
+    assert chart.note.endswith("No constant answer for Total: not every dataset is multiple choice.")
 
 
 def test_one_system_has_its_abilities_below_its_total() -> None:

@@ -37,7 +37,7 @@ def test_sentence_of_a_total_that_counts() -> None:
     assert verdict.sentence == "alpha scores 25.0 of 100 [15.0, 35.5]. Weakest ability: Emotional Ability (25.0)."
     # 1 of alpha's 6 answered items is unparsed; the interval spans 20.5 points.
     assert verdict.trust == (
-        "Read it with care: coverage 75\u00a0%, 17\u00a0% of the replies unreadable, judged by itself and wide interval."
+        "Read with care: coverage 75\u00a0%, 17\u00a0% of the replies unreadable, judged by itself and wide interval."
     )
     assert verdict.rank_note == "not ranked: coverage is 75\u00a0%"
     few = judge(totals_row(datasets_scored=1, coverage=0.25))
@@ -102,7 +102,7 @@ def test_a_clean_run_has_no_caveat() -> None:
     other = manifest(plan=PLAN | {"roles": {"judge": {"name": "referee", "identity": "http://localhost:9000/v1"}}})
     clean = example_items.item_scores().filter(ALPHAS & (pl.col("status") == "scored"))
     verdict = judge(COMPLETE, item_scores=clean, manifest=other)
-    assert (verdict.caveats, verdict.trust.startswith("Nothing lowers the trust")) == ((), True)
+    assert (verdict.caveats, verdict.trust.startswith("No reason for doubt")) == ((), True)
 
 
 def test_odd_answers_are_caveats() -> None:

@@ -35,10 +35,18 @@ def rules(svg: str, colour: str) -> list[tuple[float, float]]:
 
 def test_a_score_lies_on_its_interval() -> None:
     svg = drawn("dots", Point("", "a", "S", 50.0, 0.0, 75.0), Point("", "b", "S"))
-    # 300 wide for 0 to 100: the dot at 150, its interval from 0 to 225; names stand in rows of 32, the dot 24 below their top.
-    assert re.findall(rf'transform="translate\(([\d.]+),([\d.]+)\)"[^>]*fill="{OURS}"', svg) == [("150", "24")]
+    # 300 wide for 0 to 100: the dot at 150, its interval from 0 to 225; the dot stands 22 below the top of its 36 amid 72.
+    assert re.findall(rf'transform="translate\(([\d.]+),([\d.]+)\)"[^>]*fill="{OURS}"', svg) == [("150", "40")]
     assert rules(svg, OURS) == [(0, 225)]
     assert [text for text in texts(svg) if not text.isdigit()] == ["a", "b", "50.0", "–", "S"]
+
+
+@pytest.mark.parametrize(("rows", "tall"), [(1, 72), (2, 72), (3, 64), (4, 48), (6, 36), (12, 36)])
+def test_few_rows_share_a_slide(rows: int, tall: int) -> None:
+    # 192 for all, at least 36 and at most 72 for one.
+    svg = drawn("dots", *(Point("", f"m{n}", "S", 50.0) for n in range(rows)), Point("", "b", "T", 1.0))
+    dots = re.findall(rf'transform="translate\(150,([\d.]+)\)"[^>]*fill="{OURS}"', svg)
+    assert [float(dot) for dot in dots] == pytest.approx([22 + (tall - 36) / 2 + tall * row for row in range(rows)])
 
 
 def test_what_stands_beside_a_score() -> None:
