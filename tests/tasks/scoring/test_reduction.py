@@ -146,7 +146,7 @@ def test_out_of_range_is_error_not_clamp(value: float, rule: Normalisation, expe
 
 
 def test_an_unknown_grade_is_an_error() -> None:
-    with pytest.raises(ScoringError, match="no grade of its method") as caught:
+    with pytest.raises(ScoringError, match="not a grade of its method") as caught:
         normalised(4.0, GRADES)
     assert caught.value.where == "dataset d, method choice, metric accuracy, model m"
 
