@@ -50,9 +50,9 @@ def explain_rows(run: PastRun, score: ScoreExplanation, dataset: str, system: Sy
     evidence = read_evidence(run, dataset, system)
     rows = answered_items(run, evidence, run.options(system), worst and len(evidence.answers))
     shown, below = rows[:worst], sum(map(_is_below, rows))
-    counts = (f"{below} of {counted(len(rows), 'row')} below full marks, {len(shown)} shown",) if worst else ()
+    told = [f"{below} of {counted(len(rows), 'row')} below full marks, {len(shown)} shown"] if worst else []
     metrics = break_down_metrics(evidence)
-    return RowsExplanation(**dict(score), metrics=metrics, rows=shown, withheld=evidence.withheld, notes=counts)
+    return RowsExplanation(**dict(score), metrics=metrics, rows=shown, withheld=evidence.withheld, notes=tuple(told))
 
 
 def _is_below(row: AnsweredItem) -> bool:

@@ -98,8 +98,8 @@ def find_place(blueprint: Blueprint, wanted: Selection) -> BlueprintPath:
     abilities = {node.id: node for _, node in blueprint.nodes()}
     tasks = {task.id: task for _, task in blueprint.tasks()}
     kinds: dict[str, Mapping[str, Any]] = {"ability": abilities, "task": tasks, "dataset": blueprint.datasets}
-    ids = {kind: _by_title(getattr(wanted, kind), names) for kind, names in kinds.items()}
-    wanted = replace(wanted, ability=ids["ability"], task=ids["task"], dataset=ids["dataset"])
+    ability_id, task_id, dataset = (_by_title(getattr(wanted, kind), names) for kind, names in kinds.items())
+    wanted = replace(wanted, ability=ability_id, task=task_id, dataset=dataset)
     for kind, names in kinds.items():
         _require(kind, getattr(wanted, kind), names, blueprint.name, kinds)
     ability = abilities[wanted.ability] if wanted.ability else None
