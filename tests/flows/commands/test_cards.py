@@ -222,7 +222,7 @@ def test_wrong_lines_are_refused_before_any_call(lines: list[Any], parts: tuple[
         (("--model", "n"), ("too many models",)),
         (
             ("--role", "judge=a@http://localhost:1/v1", *(f"--role=panel={name}" for name in "bcd")),
-            ("at most 3 of judge and panel",),
+            ("at most 3 judges and panel models",),
         ),
         (("--role", "judge=a@nowhere"), ("nowhere",)),
     ],
