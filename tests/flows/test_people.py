@@ -157,7 +157,9 @@ def test_a_draw_is_the_same_for_all_raters(lake: Path, tmp_path: Path) -> None:
     # Hex digits alone may be a number to a spreadsheet.
     assert {row[name][0] for row in rows for name in ("run", "answer")} == {"a"}
     assert (done.document["answers"], len(set(drawn))) == (5, 5)
-    assert_one_message(ended("runs", "rate", name, "--to", file.parent, "--lake", lake), "there is a sheet", str(file))
+    assert_one_message(
+        ended("runs", "rate", name, "--to", file.parent, "--lake", lake), "the folder already has a sheet", str(file)
+    )
     again = [row["answer"] for row in rows_of(sheet(name, lake, "--sample", "5")[1].read_text(encoding="utf-8"))][::2]
     other = [row["answer"] for row in rows_of(sheet(name, lake, "--sample", "5", "--seed", "1")[1].read_text(encoding="utf-8"))]
     assert (again, set(other) == set(drawn)) == (drawn, False)

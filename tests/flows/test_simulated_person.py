@@ -126,7 +126,7 @@ def assert_shown(page: str) -> None:
     said = " ".join(text.split())
     assert "aaa Interview 67 % 2 of 3 admits machine 1, cheers up early 1" in said
     assert f"{number(66.67, 2)} 3 items, 1 dataset 100.00 1 item, 1 dataset" in said
-    assert "1 fault refused" in said
+    assert "1 fault rejected" in said
 
 
 def assert_compared(third: Ended) -> None:

@@ -97,7 +97,7 @@ def test_variants_score_as_single_runs_do(tmp_path: Path) -> None:
         (("--vary", "seed=1,2", "--dry-run"), ("moodflow run --dry-run yields no scores", "leave --vary out")),
         (
             ("--settings", "rag", "--vary", "retrieval.embedder=minilm,nobody/no-such-model"),
-            ("is not on this machine", "nobody/no-such-model"),
+            ("was not found", "nobody/no-such-model"),
         ),
     ],
 )

@@ -92,7 +92,7 @@ def test_a_changed_run_is_not_described(runs: PastRuns, tmp_path: Path) -> None:
     path = runs.lake / "runs" / runs.after / "manifest.json"
     before = path.read_bytes()
     done = ended("runs", "describe", runs.after, "--about", written(tmp_path, ABOUT), "--lake", runs.lake)
-    assert_one_message(done, "is not as it was sealed", "changed or gone: manifest.json", f"moodflow verify {runs.after}")
+    assert_one_message(done, "do not match their seal", "changed or gone: manifest.json", f"moodflow verify {runs.after}")
     assert path.read_bytes() == before
 
 

@@ -41,7 +41,7 @@ def test_names_that_look_the_same_are_refused(tmp_path: Path, other: str) -> Non
 
 
 def test_a_panel_needs_a_judge(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="a panel is named and no judge"):
+    with pytest.raises(UsageError, match="there is a panel but no judge"):
         resolve(plan(tmp_path, roles={"panel": [player("p")]}))
 
 

@@ -110,7 +110,7 @@ def test_only_what_is_written_is_a_parameter(tmp_path: Path) -> None:
         (
             {"entrypoint": "mine.py:flow", "parameters": {}},
             "entrypoint",
-            "moodflow serve runs flows.refresh.refresh and flows.evaluate.evaluate alone",
+            "moodflow serve runs only flows.refresh.refresh and flows.evaluate.evaluate",
         ),
         ({"shedules": []}, "tried.shedules", "not permitted"),
         ({"name": "{{ $NAME }}"}, "prefect.yaml", "moodflow serve does not support templates"),
@@ -151,7 +151,7 @@ def test_a_deployment_pairs_keys_with_addresses(tmp_path: Path) -> None:
     keys = key_addresses([planned(tmp_path, models=models, roles={"judge": judge})])
     assert keys == f"A={URL} B=http://j/v1 C=http://j/v1"
     stale = {"name": "m", "base_url": URL, "identity": "http://before/v1"}
-    with pytest.raises(UsageError, match="is that of another server") as caught:
+    with pytest.raises(UsageError, match="is another server's address") as caught:
         check_deployment(planned(tmp_path, models=[stale]))
     assert caught.value.where == "deployment tried, identity"
 
