@@ -32,7 +32,7 @@ Runs = Annotated[
     list[str] | None, typer.Option("--run", help="only this run; repeatable; default: the newest of each model in each group")
 ]
 Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="also write a page with figures and history")]
-Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="also write tables as CSV, further ones beside the file")]
+Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="also write tables as CSV, more of them next to it")]
 Latex = Annotated[Path | None, typer.Option("--latex", metavar="FILE", help="also write tables as LaTeX, for a paper")]
 
 app = typer.Typer(add_completion=False)
@@ -47,7 +47,7 @@ def leaderboard(
     html: Page = None,
     csv: Csv = None,
     latex: Latex = None,
-    where: str | None = typer.Option(None, "--where", metavar="COND", help="only models that meet this, ranked anew"),
+    where: str | None = typer.Option(None, "--where", metavar="COND", help="rank only the models that meet this condition"),
     group_by: str | None = typer.Option(None, "--group-by", metavar="FIELD", help="group by institution, series, openness ..."),
     profile: opt.ScoredAs = "corrected",
     lake: opt.LakeFolder = None,
