@@ -1,0 +1,97 @@
+"""The rows of a run that fulfil a filter, a page at a time. A row is an item, asked once of one model in one setting."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.documents.document import Document
+from schemas.vocabulary import Language
+
+RowStatus = Literal["right", "partial", "wrong", "unread", "call failed", "judge failed", "not counted"]
+"""`right`: earned the most that its metrics give. `wrong`: the least. `partial`: between. `unread`: the reply cannot be read,
+which counts as wrong. `call failed`, `judge failed`: has no score. `not counted`: a filler item of a questionnaire."""
+
+RowOrder = Literal["place", "score", "length", "rating"]
+"""`place`: dataset, model, setting, item, repetition. `length`: of the reply. `rating`: the mean of its judges."""
+
+LONGEST_TEXT = 200
+"""Characters that a search or a name in a filter may have."""
+
+
+class RowId(Frozen):
+    """What names a row in its run."""
+
+    dataset: str
+    item_id: str
+    model: str
+    setting: str
+    repetition: int = Field(ge=0)
+
+
+class RowFilter(Frozen):
+    """Which rows are asked for, in which order. A null narrows nothing."""
+
+    dataset: str | None = None
+    ability: str | None = Field(default=None, description="at any level, as in the blueprint")
+    task: str | None = None
+    model: str | None = None
+    setting: str | None = None
+    status: RowStatus | None = None
+    gate: bool = Field(default=False, description="only datasets of the ability that can veto")
+    language: Language | None = Field(default=None, description="of the item")
+    group: str | None = Field(default=None, description="NAME=VALUE of a group column, `subset` among them")
+    shortest: int | None = Field(default=None, ge=0, description="characters of the reply")
+    longest: int | None = Field(default=None, ge=0, description="characters of the reply")
+    changed_since: str | None = Field(default=None, description="run in which the same row has another status or score")
+    judges_disagree: bool = Field(
+        default=False, description="two judges, or two repetitions of one, differ by a quarter of the scale"
+    )
+    text: str | None = Field(
+        default=None, max_length=LONGEST_TEXT, description="in question, context, options or reply; any case"
+    )
+    order: RowOrder = "place"
+    descending: bool = False
+    after: str | None = Field(default=None, description="`next` of the page before")
+
+
+class RowEntry(RowId):
+    """A row as a list shows it. Texts are shortened."""
+
+    status: RowStatus
+    gate: bool = Field(description="whether its dataset belongs to the ability that can veto")
+    score: float | None = Field(description="mean over its metrics, each on 0-100 between its bounds; null = missing")
+    rating: float | None = Field(description="mean of its ratings, each on 0-100 of its scale; null = none")
+    judges_apart: float | None = Field(
+        description="widest distance of two ratings in a dimension, on 0-100; null = fewer than two"
+    )
+    reply_characters: int | None = Field(description="null = no reply came")
+    language: Language
+    question: str
+    reply: str | None
+    read_as: str | None
+    gold: str | None
+    withheld: str | None = Field(description="licence for which texts are left out; null = they are shown")
+
+
+class FacetCount(Frozen):
+    """How many of the rows that fulfil the filter have a value."""
+
+    facet: str = Field(description="field of the filter")
+    value: str
+    rows: int
+
+
+class RowsPage(Document):
+    """A page of rows of a run."""
+
+    run: str
+    benchmark: str
+    filter: RowFilter
+    rows: tuple[RowEntry, ...]
+    matches: int | None = Field(description="rows that fulfil the filter; null = not counted, since texts were searched")
+    total: int = Field(description="rows of the run")
+    counts: tuple[FacetCount, ...] = Field(
+        description="of dataset, model, setting, status, language; without the search of texts"
+    )
+    next: str | None = Field(description="`after` of the next page; null = this is the last")

@@ -1,0 +1,31 @@
+"""Pages about a run, named apart from where they are: on a server by path and query, in a folder of files by file name."""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+from urllib.parse import quote, urlencode
+
+PageKind = Literal["run", "score", "rows", "row", "unread", "failed", "hard", "flips", "map", "compare"]
+"""`run`: its models and the ways into it. `score`: how a score came about. `rows`, `row`: what was asked and answered.
+
+Ways to find something: `unread`: unread replies by their shape; `failed`: failed calls by the server's message; `hard`: items
+that all models fail; `flips`: items whose order of options decides; `map`: scores of tasks by model; `compare`: another run next
+to this.
+"""
+
+
+class Address(NamedTuple):
+    """A page about a run. `params`: fields of what it is about, by name, without those that say nothing."""
+
+    kind: PageKind
+    run: str
+    params: tuple[tuple[str, str], ...] = ()
+
+
+Links = Callable[[Address], str | None]
+"""From a page to what a link to it holds; null = this rendering has no such page, and no link to it is shown."""
+
+
+def served(address: Address) -> str:
+    """Return the path and query of a page on the server."""
+    query = f"?{urlencode(address.params)}" if address.params else ""
+    return f"/view/{quote(address.run, safe='')}/{address.kind}{query}"
