@@ -47,7 +47,7 @@ def find_rows(run: PastRun, index: RowIndex, wanted: RowFilter, limit: int = 50)
     if wanted.text:
         matching = found.drop("groups").collect()
         enough = limit + 1 if wanted.order == "place" else matching.height
-        page = search_texts(run, matching, wanted.text, enough).head(limit + 1)
+        page = search_texts(run, index.files, matching, wanted.text, enough).head(limit + 1)
     else:
         page = found.head(limit + 1).collect()
     shown = page.head(limit)
@@ -55,7 +55,7 @@ def find_rows(run: PastRun, index: RowIndex, wanted: RowFilter, limit: int = 50)
         run=run.name,
         benchmark=run.manifest.benchmark,
         filter=wanted,
-        rows=show_rows(run, shown) if shown.height else (),
+        rows=show_rows(run, index.files, shown) if shown.height else (),
         matches=None if wanted.text else int(counts.filter(*conditions.values())["rows"].sum()),
         total=int(index.counts["rows"].sum()),
         counts=tuple(_count_facets(counts, conditions)),

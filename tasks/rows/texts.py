@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from schemas.documents.rows import RowEntry
-from tasks.rows.index import PLACE, ROW, Partitions, Take
+from tasks.rows.index import PLACE, ROW, RowFiles, Take
 from tasks.runs.evidence import redact
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, from_row
@@ -21,12 +21,11 @@ LONGEST, BEGINNING = 160, 2_000
 """Characters of a text that are shown, and of those that they are taken from."""
 
 
-def search_texts(run: PastRun, rows: pl.DataFrame, text: str, enough: int) -> pl.DataFrame:
+def search_texts(run: PastRun, files: RowFiles, rows: pl.DataFrame, text: str, enough: int) -> pl.DataFrame:
     """Return the first rows whose question, context, options or answer holds a text, in any case; none whose texts are withheld.
 
     Items are searched once for all models, answers some places at a time, until so many are found.
     """
-    partitions = Partitions(run)
 
     def is_in(column: pl.Expr) -> pl.Expr:
         return column.str.to_lowercase().str.contains(text.lower(), literal=True)
@@ -37,14 +36,14 @@ def search_texts(run: PastRun, rows: pl.DataFrame, text: str, enough: int) -> pl
 
     @cache
     def items_of(dataset: str) -> pl.DataFrame:
-        return partitions.read("items", [(dataset,)], lambda items: items.filter(in_item).select(ITEM))
+        return files.read("items", [(dataset,)], lambda items: items.filter(in_item).select(ITEM))
 
     places = rows.filter(~pl.col("dataset").is_in([*withheld_datasets(run)])).partition_by(PLACE, maintain_order=True)
     found = rows.clear()
     while places and found.height < enough:
         some, places = pl.concat(places[:TOGETHER]), places[TOGETHER:]
         asked = pl.concat(items_of(dataset) for dataset in some["dataset"].unique())
-        answered = partitions.read(
+        answered = files.read(
             "answers", some.select(PLACE).unique().rows(), lambda answers: answers.filter(in_answer).select(ROW)
         )
         matching = (some.join(keys, on=keys.columns, how="semi") for keys in (asked, answered))
@@ -52,10 +51,10 @@ def search_texts(run: PastRun, rows: pl.DataFrame, text: str, enough: int) -> pl
     return rows.join(found, on="row", how="semi", maintain_order="left")
 
 
-def show_rows(run: PastRun, rows: pl.DataFrame) -> tuple[RowEntry, ...]:
+def show_rows(run: PastRun, files: RowFiles, rows: pl.DataFrame) -> tuple[RowEntry, ...]:
     """Return rows of the index as entries of a list, with texts that are read for them alone."""
     hidden, gate = withheld_datasets(run), gate_datasets(run)
-    data = _read_texts(run, rows)
+    data = _read_texts(run, files, rows)
     scores = data.item_scores.join(data.items, on=ITEM).sort("part", "method", "metric")
     texts = {"read_as": pl.col("parsed_answer"), "gold": RIGHT, "question": pl.col("question")}
     first = scores.group_by(ROW, maintain_order=True).agg(text.drop_nulls().first().alias(name) for name, text in texts.items())
@@ -74,7 +73,7 @@ def show_rows(run: PastRun, rows: pl.DataFrame) -> tuple[RowEntry, ...]:
     )
 
 
-def _read_texts(run: PastRun, rows: pl.DataFrame) -> ReportData:
+def _read_texts(run: PastRun, files: RowFiles, rows: pl.DataFrame) -> ReportData:
     """Read what entries are made of; where texts are withheld all items of a dataset, since its options are numbered.
 
     Of large partitions no context is read, which may be long.
@@ -85,8 +84,8 @@ def _read_texts(run: PastRun, rows: pl.DataFrame) -> ReportData:
     is_read = is_shown | pl.col("dataset").is_in([*withheld_datasets(run)])
     takes: dict[str, Take] = dict.fromkeys(("answers", "item_scores"), lambda asked: asked.filter(is_shown))
     takes["items"] = lambda items: items.with_columns(context=pl.lit(None, pl.String)).filter(is_read)
-    partitions, places = Partitions(run), rows.select(PLACE).unique().rows()
-    frames: dict[str, Any] = {layer: partitions.read(layer, places, take, CHECKED) for layer, take in takes.items()}
+    places = rows.select(PLACE).unique().rows()
+    frames: dict[str, Any] = {layer: files.read(layer, places, take, CHECKED) for layer, take in takes.items()}
     data = ReportData(run.manifest, run.blueprint, **frames)
     return redact(data) if run.manifest.redacted else data
 
