@@ -68,12 +68,3 @@ class OrderFlips(SystemName):
     dataset: str
     items: int = Field(description="read in two orders of their options or more")
     flipped: tuple[FlippedItem, ...] = Field(description="of which more than one option was chosen")
-
-
-class TaskScore(Frozen):
-    """What each system of a run earns in a task, in the order of the leaderboard."""
-
-    task: str
-    title: str
-    ability: str = Field(description="title of its main ability")
-    scores: tuple[float | None, ...] = Field(description="on 0-100; null = nothing was scored")

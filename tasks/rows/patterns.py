@@ -12,7 +12,6 @@ from schemas.documents.patterns import (
     OrderFlips,
     RowExample,
     RowGroup,
-    TaskScore,
     UnreadGroup,
 )
 from schemas.documents.rows import FacetCount
@@ -163,19 +162,3 @@ def _flips(run: PastRun, keys: dict[str, str]) -> OrderFlips:
     by_item = flipped.group_by("item_id", maintain_order=True).agg(repetitions="repetition", letters=letters, options="option")
     items = tuple(FlippedItem(**row) for row in by_item.to_dicts())
     return OrderFlips(**keys, items=several["item_id"].n_unique(), flipped=items)
-
-
-def task_map(run: PastRun) -> tuple[TaskScore, ...]:
-    """Return what each system earns in each task, tasks in the order of the blueprint."""
-    scores = {(row["task"], row["model"], row["setting"]): row["score_0_100"] for row in run.layers["task_scores"].to_dicts()}
-    return tuple(
-        TaskScore(
-            task=task.id,
-            title=task.title,
-            ability=main.title,
-            scores=tuple(scores.get((task.id, *system)) for system in run.systems),
-        )
-        for main in run.blueprint.abilities
-        for _, node in main.walk()
-        for task in node.tasks
-    )
