@@ -46,7 +46,10 @@ def lake(tmp_path_factory: pytest.TempPathFactory, prefect_server: None) -> Path
         run = ask_mini("run", server.base_url, folder / "lake", DATASETS, "--set", "bootstrap=50", "--json").document["run"]
     runs, outside = folder / "lake" / "runs", folder / "outside"
     outside.mkdir()
-    manifest = json.loads((runs / run / "manifest.json").read_text(encoding="utf-8")) | {"run": "away", "package_version": OUTSIDE}
+    manifest = json.loads((runs / run / "manifest.json").read_text(encoding="utf-8")) | {
+        "run": "away",
+        "package_version": OUTSIDE,
+    }
     (outside / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     (outside / "report.html").write_text(OUTSIDE, encoding="utf-8")
     (folder / "lake" / "report.html").write_text(OUTSIDE, encoding="utf-8")
@@ -94,12 +97,33 @@ TRAVERSALS = (
     *("/leaderboard/0/%2fetc%2fpasswd.yaml", "/leaderboard/-1/moodbench-mini", f"/leaderboard/{'9' * 500}/moodbench-mini"),
 )
 QUERIES = (
-    *("?x=1", "?dataset=a&dataset=b", "?order=nothing", "?shortest=-1", "?shortest=1e999", "?shortest=9999999999999999999999", "?gate=%zz"),
-    *("?text=%ff%fe", "?text=%c3%28", f"?text={'x' * 201}", f"?text={'%00' * 2600}", "?after=..%2f..%2fetc", "?after=%7B%22a%22%3A1%7D"),
+    *(
+        "?x=1",
+        "?dataset=a&dataset=b",
+        "?order=nothing",
+        "?shortest=-1",
+        "?shortest=1e999",
+        "?shortest=9999999999999999999999",
+        "?gate=%zz",
+    ),
+    *(
+        "?text=%ff%fe",
+        "?text=%c3%28",
+        f"?text={'x' * 201}",
+        f"?text={'%00' * 2600}",
+        "?after=..%2f..%2fetc",
+        "?after=%7B%22a%22%3A1%7D",
+    ),
     *("?after=gASVIAAAAA", "?group=__class__=x", "?changed_since=..%2f..%2foutside", "?changed_since=away", "?status=right'--"),
     f"?{'&'.join(f'p{n}=1' for n in range(900))}",
 )
-HARMLESS_QUERIES = ("?text={{1234*5678}}", "?text=%0d%0aX-Injected:%201", "?text=%3Cscript%3Ealert(1)%3C/script%3E", "?&&&", "?text=")
+HARMLESS_QUERIES = (
+    "?text={{1234*5678}}",
+    "?text=%0d%0aX-Injected:%201",
+    "?text=%3Cscript%3Ealert(1)%3C/script%3E",
+    "?&&&",
+    "?text=",
+)
 ATTACKS = (
     *((*get(target), {400, 404}) for target in TRAVERSALS),
     *((*get(f"{VIEW}/rows{query}"), {400, 404}) for query in QUERIES),
