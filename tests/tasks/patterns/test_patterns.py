@@ -21,7 +21,7 @@ def test_unread_replies_are_grouped_by_shape(tmp_path: Path) -> None:
         },
     )
     several, empty = group_unread(run)
-    assert (several.shape, several.rows) == ("a few words: names more than one option", 4)
+    assert (several.shape, several.rows) == ("a few words, several letters named", 4)
     counts = [(count.facet, count.value, count.rows) for count in several.counts]
     assert counts == [("dataset", "d", 3), ("dataset", "s", 1), ("model", "m", 2), ("model", "n", 2), ("setting", "base", 4)]
     assert [(row.dataset, row.model, row.item_id, row.reply) for row in several.examples] == [

@@ -28,15 +28,15 @@ def shape(text: str, item: dict[str, Any] | None = None, **fields: Any) -> str:
         ("I would rather not.", {"remark": "refusal"}, "a refusal, marked as one by the server"),
         ("I’m sorry, but I can't choose between A and B.", {}, "a refusal in words"),
         ("作为一个AI，我没有感受。", {}, "a refusal in words"),
-        ("E", {}, "a letter: a letter is not an option"),
-        ("7", {}, "a number: states no answer"),
-        ("gloomy", {}, "a word: states no answer"),
-        ("A or C", {}, "a few words: names more than one option"),
-        ("There is much that could be said about her", {}, "a sentence: states no answer"),
-        ("She may feel many things. Nobody can tell.", {}, "several sentences: states no answer"),
-        ("What does Mia feel? That is the question here.", {}, "repeats the question: states no answer"),
-        (CHINESE, {}, "a sentence: states no answer, in another language than the item"),
-        ('{"choice": null, "reason 12": "x"}', {}, "JSON with choice, reason 9: states no answer"),
+        ("E", {}, "a letter, one letter named"),
+        ("7", {}, "a number, no letter named"),
+        ("gloomy", {}, "a word, no letter named"),
+        ("A or C", {}, "a few words, several letters named"),
+        ("There is much that could be said about her", {}, "a sentence, no letter named"),
+        ("She may feel many things. Nobody can tell.", {}, "several sentences, no letter named"),
+        ("What does Mia feel? That is the question here.", {}, "repeats the question, no letter named"),
+        (CHINESE, {}, "a sentence, no letter named, in another language than the item"),
+        ('{"choice": null, "reason 12": "x"}', {}, "JSON with choice, reason 9"),
         ('```json\n{"choice": "', CUT, "JSON that is not closed, cut off at the limit"),
         ('{"choice" "B"}', {}, "JSON that does not parse (Expecting ':' delimiter)"),
     ],
@@ -45,14 +45,19 @@ def test_a_shape_says_what_is_noticed_first(text: str, fields: dict[str, Any], e
     assert shape(text, **fields) == expected
 
 
+def test_a_label_is_named_by_its_text() -> None:
+    labels = choice("1") | {"question_type": "label_choice"}
+    assert shape("Both joy and sadness, I would say.", labels) == "a sentence, several labels named"
+
+
 def test_an_object_nested_too_deep_ends_nothing() -> None:
     assert shape('{"a":' * 100_000) == "JSON nested too deep"
 
 
 def test_prose_in_place_of_a_number() -> None:
     segment = choice("1") | {"question_type": "odd_one_out"}
-    assert shape("The fourth one seems to differ from the rest.", segment) == "a sentence: gives no index"
-    assert shape('{"segment": 3}', segment) == "JSON with segment: gives no index"
+    assert shape("The fourth one seems to differ from the rest.", segment) == "a sentence, no number named"
+    assert shape('{"segment": 3}', segment) == "JSON with segment"
 
 
 @each_row(
