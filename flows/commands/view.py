@@ -15,7 +15,6 @@ from schemas.documents.serve import ServedPages
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from tasks.lake.manifest import resolve_run
-from tasks.runs.past_run import reopen
 
 Runs = Annotated[list[str] | None, typer.Argument(metavar="RUN...", help=f"{opt.HANDLES}; default: all of the lake")]
 Host = Annotated[str, typer.Option("--host", help="address of this machine to listen on")]
@@ -48,6 +47,7 @@ def view(
 def write_pages(lake: Folder, runs: tuple[str, ...], to: Path, limit: int, *, as_json: bool) -> None:
     """Write the pages of a run into a folder; print where the first one is."""
     from flows.service.static_view import write_view  # noqa: PLC0415  with the pages, which take their time
+    from tasks.runs.past_run import reopen  # noqa: PLC0415
 
     if len(runs) != 1:
         got = ", ".join(runs) or "none"
