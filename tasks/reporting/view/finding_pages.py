@@ -13,7 +13,7 @@ from tasks.compare.runs import compare_runs
 from tasks.models.http.failures import FAILURE_KINDS
 from tasks.reporting.view.addresses import Address, row_address, rows_address
 from tasks.reporting.view.score_pages import run_crumbs
-from tasks.reporting.view.site import Params, Site, link, records_table, render_page
+from tasks.reporting.view.site import Params, Site, link, records_table, render_sections
 from tasks.rows.patterns import group_failed_calls, group_unread, items_all_fail, order_flips
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_list import describe_runs
@@ -114,7 +114,8 @@ def _compared(run: PastRun, site: Site, other: str, model: SystemComparison) -> 
 
 def _render(run: PastRun, site: Site, title: str, blocks: Iterable[Block]) -> str:
     shown = [*blocks] or [Block(words="There is nothing of this kind.")]
-    return render_page("findings", run, site, crumbs=(*run_crumbs(run, site), Cell(title)), title=title, blocks=shown)
+    crumbs = (*run_crumbs(run, site), Cell(title))
+    return render_sections(run, site, crumbs=crumbs, title=title, sections=[("found", "What was found", shown)])
 
 
 def _group_block(run: PastRun, site: Site, title: str, words: str, group: RowGroup, status: RowStatus) -> Block:
