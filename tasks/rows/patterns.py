@@ -21,8 +21,7 @@ from schemas.tables.responses import Judgements, Responses
 from schemas.tables.scores import ItemScores
 from tasks.metrics.answer_forms import FORMS, Question
 from tasks.models.http.client import BUDGET_SPENT
-from tasks.rows.index import open_rows
-from tasks.rows.partitions import PLACE
+from tasks.rows.index import PLACE, open_rows
 from tasks.rows.reply_shapes import describe_unread, fold_message
 from tasks.runs.option_orders import answers_by_position
 from tasks.runs.past_run import PastRun
