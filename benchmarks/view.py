@@ -77,9 +77,7 @@ def main() -> None:
         for question in QUESTIONS:
             print(put(lake, question), flush=True)
         if options.inspect:
-            from benchmarks.peers.inspect_view import measure_view  # noqa: PLC0415  which most runs do without
-
-            measure_view(options.inspect, Path(folder))
+            print(inspect_view(options.inspect, Path(folder)))
 
 
 def put(lake: Path, question: str) -> str:
@@ -151,7 +149,7 @@ def make_run(lake: Lake, rows: int) -> int:
     blueprint = make_blueprint(names)
     items = round(rows / (DATASETS * MODELS * len(SETTINGS)))
     refs = [ref for number, name in enumerate(names) for ref in dataset_partitions(lake, name, items, number)]
-    paths = [lake.path(ref) for ref in refs if ref.layer == "item_scores"]
+    paths = [Path(str(lake.path(ref))) for ref in refs if ref.layer == "item_scores"]
     scores = pl.scan_parquet(paths, hive_partitioning=False, glob=False)
     scored = score_benchmark(scores, blueprint, ScoreSettings(bootstrap=0))
     refs += [keep(lake, layer, scored.layer(layer), benchmark=blueprint.name) for layer in AGGREGATED]

@@ -60,14 +60,14 @@ class RowIndex(NamedTuple):
     counts: pl.DataFrame
 
 
-_KEPT: dict[str, RowIndex] = {}
+KEPT: dict[str, RowIndex] = {}
 """Those that this process opened last, by what they are made of."""
 
 
 def open_rows(run: PastRun) -> RowIndex:
     """Open the index of a run's rows; make it if it is not there. LakeError: a partition is gone or damaged."""
     partitions = Partitions(run)
-    if kept := _KEPT.get(partitions.key):
+    if kept := KEPT.get(partitions.key):
         return kept
     path, content = state_folder(run.lake.root) / FOLDER / run.name, b""
     with suppress(OSError):
@@ -78,10 +78,10 @@ def open_rows(run: PastRun) -> RowIndex:
         with suppress(OSError):  # a full disk, another user's folder: this process keeps it
             replace_file(path, content)
     rows = pl.scan_parquet(BytesIO(content[SEAL:]), row_index_name="row")
-    _KEPT[partitions.key] = RowIndex(rows, rows.group_by(FACETS).len("rows").collect())
-    for earlier in list(_KEPT)[:-4]:
-        _KEPT.pop(earlier, None)
-    return _KEPT[partitions.key]
+    KEPT[partitions.key] = RowIndex(rows, rows.group_by(FACETS).len("rows").collect())
+    for earlier in list(KEPT)[:-4]:
+        KEPT.pop(earlier, None)
+    return KEPT[partitions.key]
 
 
 class Partitions:

@@ -47,9 +47,9 @@ def find_rows(run: PastRun, index: RowIndex, wanted: RowFilter, limit: int = 50)
         counts = rows.filter(*of_rows).group_by(FACETS).len("rows").collect(engine="streaming")
     found = _in_order(_later(rows.filter(*conditions.values(), *of_rows), wanted), wanted)
     if wanted.text:
-        found = found.drop("groups").collect()
-        enough = limit + 1 if wanted.order == "place" else found.height
-        page = search_texts(run, found, wanted.text, enough).head(limit + 1)
+        matching = found.drop("groups").collect()
+        enough = limit + 1 if wanted.order == "place" else matching.height
+        page = search_texts(run, matching, wanted.text, enough).head(limit + 1)
     else:
         page = found.head(limit + 1).collect()
     shown = page.head(limit)
@@ -67,12 +67,14 @@ def find_rows(run: PastRun, index: RowIndex, wanted: RowFilter, limit: int = 50)
 
 def _conditions(run: PastRun, index: RowIndex, wanted: RowFilter) -> Mapping[str, pl.Expr]:
     """Return what the filter asks of FACETS, by its fields."""
-    choices: dict[str, Mapping[Any, Iterable[str]]] = {
+    systems = {name: {value: [value] for value in index.counts[name].unique().sort()} for name in ("model", "setting")}
+    choices: dict[str, Mapping[Any, list[str]]] = {
+        **systems,
         "dataset": {name: [name] for name in run.blueprint.datasets},
         "ability": {node.id: node.dataset_ids for _, node in run.blueprint.nodes()},
         "task": {task.id: [entry.id for entry in task.datasets] for _, task in run.blueprint.tasks()},
         "gate": {True: gate_datasets(run)},
-    } | {name: {value: [value] for value in index.counts[name].unique().sort()} for name in ("model", "setting")}
+    }
     conditions = {name: pl.col(name) == value for name in ("status", "language") if (value := getattr(wanted, name))}
     for field, allowed in choices.items():
         value = getattr(wanted, field)

@@ -1,6 +1,5 @@
 """Texts of rows: a search for one in what was asked and answered, and the beginnings of those that a list shows."""
 
-from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -99,7 +98,7 @@ def _read_texts(run: PastRun, rows: pl.DataFrame) -> ReportData:
     return redact(data) if run.manifest.redacted else data
 
 
-def gate_datasets(run: PastRun) -> Iterable[str]:
+def gate_datasets(run: PastRun) -> list[str]:
     """Return the datasets of the ability that can veto."""
     gate = run.blueprint.gate
     return [name for _, node in run.blueprint.nodes() if gate and node.id == gate.ability for name in node.dataset_ids]
