@@ -1,19 +1,22 @@
 """The pages `run`, `score` and `map`: from the models of a run down to the rows behind the score of a dataset."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from schemas.documents.explanation import MethodBreakdown, SystemExplanation, TotalExplanation
 from schemas.documents.rows import RowFilter
 from schemas.documents.score_part import ScorePart
-from schemas.table import Cell, Column, Table, columns
+from schemas.table import Cell, Column, Table, Value, columns
 from tasks.explain.rows import explain_rows
 from tasks.explain.totals import OPTIONS, BlueprintPath, Selection, choose_systems, explain_score, find_place, places_above
 from tasks.explain.words import PART_COLUMNS, metric_lines, part_rows, score_lines, verdict_lines
-from tasks.reporting.content.score_tree import ScoreInterval, interval_of
+from tasks.reporting.content.score_tree import interval_of
+from tasks.reporting.content.tables import ScoreInterval
 from tasks.reporting.content.verdicts import TOTAL_COLUMNS, interval_cell, total_cell
 from tasks.reporting.view.addresses import Address, PageKind, rows_address, score_address
 from tasks.reporting.view.site import Params, Site, link, records_table, render_sections
-from tasks.rows.query import find_rows, open_rows
+from tasks.rows.index import open_rows
+from tasks.rows.query import find_rows
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System, ordered
 from tasks.runs.score_tree import explain_ability, explain_total, scores_of
@@ -35,7 +38,8 @@ WAYS: Mapping[PageKind, str] = {
 
 def render_run(run: PastRun, _: Params, site: Site) -> str:
     """Return the page of a run: what came out for each model, and the ways to its rows."""
-    rows, filters = [], {"All models": RowFilter()}
+    rows: list[tuple[Value, ...]] = []
+    filters = {"All models": RowFilter()}
     for total in map(total_of, ordered(judge_run(run))):
         system = System(total.model, total.setting)
         name = link(total.model, site, score_address(run.name, *system), total.headline)
@@ -61,10 +65,11 @@ def run_crumbs(run: PastRun, site: Site) -> tuple[Cell, ...]:
 
 def count_rows(run: PastRun, site: Site, filters: Mapping[str, RowFilter]) -> Table:
     """Return how many rows of each status a filter gives, and wrong ones at the gate; each number leads to these rows."""
-    index, cells = open_rows(run), {}
+    index = open_rows(run)
+    cells: dict[str, dict[str, Cell]] = {}
     for label, wanted in filters.items():
         page = find_rows(run, index, wanted, limit=1)
-        counts = [("all", page.matches, {})]
+        counts: list[tuple[str, int | None, dict[str, Any]]] = [("all", page.matches, {})]
         counts += [(each.value, each.rows, {"status": each.value}) for each in page.counts if each.facet == "status"]
         if run.blueprint.gate:
             failing = {"status": "wrong", "gate": True}
@@ -75,7 +80,7 @@ def count_rows(run: PastRun, site: Site, filters: Mapping[str, RowFilter]) -> Ta
             for name, n, narrower in counts
         }
     titles = dict.fromkeys(title for own in cells.values() for title in own)
-    rows = [(label, *map(own.get, titles)) for label, own in cells.items()]
+    rows = [(label, *(own.get(title) for title in titles)) for label, own in cells.items()]
     return Table((Column("Rows of", "name"), *columns("count", *titles)), rows, "Rows by status")
 
 
@@ -87,7 +92,8 @@ def commands_section(commands: Iterable[str]) -> Section:
 
 def render_score(run: PastRun, params: Params, site: Site) -> str:
     """Return the page of a score: what it is made of, each part one level deeper, and the rows at its end."""
-    wanted = Selection(**{name: params.get(name) for name in ("model", "setting", "ability", "task", "dataset")})
+    named = (params.get("model"), params.get("setting"), params.get("ability"), params.get("task"), params.get("dataset"))
+    wanted = Selection(*named)
     systems, path = choose_systems(run, wanted), find_place(run.blueprint, wanted)
     document = explain_score(run, systems, wanted, path)
     is_single, title = len(systems) == 1, document.models[0].part.title
@@ -110,18 +116,12 @@ def render_score(run: PastRun, params: Params, site: Site) -> str:
 
 def _explain(model: SystemExplanation, ends: ScoreInterval | None, *tables: Table) -> tuple[str, list[Block]]:
     """Return a title with the score of a model, and the blocks about it."""
-    total = model.total if isinstance(model, TotalExplanation) else None
-    low, high = (total.ci_low, total.ci_high) if total else (ends and ends.low, ends and ends.high)
-    said = (total.headline, *verdict_lines(model)) if isinstance(model, TotalExplanation) and total else ()
-    words = (*said, f"95 % interval {interval(low, high, 2)}" if low is not None else "")
+    score, said = model.part.score, [f"95 % interval {interval(ends.low, ends.high, 2)}"] if ends else []
+    if isinstance(model, TotalExplanation):
+        score, said = model.total.total, [model.total.headline.rstrip("."), *verdict_lines(model)]
     lines = Table((Column("How it was computed"),), [[line.strip(" -")] for line in score_lines(model)], "Arithmetic")
-    score = number(total.total if total else model.part.score, 2)
-    sentences = ". ".join(each.rstrip(".") for each in words if each)
-    blocks = [
-        Block(words=f"{sentences}." if sentences else "", tables=tables),
-        Block("How it was computed", tables=(lines,), folds=True),
-    ]
-    return f"{label_of(model)}: {score}", blocks
+    blocks = [Block(words=". ".join(said), tables=tables), Block("How it was computed", tables=(lines,), folds=True)]
+    return f"{label_of(model)}: {number(score, 2)}", blocks
 
 
 def _break_down(metrics: Sequence[MethodBreakdown]) -> Iterator[Block]:
@@ -140,7 +140,7 @@ def _break_down(metrics: Sequence[MethodBreakdown]) -> Iterator[Block]:
 def place_crumbs(run: PastRun, site: Site, system: System, path: BlueprintPath) -> tuple[Cell, ...]:
     """Return the places from the leaderboard down to a score, each with its number."""
     total = next(total_of(row) for row in system.rows(judge_run(run)))
-    places = [(place.kind, place.id) for place in places_above(run, path) if place.kind != "total"]
+    places = [(str(place.kind), place.id) for place in places_above(run, path) if place.kind != "total"]
     own = {"dataset": path.dataset, "task": path.task and path.task.id, "ability": path.ability and path.ability.id}
     places += [(kind, name) for kind, name in own.items() if name][:1]
     parts = find_parts(run, system)
@@ -165,22 +165,19 @@ def _kind(kind: str) -> str:
 
 def _parts_table(run: PastRun, site: Site, model: SystemExplanation) -> Table:
     """Return what a score is made of; each part leads one level deeper."""
-
-    def linked() -> Iterator[tuple[object, ...]]:
-        for part, (name, *cells, _) in part_rows(model):
-            place = {OPTIONS[part.kind].removeprefix("--"): part.id} if part.kind in OPTIONS and part is not model.part else {}
-            href = site.links(score_address(run.name, model.model, model.setting, **place)) if place else None
-            yield (Cell(str(name).replace("  ", "· "), href=href or ""), *cells)
-
-    heads = (PART_COLUMNS[0]._replace(title="Part"), *PART_COLUMNS[1:-1])
-    return Table(heads, [*linked()], "What the score is made of")
+    rows: list[tuple[Value, ...]] = []
+    for part, (name, *cells, _) in part_rows(model):
+        place = {OPTIONS[part.kind].removeprefix("--"): part.id} if part.kind in OPTIONS and part is not model.part else {}
+        href = site.links(score_address(run.name, model.model, model.setting, **place)) if place else None
+        rows.append((Cell(str(name).replace("  ", "· "), href=href or ""), *cells))
+    return Table((PART_COLUMNS[0]._replace(title="Part"), *PART_COLUMNS[1:-1]), rows, "What the score is made of")
 
 
 def render_map(run: PastRun, _: Params, site: Site) -> str:
     """Return the page of all tasks by all models."""
     parts = {system: find_parts(run, system) for system in run.systems}
     heads = (*columns("name", "Task", "Ability"), *columns("score", *(system.label for system in parts), digits=1))
-    rows = []
+    rows: list[tuple[Value, ...]] = []
     for ability, task in run.blueprint.tasks():
         hrefs = (site.links(score_address(run.name, *system, task=task.id)) or "" for system in parts)
         scores = (own["task", task.id].score for own in parts.values())
