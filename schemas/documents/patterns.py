@@ -34,7 +34,7 @@ class FailedGroup(RowGroup):
     message: str = Field(description="as the server says it, with one sign for each number, id and address")
     role: str = Field(description="who was asked")
     asked_model: str
-    failure: Failure | None = Field(description="how the calls failed; null = a judge's, of which only the message is kept")
+    failure: Failure | None = Field(description="how the calls failed; null = a judge's, or its reply cannot be read")
     http_status: int | None = Field(description="null = no answer came, or it was not kept")
 
 

@@ -59,13 +59,17 @@ def _shapes(run: PastRun, partitions: Partitions, places: list[Place]) -> pl.Dat
 
 
 def group_failed_calls(run: PastRun) -> tuple[FailedGroup, ...]:
-    """Group the calls that failed by the server's message, the most frequent first; only partitions are read that have some."""
-    frames = []
-    for ref in (ref for ref in run.manifest.partitions if not ref.complete and not ref.by_people):
-        if ref.layer == "responses":
+    """Group the calls that failed by the server's message, and those of a judge that gave no rating, the most frequent first.
+
+    Only partitions are read that have some.
+    """
+    scores, frames = run.layers["raw_scores"], []
+    lacking = set(scores.filter(pl.col("n_scored") < pl.col("n_total")).select(PLACE).iter_rows())
+    for ref in (ref for ref in run.manifest.partitions if not ref.by_people):
+        if ref.layer == "responses" and not ref.complete:
             calls = run.lake.read(ref, Responses).filter(pl.col("failure").is_not_null())
-        elif ref.layer == "judgements":
-            unrated = run.lake.read(ref, Judgements).filter(pl.col("parse_status") == "failed")
+        elif ref.layer == "judgements" and tuple(ref.key(name) for name in PLACE) in lacking:
+            unrated = run.lake.read(ref, Judgements).filter(pl.col("rating").is_null())
             budget = pl.when(pl.col("error") == BUDGET_SPENT).then(pl.lit("budget"))
             calls = unrated.unique("call_key", keep="first", maintain_order=True).with_columns(
                 role=pl.lit(JUDGE), asked_model="judge", failure=budget, http_status=pl.lit(None, pl.Int64)

@@ -24,7 +24,7 @@ from tasks.text.number_format import count, counted
 MOST_FLIPS = 100
 """Items that a comparison lists for a system and direction; all are behind its link."""
 
-NO_RATING = "no rating came. What to do: see that the judge's server answers, then run again."
+NO_RATING = "no rating came that can be read. What to do: see that the judge answers, and what, in the rows below."
 
 
 def render_unread(run: PastRun, _: Params, site: Site) -> str:
