@@ -53,7 +53,7 @@ class HardItem(RowId):
         return self.wrong is not None and self.wrong_systems > max(1, self.systems / 2)
 
 
-class FlippedItem(Frozen):
+class FlippedChoice(Frozen):
     """What a system chose of an item, once per order of its options."""
 
     item_id: str
@@ -67,4 +67,4 @@ class OrderFlips(SystemName):
 
     dataset: str
     items: int = Field(description="read in two orders of their options or more")
-    flipped: tuple[FlippedItem, ...] = Field(description="of which more than one option was chosen")
+    flipped: tuple[FlippedChoice, ...] = Field(description="of which more than one option was chosen")

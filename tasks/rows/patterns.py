@@ -7,7 +7,7 @@ import polars as pl
 
 from schemas.documents.patterns import (
     FailedGroup,
-    FlippedItem,
+    FlippedChoice,
     HardItem,
     OrderFlips,
     RowExample,
@@ -157,5 +157,5 @@ def _flips(run: PastRun, keys: dict[str, str]) -> OrderFlips:
     letters = pl.col("chosen_place").map_elements(lambda place: option_letters(place + 1)[place], pl.String)
     by_item = flipped.with_columns(letters=letters).group_by("item_id", maintain_order=True)
     rows = by_item.agg(repetitions="repetition", letters="letters", options="option").to_dicts()
-    items = tuple(FlippedItem(**row) for row in rows)
+    items = tuple(FlippedChoice(**row) for row in rows)
     return OrderFlips(**keys, items=several["item_id"].n_unique(), flipped=items)

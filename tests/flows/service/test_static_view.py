@@ -14,7 +14,7 @@ from tasks.models.http.failures import whole_text
 from tasks.reporting.view.addresses import Address
 from tasks.runs.past_run import PastRun
 from tests.flows.command import ended
-from tests.tasks.patterns.asked_runs import asked_run, choice, said
+from tests.tasks.run_rows.asked_runs import asked_run, choice, said
 
 PROBES = (
     "<script>alert(1)</script>",

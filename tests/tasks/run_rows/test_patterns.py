@@ -3,13 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 
-from schemas.documents.patterns import FlippedItem
+from schemas.documents.patterns import FlippedChoice
 from schemas.lineage import DatasetNotice
 from schemas.tables.responses import Judgements
 from tasks.lake.partitions import partition_key
 from tasks.rows.patterns import group_failed_calls, group_unread, items_all_fail, order_flips
-from tests.tasks.patterns.asked_runs import asked_run, choice, said
 from tests.tasks.rows import judgement, judgements
+from tests.tasks.run_rows.asked_runs import asked_run, choice, said
 
 FAILED = {"failure": "http_429", "http_status": 429}
 
@@ -100,7 +100,7 @@ def test_choices_that_follow_the_order_flip(tmp_path: Path) -> None:
     (flips,) = order_flips(run)
     assert (flips.dataset, flips.model, flips.setting, flips.items) == ("d", "m", "base", 3)
     assert flips.flipped == (
-        FlippedItem(item_id="1", repetitions=(0, 1, 2), letters=("A", "A", "A"), options=(0, 1, 2)),
-        FlippedItem(item_id="3", repetitions=(0, 1, 2), letters=("B", None, "A"), options=(1, None, 2)),
+        FlippedChoice(item_id="1", repetitions=(0, 1, 2), letters=("A", "A", "A"), options=(0, 1, 2)),
+        FlippedChoice(item_id="3", repetitions=(0, 1, 2), letters=("B", None, "A"), options=(1, None, 2)),
     )
     assert order_flips(asked_run(tmp_path, [choice("1")], {"m": [said("1", "B")]}, name="once")) == ()
