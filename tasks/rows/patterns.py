@@ -53,7 +53,9 @@ def _shapes(run: PastRun, partitions: Partitions, places: list[Place]) -> pl.Dat
     items = {item["item_id"]: item for item in asked.iter_rows(named=True)}
     replies = answers.with_columns(text=OWN_WORDS).sort(ANSWER)
     shapes = [describe_unread(items[reply["item_id"]], reply) for reply in replies.iter_rows(named=True)]
-    is_shown = pl.lit(places[0][0] not in withheld_datasets(run)) & (pl.int_range(pl.len()).over("shape") < MOST_EXAMPLES)
+    if is_withheld := places[0][0] in withheld_datasets(run):
+        shapes = [shape.partition(" with ")[0] for shape in shapes]  # what an object's keys are called is the reply's
+    is_shown = pl.lit(not is_withheld) & (pl.int_range(pl.len()).over("shape") < MOST_EXAMPLES)
     reply = pl.when(is_shown).then(pl.col("text").str.head(SHOWN))
     return replies.with_columns(shape=pl.Series(shapes, dtype=pl.String)).select(*ASKED, "shape", reply=reply)
 

@@ -38,10 +38,10 @@ def test_unread_replies_are_grouped_by_shape(tmp_path: Path) -> None:
 
 def test_a_redacted_run_shows_no_reply(tmp_path: Path) -> None:
     notice = DatasetNotice(id="d", title="D", licence="own", redistributable=False, sources=(), evaluation_version="1")
-    replies = {"m": [said("1", "A or B")], "n": [said("1", None, error="HTTP 400: in A or B", **FAILED)]}
+    replies = {"m": [said("1", '{"Mia wept": ""}')], "n": [said("1", None, error="HTTP 400: in A or B", **FAILED)]}
     run = asked_run(tmp_path, [choice("1")], replies, redacted=True, datasets=(notice,))
     (unread,), (failed,) = group_unread(run), group_failed_calls(run)
-    assert (unread.examples[0].reply, failed.message) == (None, "withheld: its licence")
+    assert (unread.shape, unread.examples[0].reply, failed.message) == ("JSON", None, "withheld: its licence")
 
 
 def test_failed_calls_are_grouped_by_message(tmp_path: Path) -> None:
