@@ -1,28 +1,21 @@
 """Index the rows of a run: what filters and orders need of each, without its texts.
 
-The index is a Parquet file in the machine's local state of the lake. It can be made again at any time and is no artefact of the
-run: one that is damaged, or of another version, or of other partitions than the manifest lists, is replaced. Where the folder
-cannot be written, it is kept in memory.
-
-Its rows stand in the order of dataset, model, setting, item and repetition: the number of a row says where it stands.
+The index is a file in the machine's local state of the lake, and no artefact of the run: it can be made again at any time, and is
+if it is damaged, of another version or of other partitions. Its rows stand in the order of dataset, model, setting, item and
+repetition: the number of a row says where it stands.
 """
 
-import mmap
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
-from pathlib import Path
-from typing import Any, get_args
-from zlib import crc32
+from itertools import accumulate, groupby
+from typing import Any, NamedTuple, get_args
 
 import polars as pl
-import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
 from schemas.documents.rows import RowStatus
 from schemas.lineage import PartitionRef
@@ -41,233 +34,149 @@ from tasks.solvers.answers import SAID
 VERSION = "1"
 """Bumped when rows of the index come out differently."""
 
-FOLDER = "row-index"
-MOST = 100
+FOLDER, SEAL = "row-index", sha256().digest_size
 BATCH, GROUP = 50_000, 20_000
 """Rows of item scores that are read at a time, and rows of a group of the file."""
 
+MOST = 100
 PLACE = ("dataset", "model", "setting")
 ROW = (*PLACE, "item_id", "repetition")
-FACETS = ("status", "language")
+FACETS = (*PLACE, "status", "language")
 COLUMNS = pl.Schema(
-    {
-        "place": pl.UInt32(),
-        "item_id": pl.String(),
-        "repetition": pl.Int64(),
-        "status": pl.Enum(get_args(RowStatus)),
-        "language": pl.Enum(LANGUAGES),
-        "group": pl.UInt32(),
-        "score": pl.Float64(),
-        "rating": pl.Float64(),
-        "judges_apart": pl.Float64(),
-        "reply_characters": pl.Int64(),
-    }
+    {**dict.fromkeys((*PLACE, "item_id"), pl.String()), "repetition": pl.Int64(), "status": pl.Enum(get_args(RowStatus))}
+    | {"language": pl.Enum(LANGUAGES), "groups": pl.List(pl.String()), "reply_characters": pl.Int64()}
+    | dict.fromkeys(("score", "rating", "judges_apart"), pl.Float64())
 )
-"""`place`, `group`: their numbers in `places` and `groups`. The others are as in RowEntry."""
+"""Those of RowEntry that are no texts, and `groups`, each as NAME=VALUE."""
+
+Place = tuple[str, ...]
+Take = Callable[[pl.LazyFrame], pl.LazyFrame]
 
 
-@dataclass(frozen=True, eq=False)
-class RowIndex:
-    """The rows of a run.
-
-    Attributes:
-        rows: in order, in columns COLUMNS; `row`, its number, comes first.
-        places: `place`, PLACE and `start`, the number of its first row.
-        counts: `place`, FACETS and `rows`, how many have them.
-        groups: what an item belongs to, each as NAME=VALUE, by number.
-    """
+class RowIndex(NamedTuple):
+    """The rows of a run: COLUMNS and `row`, the number of a row; and `counts`, how many `rows` have the same FACETS."""
 
     rows: pl.LazyFrame
-    places: pl.DataFrame
     counts: pl.DataFrame
-    groups: tuple[tuple[str, ...], ...]
 
-    @property
-    def total(self) -> int:
-        """Rows of the run."""
-        return int(self.counts["rows"].sum())
 
-    @property
-    def named_rows(self) -> pl.LazyFrame:
-        """The rows with dataset, model and setting by name."""
-        return self.rows.join(self.places.lazy(), on="place", maintain_order="left")
+KEPT: dict[str, RowIndex] = {}
+"""Those that this process opened last, by what they are made of."""
 
 
 def open_rows(run: PastRun) -> RowIndex:
-    """Open the index of a run's rows; it is made if it is not there. LakeError: a partition is gone or damaged."""
-    key = _key(run)
-    folder = state_folder(run.lake.root) / FOLDER / run.name
-    for path in folder.glob(f"{key}.*.parquet"):
-        with suppress(OSError, ValueError, KeyError, TypeError, pa.ArrowException, pl.exceptions.PolarsError):
-            stat = path.stat()
-            return _read_index(path, stat.st_mtime_ns, stat.st_size)
-    return _keep(run, folder, key) if (kept := _IN_MEMORY.get(key)) is None else kept
-
-
-_IN_MEMORY: dict[str, RowIndex] = {}
-"""Those that could not be written."""
-
-
-def _keep(run: PastRun, folder: Path, key: str) -> RowIndex:
-    """Make an index and write it in place of an earlier one of the run."""
-    encoded = _encode(run)
-    path = folder / f"{key}.{crc32(encoded):08x}.parquet"
-    try:
-        replace_file(path, encoded)
-    except OSError:  # another user's folder, a full disk
-        return _IN_MEMORY.setdefault(key, _open(BytesIO(encoded)))
+    """Open the index of a run's rows; make it if it is not there. LakeError: a partition is gone or damaged."""
+    partitions = Partitions(run)
+    if kept := KEPT.get(partitions.key):
+        return kept
+    path, content = state_folder(run.lake.root) / FOLDER / run.name, b""
     with suppress(OSError):
-        for earlier in {*folder.glob("*.parquet")} - {path}:
-            earlier.unlink()
-    return _open(path)
+        content = path.read_bytes()
+    if content[:SEAL] != _seal(partitions, content[SEAL:]):
+        encoded = _encode(partitions)
+        content = _seal(partitions, encoded) + encoded
+        with suppress(OSError):  # a full disk, another user's folder: this process keeps it
+            replace_file(path, content)
+    rows = pl.scan_parquet(BytesIO(content[SEAL:]), row_index_name="row")
+    KEPT[partitions.key] = RowIndex(rows, rows.group_by(FACETS).len("rows").collect())
+    for earlier in list(KEPT)[:-4]:
+        KEPT.pop(earlier, None)
+    return KEPT[partitions.key]
 
 
-@lru_cache(maxsize=32)
-def _read_index(path: Path, _changed: int, _size: int) -> RowIndex:
-    """Open a file whose bytes have the checksum that its name says; ValueError: they have not."""
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        if f"{crc32(content):08x}" != path.stem.rpartition(".")[2]:
-            raise ValueError("the index is damaged")
-    return _open(path)
+class Partitions:
+    """Those that rows are made of, without reviews of simulated persons, which are no ratings of replies.
+
+    `places`: datasets, models and settings that have rows, in order. `key`: changes when a partition does.
+    """
+
+    def __init__(self, run: PastRun) -> None:
+        self._lake, self._refs = run.lake, defaultdict[tuple[str, Place], list[PartitionRef]](list)
+        review = run.manifest.plan.get("simulation_rubric") or ""
+        for ref in run.manifest.partitions:
+            if ref.layer in TAKEN and dict(ref.place).get("rubric") != review:
+                self._refs[ref.layer, tuple(value for name, value in ref.place if name in PLACE)].append(ref)
+        self.places = sorted(place for layer, place in self._refs if layer == "item_scores")
+        made_of = sorted((ref.path, ref.content_sha256) for refs in self._refs.values() for ref in refs)
+        self.key = sha256(to_json([VERSION, made_of])).hexdigest()
+
+    def batches(self) -> Iterator[list[Place]]:
+        """Yield places in their order, so many at a time as their rows allow."""
+        rows = accumulate(sum(ref.rows for ref in self._refs["item_scores", place]) for place in self.places)
+        for _, batch in groupby(zip(self.places, rows, strict=True), key=lambda pair: pair[1] // BATCH):
+            yield [place for place, _ in batch]
+
+    def read(self, layer: str, places: Iterable[Place], take: Take, checked: int = 0) -> pl.DataFrame:
+        """Return what is taken of the rows of a layer; no more of them is read than that needs.
+
+        Partitions of up to `checked` rows are read as a whole and checked by their hashes. LakeError: one is gone or damaged.
+        """
+        keys = dict.fromkeys(place[:1] if layer == "items" else place for place in places)  # all models have the same items
+        refs, schema = [ref for key in keys for ref in self._refs.get((layer, key), ())], LAYERS[layer].schema
+        if not refs:
+            return take(no_rows(layer).lazy()).collect()
+        if sum(ref.rows for ref in refs) > checked:
+            sources: Any = [parquet_source(self._lake.path(ref)) for ref in refs]
+            rows = pl.scan_parquet(sources, schema=pl.Schema(schema), hive_partitioning=False, glob=False)
+            # A schema that is not ours is that of an earlier version, with closed lists of names.
+            with unreadable(self._lake.path(refs[0])), suppress(pl.exceptions.SchemaError):
+                return take(rows).collect(engine="streaming")
+        return take(self._lake.read_all(refs, schema).lazy()).collect()
 
 
-def _open(source: Path | BytesIO) -> RowIndex:
-    head = from_json((pq.read_metadata(source).metadata or {})[b"moodflow"])
-    counts = pl.DataFrame(
-        head["counts"], {**{name: COLUMNS[name] for name in ("place", *FACETS)}, "rows": pl.Int64}, orient="row"
-    )
-    places = pl.DataFrame(head["places"], dict.fromkeys(PLACE, pl.String), orient="row").with_row_index("place")
-    sizes = counts.group_by("place").agg(pl.col("rows").sum())
-    starts = places.join(sizes, on="place", maintain_order="left").with_columns(start=pl.col("rows").cum_sum() - pl.col("rows"))
-    rows = pl.scan_parquet(source, row_index_name="row", glob=False)
-    return RowIndex(rows, starts.drop("rows"), counts, tuple(map(tuple, head["groups"])))
+def _seal(partitions: Partitions, encoded: bytes) -> bytes:
+    return sha256(partitions.key.encode() + encoded).digest()
 
 
-def _key(run: PastRun) -> str:
-    """Return what changes with the rows: version, partitions and which ratings are no ratings of replies."""
-    refs = sorted((ref.path, ref.content_sha256) for ref in run.manifest.partitions if ref.layer in READ)
-    return sha256(to_json([VERSION, run.manifest.plan.get("simulation_rubric"), refs])).hexdigest()[:32]
-
-
-READ = {
-    "item_scores": (*ROW, "part", "cluster", "method", "metric", "value", "status"),
-    "items": ("dataset", "item_id", "language", "subset", "groups"),
-    "answers": (*ROW, "part", "text", "turns"),
-    "judgements": (*ROW, "part", "rubric", "dimension", "lowest", "highest", "rating"),
-}
-"""Columns that the index is made of, by layer."""
-
-
-def _encode(run: PastRun) -> bytes:
-    """Return the index as a file."""
-    places: list[tuple[str, ...]] = []
-    groups: dict[tuple[str, ...], int] = {}
-    counts = []
+def _encode(partitions: Partitions) -> bytes:
     file = BytesIO()
     with pq.ParquetWriter(file, COLUMNS.to_frame().to_arrow().schema, compression="zstd") as writer:
-        for batch, frame in _batches(run):
-            numbers = pl.DataFrame(batch, dict.fromkeys(PLACE, pl.String), orient="row").with_row_index("place", len(places))
-            places += batch
-            for names in frame["group"].unique().to_list():
-                groups.setdefault(tuple(names), len(groups))
-            numbered = pl.DataFrame(
-                {"group": [*map(list, groups)], "number": range(len(groups))}, {"group": pl.List(pl.String), "number": pl.UInt32}
-            )
-            rows = frame.join(numbers, on=PLACE).join(numbered, on="group").drop("group").rename({"number": "group"})
-            rows = rows.sort("place", "item_id", "repetition").select(*COLUMNS).cast(COLUMNS)
-            counts += rows.group_by("place", *FACETS).len().sort("place", *FACETS).rows()
-            writer.write_table(rows.to_arrow(), row_group_size=GROUP)
-        head = {"places": places, "groups": [*groups], "counts": counts}
-        writer.add_key_value_metadata({"moodflow": to_json(head).decode()})
+        for batch in partitions.batches():
+            rows, *others = (partitions.read(layer, batch, take) for layer, take in TAKEN.items())
+            for frame in others:
+                rows = rows.join(frame, on=[name for name in ROW if name in frame.columns], how="left")
+            writer.write_table(rows.select(*COLUMNS).sort(ROW).cast(COLUMNS).to_arrow(), row_group_size=GROUP)
     return file.getvalue()
 
 
-def _batches(run: PastRun) -> Iterator[tuple[list[tuple[str, ...]], pl.DataFrame]]:
-    """Yield places in their order, so many at a time as their rows allow, with their rows."""
-    by_place: dict[tuple[str, tuple[str, ...]], list[PartitionRef]] = defaultdict(list)
-    for ref in run.manifest.partitions:
-        if ref.layer in READ:
-            by_place[ref.layer, tuple(dict(ref.place).get(name, "") for name in PLACE)].append(ref)
-    batch: list[tuple[str, ...]] = []
-    rows = 0
-    places = sorted(place for layer, place in by_place if layer == "item_scores")
-    for place in places:
-        batch.append(place)
-        rows += sum(ref.rows for ref in by_place["item_scores", place])
-        if rows >= BATCH or place == places[-1]:
-            of_items = dict.fromkeys((dataset, "", "") for dataset, *_ in batch)
-            refs = {
-                layer: [ref for each in (of_items if layer == "items" else batch) for ref in by_place[layer, each]]
-                for layer in READ
-            }
-            yield batch, _rows(run, refs)
-            batch, rows = [], 0
-
-
-def scan_layer(run: PastRun, layer: str, refs: Sequence[PartitionRef], columns: Iterable[str]) -> pl.LazyFrame:
-    """Return columns of partitions, to be read as far as they are needed; what they hold is not checked by its hash."""
-    schema = LAYERS[layer].schema
-    if not refs:
-        return no_rows(layer).lazy().select(columns)
-    sources: Any = [parquet_source(run.lake.path(ref)) for ref in refs]
-    return pl.scan_parquet(sources, schema=pl.Schema(schema), hive_partitioning=False, glob=False).select(columns)
-
-
-def _rows(run: PastRun, refs: dict[str, list[PartitionRef]]) -> pl.DataFrame:
-    """Return the rows of some places; `group` is the list of what an item belongs to."""
-    scores, items, answers, judgements = (scan_layer(run, layer, refs[layer], columns) for layer, columns in READ.items())
-    with unreadable(run.lake.path(refs["item_scores"][0])):
-        scores = scores.collect().lazy()
-        answers = answers.select(*ROW, reply_characters=SAID.str.len_chars())
-        replies = answers.group_by(ROW).agg(
-            pl.when(pl.col("reply_characters").count() > 0).then(pl.col("reply_characters").sum())
-        )
-        rows = _scored(scores).join(_grouped(items), on=["dataset", "item_id"]).join(replies, on=ROW, how="left")
-        review = run.manifest.plan.get("simulation_rubric") or ""
-        return rows.join(_rated(judgements.filter(pl.col("rubric") != review)), on=ROW, how="left").collect()
+def _scored(scores: pl.LazyFrame) -> pl.LazyFrame:
+    """Return status and score of each row, from rows of `item_scores`."""
+    ways = [(name, row.normalisation.type, *raw_bounds(row.normalisation)) for name, row in METRICS.items()]
+    bounds = pl.LazyFrame(ways, ["metric", "kind", "low", "high"], orient="row")
+    share = scale(pl.col("value"), pl.col("kind"), pl.col("low"), pl.col("high"))
+    status = pl.coalesce(
+        STATUS.filter(IS_MISSING).min().cast(pl.String).str.replace("_", " "),
+        pl.when(~STATUS.is_in(COUNTED).any()).then(pl.lit("not counted")),
+        pl.when((STATUS == "unparsed").any()).then(pl.lit("unread")),
+        pl.when(share.min() >= MOST).then(pl.lit("right")),
+        pl.when(share.max() <= 0).then(pl.lit("wrong")),
+        pl.lit("partial"),
+    )
+    rows = average_parts(scores).join(bounds, on="metric", how="left")
+    return rows.group_by(ROW).agg(status=status, score=share.mean())
 
 
 def _grouped(items: pl.LazyFrame) -> pl.LazyFrame:
     """Return language and groups of items, the subset among these."""
     pair = pl.format("{}={}", pl.element().struct["name"], pl.element().struct["value"])
-    subset = pl.concat_list(pl.format("subset={}", "subset")).list.drop_nulls()
-    group = pl.concat_list(subset, pl.col("groups").list.eval(pair).fill_null([]))
-    return items.select("dataset", "item_id", "language", group=group)
+    pairs = pl.concat_list(pl.format("subset={}", "subset"), pl.col("groups").list.eval(pair).fill_null([]))
+    return items.select("dataset", "item_id", "language", groups=pairs.list.drop_nulls())
 
 
-def _scored(scores: pl.LazyFrame) -> pl.LazyFrame:
-    """Return status and score of each row of a run, from rows of `item_scores`."""
-    kinds = {name: row.normalisation.type for name, row in METRICS.items()}
-    bounds = {name: raw_bounds(row.normalisation) for name, row in METRICS.items()}
-    metric, share = pl.col("metric"), pl.col("share")
-    low, high = (
-        metric.replace_strict({name: both[end] for name, both in bounds.items()}, return_dtype=pl.Float64) for end in (0, 1)
-    )
-    value = scale(pl.col("value"), metric.replace_strict(kinds, return_dtype=pl.String), low, high)
-    lost = STATUS.filter(IS_MISSING).min().cast(pl.String).replace({"call_failed": "call failed", "judge_failed": "judge failed"})
-    status = (
-        pl.when(STATUS.filter(IS_MISSING).len() > 0)
-        .then(lost)
-        .when(STATUS.is_in(COUNTED).sum() == 0)
-        .then(pl.lit("not counted"))
-        .when((STATUS == "unparsed").any())
-        .then(pl.lit("unread"))
-        .when(share.min() >= MOST)
-        .then(pl.lit("right"))
-        .when(share.max() <= 0)
-        .then(pl.lit("wrong"))
-        .otherwise(pl.lit("partial"))
-    )
-    return average_parts(scores).with_columns(share=value).group_by(ROW).agg(status=status, score=share.mean())
+def _measured(answers: pl.LazyFrame) -> pl.LazyFrame:
+    length = SAID.str.len_chars()
+    return answers.group_by(ROW).agg(reply_characters=pl.when(length.count() > 0).then(length.sum()))
 
 
 def _rated(judgements: pl.LazyFrame) -> pl.LazyFrame:
     """Return the mean of a row's ratings, and the widest distance of two of a dimension."""
-    span = pl.col("highest") - pl.col("lowest")
-    rating = ((pl.col("rating") - pl.col("lowest")) / span * 100).alias("rating")
-    apart = pl.when(pl.len() > 1).then(pl.col("rating").max() - pl.col("rating").min())
-    rated = judgements.drop_nulls("rating").with_columns(rating)
-    by_dimension = rated.group_by(*ROW, "part", "rubric", "dimension").agg(
-        judges_apart=apart, total=pl.col("rating").sum(), n=pl.len()
-    )
-    return by_dimension.group_by(ROW).agg(pl.col("judges_apart").max(), rating=pl.col("total").sum() / pl.col("n").sum())
+    rating = pl.col("rating")
+    scaled = (rating - pl.col("lowest")) / (pl.col("highest") - pl.col("lowest")) * MOST
+    rated = judgements.drop_nulls("rating").with_columns(scaled)
+    apart = pl.when(pl.len() > 1).then(rating.max() - rating.min())
+    ratings = rated.group_by(*ROW, "part", "rubric", "dimension").agg(judges_apart=apart, total=rating.sum(), n=pl.len())
+    return ratings.group_by(ROW).agg(pl.col("judges_apart").max(), rating=pl.col("total").sum() / pl.col("n").sum())
+
+
+TAKEN: Mapping[str, Take] = {"item_scores": _scored, "items": _grouped, "answers": _measured, "judgements": _rated}
+"""What the index takes of each layer that it is made of."""
