@@ -35,8 +35,8 @@ VERSION = "1"
 """Bumped when rows of the index come out differently."""
 
 FOLDER, SEAL = "row-index", sha256().digest_size
-BATCH, GROUP = 50_000, 20_000
-"""Rows of item scores that are read at a time, and rows of a group of the file."""
+GROUP = 20_000
+"""Rows of a group of the file, and of item scores that are read at a time."""
 
 MOST = 100
 PLACE = ("dataset", "model", "setting")
@@ -103,7 +103,7 @@ class Partitions:
     def batches(self) -> Iterator[list[Place]]:
         """Yield places in their order, so many at a time as their rows allow."""
         rows = accumulate(sum(ref.rows for ref in self._refs["item_scores", place]) for place in self.places)
-        for _, batch in groupby(zip(self.places, rows, strict=True), key=lambda pair: pair[1] // BATCH):
+        for _, batch in groupby(zip(self.places, rows, strict=True), key=lambda pair: pair[1] // GROUP):
             yield [place for place, _ in batch]
 
     def read(self, layer: str, places: Iterable[Place], take: Take, checked: int = 0) -> pl.DataFrame:
@@ -163,11 +163,6 @@ def _grouped(items: pl.LazyFrame) -> pl.LazyFrame:
     return items.select("dataset", "item_id", "language", groups=pairs.list.drop_nulls())
 
 
-def _measured(answers: pl.LazyFrame) -> pl.LazyFrame:
-    length = SAID.str.len_chars()
-    return answers.group_by(ROW).agg(reply_characters=pl.when(length.count() > 0).then(length.sum()))
-
-
 def _rated(judgements: pl.LazyFrame) -> pl.LazyFrame:
     """Return the mean of a row's ratings, and the widest distance of two of a dimension."""
     rating = pl.col("rating")
@@ -178,5 +173,11 @@ def _rated(judgements: pl.LazyFrame) -> pl.LazyFrame:
     return ratings.group_by(ROW).agg(pl.col("judges_apart").max(), rating=pl.col("total").sum() / pl.col("n").sum())
 
 
-TAKEN: Mapping[str, Take] = {"item_scores": _scored, "items": _grouped, "answers": _measured, "judgements": _rated}
+_LENGTH = SAID.str.len_chars()
+TAKEN: Mapping[str, Take] = {
+    "item_scores": _scored,
+    "items": _grouped,
+    "answers": lambda answers: answers.group_by(ROW).agg(reply_characters=pl.when(_LENGTH.count() > 0).then(_LENGTH.sum())),
+    "judgements": _rated,
+}
 """What the index takes of each layer that it is made of."""
