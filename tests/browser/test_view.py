@@ -12,7 +12,7 @@ from flows.service.report_server import serve_reports
 from tasks.scoring.blueprints import load_blueprint
 from tests.browser.conftest import Opened
 from tests.browser.test_report import WIDEST
-from tests.tasks.patterns.asked_runs import asked_run, choice, said
+from tests.tasks.run_rows.asked_runs import asked_run, choice, said
 
 BENCHMARK, DATASET = "moodbench-mini", "mini_commonsense_qa"
 WAY = ("m", "Foundational Ability", "Commonsense Q&A", "Commonsense Q&A, bundled items", "3", "q2")
