@@ -1,0 +1,90 @@
+"""Find the pages and files of runs that addresses name: by names of runs in the lakes, never by a path."""
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import parse_qsl, quote
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from flows.service.first_page import LEADERBOARD, report_of
+from flows.service.login import STYLES
+from schemas.documents.rows import RowFilter, RowId
+from schemas.folders import Folder
+from tasks.lake.manifest import MANIFEST, resolve_run, run_folder, run_stamps
+from tasks.lake.run_index import Stamp
+from tasks.reporting.view.addresses import Address, PageKind, served
+from tasks.reporting.view.pages import read_row, render
+from tasks.reporting.view.row_pages import BESIDE
+from tasks.reporting.view.site import Site
+from tasks.runs.past_run import PastRun, reopen
+
+PLAIN_NAME = re.compile(r"[^./\\\x00-\x1f][^/\\\x00-\x1f]*")
+"""Of a run or a file: never `.`, `..`, or a hidden one."""
+
+PARAMETERS: Mapping[PageKind, Collection[str]] = {
+    "score": ("model", "setting", "ability", "task", "dataset"),
+    "rows": RowFilter.model_fields,
+    "row": (*RowId.model_fields, *BESIDE.values(), "format"),
+    "compare": ("other",),
+}
+"""What the query of an address may have; of other kinds nothing."""
+
+
+def find_file(folders: Sequence[Folder], run: str, name: str) -> Folder | None:
+    """Return a run's file from the first of the folders that has it.
+
+    Nothing else is found: no folder, nothing that begins with a dot, nothing outside, be it by `..` or by a link. Starlette's
+    static files know neither this rule nor object stores.
+    """
+    if not PLAIN_NAME.fullmatch(run) or not PLAIN_NAME.fullmatch(name):
+        return None
+    return next((file for folder in folders if (file := folder / run / name).is_file() and _is_inside(file, folder)), None)
+
+
+def _is_inside(path: Folder, folder: Folder) -> bool:
+    if isinstance(path, Path) and isinstance(folder, Path):
+        return path.resolve().is_relative_to(folder.resolve())
+    return True  # an object store has no links
+
+
+def find_run(lakes: Sequence[Folder], name: str) -> tuple[int, PastRun]:
+    """Return the run of this very name, and the number of its lake; HTTPException: no lake has it within its folder."""
+    for number, lake in enumerate(lakes):
+        stamp = run_stamps(lake).get(name)
+        if stamp and _is_inside(run_folder(lake, name) / MANIFEST, lake):
+            return number, _open(lake, name, stamp)
+    raise HTTPException(404, f"there is no run {name}\nIt was deleted, or is in another lake.")
+
+
+@lru_cache(maxsize=8)
+def _open(lake: Folder, run: str, stamp: Stamp) -> PastRun:  # noqa: ARG001  with another stamp it is read again
+    return reopen(lake, run)
+
+
+def view_page(lakes: Sequence[Folder], kind: PageKind, request: Request) -> Response:
+    """Return a page about a run, or the document behind one."""
+    number, run = find_run(lakes, request.path_params["run"])
+    params = _read_query(kind, request.scope["query_string"])
+    for other in (text for name, text in params if name in {"other", "beside_run", "changed_since"}):
+        find_run([run.lake.root], resolve_run(run.lake.root, other))
+    if ("format", "json") in params:
+        return Response(json.dumps(read_row(run, dict(params)).model_dump(mode="json")), media_type="application/json")
+    board = f"/{LEADERBOARD}/{number}/{quote(run.manifest.benchmark, safe='')}"
+    site = Site(served, STYLES, board, report_of(run.name) if run.manifest.report else None, answers_forms=True)
+    return HTMLResponse(render(Address(kind, run.name, params), run, site))
+
+
+def _read_query(kind: PageKind, query: bytes) -> tuple[tuple[str, str], ...]:
+    """Return the parameters of a page, without those that are blank; HTTPException: it has others, or one twice."""
+    allowed = PARAMETERS.get(kind, ())
+    pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True)
+    names = [name for name, _ in pairs]
+    if wrong := dict.fromkeys(name for name in names if name not in allowed or names.count(name) > 1):
+        expected, got = ", ".join(allowed) or "none", ", ".join(wrong)
+        raise HTTPException(400, f"this page takes other parameters, each once\nexpected: {expected}\ngot: {got}")
+    return tuple((name, text) for name, text in pairs if text)
