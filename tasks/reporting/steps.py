@@ -10,7 +10,7 @@ from schemas.tables.layers import GENERAL
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.page import write_report
-from tasks.rows.index import open_rows
+from tasks.rows.index import GROUP, open_rows
 from tasks.runs.evidence import read_tables, redact
 from tasks.runs.failures import check_simulation
 from tasks.runs.join_tables import write_join_tables
@@ -19,9 +19,6 @@ from tasks.runs.run_tables import ReportData
 from tasks.runs.sections import read_sections
 from tasks.scoring.published import as_table, published_of
 from tasks.steps import step
-
-MANY = 20_000
-"""Rows of a run whose index of rows is made with its report. Of fewer it is made while the first page of them is asked for."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +36,8 @@ async def write_report_files(job: ReportJob, lake: Lake) -> Any:
     run = PastRun(job.manifest, job.blueprint, lake)
     write_report(load_report_data(run, job.changes), run_folder(lake.root, job.manifest.run))
     write_join_tables(lake.root, job.manifest, job.blueprint)
-    if sum(ref.rows for ref in run.partitions("item_scores")) > MANY:
-        open_rows(run)
+    if sum(ref.rows for ref in run.partitions("item_scores")) > GROUP:
+        open_rows(run)  # of fewer rows it is made while somebody waits for their first page
     return str(write_manifest(lake.root, job.manifest))
 
 
