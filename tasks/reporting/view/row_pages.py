@@ -5,7 +5,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any, get_args
 
-from schemas.documents.answered_item import AnswerRating, AskedOnce, ItemExplanation
+from schemas.documents.answered_item import AskedOnce, ItemExplanation
 from schemas.documents.rows import RowEntry, RowFilter, RowId, RowOrder, RowsPage
 from schemas.errors import unknown_name
 from schemas.table import Cell, Column, Table, Value, columns
@@ -152,7 +152,7 @@ def render_row(run: PastRun, params: Params, site: Site) -> str:
         command=run.command("explain", "--dataset", row.dataset, "--item", row.item_id, *run.options(system)),
         beside_fields=BESIDE,
         excerpt_of=lambda text: make_excerpt(text, MOST_TEXT, SHOWN_TEXT),
-        **{function.__name__: function for function in (dialogue_of, ratings_of, mark_needle, read_turns)},
+        **{function.__name__: function for function in (dialogue_of, mark_needle, read_turns)},
     )
 
 
@@ -160,11 +160,6 @@ def dialogue_of(asked: AskedOnce) -> Iterator[DialogueLine]:
     """Yield the lines of a dialogue with the faults at each."""
     turns, faults = ([each.model_dump() for each in rows] for rows in (asked.turns or (), asked.faults))
     return dialogue_lines(turns, faults, MOST_TEXT, SHOWN_TEXT)
-
-
-def ratings_of(asked: AskedOnce) -> list[AnswerRating]:
-    """Return all ratings of an item, of each of its answers."""
-    return [*dict.fromkeys((*asked.ratings, *(rating for answer in asked.answers for rating in answer.ratings)))]
 
 
 def mark_needle(text: str, needle: str | None) -> tuple[str, str, str]:
