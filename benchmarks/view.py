@@ -2,8 +2,8 @@
 
 The lake is written by the layers' own writer, without a model: one run over 60 datasets, ten of them judged by two judges, of
 eight models in two settings, with questions and replies of some 300 characters. Each question is put to a process of its own, the
-first time and again; its memory is the most that it held at once. `--inspect` puts what can be put to Inspect's `inspect view` to that,
-over its own log of so many samples.
+first time and again; its memory is the most that it held at once. `--inspect` asks Inspect's `inspect view` the
+same, as far as it answers, over its own log of so many samples.
 
 Usage: python benchmarks/view.py [--rows 1000000] [--lake FOLDER] [--inspect SAMPLES]
 """
@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.export import keep  # noqa: E402  the project is imported from its folder
+from benchmarks.peers.programs import PEERS, install_peer  # noqa: E402
 from schemas.blueprint import Ability, Blueprint, BlueprintDataset, Gate, LevelRule, MethodSpec, MetricSpec, Task  # noqa: E402
 from schemas.documents.rows import RowFilter  # noqa: E402
 from schemas.lineage import CallCounts, PartitionRef, RunManifest  # noqa: E402
@@ -77,9 +78,7 @@ def main() -> None:
         for question in QUESTIONS:
             print(put(lake, question), flush=True)
         if options.inspect:
-            from benchmarks.peers.inspect_view import measure_view  # noqa: PLC0415  which most runs do without
-
-            measure_view(options.inspect, Path(folder))
+            print(inspect_view(options.inspect, Path(folder)))
 
 
 def put(lake: Path, question: str) -> str:
@@ -103,6 +102,13 @@ def ask(lake: Path, question: str) -> dict[str, object]:
         answer = QUESTIONS[question](run)
         times.append(time.perf_counter() - began)
     return {"first_s": times[0], "again_s": times[1], "before_mb": before, "peak_mb": peak_mb(), "answer": answer}
+
+
+def inspect_view(samples: int, folder: Path) -> str:
+    """Return what Inspect's viewer takes, and its ratio to what the same takes here where there is such a thing."""
+    command = [str(install_peer("inspect") / "python"), str(PEERS / "inspect_view.py"), str(folder), str(samples)]
+    took = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return f"inspect view, {samples:,} samples: " + ", ".join(f"{name} {seconds:.3f} s" for name, seconds in took.items())
 
 
 def peak_mb() -> float:
@@ -151,7 +157,7 @@ def make_run(lake: Lake, rows: int) -> int:
     blueprint = make_blueprint(names)
     items = round(rows / (DATASETS * MODELS * len(SETTINGS)))
     refs = [ref for number, name in enumerate(names) for ref in dataset_partitions(lake, name, items, number)]
-    paths = [lake.path(ref) for ref in refs if ref.layer == "item_scores"]
+    paths = [Path(str(lake.path(ref))) for ref in refs if ref.layer == "item_scores"]
     scores = pl.scan_parquet(paths, hive_partitioning=False, glob=False)
     scored = score_benchmark(scores, blueprint, ScoreSettings(bootstrap=0))
     refs += [keep(lake, layer, scored.layer(layer), benchmark=blueprint.name) for layer in AGGREGATED]

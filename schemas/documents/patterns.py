@@ -34,7 +34,7 @@ class FailedGroup(RowGroup):
     message: str = Field(description="as the server says it, with one sign for each number, id and address")
     role: str = Field(description="who was asked")
     asked_model: str
-    failure: Failure | None = Field(description="how the calls failed; null = a judge's, of which only the message is kept")
+    failure: Failure | None = Field(description="how the calls failed; null = a judge's, or its reply cannot be read")
     http_status: int | None = Field(description="null = no answer came, or it was not kept")
 
 
@@ -53,7 +53,7 @@ class HardItem(RowId):
         return self.wrong is not None and self.wrong_systems > max(1, self.systems / 2)
 
 
-class FlippedItem(Frozen):
+class FlippedChoice(Frozen):
     """What a system chose of an item, once per order of its options."""
 
     item_id: str
@@ -67,4 +67,4 @@ class OrderFlips(SystemName):
 
     dataset: str
     items: int = Field(description="read in two orders of their options or more")
-    flipped: tuple[FlippedItem, ...] = Field(description="of which more than one option was chosen")
+    flipped: tuple[FlippedChoice, ...] = Field(description="of which more than one option was chosen")

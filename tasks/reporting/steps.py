@@ -10,6 +10,7 @@ from schemas.tables.layers import GENERAL
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.page import write_report
+from tasks.rows.index import GROUP, open_rows
 from tasks.runs.evidence import read_tables, redact
 from tasks.runs.failures import check_simulation
 from tasks.runs.join_tables import write_join_tables
@@ -32,10 +33,11 @@ class ReportJob:
 @step("report {job.manifest.run}")
 async def write_report_files(job: ReportJob, lake: Lake) -> Any:
     """Write report and tables of a run and, last, manifest.json: it is listed only once these are there; return that path."""
-    write_report(
-        load_report_data(PastRun(job.manifest, job.blueprint, lake), job.changes), run_folder(lake.root, job.manifest.run)
-    )
+    run = PastRun(job.manifest, job.blueprint, lake)
+    write_report(load_report_data(run, job.changes), run_folder(lake.root, job.manifest.run))
     write_join_tables(lake.root, job.manifest, job.blueprint)
+    if sum(ref.rows for ref in run.partitions("item_scores")) > GROUP:
+        open_rows(run)  # of fewer rows it is made while somebody waits for their first page
     return str(write_manifest(lake.root, job.manifest))
 
 

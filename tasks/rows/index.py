@@ -5,25 +5,27 @@ if it is damaged, of another version or of other partitions. Its rows stand in t
 repetition: the number of a row says where it stands.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from io import BytesIO
 from itertools import accumulate, groupby
 from typing import Any, NamedTuple, get_args
-from zlib import crc32
 
 import polars as pl
 import pyarrow.parquet as pq
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
 from schemas.documents.rows import RowStatus
+from schemas.lineage import PartitionRef
 from schemas.metrics import METRICS
+from schemas.tables.layers import LAYERS
 from schemas.vocabulary import LANGUAGES
-from tasks.lake.files import replace_file
+from tasks.lake.files import parquet_source, replace_file
+from tasks.lake.frames import unreadable
 from tasks.lake.local_state import state_folder
-from tasks.rows.partitions import PLACE, ROW, Partitions, Place, Take
-from tasks.runs.past_run import PastRun
+from tasks.runs.past_run import PastRun, no_rows
 from tasks.scoring.label_scores import STATUS
 from tasks.scoring.reduction import COUNTED, IS_MISSING, average_parts, scale
 from tasks.scoring.tree import raw_bounds
@@ -32,14 +34,13 @@ from tasks.solvers.answers import SAID
 VERSION = "1"
 """Bumped when rows of the index come out differently."""
 
-FOLDER = "row-index"
-BATCH, GROUP = 50_000, 20_000
-"""Rows of item scores that are read at a time, and rows of a group of the file."""
-
-MANY = 20_000
-"""Rows of a run whose index is made when it ends. Of fewer it is made faster than a page is read, when it is first asked for."""
+FOLDER, SEAL = "row-index", sha256().digest_size
+GROUP = 20_000
+"""Rows of a group of the file, and of item scores that are read at a time."""
 
 MOST = 100
+PLACE = ("dataset", "model", "setting")
+ROW = (*PLACE, "item_id", "repetition")
 FACETS = (*PLACE, "status", "language")
 COLUMNS = pl.Schema(
     {**dict.fromkeys((*PLACE, "item_id"), pl.String()), "repetition": pl.Int64(), "status": pl.Enum(get_args(RowStatus))}
@@ -47,6 +48,9 @@ COLUMNS = pl.Schema(
     | dict.fromkeys(("score", "rating", "judges_apart"), pl.Float64())
 )
 """Those of RowEntry that are no texts, and `groups`, each as NAME=VALUE."""
+
+Place = tuple[str, ...]
+Take = Callable[[pl.LazyFrame], pl.LazyFrame]
 
 
 class RowIndex(NamedTuple):
@@ -56,79 +60,90 @@ class RowIndex(NamedTuple):
     counts: pl.DataFrame
 
 
-_KEPT: dict[str, RowIndex] = {}
+KEPT: dict[str, RowIndex] = {}
 """Those that this process opened last, by what they are made of."""
 
 
 def open_rows(run: PastRun) -> RowIndex:
     """Open the index of a run's rows; make it if it is not there. LakeError: a partition is gone or damaged."""
     partitions = Partitions(run)
-    key = sha256(to_json([VERSION, partitions.names])).hexdigest()
-    if kept := _KEPT.get(key):
+    if kept := KEPT.get(partitions.key):
         return kept
-    path = state_folder(run.lake.root) / FOLDER / run.name
-    index = None
-    with suppress(OSError, ValueError, KeyError, TypeError):  # not there, or damaged: what Arrow raises is one of these too
-        checksum, encoded = (content := path.read_bytes())[:4], content[4:]
-        index = _decode(encoded, key) if int.from_bytes(checksum) == crc32(encoded) else None
-    if index is None:
-        encoded = _encode(partitions, key)
+    path, content = state_folder(run.lake.root) / FOLDER / run.name, b""
+    with suppress(OSError):
+        content = path.read_bytes()
+    if content[:SEAL] != _seal(partitions, content[SEAL:]):
+        encoded = _encode(partitions)
+        content = _seal(partitions, encoded) + encoded
         with suppress(OSError):  # a full disk, another user's folder: this process keeps it
-            replace_file(path, crc32(encoded).to_bytes(4) + encoded)
-        index = _decode(encoded, key)
-    _KEPT[key] = index
-    for earlier in list(_KEPT)[:-4]:
-        _KEPT.pop(earlier, None)
-    return index
+            replace_file(path, content)
+    rows = pl.scan_parquet(BytesIO(content[SEAL:]), row_index_name="row")
+    KEPT[partitions.key] = RowIndex(rows, rows.group_by(FACETS).len("rows").collect())
+    for earlier in list(KEPT)[:-4]:
+        KEPT.pop(earlier, None)
+    return KEPT[partitions.key]
 
 
-def prepare_rows(run: PastRun) -> None:
-    """Make the index of a run that is so large that its first page would have to wait for it."""
-    if sum(ref.rows for ref in run.partitions("item_scores")) > MANY:
-        open_rows(run)
+class Partitions:
+    """Those that rows are made of, without reviews of simulated persons, which are no ratings of replies.
+
+    `places`: datasets, models and settings that have rows, in order. `key`: changes when a partition does.
+    """
+
+    def __init__(self, run: PastRun) -> None:
+        self._lake, self._refs = run.lake, defaultdict[tuple[str, Place], list[PartitionRef]](list)
+        review = run.manifest.plan.get("simulation_rubric") or ""
+        for ref in run.manifest.partitions:
+            if ref.layer in TAKEN and dict(ref.place).get("rubric") != review:
+                self._refs[ref.layer, tuple(value for name, value in ref.place if name in PLACE)].append(ref)
+        self.places = sorted(place for layer, place in self._refs if layer == "item_scores")
+        made_of = sorted((ref.path, ref.content_sha256) for refs in self._refs.values() for ref in refs)
+        self.key = sha256(to_json([VERSION, made_of])).hexdigest()
+
+    def batches(self) -> Iterator[list[Place]]:
+        """Yield places in their order, so many at a time as their rows allow."""
+        rows = accumulate(sum(ref.rows for ref in self._refs["item_scores", place]) for place in self.places)
+        for _, batch in groupby(zip(self.places, rows, strict=True), key=lambda pair: pair[1] // GROUP):
+            yield [place for place, _ in batch]
+
+    def read(self, layer: str, places: Iterable[Place], take: Take, checked: int = 0) -> pl.DataFrame:
+        """Return what is taken of the rows of a layer; no more of them is read than that needs.
+
+        Partitions of up to `checked` rows are read as a whole and checked by their hashes. LakeError: one is gone or damaged.
+        """
+        keys = dict.fromkeys(place[:1] if layer == "items" else place for place in places)  # all models have the same items
+        refs, schema = [ref for key in keys for ref in self._refs.get((layer, key), ())], LAYERS[layer].schema
+        if not refs:
+            return take(no_rows(layer).lazy()).collect()
+        if sum(ref.rows for ref in refs) > checked:
+            sources: Any = [parquet_source(self._lake.path(ref)) for ref in refs]
+            rows = pl.scan_parquet(sources, schema=pl.Schema(schema), hive_partitioning=False, glob=False)
+            # A schema that is not ours is that of an earlier version, with closed lists of names.
+            with unreadable(self._lake.path(refs[0])), suppress(pl.exceptions.SchemaError):
+                return take(rows).collect(engine="streaming")
+        return take(self._lake.read_all(refs, schema).lazy()).collect()
 
 
-def _decode(encoded: bytes, key: str) -> RowIndex:
-    """Read an index; ValueError: it is that of other rows."""
-    head = from_json(pq.read_metadata(BytesIO(encoded)).metadata[b"moodflow"])
-    if head["key"] != key:
-        raise ValueError("an index of other rows")
-    counts = pl.DataFrame(head["counts"], {**dict.fromkeys(FACETS, pl.String), "rows": pl.Int64}, orient="row")
-    return RowIndex(pl.scan_parquet(BytesIO(encoded), row_index_name="row"), counts)
+def _seal(partitions: Partitions, encoded: bytes) -> bytes:
+    return sha256(partitions.key.encode() + encoded).digest()
 
 
-def _encode(partitions: Partitions, key: str) -> bytes:
-    file, counts = BytesIO(), list[tuple[Any, ...]]()
+def _encode(partitions: Partitions) -> bytes:
+    file = BytesIO()
     with pq.ParquetWriter(file, COLUMNS.to_frame().to_arrow().schema, compression="zstd") as writer:
-        for batch in _batches(partitions):
-            rows = _rows(partitions, batch).select(*COLUMNS).sort(ROW).cast(COLUMNS)
-            counts += rows.group_by(FACETS, maintain_order=True).len().rows()
-            writer.write_table(rows.to_arrow(), row_group_size=GROUP)
-        writer.add_key_value_metadata({"moodflow": to_json({"key": key, "counts": counts}).decode()})
+        for batch in partitions.batches():
+            rows, *others = (partitions.read(layer, batch, take) for layer, take in TAKEN.items())
+            for frame in others:
+                rows = rows.join(frame, on=[name for name in ROW if name in frame.columns], how="left")
+            writer.write_table(rows.select(*COLUMNS).sort(ROW).cast(COLUMNS).to_arrow(), row_group_size=GROUP)
     return file.getvalue()
-
-
-def _batches(partitions: Partitions) -> Iterator[list[Place]]:
-    """Yield places in their order, so many at a time as their rows allow."""
-    rows = accumulate(sum(ref.rows for ref in partitions.refs("item_scores", [place])) for place in partitions.places)
-    for _, batch in groupby(zip(partitions.places, rows, strict=True), key=lambda pair: pair[1] // BATCH):
-        yield [place for place, _ in batch]
-
-
-def _rows(partitions: Partitions, places: list[Place]) -> pl.DataFrame:
-    rows, *others = (partitions.read(layer, places, take) for layer, take in TAKEN.items())
-    for frame in others:
-        rows = rows.join(frame, on=[name for name in ROW if name in frame.columns], how="left")
-    return rows
 
 
 def _scored(scores: pl.LazyFrame) -> pl.LazyFrame:
     """Return status and score of each row, from rows of `item_scores`."""
-    normal = {name: row.normalisation for name, row in METRICS.items()}
-    kind = pl.col("metric").replace_strict({name: each.type for name, each in normal.items()}, return_dtype=pl.String)
-    ends = ({name: raw_bounds(each)[end] for name, each in normal.items()} for end in (0, 1))
-    low, high = (pl.col("metric").replace_strict(of_metrics, return_dtype=pl.Float64) for of_metrics in ends)
-    share = scale(pl.col("value"), kind, low, high)
+    ways = [(name, row.normalisation.type, *raw_bounds(row.normalisation)) for name, row in METRICS.items()]
+    bounds = pl.LazyFrame(ways, ["metric", "kind", "low", "high"], orient="row")
+    share = scale(pl.col("value"), pl.col("kind"), pl.col("low"), pl.col("high"))
     status = pl.coalesce(
         STATUS.filter(IS_MISSING).min().cast(pl.String).str.replace("_", " "),
         pl.when(~STATUS.is_in(COUNTED).any()).then(pl.lit("not counted")),
@@ -137,7 +152,8 @@ def _scored(scores: pl.LazyFrame) -> pl.LazyFrame:
         pl.when(share.max() <= 0).then(pl.lit("wrong")),
         pl.lit("partial"),
     )
-    return average_parts(scores).group_by(ROW).agg(status=status, score=share.mean())
+    rows = average_parts(scores).join(bounds, on="metric", how="left")
+    return rows.group_by(ROW).agg(status=status, score=share.mean())
 
 
 def _grouped(items: pl.LazyFrame) -> pl.LazyFrame:
@@ -145,11 +161,6 @@ def _grouped(items: pl.LazyFrame) -> pl.LazyFrame:
     pair = pl.format("{}={}", pl.element().struct["name"], pl.element().struct["value"])
     pairs = pl.concat_list(pl.format("subset={}", "subset"), pl.col("groups").list.eval(pair).fill_null([]))
     return items.select("dataset", "item_id", "language", groups=pairs.list.drop_nulls())
-
-
-def _measured(answers: pl.LazyFrame) -> pl.LazyFrame:
-    length = SAID.str.len_chars()
-    return answers.group_by(ROW).agg(reply_characters=pl.when(length.count() > 0).then(length.sum()))
 
 
 def _rated(judgements: pl.LazyFrame) -> pl.LazyFrame:
@@ -162,5 +173,11 @@ def _rated(judgements: pl.LazyFrame) -> pl.LazyFrame:
     return ratings.group_by(ROW).agg(pl.col("judges_apart").max(), rating=pl.col("total").sum() / pl.col("n").sum())
 
 
-TAKEN: Mapping[str, Take] = {"item_scores": _scored, "items": _grouped, "answers": _measured, "judgements": _rated}
+_LENGTH = SAID.str.len_chars()
+TAKEN: Mapping[str, Take] = {
+    "item_scores": _scored,
+    "items": _grouped,
+    "answers": lambda answers: answers.group_by(ROW).agg(reply_characters=pl.when(_LENGTH.count() > 0).then(_LENGTH.sum())),
+    "judgements": _rated,
+}
 """What the index takes of each layer that it is made of."""

@@ -1,13 +1,13 @@
 """Find what recurs among the rows of a run: unread replies, failed calls, items that all fail, choices that follow the order."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 import polars as pl
 
 from schemas.documents.patterns import (
     FailedGroup,
-    FlippedItem,
+    FlippedChoice,
     HardItem,
     OrderFlips,
     RowExample,
@@ -18,12 +18,11 @@ from schemas.documents.rows import FacetCount
 from schemas.item import option_letters
 from schemas.roles import JUDGE
 from schemas.tables.responses import Judgements, Responses
-from schemas.tables.scores import ItemScores
 from tasks.metrics.answer_forms import FORMS, Question
 from tasks.models.http.client import BUDGET_SPENT
-from tasks.rows.index import open_rows
-from tasks.rows.partitions import PLACE
+from tasks.rows.index import PLACE, Partitions, Place, open_rows
 from tasks.rows.reply_shapes import describe_unread, fold_message
+from tasks.rows.texts import withheld_datasets
 from tasks.runs.option_orders import answers_by_position
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import from_row
@@ -38,37 +37,41 @@ FAILED = ["role", "asked_model", "failure", "http_status", "message"]
 GroupT = TypeVar("GroupT", bound=RowGroup)
 
 
-def withheld_datasets(run: PastRun) -> frozenset[str]:
-    """Return the datasets whose texts a redacted run leaves out."""
-    notices = run.manifest.datasets if run.manifest.redacted else ()
-    return frozenset(notice.id for notice in notices if not notice.redistributable)
-
-
 def group_unread(run: PastRun) -> tuple[UnreadGroup, ...]:
     """Group the replies that cannot be read by their shape, the most frequent first; only partitions are read that have some."""
     unread = run.layers["raw_scores"].filter(pl.col("n_unparsed") > 0).select(PLACE).unique().sort(PLACE)
-    return _group(UnreadGroup, ["shape"], [_shapes(run, keys) for keys in unread.to_dicts()])
+    by_dataset = unread.partition_by("dataset", maintain_order=True)
+    partitions = Partitions(run)
+    return _group(UnreadGroup, ["shape"], [_shapes(run, partitions, places.rows()) for places in by_dataset])
 
 
-def _shapes(run: PastRun, keys: Mapping[str, str]) -> pl.DataFrame:
-    unread = run.read("item_scores", **keys).filter(pl.col("status") == "unparsed")
-    answers = run.read("answers", **keys).join(unread, on=ANSWER, how="semi").with_columns(text=OWN_WORDS).sort(ANSWER)
-    asked = run.read("items", dataset=keys["dataset"]).join(answers, on="item_id", how="semi")
+def _shapes(run: PastRun, partitions: Partitions, places: list[Place]) -> pl.DataFrame:
+    """Return the unread replies of a dataset with their shapes; `reply` is null but in the first rows of a shape."""
+    unread = partitions.read("item_scores", places, lambda scores: scores.filter(pl.col("status") == "unparsed")).lazy()
+    answers = partitions.read("answers", places, lambda rows: rows.join(unread, on=ANSWER, how="semi"))
+    asked = partitions.read("items", places, lambda rows: rows.join(unread, on="item_id", how="semi"))
     items = {item["item_id"]: item for item in asked.iter_rows(named=True)}
-    shapes = [describe_unread(items[answer["item_id"]], answer) for answer in answers.iter_rows(named=True)]
-    is_shown = pl.lit(keys["dataset"] not in withheld_datasets(run)) & (pl.int_range(pl.len()).over("shape") < MOST_EXAMPLES)
+    replies = answers.with_columns(text=OWN_WORDS).sort(ANSWER)
+    shapes = [describe_unread(items[reply["item_id"]], reply) for reply in replies.iter_rows(named=True)]
+    if is_withheld := places[0][0] in withheld_datasets(run):
+        shapes = [shape.partition(" with ")[0] for shape in shapes]  # what an object's keys are called is the reply's
+    is_shown = pl.lit(not is_withheld) & (pl.int_range(pl.len()).over("shape") < MOST_EXAMPLES)
     reply = pl.when(is_shown).then(pl.col("text").str.head(SHOWN))
-    return answers.with_columns(shape=pl.Series(shapes, dtype=pl.String)).select(*ASKED, "shape", reply=reply)
+    return replies.with_columns(shape=pl.Series(shapes, dtype=pl.String)).select(*ASKED, "shape", reply=reply)
 
 
 def group_failed_calls(run: PastRun) -> tuple[FailedGroup, ...]:
-    """Group the calls that failed by the server's message, the most frequent first; only partitions are read that have some."""
-    frames = []
-    for ref in (ref for ref in run.manifest.partitions if not ref.complete and not ref.by_people):
-        if ref.layer == "responses":
+    """Group the calls that failed by the server's message, and those of a judge that gave no rating, the most frequent first.
+
+    Only partitions are read that have some.
+    """
+    scores, frames = run.layers["raw_scores"], []
+    lacking = set(scores.filter(pl.col("n_scored") < pl.col("n_total")).select(PLACE).iter_rows())
+    for ref in (ref for ref in run.manifest.partitions if not ref.by_people):
+        if ref.layer == "responses" and not ref.complete:
             calls = run.lake.read(ref, Responses).filter(pl.col("failure").is_not_null())
-        elif ref.layer == "judgements":
-            unrated = run.lake.read(ref, Judgements).filter(pl.col("parse_status") == "failed")
+        elif ref.layer == "judgements" and tuple(ref.key(name) for name in PLACE) in lacking:
+            unrated = run.lake.read(ref, Judgements).filter(pl.col("rating").is_null())
             budget = pl.when(pl.col("error") == BUDGET_SPENT).then(pl.lit("budget"))
             calls = unrated.unique("call_key", keep="first", maintain_order=True).with_columns(
                 role=pl.lit(JUDGE), asked_model="judge", failure=budget, http_status=pl.lit(None, pl.Int64)
@@ -76,7 +79,7 @@ def group_failed_calls(run: PastRun) -> tuple[FailedGroup, ...]:
         else:
             continue
         message = pl.col("error").fill_null("no message").map_elements(fold_message, pl.String)
-        hidden = pl.col("dataset").is_in(withheld_datasets(run))
+        hidden = pl.col("dataset").is_in([*withheld_datasets(run)])
         shown = pl.when(hidden).then(pl.lit("withheld: its licence")).otherwise(message)
         calls = calls.cast({"failure": pl.String}).with_columns(message=shown)
         frames.append(calls.select(*ASKED, *FAILED, reply=pl.lit(None, pl.String)))
@@ -122,20 +125,16 @@ def items_all_fail(run: PastRun) -> tuple[HardItem, ...]:
 
 def _hard(run: PastRun, dataset: str, hard: pl.DataFrame) -> Iterator[HardItem]:
     """Yield these items of a dataset, with what is right and what most systems took for it."""
-    read = pl.concat(
-        run.lake.read(ref, ItemScores).join(hard, on="item_id", how="semi")
-        for ref in run.partitions("item_scores", dataset=dataset)
+    partitions = Partitions(run)
+    places = [place for place in partitions.places if place[0] == dataset]
+    read = partitions.read(
+        "item_scores", places, lambda scores: scores.drop_nulls("parsed_answer").join(hard.lazy(), on="item_id", how="semi")
     )
-    given = (
-        read.drop_nulls("parsed_answer")
-        .group_by("item_id", wrong="parsed_answer")
-        .agg(wrong_systems=pl.struct("model", "setting").n_unique())
-    )
+    given = read.group_by("item_id", wrong="parsed_answer").agg(wrong_systems=pl.struct("model", "setting").n_unique())
     first = given.sort("wrong_systems", "wrong", descending=[True, False]).unique("item_id", keep="first")
     items = run.read("items", dataset=dataset)
-    for row in (
-        hard.join(first, on="item_id", how="left").join(items, on="item_id", suffix="_item", maintain_order="left").to_dicts()
-    ):
+    known = hard.join(first, on="item_id", how="left").join(items, on="item_id", suffix="_item", maintain_order="left")
+    for row in known.iter_rows(named=True):
         question = Question.from_row(row)
         names = FORMS[question.form].names(question.options)
         gold = ",".join(names[index] for index in FORMS[question.form].right(question)) if question.gold_indices else None
@@ -157,8 +156,8 @@ def _flips(run: PastRun, keys: dict[str, str]) -> OrderFlips:
     read = chosen.filter(pl.col("option_order").is_not_null()).with_columns(option=option)
     several = read.filter(pl.col("option").count().over("item_id") > 1)
     flipped = several.filter(pl.col("option").drop_nulls().n_unique().over("item_id") > 1)
-    names = dict(enumerate(option_letters(1 + (pl.Series.max(flipped["chosen_place"]) or 0))))
-    letters = pl.col("chosen_place").replace_strict(names, return_dtype=pl.String)
-    by_item = flipped.group_by("item_id", maintain_order=True).agg(repetitions="repetition", letters=letters, options="option")
-    items = tuple(FlippedItem(**row) for row in by_item.to_dicts())
+    letters = pl.col("chosen_place").map_elements(lambda place: option_letters(place + 1)[place], pl.String)
+    by_item = flipped.with_columns(letters=letters).group_by("item_id", maintain_order=True)
+    rows = by_item.agg(repetitions="repetition", letters="letters", options="option").to_dicts()
+    items = tuple(FlippedChoice(**row) for row in rows)
     return OrderFlips(**keys, items=several["item_id"].n_unique(), flipped=items)

@@ -9,22 +9,16 @@ from pydantic import ValidationError
 
 from schemas.documents.rows import FacetCount, RowFilter, RowsPage
 from schemas.errors import UsageError, unknown_name
-from tasks.rows.index import FACETS, RowIndex, open_rows
-from tasks.rows.partitions import PLACE, ROW
+from tasks.rows.index import FACETS, PLACE, ROW, RowIndex, open_rows
 from tasks.rows.texts import gate_datasets, search_texts, show_rows
 from tasks.runs.past_run import PastRun, reopen
 
 APART = 25
 """Points of 100 between two ratings of a dimension from which on judges disagree."""
 
-DIGITS = 9
-"""Of a score; further ones are rounding."""
-
 ORDERED_BY = {"score": "score", "length": "reply_characters", "rating": "rating"}
 AFTER = re.compile(r"(?P<value>[0-9]{1,10}(?:\.[0-9]{1,20})?(?:e-[0-9]{1,3})?)?_(?P<row>[0-9]{1,9})")
 WHERE = "filter of rows"
-
-Conditions = Mapping[str, pl.Expr]
 
 
 def read_filter(params: Iterable[tuple[str, str]]) -> RowFilter:
@@ -41,17 +35,11 @@ def read_filter(params: Iterable[tuple[str, str]]) -> RowFilter:
 
 
 def _refusal(name: str, what: str, expected: str, got: str) -> UsageError:
-    next_step = "correct it, or leave it out"
-    return UsageError(f"{name} {what}", where=WHERE, expected=expected, got=got[:80], next_step=next_step)
+    return UsageError(f"{name} {what}", where=WHERE, expected=expected, got=got[:80], next_step="correct it, or leave it out")
 
 
 def find_rows(run: PastRun, index: RowIndex, wanted: RowFilter, limit: int = 50) -> RowsPage:
-    """Return a page of the rows that fulfil a filter.
-
-    Raises:
-        UsageError: a name of the filter is none of the run's, or a value cannot be read.
-        LakeError: a partition is gone or damaged.
-    """
+    """Return a page of rows; UsageError: a name is none of the run's, or a value cannot be read."""
     conditions, of_rows = _conditions(run, index, wanted), _row_conditions(wanted)
     rows = _changed_rows(run, index, wanted.changed_since) if wanted.changed_since else index.rows
     counts = index.counts
@@ -59,9 +47,9 @@ def find_rows(run: PastRun, index: RowIndex, wanted: RowFilter, limit: int = 50)
         counts = rows.filter(*of_rows).group_by(FACETS).len("rows").collect(engine="streaming")
     found = _in_order(_later(rows.filter(*conditions.values(), *of_rows), wanted), wanted)
     if wanted.text:
-        found = found.collect()
-        enough = limit + 1 if wanted.order == "place" else found.height
-        page = search_texts(run, found, wanted.text, enough).head(limit + 1)
+        matching = found.drop("groups").collect()
+        enough = limit + 1 if wanted.order == "place" else matching.height
+        page = search_texts(run, matching, wanted.text, enough).head(limit + 1)
     else:
         page = found.head(limit + 1).collect()
     shown = page.head(limit)
@@ -77,21 +65,23 @@ def find_rows(run: PastRun, index: RowIndex, wanted: RowFilter, limit: int = 50)
     )
 
 
-def _conditions(run: PastRun, index: RowIndex, wanted: RowFilter) -> Conditions:
+def _conditions(run: PastRun, index: RowIndex, wanted: RowFilter) -> Mapping[str, pl.Expr]:
     """Return what the filter asks of FACETS, by its fields."""
-    choices: dict[str, Mapping[Any, Iterable[str]]] = {
+    systems = {name: {value: [value] for value in index.counts[name].unique().sort()} for name in ("model", "setting")}
+    choices: dict[str, Mapping[Any, list[str]]] = {
+        **systems,
         "dataset": {name: [name] for name in run.blueprint.datasets},
         "ability": {node.id: node.dataset_ids for _, node in run.blueprint.nodes()},
         "task": {task.id: [entry.id for entry in task.datasets] for _, task in run.blueprint.tasks()},
         "gate": {True: gate_datasets(run)},
-    } | {name: {value: [value] for value in index.counts[name].unique().sort()} for name in ("model", "setting")}
+    }
     conditions = {name: pl.col(name) == value for name in ("status", "language") if (value := getattr(wanted, name))}
     for field, allowed in choices.items():
-        if not (value := getattr(wanted, field)):
-            continue
-        if value not in allowed:
+        value = getattr(wanted, field)
+        if value and value not in allowed:
             raise unknown_name(field, value, allowed, WHERE, run.command("explain"))
-        conditions[field] = pl.col(field if field in PLACE else "dataset").is_in(allowed[value])
+        if value:
+            conditions[field] = pl.col(field if field in PLACE else "dataset").is_in(allowed[value])
     return conditions
 
 
@@ -116,12 +106,12 @@ def _changed_rows(run: PastRun, index: RowIndex, other: str) -> pl.LazyFrame:
         got = f"{other}, a run of {past.manifest.benchmark}"
         raise _refusal("changed_since", "is of another benchmark", f"a run of {run.manifest.benchmark}", got)
     before = open_rows(past).rows.select(*ROW, was="status", had="score")
-    same_score = pl.col("score").round(DIGITS).eq_missing(pl.col("had").round(DIGITS))
+    same_score = pl.col("score").round(9).eq_missing(pl.col("had").round(9))  # further digits are rounding
     rows = index.rows.join(before, on=ROW, how="left", maintain_order="left")
     return rows.filter(~(pl.col("status").eq_missing(pl.col("was")) & same_score)).drop("was", "had")
 
 
-def _count_facets(counts: pl.DataFrame, conditions: Conditions) -> Iterator[FacetCount]:
+def _count_facets(counts: pl.DataFrame, conditions: Mapping[str, pl.Expr]) -> Iterator[FacetCount]:
     """Yield how many rows have each value of a facet, under the other fields of the filter."""
     for facet in FACETS:
         others = [condition for name, condition in conditions.items() if name != facet]
@@ -133,8 +123,7 @@ def _later(rows: pl.LazyFrame, wanted: RowFilter) -> pl.LazyFrame:
     """Return rows that come after the page before."""
     if wanted.after is None:
         return rows
-    key = AFTER.fullmatch(wanted.after)
-    if not key:
+    if not (key := AFTER.fullmatch(wanted.after)):
         raise _refusal("after", "is no key of a page", "`next` of the page before", wanted.after)
     is_later = pl.col("row") > int(key["row"])
     if wanted.order == "place":

@@ -11,7 +11,7 @@ from tasks.text.languages import find_language
 from tasks.text.number_format import shorten
 from tasks.text.replies import read_object, split_reasoning
 
-LOOKED_AT, BEGINNING, LONGEST_KEYS = 20_000, 300, 80
+LOOKED_AT, BEGINNING, LONGEST_KEYS = 20_000, 120, 80
 """Characters of an answer that rules look at, that tell its language, and that the keys of an object take at most."""
 
 FEW_WORDS, REPEATED = 5, 60

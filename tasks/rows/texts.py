@@ -1,13 +1,12 @@
 """Texts of rows: a search for one in what was asked and answered, and the beginnings of those that a list shows."""
 
-from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 import polars as pl
 
 from schemas.documents.rows import RowEntry
-from tasks.rows.partitions import CHECKED, PLACE, ROW, Partitions, Place
+from tasks.rows.index import PLACE, ROW, Partitions, Take
 from tasks.runs.evidence import redact
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, from_row
@@ -17,6 +16,9 @@ from tasks.text.number_format import shorten
 
 MOST_PLACES = 64
 """Partitions of answers that are searched at a time."""
+
+CHECKED = 2_000
+"""Rows of partitions that can be checked as a whole while somebody waits for a page."""
 
 LONGEST, BEGINNING = 160, 2_000
 """Characters of a text that are shown, and of those that they are taken from."""
@@ -46,21 +48,16 @@ def search_texts(run: PastRun, rows: pl.DataFrame, text: str, enough: int) -> pl
     while places and found.height < enough:
         some, places, most = pl.concat(places[:most]), places[most:], min(2 * most, MOST_PLACES)
         asked = pl.concat(items_of(dataset) for dataset in some["dataset"].unique())
-        answered = partitions.read("answers", _places(some), lambda answers: answers.filter(in_answer).select(ROW))
+        answered = partitions.read(
+            "answers", some.select(PLACE).unique().rows(), lambda answers: answers.filter(in_answer).select(ROW)
+        )
         matching = (some.join(keys, on=keys.columns, how="semi") for keys in (asked, answered))
         found = pl.concat([found, *matching]).unique("row")
     return rows.join(found, on="row", how="semi", maintain_order="left")
 
 
-def _places(rows: pl.DataFrame) -> list[Place]:
-    return rows.select(PLACE).unique().sort(PLACE).rows()
-
-
 def show_rows(run: PastRun, rows: pl.DataFrame) -> tuple[RowEntry, ...]:
-    """Return rows of the index as entries of a list, with texts that are read for them alone.
-
-    LakeError: a partition is gone or damaged.
-    """
+    """Return rows of the index as entries of a list, with texts that are read for them alone."""
     hidden, gate = withheld_datasets(run), gate_datasets(run)
     data = _read_texts(run, rows)
     scores = data.item_scores.join(data.items, on=ITEM).sort("part", "method", "metric")
@@ -88,18 +85,20 @@ def _read_texts(run: PastRun, rows: pl.DataFrame) -> ReportData:
 
     Of large partitions no context is read, which may be long.
     """
-    is_shown = pl.col("item_id").is_in(rows["item_id"].unique().implode())
+    ids = rows["item_id"].unique()
+    # Between two ids groups of a file are left out; a list of ids does not do that.
+    is_shown = pl.col("item_id").is_between(pl.lit(ids.min()), pl.lit(ids.max())) & pl.col("item_id").is_in(ids.implode())
     is_read = is_shown | pl.col("dataset").is_in([*withheld_datasets(run)])
-    partitions, places, frames = Partitions(run), _places(rows), dict[str, Any]()
     no_context = pl.lit(None, pl.String).alias("context")
-    frames["items"] = partitions.read("items", places, lambda items: items.with_columns(no_context).filter(is_read), CHECKED)
-    for layer in ("answers", "item_scores"):
-        frames[layer] = partitions.read(layer, places, lambda asked: asked.filter(is_shown), CHECKED)
+    takes: dict[str, Take] = dict.fromkeys(("answers", "item_scores"), lambda asked: asked.filter(is_shown))
+    takes["items"] = lambda items: items.with_columns(no_context).filter(is_read)
+    partitions, places = Partitions(run), rows.select(PLACE).unique().rows()
+    frames: dict[str, Any] = {layer: partitions.read(layer, places, take, CHECKED) for layer, take in takes.items()}
     data = ReportData(run.manifest, run.blueprint, **frames)
     return redact(data) if run.manifest.redacted else data
 
 
-def gate_datasets(run: PastRun) -> Iterable[str]:
+def gate_datasets(run: PastRun) -> list[str]:
     """Return the datasets of the ability that can veto."""
     gate = run.blueprint.gate
     return [name for _, node in run.blueprint.nodes() if gate and node.id == gate.ability for name in node.dataset_ids]

@@ -7,12 +7,13 @@ from schemas.documents.comparison import SystemComparison
 from schemas.documents.patterns import RowGroup
 from schemas.documents.rows import RowFilter, RowId, RowStatus
 from schemas.roles import JUDGE
-from schemas.table import Cell, Column, Table, columns
+from schemas.table import Cell, Column, Table, Value, columns
+from schemas.usage import TESTED
 from tasks.compare.runs import compare_runs
 from tasks.models.http.failures import FAILURE_KINDS
 from tasks.reporting.view.addresses import Address, row_address, rows_address
 from tasks.reporting.view.score_pages import run_crumbs
-from tasks.reporting.view.site import Params, Site, link, records_table, render_page
+from tasks.reporting.view.site import Params, Site, link, records_table, render_sections
 from tasks.rows.patterns import group_failed_calls, group_unread, items_all_fail, order_flips
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_list import describe_runs
@@ -23,7 +24,7 @@ from tasks.text.number_format import count, counted
 MOST_FLIPS = 100
 """Items that a comparison lists for a system and direction; all are behind its link."""
 
-NO_RATING = "no rating came. What to do: see that the judge's server answers, then run again."
+NO_RATING = "no rating came that can be read. What to do: see that the judge answers, and what, in the rows below."
 
 
 def render_unread(run: PastRun, _: Params, site: Site) -> str:
@@ -40,7 +41,7 @@ def render_failed(run: PastRun, _: Params, site: Site) -> str:
     for group in group_failed_calls(run):
         kind = FAILURE_KINDS[group.failure] if group.failure else None
         what = f"{group.failure}: {kind.meaning}. What to do: {kind.remedy}." if kind else NO_RATING
-        words = f"{group.asked_model} was asked, as {group.role}; {what}"
+        words = f"{group.asked_model} was asked{'' if group.role == TESTED else f', as {group.role}'}; {what}"
         status: RowStatus = "judge failed" if group.role == JUDGE else "call failed"
         blocks.append(_group_block(run, site, group.message, words, group, status))
     return _render(run, site, "Failed calls", blocks)
@@ -66,7 +67,7 @@ def render_flips(run: PastRun, _: Params, site: Site) -> str:
     heads = (Column("Item", "name"), *columns("code", "Letters chosen", "Options chosen, by their number in the item"))
     blocks = []
     for flips in order_flips(run):
-        rows = []
+        rows: list[tuple[Value, ...]] = []
         for item in flips.flipped:
             row = RowId(**flips.model_dump(exclude={"items", "flipped"}), item_id=item.item_id, repetition=item.repetitions[0])
             options = (None if option is None else str(option + 1) for option in item.options)
@@ -74,7 +75,7 @@ def render_flips(run: PastRun, _: Params, site: Site) -> str:
             rows.append((link(item.item_id, site, row_address(run.name, row)), *chosen))
         title = f"{run.blueprint.datasets[flips.dataset].title}: {System(flips.model, flips.setting).label}"
         words = f"The answer flips in {len(rows)} of {counted(flips.items, 'item')} read in two orders or more."
-        blocks.append(Block(title, words, (Table(heads, rows, "Items whose order decides"),)))
+        blocks.append(Block(title, words, (Table(heads, rows, "Items whose order decides"),) if rows else ()))
     once = Block(words="Every item was asked in one order of its options. To ask in others, run with --set permute=4.")
     return _render(run, site, "Answers that follow the order", blocks or [once])
 
@@ -107,12 +108,14 @@ def _compared(run: PastRun, site: Site, other: str, model: SystemComparison) -> 
             row = RowId(dataset=dataset, item_id=item, **after._asdict(), repetition=0)
             cells.append((link(item, site, row_address(run.name, row, **beside)), dataset))
         table = Table(columns("name", "Item", "Dataset"), cells, title)
-        yield Block(f"{title}: {after.label} ({count(len(moved))})", tables=(table,), folds=True)
+        if moved:
+            yield Block(f"{title}: {after.label} ({count(len(moved))})", tables=(table,), folds=True)
 
 
 def _render(run: PastRun, site: Site, title: str, blocks: Iterable[Block]) -> str:
     shown = [*blocks] or [Block(words="There is nothing of this kind.")]
-    return render_page("findings", run, site, crumbs=(*run_crumbs(run, site), Cell(title)), title=title, blocks=shown)
+    crumbs = (*run_crumbs(run, site), Cell(title))
+    return render_sections(run, site, crumbs=crumbs, title=title, sections=[("found", "What was found", shown)])
 
 
 def _group_block(run: PastRun, site: Site, title: str, words: str, group: RowGroup, status: RowStatus) -> Block:

@@ -1,13 +1,13 @@
 """The pages `rows` and `row`: what was asked and answered, as a list that can be narrowed, and one of them whole."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
-from json import loads
 from typing import Any, get_args
 
-from schemas.documents.answered_item import AnswerRating, AskedOnce, ItemExplanation
+from schemas.documents.answered_item import AskedOnce, ItemExplanation
 from schemas.documents.rows import RowEntry, RowFilter, RowId, RowOrder, RowsPage
-from schemas.errors import UsageError
+from schemas.errors import unknown_name
 from schemas.table import Cell, Column, Table, Value, columns
 from tasks.explain.rows import explain_item, find_dataset_of
 from tasks.explain.totals import BlueprintPath, Selection, choose_systems, find_place
@@ -15,11 +15,13 @@ from tasks.reporting.content.evidence import DialogueLine, dialogue_lines, make_
 from tasks.reporting.view.addresses import row_address, rows_address
 from tasks.reporting.view.score_pages import place_crumbs, run_crumbs
 from tasks.reporting.view.site import MOST_TEXT, SHOWN_TEXT, Params, Site, link, render_page
-from tasks.rows.query import find_rows, open_rows, read_filter
+from tasks.rows.index import open_rows
+from tasks.rows.query import find_rows, read_filter
 from tasks.runs.past_run import PastRun, reopen
 from tasks.runs.run_tables import System
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import count
+from tasks.text.replies import read_object
 
 MOST_COMPARED = 4_000_000
 """Characters of a chunk times those of a needle, up to which a part of the needle is looked for in the chunk."""
@@ -29,9 +31,11 @@ def render_rows(run: PastRun, params: Params, site: Site) -> str:
     """Return the page of the rows that a filter asks for."""
     wanted = read_filter(params.items())
     page = find_rows(run, open_rows(run), wanted)
-    place = find_place(run.blueprint, Selection(ability=wanted.ability, task=wanted.task, dataset=wanted.dataset))
-    system = System(wanted.model, wanted.setting) if wanted.model and wanted.setting else None
-    crumbs = place_crumbs(run, site, system, place) if system else run_crumbs(run, site)
+    crumbs = run_crumbs(run, site)
+    if wanted.model and wanted.setting:
+        named = [(name, value) for name in ("dataset", "task", "ability") if (value := getattr(wanted, name))]
+        place = find_place(run.blueprint, replace(Selection(), **dict(named[:1])))
+        crumbs = place_crumbs(run, site, System(wanted.model, wanted.setting), place)
     first, following = (wanted.model_copy(update={"after": key}) for key in (None, page.next))
     return render_page(
         "rows",
@@ -54,7 +58,7 @@ def _rows_table(run: PastRun, site: Site, rows: Sequence[RowEntry]) -> Table:
     heads = (Column("Item", "name"), Column("Status", "verdict"), *columns("score", "Score", "Rating", digits=1))
     cells = [
         (
-            link(row.item_id, site, row_address(run.name, row), _about(run, row)),
+            link(row.item_id, site, row_address(run.name, row), _words(run, "dataset", row.dataset)),
             *(row.status, row.score, row.rating),
             *(text and Cell(text, language=row.language) for text in (row.question, row.reply, row.read_as, row.gold)),
             *(row.model, setting_title(row.setting)),
@@ -64,11 +68,6 @@ def _rows_table(run: PastRun, site: Site, rows: Sequence[RowEntry]) -> Table:
     texts = columns("text", "Question", "Reply", "Read as", "Right")
     table = Table((*heads, *texts, *columns("name", "Model", "Setting")), cells, "Rows")
     return table.without_empty("Rating", "Read as", "Right")
-
-
-def _about(run: PastRun, row: RowEntry) -> str:
-    again = f", repetition {row.repetition}" if row.repetition else ""
-    return f"{_words(run, 'dataset', row.dataset)}{again}"
 
 
 def _choices(run: PastRun, page: RowsPage) -> dict[str, list[tuple[str, str]]]:
@@ -103,15 +102,10 @@ def read_row(run: PastRun, params: Params) -> ItemExplanation:
     (system,) = choose_systems(run, Selection(model=row.model, setting=row.setting))
     find_dataset_of(run, row.item_id, [find_place(run.blueprint, Selection(dataset=row.dataset)).dataset or ""])
     document = explain_item(run, row.dataset, system, row.item_id)
-    asked = tuple(each for each in document.asked if each.repetition == row.repetition)
-    if not asked:
-        raise UsageError(
-            f"{system.label} was not asked {row.item_id} so often",
-            where="repetition",
-            expected=", ".join(str(each.repetition) for each in document.asked) or "none",
-            got=str(row.repetition),
-        )
-    return document.model_copy(update={"asked": asked})
+    asked = {str(each.repetition): each for each in document.asked}
+    if str(row.repetition) not in asked:
+        raise unknown_name("repetition", str(row.repetition), asked, f"item {row.item_id}", document.above)
+    return document.model_copy(update={"asked": (asked[str(row.repetition)],)})
 
 
 def _row_id(params: Params) -> RowId:
@@ -135,7 +129,8 @@ def render_row(run: PastRun, params: Params, site: Site) -> str:
     if beside:
         other = reopen(run.lake.root, beside["run"]) if "run" in beside else run
         shown.append((other, read_row(other, {**params, **beside})))
-    system, item, context = System(row.model, row.setting), document.item, document.context
+    item: Any = document.item
+    system, context = System(row.model, row.setting), document.context
     listed = RowFilter(dataset=row.dataset, model=row.model, setting=row.setting)
     crumbs = place_crumbs(run, site, system, BlueprintPath(dataset=row.dataset))
     return render_page(
@@ -157,7 +152,7 @@ def render_row(run: PastRun, params: Params, site: Site) -> str:
         command=run.command("explain", "--dataset", row.dataset, "--item", row.item_id, *run.options(system)),
         beside_fields=BESIDE,
         excerpt_of=lambda text: make_excerpt(text, MOST_TEXT, SHOWN_TEXT),
-        **{function.__name__: function for function in (dialogue_of, ratings_of, mark_needle, read_turns)},
+        **{function.__name__: function for function in (dialogue_of, mark_needle, read_turns)},
     )
 
 
@@ -165,11 +160,6 @@ def dialogue_of(asked: AskedOnce) -> Iterator[DialogueLine]:
     """Yield the lines of a dialogue with the faults at each."""
     turns, faults = ([each.model_dump() for each in rows] for rows in (asked.turns or (), asked.faults))
     return dialogue_lines(turns, faults, MOST_TEXT, SHOWN_TEXT)
-
-
-def ratings_of(asked: AskedOnce) -> list[AnswerRating]:
-    """Return all ratings of an item, of each of its answers."""
-    return [*dict.fromkeys((*asked.ratings, *(rating for answer in asked.answers for rating in answer.ratings)))]
 
 
 def mark_needle(text: str, needle: str | None) -> tuple[str, str, str]:
@@ -180,49 +170,50 @@ def mark_needle(text: str, needle: str | None) -> tuple[str, str, str]:
     return (text, "", "") if start < 0 else (text[:start], text[start : start + size], text[start + size :])
 
 
-def read_turns(document: ItemExplanation, asked: AskedOnce) -> Iterator[tuple[str, Any, Table, Table]]:
+def read_turns(document: ItemExplanation, asked: AskedOnce) -> Iterator[tuple[Any, ...]]:
     """Yield the turns of an item with several answers, then what is about no turn.
 
     Each has a title, its first call, what people noted (gold with a `number` is of that turn) and what the model answered.
     """
+    calls: Any = asked.calls
     parts: dict[str, list[tuple[str, str | None]]] = {}
     for answer in asked.answers:
         turn, what = answer.part.rsplit(" ", 1) if answer.part.startswith("turn ") else ("", answer.part)
         parts.setdefault(turn, []).append((what, answer.reply))
     for turn in sorted(parts, key=lambda turn: (not turn, len(turn), turn)):
-        number = int(turn.removeprefix("turn ")) if turn else None
-        noted = (pair for row in document.gold if row.columns.get("number") == number for pair in row.columns.items())
-        gold = [(name.replace("_", " "), _plain(value)) for name, value in noted if name != "number"]
-        inferred = [pair for part in parts[turn] for pair in _fields(*part)]
-        call = next((call for call in asked.calls if turn and str(call.step).startswith(f"{turn} ")), None)
-        tables = (
-            Table((Column(head, "name"), Column("Value")), rows, f"{turn or 'whole'}: {head}")
-            for head, rows in (("Noted by people", [pair for pair in gold if pair[1]]), ("Inferred by the model", inferred))
+        rows = (
+            row.columns for row in document.gold if (f"turn {row.columns['number']}" if "number" in row.columns else "") == turn
         )
-        yield turn.capitalize() or "As a whole", call, *tables
+        noted = [_field(name, value) for row in rows for name, value in row.items() if name != "number"]
+        inferred = [pair for part in parts[turn] for pair in _fields(*part)]
+        call = next((call for call in calls if turn and str(call.step).startswith(f"{turn} ")), None)
+        noted_and_inferred = (
+            Table((Column(head, "name"), Column("Value")), rows, f"{turn or 'whole'}: {head}")
+            for head, rows in (("Noted by people", [pair for pair in noted if pair[1]]), ("Inferred by the model", inferred))
+        )
+        yield turn.capitalize() or "As a whole", call, *noted_and_inferred
 
 
 def _fields(part: str, reply: str | None) -> Iterator[tuple[Value, Value]]:
     """Yield the fields of a reply that is JSON; any other as it is."""
-    try:
-        fields = loads(reply or "")
-    except ValueError:
-        fields = None
-    if isinstance(fields, dict):
-        yield from ((Cell(name.replace("_", " "), part), _plain(value)) for name, value in fields.items())
-    else:
+    fields = read_object(reply)
+    yield from (_field(name, value, part) for name, value in (fields or {}).items())
+    if not fields:
         yield part, reply and make_excerpt(reply, 0).short
 
 
-def _plain(value: Any) -> str:
+def _field(name: str, value: object, part: str = "") -> tuple[Value, Value]:
+    return Cell(name.replace("_", " "), part), make_excerpt(_plain(value), 0, SHOWN_TEXT).short
+
+
+def _plain(value: Any, depth: int = 5) -> str:
     """Return a value of JSON in words: entries after each other, the texts and numbers of one side by side."""
+    if not depth:
+        return "..."
     if isinstance(value, dict):
-        is_entry = any(isinstance(each, str) for each in value.values()) and {"name", "question", "emotion"} & value.keys()
-        return (
-            " ".join(map(_plain, value.values()))
-            if is_entry
-            else "; ".join(f"{name} {_plain(each)}" for name, each in value.items())
-        )
+        words = {name: _plain(each, depth - 1) for name, each in value.items()}
+        is_entry = {"name", "question", "emotion"} & words.keys()
+        return " ".join(words.values()) if is_entry else "; ".join(f"{name} {each}" for name, each in words.items())
     if isinstance(value, list | tuple):
-        return "; ".join(map(_plain, value))
+        return "; ".join(_plain(each, depth - 1) for each in value)
     return "" if value is None else str(value)

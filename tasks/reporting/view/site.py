@@ -1,6 +1,7 @@
 """What surrounds a page about a run: where its links lead, its stylesheet, and the frame that all such pages have."""
 
 from collections.abc import Mapping, Sequence
+from sys import maxsize
 from typing import NamedTuple, cast
 
 from schemas.printing import printable
@@ -10,6 +11,7 @@ from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.page import make_environment
 from tasks.reporting.view.addresses import Address, Links
 from tasks.runs.past_run import PastRun
+from tasks.runs.sections import Section
 
 STYLESHEET = "view.css"
 """The file that holds `stylesheet()`."""
@@ -76,3 +78,10 @@ def render_page(template: str, run: PastRun, site: Site, *, crumbs: Sequence[Cel
     """
     page = make_environment(run.blueprint.ability_word).get_template(f"view/{template}.html.jinja")
     return printable(page.render(run=run, site=site, crumbs=crumbs, title=title, records_table=records_table, **content))
+
+
+def render_sections(run: PastRun, site: Site, *, crumbs: Sequence[Cell], title: str, sections: Sequence[Section]) -> str:
+    """Return a page of tables and words; none of its tables is folded for its length."""
+    return render_page(
+        "sections", run, site, crumbs=crumbs, title=title, sections=sections, most_rows=maxsize, most_blocks=maxsize
+    )

@@ -13,7 +13,8 @@ from schemas.errors import UsageError
 from tasks.models.http.failures import whole_text
 from tasks.reporting.view.addresses import Address
 from tasks.runs.past_run import PastRun
-from tests.tasks.patterns.asked_runs import asked_run, choice, said
+from tests.flows.command import ended
+from tests.tasks.run_rows.asked_runs import asked_run, choice, said
 
 PROBES = (
     "<script>alert(1)</script>",
@@ -131,6 +132,16 @@ def test_a_folder_of_others_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="the folder holds files that are no pages about a run"):
         write_view(run, tmp_path, 200)
     assert (tmp_path / "index.html").read_text(encoding="utf-8") == "mine"
+
+
+def test_the_command_writes_one_run(tmp_path: Path) -> None:
+    asked_run(tmp_path / "lake", [choice("1")], {"m": [said("1", "B")]})
+    done = ended("view", "r", "--lake", tmp_path / "lake", "--to", tmp_path / "site", "--json")
+    index = tmp_path / "site" / "index.html"
+    assert done.document == {"address": str(index), "runs": ["r"], "lake": str(tmp_path / "lake")}
+    assert index.is_file()
+    refused = ended("view", "--lake", tmp_path / "lake", "--to", tmp_path / "site")
+    assert (refused.status, "pages are written of one run" in refused.err) == (2, True)
 
 
 def test_names_do_not_depend_on_the_order_of_parameters() -> None:

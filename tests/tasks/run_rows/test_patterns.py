@@ -1,11 +1,15 @@
 """What recurs among rows, found in runs whose replies are written out here."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from schemas.documents.patterns import FlippedItem
+from schemas.documents.patterns import FlippedChoice
 from schemas.lineage import DatasetNotice
+from schemas.tables.responses import Judgements
+from tasks.lake.partitions import partition_key
 from tasks.rows.patterns import group_failed_calls, group_unread, items_all_fail, order_flips
-from tests.tasks.patterns.asked_runs import asked_run, choice, said
+from tests.tasks.rows import judgement, judgements
+from tests.tasks.run_rows.asked_runs import asked_run, choice, said
 
 FAILED = {"failure": "http_429", "http_status": 429}
 
@@ -34,10 +38,10 @@ def test_unread_replies_are_grouped_by_shape(tmp_path: Path) -> None:
 
 def test_a_redacted_run_shows_no_reply(tmp_path: Path) -> None:
     notice = DatasetNotice(id="d", title="D", licence="own", redistributable=False, sources=(), evaluation_version="1")
-    replies = {"m": [said("1", "A or B")], "n": [said("1", None, error="HTTP 400: in A or B", **FAILED)]}
+    replies = {"m": [said("1", '{"Mia wept": ""}')], "n": [said("1", None, error="HTTP 400: in A or B", **FAILED)]}
     run = asked_run(tmp_path, [choice("1")], replies, redacted=True, datasets=(notice,))
     (unread,), (failed,) = group_unread(run), group_failed_calls(run)
-    assert (unread.examples[0].reply, failed.message) == (None, "withheld: its licence")
+    assert (unread.shape, unread.examples[0].reply, failed.message) == ("JSON", None, "withheld: its licence")
 
 
 def test_failed_calls_are_grouped_by_message(tmp_path: Path) -> None:
@@ -48,6 +52,20 @@ def test_failed_calls_are_grouped_by_message(tmp_path: Path) -> None:
     assert (limit.role, limit.asked_model, limit.failure, limit.http_status) == ("tested", "m", "http_429", 429)
     assert [row.item_id for row in limit.examples] == ["0", "1"]
     assert (slow.message, slow.rows) == ("HTTP 429: slow down", 1)
+
+
+def test_calls_of_a_judge_without_a_rating_count(tmp_path: Path) -> None:
+    run = asked_run(tmp_path, [choice("1"), choice("2")], {"m": [said("1", "A"), said("2", None, **FAILED)]})
+    place = {"dataset": "d", "model": "m", "setting": "base", "judge": "j", "rubric": "summary"}
+    of_item = {"dataset": "d", "call_key": "1" * 64, "error": "no rating of warmth"}
+    rated = (judgement("1", dimension, rating, **of_item) for dimension, rating in (("warmth", None), ("tact", None), ("wit", 3)))
+    ref = run.lake.write(partition_key("judgements", place, {}, [], "1"), judgements(*rated), Judgements)
+    partitions = (*run.manifest.partitions, ref)
+    judged = replace(run, manifest=run.manifest.model_copy(update={"partitions": partitions}))
+    groups = {group.message: group for group in group_failed_calls(judged)}
+    unrated = groups["no rating of warmth"]
+    assert (unrated.rows, unrated.role, unrated.asked_model, unrated.failure) == (1, "judge", "j", None)
+    assert (groups["no message"].rows, groups["no message"].role) == (1, "tested")
 
 
 def test_items_that_all_fail_doubt_their_gold(tmp_path: Path) -> None:
@@ -82,7 +100,7 @@ def test_choices_that_follow_the_order_flip(tmp_path: Path) -> None:
     (flips,) = order_flips(run)
     assert (flips.dataset, flips.model, flips.setting, flips.items) == ("d", "m", "base", 3)
     assert flips.flipped == (
-        FlippedItem(item_id="1", repetitions=(0, 1, 2), letters=("A", "A", "A"), options=(0, 1, 2)),
-        FlippedItem(item_id="3", repetitions=(0, 1, 2), letters=("B", None, "A"), options=(1, None, 2)),
+        FlippedChoice(item_id="1", repetitions=(0, 1, 2), letters=("A", "A", "A"), options=(0, 1, 2)),
+        FlippedChoice(item_id="3", repetitions=(0, 1, 2), letters=("B", None, "A"), options=(1, None, 2)),
     )
     assert order_flips(asked_run(tmp_path, [choice("1")], {"m": [said("1", "B")]}, name="once")) == ()

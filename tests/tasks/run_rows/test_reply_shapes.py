@@ -4,8 +4,8 @@ from typing import Any
 
 from tasks.rows.reply_shapes import describe_unread, fold_message
 from tests.rows import each_row
-from tests.tasks.patterns.asked_runs import choice, said
 from tests.tasks.rows import items
+from tests.tasks.run_rows.asked_runs import choice, said
 
 CHINESE = "我不知道她在想什么，也许很难过吧。"
 CUT = {"finish_reason": "length"}

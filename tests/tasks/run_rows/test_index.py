@@ -1,0 +1,92 @@
+"""What the index says of each row, and when it is made."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.tables.scores import ItemScores
+from tasks.explain.rows import answered_items
+from tasks.rows import index
+from tasks.rows.index import FOLDER, TAKEN, open_rows
+from tasks.runs.evidence import read_evidence
+from tasks.runs.past_run import PastRun
+from tasks.runs.run_tables import System
+from tests.rows import each_row
+from tests.tasks.rows import frame
+from tests.tasks.run_rows.small_run import ODD, SCORES, make_run, score
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> PastRun:
+    return make_run(tmp_path_factory.mktemp("lake"))
+
+
+def test_status_and_score_follow_all_metrics(run: PastRun) -> None:
+    columns = ("item_id", "repetition", "status", "score", "rating", "judges_apart", "reply_characters")
+    rows = open_rows(run).rows.filter(pl.col("model") == "m").select(columns).collect().rows()
+    assert rows == [
+        (ODD, 0, "call failed", None, None, None, None),
+        ("d-0", 0, "right", 100.0, None, None, 1),
+        ("d-0", 1, "wrong", 0.0, None, None, 10),
+        ("d-1", 0, "unread", 0.0, None, None, 7),
+        # Ratings of 1 and 2 by one judge, of 5 by it and 3 by people, on 1 to 5: 0, 25, 100 and 50.
+        ("e-0", 0, "partial", 75.0, 43.75, 50.0, 12_000),
+        ("e-1", 0, "judge failed", 50.0, None, None, 40),
+        ("e-2", 0, "not counted", None, 75.0, None, 0),
+    ]
+
+
+def test_parts_are_averaged_before_metrics_are() -> None:
+    parts = [score("d-0", value, part=part) for part, value in (("1", 1.0), ("2", 0.0), ("3", 0.5))]
+    lost = [score("d-1", value, status, part=part) for part, value, status in (("1", 1.0, "scored"), ("2", None, "call_failed"))]
+    error: dict[str, Any] = {"method": "b", "metric": "q3_distance"}  # 0 is best, 3 is worst
+    best = [score("d-2", 0.0, **error), score("d-2", 1.0), score("d-3", 3.0, **error)]
+    rows = TAKEN["item_scores"](frame(ItemScores, (*parts, *lost, *best)).lazy()).collect().sort("item_id")
+    assert rows.select("item_id", "status", "score").rows() == [
+        ("d-0", "partial", 50.0),
+        ("d-1", "call failed", None),
+        ("d-2", "right", 100.0),
+        ("d-3", "wrong", 0.0),
+    ]
+
+
+def test_rows_agree_with_what_explain_says(run: PastRun) -> None:
+    rows = {
+        (row["item_id"], row["repetition"]): row
+        for row in open_rows(run).rows.filter(pl.col("model") == "m").collect().to_dicts()
+    }
+    for dataset in ("d", "e"):
+        evidence = read_evidence(run, dataset, System("m", "base"))
+        for item in answered_items(run, evidence, (), None):
+            row = rows.pop((item.item_id, item.repetition))
+            assert (row["score"], row["language"]) == (None if item.value is None else item.value * 100, item.language)
+            assert row["reply_characters"] == (None if item.reply is None else len(item.reply))
+            ratings = [(each.rating - 1) * 25 for each in item.ratings if each.rating is not None]
+            assert row["rating"] == (sum(ratings) / len(ratings) if ratings else None)
+    assert not rows
+
+
+@each_row("damage", ["cut", "changed", "of another run", "gone"])
+def test_a_damaged_index_is_made_again(run: PastRun, damage: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(index, "KEPT", {})
+    expected = open_rows(run).rows.collect()
+    file = Path(str(run.lake.root)) / FOLDER / run.name
+    content = file.read_bytes()
+    other = make_run(tmp_path, scores=SCORES[:1])
+    open_rows(other)
+    foreign = (tmp_path / FOLDER / "r").read_bytes()
+    file.write_bytes(
+        {"cut": content[:-9], "changed": content[:99] + b"?" + content[100:], "of another run": foreign, "gone": b""}[damage]
+    )
+    index.KEPT.clear()
+    assert open_rows(run).rows.collect().equals(expected)
+    assert file.read_bytes() == content
+
+
+def test_an_index_that_cannot_be_written_is_kept(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    (tmp_path / FOLDER).write_text("no folder")
+    assert open_rows(run).counts["rows"].sum() == 9
+    assert open_rows(run) is open_rows(run)
