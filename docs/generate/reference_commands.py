@@ -1,6 +1,5 @@
 """Reference pages of the command line: one per group of commands, and one of the variables of the environment."""
 
-import ast
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -10,7 +9,7 @@ from typing import Any
 import typer
 
 from docs.generate import reference_documents
-from docs.generate.reference_text import block, code, contents, facts, joined, link, prose, row_name, sentence, slug, table
+from docs.generate.reference_text import block, code, contents, facts, joined, prose, row_name, sentence, slug, table, texts_below
 from flows.commands.app import COMMANDS, load_command, overview
 from flows.commands.plan_options import ENVIRONMENT
 from schemas.documents.document import DOCUMENTS
@@ -160,16 +159,7 @@ def variables() -> Mapping[str, str]:
 def described_constants() -> Iterator[tuple[str, str]]:
     """Yield the variables that constants of the code name, with the text below each."""
     for path in sorted(path for room in ("flows", "tasks", "schemas") for path in (ROOT / room).rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        if VARIABLE.search(text):
-            body = ast.parse(text).body
-            for line, below in zip(body, body[1:], strict=False):
-                value = getattr(getattr(line, "value", None), "value", None)
-                says = getattr(getattr(below, "value", None), "value", None)
-                if (
-                    isinstance(line, ast.Assign)
-                    and isinstance(value, str)
-                    and VARIABLE.fullmatch(value)
-                    and isinstance(says, str)
-                ):
-                    yield value, re.sub(r"^Environment variable(:| that)", "", says).strip()
+        if VARIABLE.search(path.read_text(encoding="utf-8")):
+            for value, says in texts_below(str(path)).values():
+                if isinstance(value, str) and VARIABLE.fullmatch(value):
+                    yield value, says.removeprefix("Environment variable: ")

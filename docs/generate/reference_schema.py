@@ -43,7 +43,7 @@ def type_words(schema: Schema, page: str = "") -> str:
 def _plain_type(schema: Schema, page: str) -> str:
     kind = schema.get("type")
     if kind == "array" and "prefixItems" in schema:
-        return f"list of {', '.join(type_words(each, page) for each in schema['prefixItems'])}"
+        return f"({', '.join(type_words(each, page) for each in schema['prefixItems'])})"
     if kind == "array":
         return f"list of {type_words(schema.get('items', {}), page)}"
     if kind == "object":
@@ -53,7 +53,7 @@ def _plain_type(schema: Schema, page: str) -> str:
 
 
 def _bounds(schema: Schema) -> str:
-    words = " ".join(words.format(schema[name]) for name, words in BOUNDS.items() if name in schema)
+    words = " ".join(words.format(schema[name]) for name, words in BOUNDS.items() if name in schema and "prefixItems" not in schema)
     return f", {words}" if words else ""
 
 
@@ -96,15 +96,17 @@ def fields_table(schema: Schema, *inside: str, types: Schema | None = None, writ
     return table(head, field_rows(whole, *inside, written=written))
 
 
-def describe_schema(schema: Schema, name: str, *, written: bool = False) -> str:
+def describe_schema(schema: Schema, name: str, *, written: bool = False, level: int = 2) -> str:
     """Return the fields of a document, or its alternatives, and below a section for each type that it uses.
 
     Anchors of fields begin with the name of the document, or with that of the type. `written`: people write the document.
+    `level`: of the headings of types.
     """
     types = schema.get("$defs", {})
     alternatives = [type_words(each) for each in schema.get("anyOf", ())]
     own = f"One of: {', '.join(alternatives)}." if alternatives else fields_table(schema, name, written=written)
-    return joined(own, *(_type_section(kind, types, written=written) for kind in types)).rstrip()
+    sections = (f"{'#' * level} {_type_section(kind, types, written=written)}" for kind in types)
+    return joined(own, *sections).rstrip()
 
 
 def _type_section(name: str, types: Schema, *, written: bool) -> str:
@@ -112,4 +114,4 @@ def _type_section(name: str, types: Schema, *, written: bool) -> str:
     paragraphs = str(kind.get("description", "")).split("\n\n")
     values = f"One of {codes(kind['enum'])}." if "enum" in kind else ""
     fields = fields_table(kind, name, types=types, written=written)
-    return joined(f"## {name}", *map(sentence, paragraphs), values, fields).rstrip()
+    return joined(name, *map(sentence, paragraphs), values, fields).rstrip()

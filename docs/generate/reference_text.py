@@ -1,8 +1,13 @@
 """Markdown of generated pages: prose without accidental markup, tables, headings, and the anchors of what they are about."""
 
+import ast
 import inspect
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 ROW = tuple[str, ...]
@@ -84,7 +89,7 @@ def joined(*parts: str) -> str:
 
 def contents(*pages: str) -> str:
     """Return the list of pages below one, for the navigation."""
-    return block("{toctree}", "\n".join((":maxdepth: 1", "", *pages)))
+    return block("{toctree}", "\n".join((":hidden:", "", *pages)))
 
 
 def doc_of(thing: Any) -> str:
@@ -95,6 +100,25 @@ def doc_of(thing: Any) -> str:
 def docstring(thing: Any) -> str:
     """Return a docstring as paragraphs of prose, its parts `Args:` and the like as lists."""
     return joined(*map(_paragraph, (inspect.getdoc(thing) or "").split("\n\n"))).rstrip()
+
+
+@cache
+def texts_below(file: str) -> Mapping[str, tuple[object, str]]:
+    """Return the constants of a Python file that a text stands below: value, if it is a literal one, and text."""
+    said: dict[str, tuple[object, str]] = {}
+    for line, below in pairwise(ast.parse(Path(file).read_text(encoding="utf-8")).body):
+        targets = line.targets if isinstance(line, ast.Assign) else []
+        text = getattr(getattr(below, "value", None), "value", None) if isinstance(below, ast.Expr) else None
+        for target in targets:
+            if isinstance(target, ast.Name) and isinstance(text, str):
+                said[target.id] = (getattr(getattr(line, "value", None), "value", None), inspect.cleandoc(text))
+    return said
+
+
+def text_below(module: ModuleType, name: str) -> str:
+    """Return the text below a constant of a module, as paragraphs of prose."""
+    paragraphs = texts_below(str(module.__file__))[name][1].split("\n\n")
+    return joined(*map(prose, paragraphs)).rstrip()
 
 
 def _paragraph(text: str) -> str:
