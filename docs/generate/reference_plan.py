@@ -150,6 +150,7 @@ def entry_page() -> str:
         "# Fields of a model",
         "Every model under test has these fields, in a list under `models` of a plan. "
         f"`--set models.FIELD=VALUE` sets one for all of them. The models of roles ({roles}) have the same: `--set judge.FIELD=VALUE`.",
+        "## Fields",
         *sections,
     )
 

@@ -15,8 +15,7 @@ from schemas import errors
 
 HEAD = """# Python
 
-The module `moodflow` does what the commands do, by the same path. [MoodFlow from Python](../python.md) shows how to use it, and
-[From a run to a plot](../notebooks/from-a-run-to-a-plot.ipynb) is a notebook."""
+The module `moodflow` does what the commands do, by the same path. [MoodFlow from Python](../python.md) shows how to use it."""
 
 
 SHORT = 100
