@@ -110,9 +110,9 @@ def usage(command: Any, context: Any) -> str:
 
 
 def argument_row(words: str, argument: Any) -> tuple[str, ...]:
-    """Return the row of an argument."""
-    name = str(argument.metavar or argument.name).strip("[]{}")
-    return row_name(name, words), "yes" if argument.required else "", prose(argument.help or "")
+    """Return the row of an argument, with an anchor such as compare-before."""
+    shown = str(argument.metavar or argument.name).strip("[]{}")
+    return row_name(argument.name, words, shown=shown), "yes" if argument.required else "", prose(argument.help or "")
 
 
 def option_row(words: str, option: Any, context: Any) -> tuple[str, ...]:

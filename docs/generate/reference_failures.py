@@ -32,7 +32,11 @@ def failure_section(name: str, kind: FailureKind) -> str:
     return joined(
         f"### {code(name)}",
         sentence(kind.meaning),
-        facts(("Attempts", str(kind.retry.attempts)), ("Pauses in seconds", "" if waits == "-" else waits), ("What to do", prose(kind.remedy))),
+        facts(
+            ("Attempts", str(kind.retry.attempts)),
+            ("Pauses in seconds", "" if waits == "-" else waits),
+            ("What to do", prose(kind.remedy)),
+        ),
     ).rstrip()
 
 

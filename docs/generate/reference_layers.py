@@ -134,7 +134,11 @@ def layers_page() -> str:
     """Return the page of all layers."""
     rejected = f"Rows that break a rule of {link('items')}, beside it: all its columns, and these."
     own = RejectedItems.columns().keys() - LAYERS["items"].schema.columns().keys()
-    rows = [(row_name(name, "items_rejected"), type_of(of), words_of(of)) for name, of in RejectedItems.columns().items() if name in own]
+    rows = [
+        (row_name(name, "items_rejected"), type_of(of), words_of(of))
+        for name, of in RejectedItems.columns().items()
+        if name in own
+    ]
     cards = "What each step of building role cards makes of a card. Written by `moodflow cards`; no manifest lists it."
     return joined(
         LAYERS_HEAD,

@@ -106,7 +106,9 @@ def prompt_example(name: str) -> str:
     """Return the prompt that a bundled item of a type is asked with; nothing if base does not ask such items."""
     if name not in bundled_items():
         return ""
-    return joined("A bundled item as it is asked:", block("text", build_messages(bundled_items()[name], Prompts.load())[0].content)).rstrip()
+    return joined(
+        "A bundled item as it is asked:", block("text", build_messages(bundled_items()[name], Prompts.load())[0].content)
+    ).rstrip()
 
 
 def asked_in(name: str) -> str:

@@ -53,7 +53,9 @@ def split_arguments(arguments: str) -> list[str]:
 
 def function_section(name: str, thing: Any, level: int = 2) -> str:
     """Return signature and docstring of a function."""
-    return joined(f"{'#' * level} {code(name)}", block("python", signature_of(name.removeprefix("Run."), thing)), docstring(thing)).rstrip()
+    return joined(
+        f"{'#' * level} {code(name)}", block("python", signature_of(name.removeprefix("Run."), thing)), docstring(thing)
+    ).rstrip()
 
 
 def members(kind: type) -> Iterator[str]:
@@ -85,7 +87,9 @@ def python_page() -> str:
         class_section(moodflow.Runs),
         class_section(Picture),
         class_section(moodflow.MoodflowError),
-        prose("Fields: `what`, `where`, `expected`, `got` and `next_step`; null = not said. Its kinds, in `schemas.errors`, are about:"),
+        prose(
+            "Fields: `what`, `where`, `expected`, `got` and `next_step`; null = not said. Its kinds, in `schemas.errors`, are about:"
+        ),
         "\n".join(f"* {code(kind.__name__)}: {prose(str(kind.__doc__))}" for kind in kinds_of_error()),
     )
 

@@ -53,7 +53,9 @@ def _plain_type(schema: Schema, page: str) -> str:
 
 
 def _bounds(schema: Schema) -> str:
-    words = " ".join(words.format(schema[name]) for name, words in BOUNDS.items() if name in schema and "prefixItems" not in schema)
+    words = " ".join(
+        words.format(schema[name]) for name, words in BOUNDS.items() if name in schema and "prefixItems" not in schema
+    )
     return f", {words}" if words else ""
 
 

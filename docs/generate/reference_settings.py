@@ -40,7 +40,9 @@ def options_of(solver: Solver[Any]) -> str:
 def asked_types(solver: Solver[Any]) -> str:
     """Return links to the question types that a setting asks, and whether it asks items with a long context."""
     links = [link(name, "question-types.md") for name in solver.question_types or ()]
-    return ", ".join([*links, *(["items with a context built for them, of any type"] if solver.by_task or solver.retrieves else [])])
+    return ", ".join(
+        [*links, *(["items with a context built for them, of any type"] if solver.by_task or solver.retrieves else [])]
+    )
 
 
 def setting_section(solver: Solver[Any]) -> str:
@@ -66,7 +68,9 @@ def settings_page() -> str:
         f"[{code('contexts')}](plan.md#{slug('contexts')}): {prose(str(ContextOptions.__doc__))}",
         f"[{code('retrieval')}](plan.md#{slug('retrieval')}): {prose(str(RetrievalOptions.__doc__))}",
     ]
-    return joined(SETTINGS_HEAD, *map(setting_section, SOLVERS.values()), "## Parameters of all", "\n".join(f"* {text}" for text in about))
+    return joined(
+        SETTINGS_HEAD, *map(setting_section, SOLVERS.values()), "## Parameters of all", "\n".join(f"* {text}" for text in about)
+    )
 
 
 def attributes_of(kind: type) -> Mapping[str, str]:
@@ -85,7 +89,9 @@ def registries_page() -> str:
     """Return the page of registries."""
     said = attributes_of(Benchmark)
     names = [each.name for each in fields(Benchmark)]
-    rows = [(row_name(name, "benchmark"), prose(said[name]), filled_by(name) if name in get_args(Registry) else "") for name in names]
+    rows = [
+        (row_name(name, "benchmark"), prose(said[name]), filled_by(name) if name in get_args(Registry) else "") for name in names
+    ]
     entries = [(code(point.name), code(point.value)) for point, _ in benchmarks()]
     return joined(
         REGISTRIES_HEAD,

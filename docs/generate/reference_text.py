@@ -56,9 +56,12 @@ def link(name: str, page: str = "", title: str | None = None) -> str:
     return f"[{title or code(name)}]({page}#{slug(name)})"
 
 
-def row_name(name: str, *inside: str) -> str:
-    """Return the first cell of a row that has an anchor of its own: the anchors of what it is inside of come first."""
-    return f'<span id="{anchor(" ".join((*inside, name)))}"></span>{code(name)}'
+def row_name(name: str, *inside: str, shown: str = "") -> str:
+    """Return the first cell of a row with an anchor of its own, which begins with what the row is inside of.
+
+    `shown`: in place of the name.
+    """
+    return f'<span id="{anchor(" ".join((*inside, name)))}"></span>{code(shown or name)}'
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
