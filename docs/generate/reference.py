@@ -36,8 +36,9 @@ PAGES = {
 
 HEAD = """# Reference
 
-Made of the program itself when the site is built, so it says what this version does. Everything with a name has an anchor of its own:
-the name in lower case with a hyphen for all else, such as `reference/metrics.html#token-f1` or `reference/layers.html#items-item-id`."""
+Made of the program itself when the site is built, so it says what this version does. Everything with a name has an anchor of its
+own: the name in lower case, a hyphen for all else, as in `reference/metrics.html#token-f1` or
+`reference/layers.html#items-item-id`."""
 
 
 def write(folder: Path) -> None:

@@ -69,8 +69,8 @@ def index_page(groups: list[str]) -> str:
         "## Exit statuses",
         table(("Status", "Meaning"), [(row_name(status, "exit status"), prose(meaning)) for status, _, meaning in rows]),
         "## Options of every command",
-        "`--help` (`-h`) explains a command. `moodflow --version` prints the version; `moodflow --install-completion` installs the "
-        "completion of commands, options and paths of `--set` in the shell.",
+        "`--help` (`-h`) explains a command. `moodflow --version` prints the version; `moodflow --install-completion` "
+        "installs the completion of commands, options and paths of `--set` in the shell.",
         contents(*map(page_of, groups), "environment"),
     )
 
@@ -133,8 +133,8 @@ def environment_page() -> str:
     keys = [(code(provider.api_key_env), prose(provider.title)) for provider in load_providers() if provider.api_key_env]
     return joined(
         "# Environment variables",
-        "An option wins over its variable. Prefect, OpenLineage, the clients of object stores and proxies have variables of their own, "
-        "which hold as their documentation says.",
+        "An option wins over its variable. Prefect, OpenLineage, the clients of object stores and proxies have variables of "
+        "their own, which hold as their documentation says.",
         table(("Variable", "What it says"), rows),
         "## Keys of providers",
         "A key is named by `--api-key-env NAME` or `api_key_env` of a model's entry, never given. These are the usual names:",

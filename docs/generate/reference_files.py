@@ -1,4 +1,4 @@
-"""Reference pages of the files that people write: blueprints, rubrics, items, prompts, role cards, prices, descriptions, plans."""
+"""Reference pages of the files that people write: blueprints, items, rubrics, prompts, posts, plans, descriptions, prices."""
 
 import inspect
 from collections.abc import Iterator
@@ -50,11 +50,11 @@ def blueprint_page() -> str:
     """Return the page of blueprints."""
     return joined(
         "# Blueprint",
-        "A benchmark is a YAML file; `moodflow run FILE` evaluates it. [Your own benchmark](../../how-to/own-benchmark.md) shows how to "
-        "write one.",
+        "A benchmark is a YAML file; `moodflow run FILE` evaluates it. [Your own benchmark](../../how-to/own-benchmark.md) "
+        "shows how to write one.",
         docstring(Blueprint),
-        "`extends: NAME` takes all that the file does not state from the blueprint of that name that ships with MoodFlow. `own_rubrics`, "
-        "`own_prompts` and `wording` are read from the folders and not written.",
+        "`extends: NAME` takes all that the file does not state from the blueprint of that name that ships with MoodFlow. "
+        "`own_rubrics`, `own_prompts` and `wording` are read from the folders and not written.",
         fields_of(Blueprint, "blueprint"),
         "## Example",
         shipped("blueprints/esc-eval-mini.yaml"),
@@ -71,8 +71,8 @@ def items_page() -> str:
     example = (DATA_FOLDER / "bundled" / "irony_detection.jsonl").read_text(encoding="utf-8").splitlines()[0]
     return joined(
         "# Items",
-        "A dataset of your own is a file of items: JSONL, JSON, CSV, TSV or Parquet. A blueprint names it as `source` of a dataset. "
-        "[Your own dataset](../../how-to/own-dataset.md) shows how to write one.",
+        "A dataset of your own is a file of items: JSONL, JSON, CSV, TSV or Parquet. A blueprint names it as `source` of a "
+        "dataset. [Your own dataset](../../how-to/own-dataset.md) shows how to write one.",
         table(("Field", "Type", "Required", "What it says"), rows),
         "## Gold answers",
         docstring(Item),
@@ -87,8 +87,9 @@ def rubric_page() -> str:
     """Return the page of rubrics."""
     return joined(
         "# Rubric",
-        "A rubric is a YAML file, in a folder that a blueprint names under `rubrics`, or below `rubrics` in a folder of prompts. Its name "
-        "is its id. [Your own judge](../../how-to/own-judge.md) shows how to write one; [Rubrics](../rubrics.md) lists those that ship.",
+        "A rubric is a YAML file, in a folder that a blueprint names under `rubrics`, or below `rubrics` in a folder of "
+        "prompts. Its name is its id. [Your own judge](../../how-to/own-judge.md) shows how to write one; "
+        "[Rubrics](../rubrics.md) lists those that ship.",
         docstring(Rubric),
         "`extends: NAME` takes all fields and dimensions that the file does not state from that rubric.",
         fields_of(Rubric, "rubric"),
@@ -125,9 +126,9 @@ def prompts_page() -> str:
     sections = (joined(f"## {code(f'{file}.yaml')}", table(head, texts_of(file, folder))).rstrip() for file, folder in others)
     return joined(
         "# Prompts",
-        "A folder of prompts (`--set prompts=DIR`, or `prompts` of a blueprint) replaces files of `data/prompts` by files of the same "
-        "path. [Your own prompts](../../how-to/own-prompts.md) shows how to write them. Each text stands below `en` and `zh`, beside "
-        "`version` and `max_tokens`; a placeholder appears once in it.",
+        "A folder of prompts (`--set prompts=DIR`, or `prompts` of a blueprint) replaces files of `data/prompts` by files of "
+        "the same path. [Your own prompts](../../how-to/own-prompts.md) shows how to write them. Each text stands below `en` "
+        "and `zh`, beside `version` and `max_tokens`; a placeholder appears once in it.",
         "## Question types",
         f"One file for each of {codes(f'{file}.yaml' for file in general)}:",
         table(head, texts_of(general[0], Prompts)),
@@ -143,14 +144,15 @@ def cards_page() -> str:
     """Return the page of what role cards are built from."""
     return joined(
         "# Role cards",
-        "`moodflow cards build FILE` reads posts and dialogues, one JSON object per line; `moodflow cards annotate` reads cards and, with "
-        "`--people FILE`, what people say of them. [Build role cards](../../how-to/build-cards.md) shows both.",
+        "`moodflow cards build FILE` reads posts and dialogues, one JSON object per line; `moodflow cards annotate` reads "
+        "cards and, with `--people FILE`, what people say of them. [Build role cards](../../how-to/build-cards.md) shows "
+        "both.",
         "## Posts and dialogues",
         docstring(Post),
         fields_of(Post, "post"),
         "## Annotations by people",
-        f"A CSV file with the columns {codes(ANNOTATION)}. Its order counts: two people annotate a card, a third, of {len(ANNOTATORS)} at "
-        "most, settles where they differ. A row without category and grade says nothing.",
+        f"A CSV file with the columns {codes(ANNOTATION)}. Its order counts: two people annotate a card, a third, of "
+        f"{len(ANNOTATORS)} at most, settles where they differ. A row without category and grade says nothing.",
         "## Example",
         "A card is the context of an [item](items.md) of four labelled lines, as in `data/bundled/role_cards_en.jsonl`:",
         block("json", (DATA_FOLDER / "bundled" / "role_cards_en.jsonl").read_text(encoding="utf-8").splitlines()[0]),
@@ -162,9 +164,10 @@ def plan_file_page() -> str:
     return joined(
         "# Configuration file",
         "A YAML file with fields of a [plan](../plan.md) under their names, for `--config FILE`. `models` is a list of "
-        "[models](../model.md), `roles` has a model or a list of models by role. `--config` may be given several times; a later file wins.",
-        "A *preset* (`--preset NAME`) is such a file that ships with MoodFlow: a run as a paper describes its own. What stands under "
-        "`models` of a preset holds for each model under test.",
+        "[models](../model.md), `roles` has a model or a list of models by role. `--config` may be given several times; a "
+        "later file wins.",
+        "A *preset* (`--preset NAME`) is such a file that ships with MoodFlow: a run as a paper describes its own. What "
+        "stands under `models` of a preset holds for each model under test.",
         f"Presets: {codes(sorted(file.stem for file in (DATA_FOLDER / 'presets').glob('*.yaml')))}.",
         "## Example",
         shipped("presets/paper.yaml"),
@@ -176,8 +179,8 @@ def descriptions_page() -> str:
     example = "my-model:\n  institution: Example Lab\n  series: Example\n  openness: open\n  parameters: 7B\n  released: 2026-01"
     return joined(
         "# Descriptions of models",
-        "A YAML file with a mapping from the names of models to what is said of them, for `--about FILE` and `moodflow runs describe`. "
-        "It moves no call and no score.",
+        "A YAML file with a mapping from the names of models to what is said of them, for `--about FILE` and `moodflow runs "
+        "describe`. It moves no call and no score.",
         fields_of(ModelDescription, "about"),
         "## Example",
         block("yaml", example),
@@ -192,7 +195,8 @@ def prices_page() -> str:
     )
     return joined(
         "# Prices",
-        "A YAML file for `--set prices=FILE`. MoodFlow ships none. [Tokens, money and budgets](../../cost.md) says what is made of it.",
+        "A YAML file for `--set prices=FILE`. MoodFlow ships none. [Tokens, money and budgets](../../cost.md) says what is "
+        "made of it.",
         docstring(PriceTable),
         fields_of(PriceTable, "table"),
         "## Example",

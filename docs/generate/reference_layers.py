@@ -28,7 +28,7 @@ TYPES = {
     "Bool": "true or false",
     "Struct": "record",
 }
-RULE = type(dy.rule()(lambda cls: pl.lit(value=True)))
+RULE = type(dy.rule()(lambda _cls: pl.lit(value=True)))
 KEY = re.compile(r"\s*;? ?[Kk]ey: [^.]*\.")
 WRITER = re.compile(r"\s*(Written by|By) [^.]*\.")
 

@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin
 from pydantic import ValidationError
 
 from docs.generate.reference_schema import BOUNDS
-from docs.generate.reference_text import code, codes, facts, joined, link, prose, sentence
+from docs.generate.reference_text import code, codes, facts, joined, sentence
 from flows.commands.plan_fields import PlanField, plan_fields, role_names
 from flows.commands.plan_options import ENVIRONMENT, PlanOptions, path_of
 from schemas.chat import ModelEntry
@@ -31,9 +31,9 @@ CHANGES: Mapping[Kind, str] = {
 
 HEAD = """# Plan
 
-A plan says what a run does. Its fields are set by options, by `--set PATH=VALUE`, by a YAML file (`--config FILE`), by arguments of
-[`moodflow.evaluate`](python.md#moodflowevaluate) and by the parameters of a deployment. `--set` wins over options, options over
-variables, variables over files, and a later file over an earlier one. `moodflow options` lists the same fields."""
+A plan says what a run does. Its fields are set by options, by `--set PATH=VALUE`, by a YAML file (`--config FILE`), by arguments
+of [`moodflow.evaluate`](python.md#moodflowevaluate) and by the parameters of a deployment. `--set` wins over options, options
+over variables, variables over files, and a later file over an earlier one. `moodflow options` lists the same fields."""
 
 
 def options_by_path() -> dict[str, str]:
@@ -148,8 +148,8 @@ def entry_page() -> str:
     roles = codes(role_names())
     return joined(
         "# Fields of a model",
-        "Every model under test has these fields, in a list under `models` of a plan. "
-        f"`--set models.FIELD=VALUE` sets one for all of them. The models of roles ({roles}) have the same: `--set judge.FIELD=VALUE`.",
+        "Every model under test has these fields, in a list under `models` of a plan. `--set models.FIELD=VALUE` sets one "
+        f"for all of them. The models of roles ({roles}) have the same: `--set judge.FIELD=VALUE`.",
         "## Fields",
         *sections,
     )

@@ -87,9 +87,7 @@ def python_page() -> str:
         class_section(moodflow.Runs),
         class_section(Picture),
         class_section(moodflow.MoodflowError),
-        prose(
-            "Fields: `what`, `where`, `expected`, `got` and `next_step`; null = not said. Its kinds, in `schemas.errors`, are about:"
-        ),
+        prose("Fields: `what`, `where`, `expected`, `got` and `next_step`; null = not said. Its kinds, in `schemas.errors`:"),
         "\n".join(f"* {code(kind.__name__)}: {prose(str(kind.__doc__))}" for kind in kinds_of_error()),
     )
 

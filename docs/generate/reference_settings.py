@@ -18,8 +18,8 @@ may stand for an underscore."""
 
 REGISTRIES_HEAD = f"""# Registries
 
-A benchmark is one row, a `schemas.benchmark.Benchmark`, that an entry point of the group `{GROUP}` names. Its fields name tuples of
-rows of these registries. An installed package adds a benchmark, a metric, a setting or a rubric in the same way:
+A benchmark is one row, a `schemas.benchmark.Benchmark`, that an entry point of the group `{GROUP}` names. Its fields name
+tuples of rows of these registries. An installed package adds a benchmark, a metric, a setting or a rubric in the same way:
 [A benchmark as a package](../how-to/own-package.md), [Your own metric](../how-to/own-metric.md)."""
 
 
