@@ -17,7 +17,9 @@ from schemas.plan import Plan
 from tasks.models.capabilities.providers import load_providers
 
 ROOT = Path(__file__).resolve().parents[2]
-TYPES = {"<int>": "whole number", "<float>": "number", "<float range>": "number", "<int range>": "whole number"}
+VALUES = {"<int>": "N", "<int range>": "N", "<float>": "X", "<float range>": "X"}
+"""What stands for the value of an option that says nothing else."""
+
 VARIABLE = re.compile(r"MOODFLOW_[A-Z_]+")
 
 
@@ -92,7 +94,7 @@ def command_section(words: str) -> str:
         *map(prose, str(command.help).split("\n\n")),
         block("text", usage(command, context)),
         table(("Argument", "Required", "What it is"), [argument_row(words, each) for each in arguments]),
-        table(("Option", "Value", "Default", "What it does"), [option_row(words, each, context) for each in options]),
+        table(("Option", "What it does"), [option_row(words, each, context) for each in options]),
         facts(("Document of `--json`", document), ("Exit status", "[0, 1, 2 or 130](index.md#exit-statuses)")),
     ).rstrip()
 
@@ -118,13 +120,13 @@ def argument_row(words: str, argument: Any) -> tuple[str, ...]:
 def option_row(words: str, option: Any, context: Any) -> tuple[str, ...]:
     """Return the row of an option, with an anchor such as run-dry-run."""
     first, *others = [*option.opts, *option.secondary_opts]
-    names = ", ".join([row_name(first, words), *map(code, others)])
     kind = str(option.display_type(context))
-    value = code(option.metavar) if option.metavar else "" if kind == "<bool>" else TYPES.get(kind, kind.strip("<>"))
-    shown = option.get_default(context)
-    default = "" if shown in (None, False, (), []) else "on" if shown is True else code(getattr(shown, "value", shown))
-    variable = f" Variable: {code(option.envvar)}." if option.envvar else ""
-    return names, value, default, f"{prose(option.help or '')}{variable}"
+    value = option.metavar or ("" if kind == "<bool>" else VALUES.get(kind, "TEXT"))
+    names = [row_name(first, words, shown=f"{first} {value}".strip()), *map(code, others)]
+    default = option.get_default(context)
+    usual = "" if default in (None, False, (), []) else f"default {code('on' if default is True else default)}"
+    variable = f"or the variable {code(option.envvar)}" if option.envvar else ""
+    return ", ".join(names), "; ".join(filter(None, (prose(option.help or ""), usual, variable)))
 
 
 def environment_page() -> str:

@@ -65,23 +65,21 @@ def is_nullable(schema: Schema) -> bool:
 
 
 def default_words(name: str, schema: Schema) -> str:
-    """Return the default of a field as its file would have it; `required` where it has none."""
-    field = schema["properties"][name]
+    """Return the default of a field as its file would have it, or that it is required; nothing for an empty one."""
     if name in schema.get("required", ()):
-        return "required"
-    value = field.get("default")
+        return "; required"
+    value = schema["properties"][name].get("default")
     if value is None or value in ({}, [], ""):
-        return "none"
-    return code(value if isinstance(value, str) else json.dumps(value))
+        return ""
+    return f"; default {code(value if isinstance(value, str) else json.dumps(value))}"
 
 
 def field_rows(schema: Schema, *inside: str, written: bool = False) -> Iterator[tuple[str, ...]]:
-    """Yield a row per field: name, type, whether it may be null or its default, description. `written`: people write it."""
+    """Yield a row per field: name, type with default or null, description. `written`: people write it."""
     types = schema.get("$defs", {})
     for name, field in schema.get("properties", {}).items():
-        says = field.get("description") or _says(field, types)
-        last = default_words(name, schema) if written else "yes" if is_nullable(field) else ""
-        yield row_name(name, *inside), type_words(field), last, prose(says)
+        more = default_words(name, schema) if written else " or null" if is_nullable(field) else ""
+        yield row_name(name, *inside), f"{type_words(field)}{more}", prose(field.get("description") or _says(field, types))
 
 
 def _says(field: Schema, types: Schema) -> str:
@@ -93,7 +91,7 @@ def _says(field: Schema, types: Schema) -> str:
 
 def fields_table(schema: Schema, *inside: str, types: Schema | None = None, written: bool = False) -> str:
     """Return the fields of a document or type as a table. `types`: those that fields of a type may refer to."""
-    head = ("Field", "Type", "Default" if written else "Null", "What it says")
+    head = ("Field", "Type", "What it says")
     whole = {**schema, "$defs": types if types is not None else schema.get("$defs", {})}
     return table(head, field_rows(whole, *inside, written=written))
 
