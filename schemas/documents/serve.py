@@ -74,9 +74,9 @@ class ServedDeployment(Frozen):
 class ServedSession(Document):
     """Where server, reports and deployments are."""
 
-    ui: str
-    api: str
-    reports: str
+    ui: str = Field(description="address of its pages")
+    api: str = Field(description="address of the server")
+    reports: str = Field(description="address of the reports")
     config: str = Field(description="file of the deployments")
     login: LoginHint
     webhook: bool = Field(description="one is called on a regression")
