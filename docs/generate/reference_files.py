@@ -101,7 +101,8 @@ def rubric_page() -> str:
 def prompt_folders() -> dict[str, type[PromptFolder]]:
     """Return the prompt files that a folder of one's own may have, with the folder that says what is in them."""
     kinds = (code.prompts for solver in SOLVERS.values() for code in solver.codes if code.prompts)
-    return {file: kind for kind in (Prompts, *kinds) for file in kind.files()}
+    folders: list[type[PromptFolder]] = [Prompts, *kinds]
+    return {file: kind for kind in folders for file in kind.files()}
 
 
 def placeholders(info: Any) -> list[str]:

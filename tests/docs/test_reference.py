@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,7 +105,7 @@ def test_every_variable_of_ours_is_listed(pages: Pages) -> None:
 def test_every_document_has_page_and_schema(tree: Path, pages: Pages) -> None:
     for name in DOCUMENTS:
         page = f"documents/{name.replace(' ', '-')}"
-        schema = json_schema(name)
+        schema: dict[str, Any] = json_schema(name)
         assert json.loads((tree / "reference" / f"{page}.json").read_text("utf-8")) == schema
         if "It is the same as" not in pages[f"{page}.md"]:
             parts = {name: schema, **schema.get("$defs", {})}
