@@ -1,0 +1,30 @@
+"""Settings of Sphinx: `make docs` builds the site from build/docs-src, which docs/generate/tree.py puts together."""
+
+import tomllib
+from pathlib import Path
+
+from pygments.lexers.special import TextLexer
+from sphinx.application import Sphinx
+
+ROOT = Path(__file__).resolve().parents[1]
+
+project = "MoodFlow"
+release = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+version = release
+language = "en"
+extensions = ["myst_parser"]
+
+myst_heading_anchors = 6
+"""Links name headings as GitHub does."""
+
+html_theme = "furo"
+html_title = f"MoodFlow {release}"
+html_copy_source = False
+html_show_sphinx = False
+exclude_patterns = ["_extra"]
+
+
+def setup(app: Sphinx) -> None:
+    """Show as plain text what Pygments has no words for. What draws a diagram is a script from elsewhere."""
+    for name in ("csv", "mermaid", "rooms"):
+        app.add_lexer(name, TextLexer)
