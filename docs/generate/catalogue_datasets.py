@@ -29,7 +29,7 @@ from docs.generate.catalogue_markdown import (
     task_page,
 )
 from docs.generate.catalogue_places import Catalogue, Place
-from docs.generate.catalogue_published import printed_part
+from docs.generate.catalogue_published import paper_with, printed_part
 
 MOST_FILES = 6
 """Files that a page lists one by one; `datasets show` lists all."""
@@ -77,7 +77,7 @@ def facts_part(spec: DatasetSpec, own: Bundled | None, sibling: Bundled | None, 
     """Return a table of what is known in a word each."""
     example = own or sibling
     groups = [group["name"] for group in (example.row["groups"] or ())] if example else []
-    types = ", ".join(link(f"`{kind}`", f"reference/question-types.md#{kind}", page) for kind in spec.question_types)
+    types = ", ".join(f"`{kind}`" for kind in spec.question_types)
     rows = [
         ("Question type", types),
         ("Languages", ", ".join(spec.languages)),
@@ -247,16 +247,15 @@ def measured_part(own: Bundled) -> Iterator[str]:
 
 
 def published_part(places: list[Place], page: str) -> str:
-    """Return what papers print of the ability that the dataset belongs to: none prints single datasets."""
-    parts = []
+    """Return what each paper prints of the ability that the dataset belongs to: none prints single datasets."""
+    parts: dict[str, str] = {}
     for place in places:
-        if table := printed_part(place.blueprint, place.path[0].id):
-            others = sum(other.blueprint is place.blueprint for other in places)
-            main = escape(place.path[0].title)
-            title = escape(place.blueprint.title)
-            whole = link(title, f"{benchmark_page(place.blueprint.name)}#published-scores", page)
-            parts.append(join(f"{main} in {whole}, to which this dataset gives {place.of_main / max(others, 1):.1f} %:", table).rstrip())
-    return join(*parts).rstrip() or "No paper prints scores on it."
+        paper, table = paper_with(place.blueprint), printed_part(place.blueprint, place.path[0].id)
+        if paper and table and paper.title not in parts:
+            whole = link(f"published scores of {escape(paper.title)}", f"{benchmark_page(place.blueprint.name)}#published-scores", page)
+            share = f"Of {escape(place.path[0].title)}, to which this dataset gives {place.of_main:.1f} %"
+            parts[paper.title] = f"{share} ({whole}):\n\n{table}"
+    return join(*parts.values()).rstrip() or "No paper prints scores on it."
 
 
 def ambiguous_part(spec: DatasetSpec) -> Iterator[str]:
@@ -269,7 +268,7 @@ def source_part(spec: DatasetSpec) -> Iterator[str]:
     """Yield the files of a dataset and of what stands in for it, with what pins each."""
     for number, source in enumerate(sources(spec)):
         if number:
-            yield "Used where these are not here:"
+            yield join("Used where these are not here:", bullets(escape(text) for text in source.differences if text not in spec.differences)).rstrip()
         rows = [file_row(file) for file in source.files[:MOST_FILES]]
         yield rows_table(("Repository", "Revision", "File", "Pinned by"), rows)
         if (more := len(source.files) - MOST_FILES) > 0:
