@@ -4,10 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from schemas.json_yaml import read_text, read_yaml
-from tasks.scoring.published import paper_of
-from tasks.text.tables import escape
-
 from docs.generate import demo
 from docs.generate.catalogue_benchmarks import benchmark_text
 from docs.generate.catalogue_datasets import dataset_text
@@ -15,6 +11,9 @@ from docs.generate.catalogue_examples import Bundled, is_bundled
 from docs.generate.catalogue_markdown import benchmark_page, dataset_page, join, link, rows_table, task_page, toctree
 from docs.generate.catalogue_places import Catalogue, read_catalogue
 from docs.generate.catalogue_tasks import task_text
+from schemas.json_yaml import read_text, read_yaml
+from tasks.scoring.published import paper_of
+from tasks.text.tables import escape
 
 HERE = Path(__file__).parent
 INDEX = "benchmarks/index.md"
@@ -35,13 +34,14 @@ def write_pages(folder: Path) -> None:
         if is_bundled(spec) and catalogue.of_dataset(name)
     }
     tasks_below, datasets_below = divide(catalogue)
-    pages = {INDEX: index_text(catalogue, asks["benchmarks"])}
+    about, both = asks["benchmarks"], asks["tasks"] | asks["datasets"]
+    pages = {INDEX: index_text(catalogue, about)}
     for name in catalogue.families:
-        pages[benchmark_page(name)] = benchmark_text(catalogue, name, asks["benchmarks"], zh.get(name, {}), tasks_below[name])
+        pages[benchmark_page(name)] = benchmark_text(catalogue, name, about, zh.get(name, {}), tasks_below[name])
     for name in catalogue.tasks:
         pages[task_page(name)] = task_text(catalogue, name, asks["tasks"], asks["datasets"], datasets_below[name])
     for name in catalogue.datasets:
-        pages[dataset_page(name)] = dataset_text(catalogue, name, asks["tasks"] | asks["datasets"], bundled)
+        pages[dataset_page(name)] = dataset_text(catalogue, name, both, bundled)
     for place, text in pages.items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(text, encoding="utf-8")

@@ -1,11 +1,6 @@
-"""The page of a benchmark: what it measures, its tree with weights, settings, metrics, published scores, differences, licences."""
+"""The page of a benchmark: what it measures, its tree with weights, settings, metrics, published scores, licences."""
 
 from collections.abc import Iterator, Mapping
-
-from schemas.blueprint import Blueprint
-from tasks.solvers.registry import SOLVERS, is_optional
-from tasks.text.number_format import counted, listed
-from tasks.text.tables import escape
 
 from docs.generate.catalogue_markdown import (
     benchmark_page,
@@ -23,6 +18,10 @@ from docs.generate.catalogue_markdown import (
 )
 from docs.generate.catalogue_places import Catalogue, Place
 from docs.generate.catalogue_published import paper_with, table_part
+from schemas.blueprint import Blueprint
+from tasks.solvers.registry import SOLVERS, is_optional
+from tasks.text.number_format import counted, listed
+from tasks.text.tables import escape
 
 PAGES = {"longemotion": "longemotion.md", "esc-eval": "esc-eval.md", "attunebench": "attunebench.md"}
 """Pages of ours that say more of a benchmark."""
@@ -81,7 +80,8 @@ def more_lines(name: str, page: str) -> Iterator[str]:
     """Yield links to what is said elsewhere."""
     if name in PAGES:
         yield f"{link('The page of this benchmark', PAGES[name], page)} has its options, layers and departures in full."
-    yield f"{link('Methodology', 'methodology.md', page)} has every formula; {link('a run to click through', 'benchmarks/demo.md', page)} shows report and leaderboard."
+    demo = link("A run to click through", "benchmarks/demo.md", page)
+    yield f"{link('Methodology', 'methodology.md', page)} has every formula. {demo} shows a report and a leaderboard."
 
 
 def command(blueprint: Blueprint) -> str:
@@ -144,7 +144,14 @@ def tree_part(places: list[Place], page: str) -> str:
             )
         )
         above = (path, task)
-    heads = ("Abilities", "Task (level)", "Dataset", ">Weight in its task", ">Share of its main ability, %", ">Share of the total, %")
+    heads = (
+        "Abilities",
+        "Task (level)",
+        "Dataset",
+        ">Weight in its task",
+        ">Share of its main ability, %",
+        ">Share of the total, %",
+    )
     return rows_table(heads, rows)
 
 
@@ -154,8 +161,8 @@ def total_part(blueprint: Blueprint, page: str) -> Iterator[str]:
     mains = [ability for ability in blueprint.abilities if ability.evaluated and ability.id != gate]
     weights = ", ".join(f"{escape(ability.title)} {ability.weight:g}" for ability in mains)
     yield (
-        "A dataset is the weighted mean of its metrics on 0-100, a task that of its datasets, a level that of its tasks, an ability "
-        f"that of its levels, and the total that of the main abilities: {weights}."
+        "A dataset is the weighted mean of its metrics on 0-100, a task that of its datasets, a level that of its tasks, an "
+        f"ability that of its levels, and the total that of the main abilities: {weights}."
     )
     if len(blueprint.level_rules) > 1:
         rows = [[rule.weights.get(level) for level in ("low", "medium", "high")] for rule in blueprint.level_rules]
@@ -178,9 +185,7 @@ def total_part(blueprint: Blueprint, page: str) -> Iterator[str]:
 def metrics_part(places: list[Place], page: str) -> str:
     """Return the metrics with the number of datasets that each is of."""
     names = dict.fromkeys(spec.metric for place in places for spec in place.metrics)
-    rows = [
-        (metric_link(name, page), metric_words(name), *_uses(places, name)) for name in names
-    ]
+    rows = [(metric_link(name, page), metric_words(name), *_uses(places, name)) for name in names]
     return rows_table(("Metric", "What it is", ">Datasets it counts in", ">Shown only in"), rows)
 
 

@@ -2,19 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from schemas.blueprint import Blueprint, MetricSpec
-from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
-from schemas.metrics import METRICS
-from schemas.usage import TESTED
-from tasks.judging.rubrics import load_rubric
-from tasks.runs.baselines import measure_baselines
-from tasks.scoring.published import paper_of
-from tasks.solvers.state import Call
-from tasks.sources.locating import sources
-from tasks.text.number_format import counted
-from tasks.text.tables import escape
-
-from docs.generate.catalogue_examples import Bundled, first_annotation, gold_lines, is_bundled, right_answer
+from docs.generate.catalogue_examples import Bundled, first_annotation, gold_lines, right_answer
 from docs.generate.catalogue_markdown import (
     benchmark_page,
     block,
@@ -30,6 +18,16 @@ from docs.generate.catalogue_markdown import (
 )
 from docs.generate.catalogue_places import Catalogue, Place
 from docs.generate.catalogue_published import paper_with, printed_part
+from schemas.blueprint import MetricSpec
+from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
+from schemas.usage import TESTED
+from tasks.judging.rubrics import load_rubric
+from tasks.runs.baselines import measure_baselines
+from tasks.scoring.published import paper_of
+from tasks.solvers.state import Call
+from tasks.sources.locating import sources
+from tasks.text.number_format import counted
+from tasks.text.tables import escape
 
 MOST_FILES = 6
 """Files that a page lists one by one; `datasets show` lists all."""
@@ -47,7 +45,7 @@ def dataset_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], bundl
     return join(
         f"# {escape(spec.title)}",
         f"{escape(asked)} Its name in commands is `{name}`.",
-        facts_part(spec, own, sibling, page),
+        facts_part(spec, own, sibling),
         "## Place and weight",
         place_part(catalogue, places, page),
         "## An example",
@@ -73,7 +71,7 @@ def siblings(catalogue: Catalogue, name: str, bundled: Mapping[str, Bundled]) ->
         yield from (bundled[place.dataset] for place in catalogue.tasks[task] if place.dataset in bundled)
 
 
-def facts_part(spec: DatasetSpec, own: Bundled | None, sibling: Bundled | None, page: str) -> str:
+def facts_part(spec: DatasetSpec, own: Bundled | None, sibling: Bundled | None) -> str:
     """Return a table of what is known in a word each."""
     example = own or sibling
     groups = [group["name"] for group in (example.row["groups"] or ())] if example else []
@@ -81,7 +79,10 @@ def facts_part(spec: DatasetSpec, own: Bundled | None, sibling: Bundled | None, 
     rows = [
         ("Question type", types),
         ("Languages", ", ".join(spec.languages)),
-        ("Rows of its files", f"{spec.expected_rows:,}" if spec.expected_rows else f"{own.built.items.height} items" if own else "not stated"),
+        (
+            "Rows of its files",
+            f"{spec.expected_rows:,}" if spec.expected_rows else f"{own.built.items.height} items" if own else "not stated",
+        ),
         ("Results by", ", ".join(["language", "part of the dataset", *(f"`{name}`" for name in groups)])),
         ("Evaluation version", spec.evaluation_version),
         ("Paper", escape(spec.paper)),
@@ -95,7 +96,15 @@ def place_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
     """Return where the dataset stands, with the items asked and its share of the total."""
     if not places:
         return "No benchmark that comes with MoodFlow asks it; a blueprint of your own can."
-    heads = ("Benchmark", "Task", "Level", ">Items asked", ">Weight in its task", ">Share of its ability, %", ">Share of the total, %")
+    heads = (
+        "Benchmark",
+        "Task",
+        "Level",
+        ">Items asked",
+        ">Weight in its task",
+        ">Share of its ability, %",
+        ">Share of the total, %",
+    )
     rows = [
         (
             link(f"`{place.blueprint.name}`", benchmark_page(catalogue.family_of(place.blueprint.name)), page),
@@ -250,9 +259,11 @@ def published_part(places: list[Place], page: str) -> str:
     """Return what each paper prints of the ability that the dataset belongs to: none prints single datasets."""
     parts: dict[str, str] = {}
     for place in places:
-        paper, table = paper_with(place.blueprint), printed_part(place.blueprint, place.path[0].id)
-        if paper and table and paper.title not in parts:
-            whole = link(f"published scores of {escape(paper.title)}", f"{benchmark_page(place.blueprint.name)}#published-scores", page)
+        paper = paper_with(place.blueprint)
+        if paper and paper.title not in parts and (table := printed_part(place.blueprint, place.path[0].id)):
+            whole = link(
+                f"published scores of {escape(paper.title)}", f"{benchmark_page(place.blueprint.name)}#published-scores", page
+            )
             share = f"Of {escape(place.path[0].title)}, to which this dataset gives {place.of_main:.1f} %"
             parts[paper.title] = f"{share} ({whole}):\n\n{table}"
     return join(*parts.values()).rstrip() or "No paper prints scores on it."
@@ -268,7 +279,10 @@ def source_part(spec: DatasetSpec) -> Iterator[str]:
     """Yield the files of a dataset and of what stands in for it, with what pins each."""
     for number, source in enumerate(sources(spec)):
         if number:
-            yield join("Used where these are not here:", bullets(escape(text) for text in source.differences if text not in spec.differences)).rstrip()
+            yield join(
+                "Used where these are not here:",
+                bullets(escape(text) for text in source.differences if text not in spec.differences),
+            ).rstrip()
         rows = [file_row(file) for file in source.files[:MOST_FILES]]
         yield rows_table(("Repository", "Revision", "File", "Pinned by"), rows)
         if (more := len(source.files) - MOST_FILES) > 0:

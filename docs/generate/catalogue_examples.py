@@ -93,7 +93,10 @@ def gold_lines(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     letters = option_letters(len(row["options"] or ()))
     if row["option_points"]:
         points = zip(letters, row["options"], row["option_points"], strict=True)
-        return [(f"{letter}, {'not counted' if earned is None else f'{earned:g} points'}", text) for letter, text, earned in points]
+        return [
+            (f"{letter}, earns {'nothing, not counted' if earned is None else f'{earned:g}'}", text)
+            for letter, text, earned in points
+        ]
     if row["options"] and row["gold_indices"]:
         return [(letters[index], row["options"][index]) for index in row["gold_indices"]]
     names = QUESTION_TYPES[row["question_type"]].reference_names

@@ -3,15 +3,16 @@
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from statistics import median
 
+from docs.generate.catalogue_markdown import bullets, join, rows_table
 from schemas.blueprint import Blueprint
 from schemas.paper import Paper
-from tasks.scoring.published import as_table, paper_of, published_of
+from tasks.scoring.blueprints import load_blueprint
+from tasks.scoring.published import PublishedTable, as_table, paper_of, published_of
 from tasks.solvers.registry import setting_title
 from tasks.text.tables import escape
-
-from docs.generate.catalogue_markdown import bullets, join, rows_table
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def printed_of(blueprint: Blueprint, ability: str) -> Iterator[Printed]:
     """Yield what the paper of a benchmark prints of a main ability, by setting; nothing if it prints none."""
     if paper_with(blueprint) is None:
         return
-    table = as_table(published_of(blueprint))
+    table = _scores_of(blueprint.name)
     if ability not in table.wide.columns:
         return
     for setting in table.settings:
@@ -62,6 +63,11 @@ def printed_of(blueprint: Blueprint, ability: str) -> Iterator[Printed]:
         pairs = sorted(rows.iter_rows(), key=lambda pair: -pair[1])
         if pairs:
             yield Printed(setting, len(pairs), pairs[0], median(score for _, score in pairs), pairs[-1])
+
+
+@cache
+def _scores_of(blueprint: str) -> PublishedTable:
+    return as_table(published_of(load_blueprint(blueprint)))
 
 
 def printed_part(blueprint: Blueprint, ability: str) -> str | None:

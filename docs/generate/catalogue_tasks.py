@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-from tasks.text.tables import escape
-
 from docs.generate.catalogue_markdown import (
     benchmark_page,
     dataset_page,
@@ -15,6 +13,7 @@ from docs.generate.catalogue_markdown import (
     toctree,
 )
 from docs.generate.catalogue_places import Catalogue, Place
+from tasks.text.tables import escape
 
 
 def task_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], datasets: Mapping[str, str], chapters: list[str]) -> str:
