@@ -32,6 +32,9 @@ from tasks.text.tables import escape
 MOST_FILES = 6
 """Files that a page lists one by one; `datasets show` lists all."""
 
+ORPHAN = "---\norphan: true\n---"
+"""Keeps the page out of the sidebar, which is computed for each page anew: 134 entries more would double the time of a build."""
+
 LONG = 2_500
 """Characters of a prompt that is folded."""
 
@@ -43,6 +46,8 @@ def dataset_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], bundl
     asked = asks.get(name) or asks[places[0].task.id]
     sibling = None if own else next(iter(siblings(catalogue, name, bundled)), None)
     return join(
+        ORPHAN,
+        trail_part(catalogue, places, page),
         f"# {escape(spec.title)}",
         f"{escape(asked)} Its name in commands is `{name}`.",
         facts_part(spec, own, sibling),
@@ -63,6 +68,16 @@ def dataset_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], bundl
         "Find or fetch the files, verify and read them, and see which scores they allow:",
         block(f"moodflow datasets check {name}", "console"),
     )
+
+
+def trail_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
+    """Return the way to the page from the overview, in place of the sidebar's."""
+    steps = [link("Benchmarks", "benchmarks/index.md", page)]
+    if places:
+        family = catalogue.family_of(places[0].blueprint.name)
+        steps.append(link(escape(catalogue.blueprints[family].title), benchmark_page(family), page))
+        steps.append(link(escape(places[0].task.title), task_page(places[0].task.id), page))
+    return " › ".join(steps)
 
 
 def siblings(catalogue: Catalogue, name: str, bundled: Mapping[str, Bundled]) -> Iterator[Bundled]:
@@ -252,7 +267,8 @@ def measured_part(own: Bundled) -> Iterator[str]:
     for method in own.blueprint.datasets[own.spec.id].methods:
         for spec in method.metrics:
             if majority := measure_baselines(own.built.items, spec.metric).majority:
-                yield f"Always the most frequent right label, {escape(majority.label)}: {100 * majority.share:.2f} of `{spec.metric}`."
+                label = escape(majority.label)
+                yield f"Always the most frequent right label, {label}: {100 * majority.share:.2f} of `{spec.metric}`."
 
 
 def published_part(places: list[Place], page: str) -> str:
