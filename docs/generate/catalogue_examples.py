@@ -70,7 +70,7 @@ class Bundled:
         item, context = next(sample for sample in samples if sample.item_id == self.row["item_id"]).build()
         solver = SOLVERS[self.setting]
         options = SolverOptions(self.setting, own=solver.read_options({}))
-        roles = {role: _never_called(role) for role in (TESTED, *solver.roles)}
+        roles = {role: _never_called(role) for role in (TESTED, *(solver.roles.keys() - solver.optional))}
         asked = AskedItem(self.row["item_id"], item, context)
         return asyncio.run(solver.solve(asked, options, SolverResources(roles), 0)).calls
 
