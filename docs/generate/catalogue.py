@@ -64,8 +64,8 @@ def index_text(catalogue: Catalogue, about: Mapping[str, str]) -> str:
     """Return the overview: benchmarks, then all datasets."""
     return join(
         "# Benchmarks",
-        "What each benchmark measures, down to the datasets, with weights, metrics, published scores and licences. All pages below "
-        "are made of the blueprints and the catalogue, so they say what the program does.",
+        "What each benchmark measures, down to the datasets, with weights, metrics, published scores and licences. All pages "
+        "below are made of the blueprints and the catalogue, so they say what the program does.",
         rows_table(
             ("Benchmark", "What it measures", ">Tasks", ">Datasets", "Published scores"),
             [benchmark_row(catalogue, name, about) for name in catalogue.families],

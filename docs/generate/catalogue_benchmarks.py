@@ -171,8 +171,8 @@ def total_part(blueprint: Blueprint, page: str) -> Iterator[str]:
     if blueprint.gate:
         title = next(ability.title for ability in blueprint.abilities if ability.id == gate)
         yield (
-            f"*Gate*: {escape(title)} is in no total. Below {blueprint.gate.threshold:g} the total is 0 and the model has no rank "
-            "(one-vote veto)."
+            f"*Gate*: {escape(title)} is in no total. Below {blueprint.gate.threshold:g} the total is 0 and the model has no "
+            "rank (one-vote veto)."
         )
     else:
         yield "There is no gate."

@@ -58,7 +58,7 @@ def dataset_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], bundl
         "## Scores",
         *scores_part(places, own, page),
         "## Published scores",
-        published_part(places, page),
+        published_part(catalogue, places, page),
         "## What differs from the paper",
         bullets(map(escape, spec.differences)) or "Nothing that the catalogue knows of.",
         *ambiguous_part(spec),
@@ -271,15 +271,14 @@ def measured_part(own: Bundled) -> Iterator[str]:
                 yield f"Always the most frequent right label, {label}: {100 * majority.share:.2f} of `{spec.metric}`."
 
 
-def published_part(places: list[Place], page: str) -> str:
+def published_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
     """Return what each paper prints of the ability that the dataset belongs to: none prints single datasets."""
     parts: dict[str, str] = {}
     for place in places:
         paper = paper_with(place.blueprint)
         if paper and paper.title not in parts and (table := printed_part(place.blueprint, place.path[0].id)):
-            whole = link(
-                f"published scores of {escape(paper.title)}", f"{benchmark_page(place.blueprint.name)}#published-scores", page
-            )
+            target = f"{benchmark_page(catalogue.family_of(place.blueprint.name))}#published-scores"
+            whole = link(f"published scores of {escape(paper.title)}", target, page)
             share = f"Of {escape(place.path[0].title)}, to which this dataset gives {place.of_main:.1f} %"
             parts[paper.title] = f"{share} ({whole}):\n\n{table}"
     return join(*parts.values()).rstrip() or "No paper prints scores on it."

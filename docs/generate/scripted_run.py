@@ -6,11 +6,11 @@ otherwise; one of them judges. No weights, no network.
 
 import json
 import os
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 from tasks.scoring.blueprints import load_blueprint
@@ -21,8 +21,8 @@ BENCHMARK, JUDGE = "moodbench-mini", "judge"
 Command = Callable[[list[str]], None]
 """The command `moodflow`, from its arguments."""
 
-SHOWN, ITEMS, WRONG_ROWS = (90, 70, 40), 4, 60
-"""Models of the run to click through, items of each dataset, and wrong rows that have a page."""
+SHOWN = (90, 70, 40)
+"""Models of the run to click through."""
 
 
 def reply_in_part(quality: int, good: Policy, bad: Policy, messages: list[dict[str, str]]) -> str:
@@ -31,9 +31,9 @@ def reply_in_part(quality: int, good: Policy, bad: Policy, messages: list[dict[s
     return (good if drawn < quality else bad)(messages)
 
 
-def run_models(folder: Path, qualities: Sequence[int], *options: str) -> Command:
+def run_models(folder: Path, qualities: Sequence[int], benchmark: str = BENCHMARK) -> Command:
     """Run the models into the lake `folder / "lake"`, and return the command, which has no Prefect but this run's."""
-    os.environ["PREFECT_HOME"] = str(folder / "prefect")
+    os.environ["PREFECT_HOME"] = str((folder / "prefect").absolute())
     from flows.commands.app import app  # noqa: PLC0415  reads the variable
 
     command: Command = partial(app, standalone_mode=False)
@@ -44,18 +44,42 @@ def run_models(folder: Path, qualities: Sequence[int], *options: str) -> Command
         entries = [{"name": name, "base_url": url} for name, url in urls.items()]
         config = folder / "models.json"
         config.write_text(json.dumps({"models": entries[:-1], "roles": {JUDGE: entries[-1]}}), encoding="utf-8")
-        command(["run", BENCHMARK, "--config", str(config), "--lake", str(folder / "lake"), *options])
+        command(["run", benchmark, "--config", str(config), "--lake", str(folder / "lake")])
     return command
 
 
-def write_demo(folder: Path, pages: Path) -> None:
-    """Run the models of the run to click through in a folder, and write its report and leaderboard as `pages`."""
-    command, lake = run_models(folder, SHOWN, "--sample", str(ITEMS)), folder / "lake"
+def short_blueprint() -> dict[str, Any]:
+    """Return the benchmark with the first task of each sub-ability alone: what takes time is the number of datasets."""
+    blueprint = load_blueprint(BENCHMARK).model_dump(mode="json", exclude_defaults=True)
+    kept = [name for ability in blueprint["abilities"] for name in shorten(ability)]
+    datasets = {name: blueprint["datasets"][name] for name in kept}
+    return blueprint | {"name": "moodbench-demo", "title": "MoodBench 1.0, a few bundled items", "datasets": datasets}
+
+
+def shorten(ability: dict[str, Any]) -> list[str]:
+    """Leave one task in each ability that has any; return the datasets that are left."""
+    if "tasks" in ability:
+        ability["tasks"] = ability["tasks"][:1]
+        return [dataset["id"] for task in ability["tasks"] for dataset in task["datasets"]]
+    return [name for child in ability.get("children", ()) for name in shorten(child)]
+
+
+def write_demo() -> None:
+    """Run the models of the run to click through in the current folder, and write its pages below `pages`.
+
+    Paths are relative, since the pages print commands with them.
+    """
+    blueprint, pages = Path("moodbench-demo.yaml"), Path("pages")
+    blueprint.write_text(json.dumps(short_blueprint()), encoding="utf-8")
+    command = run_models(Path(), SHOWN, str(blueprint))
     pages.mkdir()
-    (report,) = lake.glob("runs/*/report.html")
+    (report,) = Path("lake").glob("runs/*/report.html")
     (pages / "report.html").write_bytes(report.read_bytes())
-    command(["leaderboard", BENCHMARK, "--html", str(pages / "leaderboard.html"), "--lake", str(lake)])
+    leaderboard = pages / "leaderboard.html"
+    command(["leaderboard", str(blueprint), "--html", str(leaderboard), "--lake", "lake"])
+    linked = leaderboard.read_text(encoding="utf-8").replace(f"../{report.as_posix()}", "report.html")
+    leaderboard.write_text(linked, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write_demo(Path(sys.argv[1]), Path(sys.argv[2]))
+    write_demo()
