@@ -23,6 +23,7 @@ html_theme = "furo"
 html_theme_options = {"top_of_page_buttons": ["view"]}
 html_title = f"MoodFlow {release}"
 html_static_path = ["static"]
+html_css_files = ["tables.css"]
 html_js_files = [("access.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sphinx = False
