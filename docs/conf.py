@@ -2,6 +2,7 @@
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
@@ -30,7 +31,14 @@ html_use_index = False
 exclude_patterns = ["_extra"]
 
 
+def fold_sidebar(_app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
+    """Leave out of a page's sidebar what stands below other pages: hundreds of datasets, on hundreds of pages."""
+    whole = context["toctree"]
+    context["toctree"] = lambda **options: whole(**options | {"collapse": True})
+
+
 def setup(app: Sphinx) -> None:
     """Show as plain text what Pygments has no words for. What draws a diagram is a script from elsewhere."""
     for name in ("csv", "mermaid", "rooms"):
         app.add_lexer(name, TextLexer)
+    app.connect("html-page-context", fold_sidebar, priority=400)  # before furo asks for it
