@@ -24,6 +24,7 @@ from schemas.item import Item
 from schemas.lineage import RunManifest
 from schemas.metrics import METRICS
 from schemas.question_types import QUESTION_TYPES
+from schemas.tables.comparisons import HumanRatings
 from schemas.tables.layers import LAYERS
 from schemas.tables.results import Results
 from schemas.tables.runs import BlueprintParts, Partitions
@@ -137,6 +138,7 @@ def test_every_layer_and_column_has_anchor(pages: Pages) -> None:
         ("failures.md", [*FAILURES, *(f"remark {remark}" for remark in REMARKS), *ITEM_STATUSES]),
         ("registries.md", [f"benchmark {field.name}" for field in fields(Benchmark)]),
         ("files/items.md", [f"item {name}" for name in Item.model_fields]),
+        ("files/ratings.md", [f"ratings {name}" for name in HumanRatings.columns()]),
         ("python.md", [f"moodflow {name}" for name in ("evaluate", "run", "runs")]),
         ("python.md", [f"Run {name}" for name in vars(moodflow.Run) if not name.startswith("_")]),
     ],
