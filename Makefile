@@ -1,6 +1,7 @@
 # make demo   the main job on a model that comes with the install
 # make test   every test that CI runs
 # make check  format, lint, types, tests: what CI runs
+# make docs   the documentation as a site, in build/site; a wheel built afterwards has it
 # make pictures  the pictures of README and docs, from a run of scripted models
 # Each target creates .venv and installs into it when needed.
 
@@ -14,7 +15,7 @@ STAMP := $(VENV)/.installed
 # Tests start many processes, each of which would compile the project anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long check format lint types install benchmark pictures
+.PHONY: demo test test-long check format lint types install benchmark docs pictures
 
 install: $(STAMP)
 
@@ -51,6 +52,9 @@ check: lint types test
 benchmark: $(STAMP)
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/inference.py
+
+docs: $(STAMP)
+	PYTHONPATH=. $(BIN)/python -m docs.generate
 
 pictures: $(STAMP)
 	PYTHONPATH=. $(BIN)/python docs/images/make.py

@@ -1,0 +1,146 @@
+"""Put the source tree of the site together: pages of the repository, and pages that generators write.
+
+A generator is a module beside this one with `write(folder: Path) -> None`. `folder` is the root of the tree, so that worker and
+reader see one layout: `reference.write` makes `folder / "reference" / "index.md"` and its neighbours, `catalogue.write` the same
+below `folder / "benchmarks"`.
+
+* Each folder of pages has an `index.md` (in the repository: `README.md`), which is in the sidebar. The pages beside it and the
+  `index.md` one level below it follow as its chapters, by name. A page that has a toctree of its own keeps it.
+* `docs/README.md` is the first page. Its headings are the parts of the sidebar, and the links below a heading are the pages of
+  that part. `index.md` of a generator stands at the end of the part that `GENERATED` names.
+* A generated page links to other pages by their place in the tree (`../methodology.md`), and to files of the repository by
+  `link_to_file`.
+* What lies in `folder / "_extra"` is copied to the root of the site as it is, such as finished HTML. A page links to it by
+  `<a href="...">`.
+"""
+
+import os
+import re
+import shutil
+from importlib import import_module
+from importlib.util import find_spec
+from os.path import relpath
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+REPOSITORY = os.environ.get("SITE_REPOSITORY", "").rstrip("/")
+"""Where the repository can be read, such as `https://github.com/owner/name/blob/main`; without it, its files are only named."""
+
+OUTSIDE = {
+    "README.md": "readme.md",
+    "README.zh.md": "readme.zh.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "parquet/README.md": "the-lake.md",
+    "benchmarks/README.md": "measurements.md",
+    "data/bundled/README.md": "items.md",
+}
+"""Pages that lie outside docs/, and their places on the site."""
+
+GENERATED = {"reference": ("reference", "Reference"), "catalogue": ("benchmarks", "Benchmarks")}
+"""Generators: the folder of their pages, and the heading of docs/README.md below which that stands in the sidebar."""
+
+FENCE = re.compile(r"^```.*?^```$", flags=re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"(?P<image>!?)\[(?P<label>[^\]]*)\]\((?P<target>[^)\s]+)\)")
+GENERATED_PAGE = re.compile(r"`moodflow docs (?P<page>reference/[a-z/-]+)`")
+"""How a page of the repository, where nothing generated is, names a page that is."""
+
+HEADING = re.compile(r"^## +(.+?) *$", flags=re.MULTILINE)
+
+
+def page_places() -> dict[str, str]:
+    """Return the pages of the repository and their places in the tree, as POSIX paths."""
+    inside = {page.relative_to(ROOT).as_posix(): page.relative_to(ROOT / "docs") for page in (ROOT / "docs").rglob("*.md")}
+    places = {
+        page: (place.parent / "index.md" if place.name == "README.md" else place).as_posix() for page, place in inside.items()
+    }
+    return OUTSIDE | dict(sorted(places.items()))
+
+
+def write_tree(folder: Path) -> dict[str, list[str]]:
+    """Write the tree anew, `folder` being emptied first, and return the parts of the sidebar: their pages, without chapters."""
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "_extra").mkdir(parents=True)
+    shutil.copytree(ROOT / "docs" / "images", folder / "images", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    places = page_places()
+    for page, place in places.items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_text(site_text(page, places), encoding="utf-8")
+    generators = [name for name in GENERATED if find_spec(f"docs.generate.{name}")]
+    for name in generators:
+        import_module(f"docs.generate.{name}").write(folder)
+    parts = add_parts(folder, {heading: place for place, heading in (GENERATED[name] for name in generators)})
+    for index in folder.rglob("*/index.md"):
+        add_chapters(index)
+    return parts
+
+
+def site_text(page: str, places: dict[str, str]) -> str:
+    """Return the text of a page of the repository, its links as they must be on the site."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+
+    def relink(found: re.Match[str]) -> str:
+        return site_link(found, page, places)
+
+    def link_generated(found: re.Match[str]) -> str:
+        return f"[{found[0]}]({relpath(found['page'], Path(places[page]).parent)}.md)"
+
+    parts = [GENERATED_PAGE.sub(link_generated, LINK.sub(relink, part)) for part in FENCE.split(text)]
+    fences = [*FENCE.findall(text), ""]
+    return "".join(part + fence for part, fence in zip(parts, fences, strict=True))
+
+
+def site_link(found: re.Match[str], page: str, places: dict[str, str]) -> str:
+    """Return a link of a page in the repository as a link on the site."""
+    path, hash_sign, anchor = found["target"].partition("#")
+    if not path or re.match(r"[a-z]+:", path):
+        return found[0]
+    target = relpath((ROOT / page).parent / path, ROOT)
+    place = places.get(target) or places.get(f"{target}/README.md")
+    if found["image"]:
+        place = relpath(target, "docs")
+    if place is None:
+        return link_to_file(found["label"], target)
+    return f"{found['image']}[{found['label']}]({relpath(place, Path(places[page]).parent)}{hash_sign}{anchor})"
+
+
+def link_to_file(label: str, path: str) -> str:
+    """Return Markdown that leads to a file or folder of the repository, or names it if the repository has no known address."""
+    if REPOSITORY:
+        return f"[{label}]({REPOSITORY}/{path})"
+    return f"`{path}`" if label.strip("`") == path else f"{label} (`{path}`)"
+
+
+def add_parts(folder: Path, generated: dict[str, str]) -> dict[str, list[str]]:
+    """Append to the first page one toctree per heading, and return the pages of each.
+
+    They are the pages that the links below the heading lead to, and what is generated for it.
+    """
+    index = folder / "index.md"
+    text = index.read_text(encoding="utf-8")
+    headings, bodies = HEADING.findall(text), HEADING.split(text)[2::2]
+    parts: dict[str, list[str]] = {}
+    for heading, body in zip(headings, bodies, strict=True):
+        links = [found["target"].partition("#")[0] for found in LINK.finditer(body)]
+        own = [f"{generated[heading]}/index.md"] if heading in generated else []
+        listed = {page for pages in parts.values() for page in pages}
+        parts[heading] = [page for page in dict.fromkeys([*links, *own]) if page not in listed]
+        text += toctree([page.removesuffix(".md") for page in parts[heading]], heading)
+    index.write_text(text, encoding="utf-8")
+    return parts
+
+
+def add_chapters(index: Path) -> None:
+    """Append to the first page of a folder a toctree of the others, unless it has one."""
+    text = index.read_text(encoding="utf-8")
+    pages = [page for page in (*index.parent.glob("*.md"), *index.parent.glob("*/index.md")) if page != index]
+    if pages and "{toctree}" not in text:
+        names = sorted(page.relative_to(index.parent).as_posix().removesuffix(".md") for page in pages)
+        index.write_text(text + toctree(names), encoding="utf-8")
+
+
+def toctree(pages: list[str], caption: str = "") -> str:
+    """Return the directive that puts pages into the sidebar, and nothing on the page itself."""
+    options = [":hidden:", *([f":caption: {caption}"] if caption else [])]
+    return "\n".join(["", "```{toctree}", *options, "", *pages, "```", ""])
