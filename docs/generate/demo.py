@@ -23,6 +23,9 @@ MADE_FROM = (
 )
 """Files and folders that the pages are made from."""
 
+ALONE = {"PYTHONPATH": str(ROOT), "NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"}
+"""The run finds our packages, and asks servers of this machine only, which no proxy reaches."""
+
 PAGES = {
     "report.html": (
         "Report",
@@ -58,7 +61,7 @@ def make_pages() -> Path:
         # Apart: the run needs a Prefect of its own, which is named before Prefect is imported.
         command = [sys.executable, "-m", "docs.generate.scripted_run"]
         done = subprocess.run(  # noqa: S603  our own module
-            command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
+            command, cwd=folder, env={**os.environ, **ALONE}, capture_output=True, text=True, check=False
         )
         if done.returncode:
             raise SystemExit(f"the run to click through cannot be made\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
