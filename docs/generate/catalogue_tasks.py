@@ -7,16 +7,17 @@ from docs.generate.catalogue_markdown import (
     dataset_page,
     join,
     link,
-    metric_link,
+    reference_link,
     rows_table,
     task_page,
+    toctree,
 )
 from docs.generate.catalogue_places import Catalogue, Place
 from tasks.text.tables import escape
 
 
-def task_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], datasets: Mapping[str, str]) -> str:
-    """Return the page of a task. `asks`: by task, `datasets`: by dataset."""
+def task_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], datasets: Mapping[str, str], chapters: list[str]) -> str:
+    """Return the page of a task. `asks`: by task, `datasets`: by dataset; `chapters`: datasets below it in the sidebar."""
     places, page = catalogue.tasks[name], task_page(name)
     return join(
         f"# {escape(places[0].task.title)}",
@@ -32,6 +33,7 @@ def task_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], datasets
             ("Dataset", "What it asks", "Metrics that count", "Benchmarks"),
             [dataset_row(catalogue, alike, datasets.get(id_) or asks[name], page) for id_, alike in by_dataset(places).items()],
         ),
+        toctree(f"../datasets/{dataset}" for dataset in chapters) if chapters else None,
     )
 
 
@@ -68,10 +70,10 @@ def place_row(catalogue: Catalogue, places: list[Place], page: str) -> tuple[obj
 def dataset_row(catalogue: Catalogue, places: list[Place], asks: str, page: str) -> tuple[str, ...]:
     """Return the row of a dataset."""
     name = places[0].dataset
-    metrics = dict.fromkeys(metric_link(spec.metric, page) for place in places for spec in place.metrics if spec.weight)
+    names = dict.fromkeys(spec.metric for place in places for spec in place.metrics if spec.weight)
     return (
         link(escape(catalogue.datasets[name].title), dataset_page(name), page),
         escape(asks),
-        ", ".join(metrics),
+        ", ".join(reference_link("metric", metric, page) for metric in names),
         ", ".join(f"`{place.blueprint.name}`" for place in places),
     )

@@ -10,8 +10,11 @@ import pytest
 from docs.generate.catalogue import read_asks, write_pages
 from docs.generate.catalogue_examples import is_bundled
 from docs.generate.catalogue_places import Catalogue, read_catalogue
+from docs.generate.scripted_run import short_blueprint
+from schemas.dataset import PinnedFile
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
+from tasks.scoring.blueprints import load_blueprint
 from tasks.text.tables import escape
 from tests.docs.pages import LINK, ROOT
 
@@ -62,7 +65,7 @@ def test_dataset_has_licence_metrics_and_sources(site: Path, catalogue: Catalogu
         text = dataset_text(site, name)
         wanted = [escape(spec.licence), f"moodflow datasets check {name}", *map(escape, spec.differences)]
         wanted += [f"metrics.md#{metric.metric})" for place in catalogue.of_dataset(name) for metric in place.metrics]
-        wanted += [file.sha256 for file in spec.files[:6] if (sha256 := getattr(file, "sha256", None)) and sha256]
+        wanted += [file.sha256 for file in spec.files[:6] if isinstance(file, PinnedFile) and file.sha256]
         assert [part for part in wanted if part not in text] == [], name
 
 
@@ -73,7 +76,7 @@ def test_example_has_gold_of_the_item(site: Path, catalogue: Catalogue) -> None:
         text = dataset_text(site, name)
         lines = (DATA_FOLDER / "bundled" / f"{name.removeprefix(READ_AS_ITEMS)}.jsonl").read_text(encoding="utf-8").splitlines()
         items = {item["item_id"]: item for item in map(json.loads, lines)}
-        item = items[re.search(r"^Item `(.+?)`", text, flags=re.MULTILINE)[1]]
+        item = items[re.findall(r"^Item `(.+?)`", text, flags=re.MULTILINE)[0]]
         assert item["question"] in text
         gold = re.findall(
             r"^\* \*\*(.+?)\*\*: (.+)$", text.partition("### Gold")[2].partition("## Scores")[0], flags=re.MULTILINE
@@ -126,3 +129,13 @@ def test_links_between_pages_lead_to_pages(site: Path) -> None:
         if site in (file := (page.parent / target).resolve()).parents and file.name != "demo.md" and not file.is_file()
     ]
     assert dead == []
+
+
+def test_run_to_click_through_has_gate_and_total(tmp_path: Path) -> None:
+    """One task in two of the sub-abilities of each ability; Companionship has only one."""
+    file = tmp_path / "moodbench-demo.yaml"
+    file.write_text(json.dumps(short_blueprint()), encoding="utf-8")
+    blueprint = load_blueprint(file)
+    mains = [(main.id, len(main.dataset_ids)) for main in blueprint.abilities if main.evaluated]
+    assert mains == [("values_safety", 2), ("foundational", 2), ("emotional", 2), ("companionship", 1)]
+    assert blueprint.gate == load_blueprint("moodbench-mini").gate
