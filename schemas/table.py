@@ -42,7 +42,7 @@ class Cell(NamedTuple):
 
     `note`: in small print below it. `mark`: it is the best of its row or column, the second, or the lowest, in a column also what
     lies within a point of best and lowest; or a difference that chance hardly explains. `interval`: of the value, written as its
-    column is. `href`: where a page leads from it.
+    column is. `href`: where a page leads from it. `language`: of a text that is not ours.
     """
 
     value: "Value"
@@ -50,6 +50,7 @@ class Cell(NamedTuple):
     mark: Literal["best", "second", "lowest", "clear"] | None = None
     interval: Interval | None = None
     href: str = ""
+    language: str = ""
 
 
 Value = str | bool | int | float | Interval | Part | Cell | None

@@ -38,6 +38,7 @@ COMMANDS = {
         EVALUATE,
     ),
     "runs": ("runs", "List runs, show one, rewrite its report, have people rate its answers.", LOOK),
+    "view": ("view", "Show runs in a browser, from the leaderboard down to every reply, until Ctrl-C.", LOOK),
     "explain": ("explain", "Explain a score of a run, down to the items, replies and prompts behind it.", LOOK),
     "leaderboard": ("leaderboard", "Rank the models of a benchmark.", LOOK),
     "figure": ("figure", "Write a figure of a run or a leaderboard as a picture for a slide or a paper.", LOOK),

@@ -16,7 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Literal
 
-from schemas.errors import EndpointError
+from schemas.addresses import is_loopback
+from schemas.errors import EndpointError, UsageError
 from tasks.lake.local_state import states_folder
 
 PROGRAM = Path(__file__).with_name("server_process.py")
@@ -143,6 +144,29 @@ class LocalServer:
             self._process.kill()
         self._process.communicate()
         self._log.close()
+
+
+def listen(host: str, port: int, option: str) -> socket.socket:
+    """Open a listening socket on a loopback address; port 0 is any free one, `option` names it in errors."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        if not is_loopback(str(address[0])):
+            raise UsageError(
+                "moodflow listens on local addresses only, because it speaks plain HTTP",
+                where="--host",
+                expected="127.0.0.1, ::1 or localhost",
+                got=host,
+                next_step="from elsewhere: ssh -L 4200:127.0.0.1:4200 THIS-MACHINE; for several people: compose.yaml",
+            )
+        return socket.create_server(address[:2], family=family, backlog=128)
+    except (OSError, OverflowError) as error:
+        raise UsageError(
+            f"port {port} cannot be used",
+            where=f"{option} {port}",
+            expected="a free port between 1024 and 65535, or 0 for any",
+            got=str(error),
+            next_step=f"stop the program that uses it, or choose another with {option}",
+        ) from error
 
 
 def origin_of(listening: socket.socket) -> str:

@@ -1,6 +1,6 @@
-"""Pages of the report server that no run has written: what its lakes hold, and the leaderboard of each benchmark."""
+"""Pages of the report server about lakes: what they hold, and the leaderboard of each benchmark."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import inf
@@ -17,10 +17,11 @@ from tasks.lake.run_index import Stamp
 from tasks.lake.seal import REPORT
 from tasks.leaderboard.across_models import compare_models
 from tasks.leaderboard.history import stored_leaderboard
-from tasks.leaderboard.ranking import LeaderboardData, rank_stored_systems
+from tasks.leaderboard.ranking import rank_stored_systems
 from tasks.reporting.content.verdicts import TOTAL_COLUMNS, interval_cell, state_said, total_cell
 from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.page import make_environment, render_leaderboard
+from tasks.reporting.view.addresses import Address, served
 from tasks.runs.run_list import describe_runs
 from tasks.runs.sections import Block, Section
 from tasks.solvers.registry import setting_title
@@ -41,9 +42,10 @@ def stamp_lakes(*lakes: Folder) -> Stamps:
 
 
 @lru_cache(maxsize=4)
-def first_page(lakes: tuple[Folder, ...], stamps: Stamps) -> str:
-    """Return the page about these lakes."""
-    sections = [section for number, lake in enumerate(lakes) for section in _describe_lake(number, lake, several=len(lakes) > 1)]
+def first_page(lakes: tuple[Folder, ...], stamps: Stamps, named: tuple[str, ...] = ()) -> str:
+    """Return the page about these lakes. `named`: runs that it is about; none = all."""
+    several = len(lakes) > 1
+    sections = [section for number, lake in enumerate(lakes) for section in _describe_lake(number, lake, named, several=several)]
     page = make_environment().get_template("index.html.jinja")
     # Leaderboards of many benchmarks are not folded as a long table of a report is.
     return page.render(lakes=lakes, n_runs=len(stamps), sections=sections, colours=COLOURS, most_rows=inf)
@@ -54,19 +56,16 @@ def leaderboard_page(lake: Folder, benchmark: str, stamps: Stamps) -> str:  # no
     """Return the leaderboard of a benchmark; UsageError or BlueprintError: the lake has no run of it."""
     ranked = rank_stored_systems(benchmark, lake, (), CORRECTED)
     data = stored_leaderboard(lake, ranked, Path())
-    return render_leaderboard(replace(data, links=_links(data)), compare_models(ranked, lake))
+    pages = {run.run: served(Address("run", run.run)) for run in data.manifests}
+    return render_leaderboard(replace(data, links=pages), compare_models(ranked, lake))
 
 
-def _links(data: LeaderboardData) -> dict[str, str]:
-    """Return the addresses of reports, which hold under whatever name a browser has for the server."""
-    return {run.run: _report_of(run.run) for run in data.manifests if run.report}
-
-
-def _report_of(run: str) -> str:
+def report_of(run: str) -> str:
+    """Return the address of a run's report, which holds under whatever name a browser has for the server."""
     return f"/{quote(run)}/{REPORT}"
 
 
-def _describe_lake(number: int, lake: Folder, *, several: bool) -> Iterator[Section]:
+def _describe_lake(number: int, lake: Folder, named: Sequence[str], *, several: bool) -> Iterator[Section]:
     where = f" in {lake}" if several else ""
     names = list_runs(lake)
     if not names:
@@ -82,9 +81,9 @@ def _describe_lake(number: int, lake: Folder, *, several: bool) -> Iterator[Sect
     changes = Block(tables=(history,)) if history.rows else Block(words="No run changed anything.")
     yield f"history-{number}", f"History{where}", [changes]
     heads = (*columns("name", "Run", "Benchmark", "Models"), Column("Total", "score", 1), Column("Verdict", "verdict"))
-    rows = [_run_row(lake, name, runs.get(name)) for name in names]
+    rows = [_run_row(lake, name, runs.get(name)) for name in names if not named or name in named]
     newest, earlier = (
-        Table((*heads, Column("State"), Column("Started")), part, "Runs, newest first")
+        Table((*heads, *columns("text", "State", "Started", "Report")), part, "Runs, newest first")
         for part in (rows[:MOST_RUNS], rows[MOST_RUNS:])
     )
     more = [Block("Earlier runs", tables=(earlier,), folds=True)] if earlier.rows else []
@@ -99,10 +98,11 @@ def _rank(benchmark: str, lake: Folder, number: int) -> Iterator[tuple[Value, ..
         yield benchmark, None, None, f"its runs cannot be ranked here: {error.what}", "", None, None, ""
         return
     note = f"the first {MOST_MODELS} of {len(data.rows)}" if len(data.rows) > MOST_MODELS else ""
-    title, links = Cell(data.blueprint.title, note, href=f"/{LEADERBOARD}/{number}/{quote(benchmark)}"), _links(data)
+    title = Cell(data.blueprint.title, note, href=f"/{LEADERBOARD}/{number}/{quote(benchmark)}")
     for row in data.rows[:MOST_MODELS]:
         place = row.group if len(data.groups) > 1 else None, row.rank
-        system = Cell(row.model, href=links.get(row.run or "", "")), setting_title(row.setting)
+        page = Address("score", str(row.run), (("model", row.model), ("setting", row.setting)))
+        system = Cell(row.model, href=served(page)), setting_title(row.setting)
         yield title, *place, *system, total_cell(row), interval_cell(row), row.verdict
         title = title._replace(note="")
 
@@ -112,12 +112,12 @@ def _run_row(lake: Folder, name: str, run: ListedRun | None) -> tuple[Value, ...
     number = run_number(name)
     shown = name if number is None else f"#{number}"
     if run is None:
-        href = _report_of(name) if (run_folder(lake, name) / REPORT).is_file() else ""
-        return Cell(shown, f"moodflow verify {name}", href=href), "", "", None, "", DAMAGED, ""
+        report = Cell("report", href=report_of(name)) if (run_folder(lake, name) / REPORT).is_file() else ""
+        return Cell(shown, f"moodflow verify {name}"), "", "", None, "", DAMAGED, "", report
     total, verdict = (run.best.total, run.best.verdict) if run.best else (None, "")
     state = run.state if run.best else DAMAGED
-    href = _report_of(name) if run.report else ""
-    return Cell(shown, href=href), run.benchmark, ", ".join(run.models), total, verdict, state, moment(run.started_at)
+    page, report = Cell(shown, href=served(Address("run", name))), Cell("report", href=report_of(name)) if run.report else ""
+    return page, run.benchmark, ", ".join(run.models), total, verdict, state, moment(run.started_at), report
 
 
 def _history(lake: Folder, runs: Mapping[str, ListedRun]) -> Iterator[tuple[Value, ...]]:
@@ -125,4 +125,4 @@ def _history(lake: Folder, runs: Mapping[str, ListedRun]) -> Iterator[tuple[Valu
     changed = [name for name, run in runs.items() if run.state not in {"UpToDate", DAMAGED}]
     for name, change in read_all_changes(lake, changed[:MOST_CHANGES])[0].items():
         title = f"{moment(runs[name].started_at)}, {runs[name].benchmark}: {change.state}"
-        yield Cell(title, href=_report_of(name)), state_said(change)
+        yield Cell(title, href=report_of(name)), state_said(change)

@@ -12,14 +12,15 @@ from prefect.context import refresh_global_settings_context
 from prefect.settings import PREFECT_API_URL
 from pydantic import SecretStr
 
-from flows.runtime.local_server import SERVER_AUTH, LocalServer, new_login, origin_of
+from flows.runtime.local_server import SERVER_AUTH, LocalServer, listen, new_login, origin_of
 from flows.runtime.prefect_flows import log
 from flows.runtime.server_process import prefect_home
 from flows.service.deployments import check_deployment, find_config, key_addresses, read_deployments, reschedule, set_lakes
+from flows.service.login import address_with, derive_token
 from flows.service.registration import build_deployment
 from flows.service.report_server import serve_reports
 from flows.service.scheduler import ServerPlan, serve_until_signal
-from schemas.addresses import KEY_ADDRESSES, REPORTS_URL, is_loopback
+from schemas.addresses import KEY_ADDRESSES, REPORTS_URL
 from schemas.documents.serve import LoginHint, ServedDeployment, ServedSession
 from schemas.errors import UsageError
 from schemas.folders import Folder
@@ -52,51 +53,29 @@ def serve_session(options: ServeOptions, show: Callable[[ServedSession], None]) 
         _alone(home),
         listen(options.host, options.reports_port, "--reports-port") as reporting,
         listen(options.host, options.port, "--port") as listening,
-        serve_reports(reporting, lakes) as reports_url,
     ):
         given = os.environ.get(SERVER_AUTH)
         auth, login = (given, LoginHint(file=None, made=None)) if given else keep_auth(home / "moodflow-serve.password")
+        token = derive_token(auth)
         os.environ[KEY_ADDRESSES] = f"{os.environ.get(KEY_ADDRESSES, '')} {key_addresses(deployments)}".strip()
-        log("starting the Prefect server, a few seconds")
-        server = _start_server(listening, auth, reports_url, home)
         webhook = SecretStr(options.webhook) if options.webhook else None
+        with serve_reports(reporting, lakes, token, stays=True) as reports_url:
+            log("starting the Prefect server, a few seconds")
+            server = _start_server(listening, auth, reports_url, home)
 
-        def announce(ready: tuple[ServedDeployment, ...]) -> None:
-            session = ServedSession(
-                ui=server.origin,
-                api=server.api_url,
-                reports=reports_url,
-                config=str(config),
-                login=login,
-                webhook=webhook is not None,
-                deployments=ready,
-            )
-            show(session)
+            def announce(ready: tuple[ServedDeployment, ...]) -> None:
+                session = ServedSession(
+                    ui=server.origin,
+                    api=server.api_url,
+                    reports=address_with(token, reports_url),
+                    config=str(config),
+                    login=login,
+                    webhook=webhook is not None,
+                    deployments=ready,
+                )
+                show(session)
 
-        return serve_until_signal(ServerPlan(server, built, webhook, announce))
-
-
-def listen(host: str, port: int, option: str) -> socket.socket:
-    """Open a listening socket on a loopback address; port 0 is any free one, `option` names it in errors."""
-    try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        if not is_loopback(str(address[0])):
-            raise UsageError(
-                "moodflow serve accepts only local addresses, because it speaks plain HTTP",
-                where="--host",
-                expected="127.0.0.1, ::1 or localhost",
-                got=host,
-                next_step="from elsewhere: ssh -L 4200:127.0.0.1:4200 THIS-MACHINE; for several people: compose.yaml",
-            )
-        return socket.create_server(address[:2], family=family, backlog=128)
-    except (OSError, OverflowError) as error:
-        raise UsageError(
-            f"port {port} cannot be used",
-            where=f"{option} {port}",
-            expected="a free port between 1024 and 65535, or 0 for any",
-            got=str(error),
-            next_step=f"stop the program that uses it, or choose another with {option}",
-        ) from error
+            return serve_until_signal(ServerPlan(server, built, webhook, announce))
 
 
 def keep_auth(path: Path) -> tuple[str, LoginHint]:

@@ -59,6 +59,7 @@ DOCUMENTS = {
     "score": "run:StageDocument",
     "serve": "serve:ServedSession",
     "verify": "lake:Verification",
+    "view": "serve:ServedPages",
 }
 """The document of each command: its module in this package and its class, or a union of classes, imported when asked for."""
 

@@ -76,11 +76,19 @@ class ServedSession(Document):
 
     ui: str
     api: str
-    reports: str
+    reports: str = Field(description="address of the first page of the reports, with the token that lets a browser in")
     config: str = Field(description="file of the deployments")
     login: LoginHint
     webhook: bool = Field(description="one is called on a regression")
     deployments: tuple[ServedDeployment, ...]
+
+
+class ServedPages(Document):
+    """Where the pages about the runs of a lake are."""
+
+    address: str = Field(description="with the token that lets a browser in; with `--to`, the file of the first page")
+    runs: tuple[str, ...] = Field(description="that were named, by their full names; none = all of the lake")
+    lake: str
 
 
 class Automations(Document):

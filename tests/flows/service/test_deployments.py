@@ -22,7 +22,7 @@ from prefect.utilities.callables import parameter_schema
 from flows.commands.serve import read_schedules, require_address
 from flows.evaluate import Evaluation, evaluate
 from flows.refresh import refresh
-from flows.runtime.local_server import guard_settings
+from flows.runtime.local_server import guard_settings, listen
 from flows.runtime.prefect_flows import log, moodflow_flow, resolve_parameters
 from flows.service.deployments import (
     SHIPPED,
@@ -35,7 +35,7 @@ from flows.service.deployments import (
     set_lakes,
 )
 from flows.service.registration import SILENT_S, build_deployment, silent_run_automation
-from flows.service.session import keep_auth, listen
+from flows.service.session import keep_auth
 from schemas.addresses import KEY_ADDRESSES
 from schemas.documents.serve import ConcurrencyEntry, LoginHint
 from schemas.errors import UsageError
@@ -208,7 +208,7 @@ def test_a_bad_webhook_is_refused_unseen() -> None:
 
 def test_serve_listens_on_free_loopback_ports_only() -> None:
     for host in ("0.0.0.0", "8.8.8.8"):
-        with pytest.raises(UsageError, match="accepts only local addresses"):
+        with pytest.raises(UsageError, match="listens on local addresses only"):
             listen(host, 0, "--port")
     with listen("127.0.0.1", 0, "--port") as taken:
         port = taken.getsockname()[1]

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from flows.runtime.local_server import listen
 from flows.service.report_server import serve_reports
-from flows.service.session import listen
 from schemas.changes import Regression, RunChanges, SystemChanges
 from tasks.lake.manifest import write_changes
 from tests.flows.commands.test_leaderboard import store
 from tests.tasks.reporting.example_scores import totals_row
 
-ABSENT = (404, b"there is no such file\n")
+TOKEN = "let-me-in"
 ALPHA, BETA, AGAIN = (f"20260101T000000000000Z.{number}-m" for number in (1, 2, 3))
 TITLE = "MoodBench 1.0, bundled items"
 FELL = Regression(what="total", before=80.0, after=70.0, allowed=1.0, message="Total fell")
@@ -36,7 +36,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(lake: Path) -> Iterator[str]:
-    with listen("127.0.0.1", 0, "--reports-port") as listening, serve_reports(listening, [lake / "nowhere", lake]) as url:
+    with listen("127.0.0.1", 0, "--reports-port") as listening, serve_reports(listening, [lake / "nowhere", lake], TOKEN) as url:
         yield url.removeprefix("http://")
 
 
@@ -44,6 +44,7 @@ def ask(address: str, method: str, path: str, host: str | None = None) -> tuple[
     connection = http.client.HTTPConnection(address)
     connection.putrequest(method, path, skip_host=True)  # as it is
     connection.putheader("Host", host or address)
+    connection.putheader("Cookie", f"moodflow-{address.rpartition(':')[2]}={TOKEN}")
     connection.endheaders()
     answer = connection.getresponse()
     body = answer.read()
@@ -57,26 +58,27 @@ def ask(address: str, method: str, path: str, host: str | None = None) -> tuple[
         ("GET", "/r1/report.html", None, (200, b"<p>report</p>")),
         ("GET", "/r1/report.html?x=1", None, (200, b"<p>report</p>")),
         ("HEAD", "/r1/report.html", None, (200, b"")),
-        ("GET", "/r1/link.html", None, ABSENT),
-        ("GET", "/away/secret", None, ABSENT),
-        ("GET", "/none/report.html", None, ABSENT),
-        ("GET", f"/{'a' * 300}/b", None, ABSENT),
-        ("GET", "/%2e%2e/secret", None, ABSENT),
-        ("GET", "/r1/.hidden", None, ABSENT),
-        ("GET", "/r1/report.html%00", None, ABSENT),
+        ("GET", "/r1/link.html", None, (404, b"There is no such file")),
+        ("GET", "/away/secret", None, (404, b"There is no such file")),
+        ("GET", "/none/report.html", None, (404, b"There is no such file")),
+        ("GET", f"/{'a' * 300}/b", None, (404, b"There is no such file")),
+        ("GET", "/%2e%2e/secret", None, (404, b"There is no such file")),
+        ("GET", "/r1/.hidden", None, (404, b"There is no such file")),
+        ("GET", "/r1/report.html%00", None, (404, b"There is no such file")),
         ("GET", "/r1/../r1/report.html", None, (404, b"Not Found")),
         ("GET", "/r1/%2e%2e%2f%2e%2e%2f%2e%2e%2fsecret", None, (404, b"Not Found")),
         ("GET", "//r1/report.html", None, (404, b"Not Found")),
         ("GET", "/r1/report.html", "evil.example", (400, b"Invalid host header")),
-        ("POST", "/r1/report.html", None, (405, b"Method Not Allowed")),
-        ("DELETE", "/r1/report.html", None, (405, b"Method Not Allowed")),
+        ("POST", "/r1/report.html", None, (405, b"These pages can only be read")),
+        ("DELETE", "/r1/report.html", None, (405, b"These pages can only be read")),
     ],
 )
 def test_reports_are_read_under_the_own_name_only(
     address: str, method: str, path: str, host: str | None, expected: tuple[int, bytes]
 ) -> None:
     answer, body = ask(address, method, path, host)
-    assert (answer.status, body) == expected
+    assert (answer.status, body if answer.status == 200 else expected[1]) == expected
+    assert expected[1] in body
     assert "default-src 'none'" in str(answer.headers["Content-Security-Policy"])
     assert answer.headers["Access-Control-Allow-Origin"] is None
 
@@ -112,7 +114,7 @@ def runs(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     keep(lake, BETA, "be<ta", 70.0, RunChanges(run=BETA, state="Regressed", units=(fell,), **about))
     keep(lake, AGAIN, "alpha", 50.0, RunChanges(run=AGAIN, state="UpToDate", **about))
     (lake / "runs" / "gone" / "manifest.json").write_text("{", encoding="utf-8")
-    with listen("127.0.0.1", 0, "--reports-port") as listening, serve_reports(listening, [lake, tmp_path / "new"]) as url:
+    with listen("127.0.0.1", 0, "--reports-port") as listening, serve_reports(listening, [lake, tmp_path / "new"], TOKEN) as url:
         yield lake, url.removeprefix("http://")
 
 
@@ -137,7 +139,9 @@ def test_the_first_page_tells_what_lakes_hold(runs: tuple[Path, str]) -> None:
         "#1 moodbench-mini alpha 50.0 scored Completed",
         "gone moodflow verify gone – damaged",
     ]
-    assert [f'href="/{run}/report.html"' in page for run in (ALPHA, BETA, AGAIN, "gone")] == [True, True, True, False]
+    for path in ("{}/report.html", "view/{}/run"):
+        assert [f'href="/{path.format(run)}"' in page for run in (ALPHA, BETA, AGAIN, "gone")] == [True, True, True, False]
+    assert f'href="/view/{BETA}/score?model=be%3Cta&amp;setting=base"' in page
     assert f"moodflow demo --lake {lake.parent / 'new'}" in page
     assert "<script" not in page
     # It is made again once there is another run.
@@ -155,7 +159,7 @@ def test_each_benchmark_has_a_leaderboard(runs: tuple[Path, str]) -> None:
     _, address = runs
     assert 'href="/leaderboard/0/moodbench-mini"' in ask(address, "GET", "/")[1].decode()
     page = ask(address, "GET", "/leaderboard/0/moodbench-mini")[1].decode()
-    assert (page.count(f'href="/{BETA}/report.html"') > 0, "<script" in page) == (True, False)
+    assert (page.count(f'href="/view/{BETA}/run"') > 0, "<script" in page) == (True, False)
     for path in ("0/longemotion", "0/nothing", "1/moodbench-mini", "2/moodbench-mini"):
         answer, body = ask(address, "GET", f"/leaderboard/{path}")
-        assert (answer.status, body) == (404, b"there is no such leaderboard\n")
+        assert (answer.status, b"There is no such leaderboard" in body) == (404, True)

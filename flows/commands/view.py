@@ -1,0 +1,53 @@
+"""`moodflow view`: show the runs of a lake in a browser, or write the pages of one into a folder."""
+
+import signal
+from secrets import token_urlsafe
+from threading import Event
+from typing import Annotated
+
+import typer
+
+from flows.commands import options as opt
+from flows.commands.console import print_json, terminal
+from flows.runtime.local_server import listen
+from schemas.documents.serve import ServedPages
+from schemas.folders import DEFAULT_LAKE, Folder
+from tasks.lake.manifest import resolve_run
+
+Runs = Annotated[list[str] | None, typer.Argument(metavar="RUN...", help=f"{opt.HANDLES}; default: all of the lake")]
+Host = Annotated[str, typer.Option("--host", help="address of this machine to listen on")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="0 = any free port")]
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def view(
+    run: Runs = None,
+    host: Host = "127.0.0.1",
+    port: Port = 0,
+    lake: opt.LakeFolder = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Show runs in a browser, from the leaderboard down to every reply, until Ctrl-C."""
+    folder = lake or DEFAULT_LAKE
+    runs = tuple(resolve_run(folder, handle) for handle in run or ())
+    serve_pages(folder, runs, host, port, as_json=as_json)
+
+
+def serve_pages(lake: Folder, runs: tuple[str, ...], host: str, port: int, *, as_json: bool) -> None:
+    """Serve the pages until a signal comes; print their address."""
+    from flows.service.login import address_with  # noqa: PLC0415  with the pages, which take their time
+    from flows.service.report_server import page_of_runs, serve_reports  # noqa: PLC0415
+
+    token, stopped = token_urlsafe(24), Event()
+    with listen(host, port, "--port") as listening, serve_reports(listening, [lake], token) as origin:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stopped.set())
+        document = ServedPages(address=address_with(token, origin, page_of_runs(runs)), runs=runs, lake=str(lake))
+        if as_json:
+            print_json(document)
+        else:
+            lines = (f"Open {document.address}", "It lets in whoever has this address. Ctrl-C stops it.")
+            terminal().print(*lines, sep="\n", highlight=False, soft_wrap=True)
+        stopped.wait()
