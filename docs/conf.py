@@ -17,10 +17,13 @@ extensions = ["myst_parser"]
 myst_heading_anchors = 6
 """Links name headings as GitHub does."""
 
+templates_path = ["templates"]
 html_theme = "furo"
+html_theme_options = {"top_of_page_buttons": ["view"]}
 html_title = f"MoodFlow {release}"
 html_copy_source = False
 html_show_sphinx = False
+html_use_index = False
 exclude_patterns = ["_extra"]
 
 

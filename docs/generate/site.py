@@ -1,20 +1,54 @@
 """Build the site: the source tree, Sphinx, then the Markdown twins of the pages and llms.txt."""
 
+import hashlib
 import shutil
 from pathlib import Path
 
 from sphinx.cmd.build import main as sphinx_build
 
-from docs.generate.tree import ROOT, write_tree
+from docs.generate.llms import write_llms
+from docs.generate.tree import OUTSIDE, ROOT, write_tree
 
 SITE = ROOT / "build" / "site"
+
+SOURCES = ("docs", "flows", "tasks", "schemas", "data")
+"""Folders that pages are made from; the others are in OUTSIDE."""
+
+NOT_READ = {".pyc", ".png"}
 
 
 def build_site(site: Path) -> int:
     """Build the site anew, its sources beside it in `docs-src`, and return the exit status of Sphinx."""
+    sources = sources_sha256()
     tree, doctrees = site.parent / "docs-src", site.parent / "doctrees"
     for folder in (site, doctrees):
         shutil.rmtree(folder, ignore_errors=True)
-    write_tree(tree)
+    stamp(site).unlink(missing_ok=True)
+    parts = write_tree(tree)
     options = ["-W", "--keep-going", "-q", "-j", "auto", "-c", str(ROOT / "docs"), "-d", str(doctrees)]
-    return sphinx_build([*options, "-D", f"html_extra_path={tree / '_extra'}", str(tree), str(site)])
+    status = sphinx_build([*options, "-D", f"html_extra_path={tree / '_extra'}", str(tree), str(site)])
+    for page in tree.rglob("*.md"):
+        shutil.copyfile(page, site / page.relative_to(tree))
+    write_llms(tree, parts, site / "llms.txt")
+    if status == 0:
+        stamp(site).write_text(sources, encoding="utf-8")
+    return status
+
+
+def stamp(site: Path) -> Path:
+    """Return the file beside a site that says what it was built from."""
+    return site.with_suffix(".sha256")
+
+
+def is_current(site: Path) -> bool:
+    """Return whether a site was built, without a warning, from the sources as they are now."""
+    return stamp(site).is_file() and stamp(site).read_text(encoding="utf-8") == sources_sha256()
+
+
+def sources_sha256() -> str:
+    """Return a hash of all files that the site is made from."""
+    files = [path for folder in SOURCES for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix not in NOT_READ]
+    digest = hashlib.sha256()
+    for path in sorted([*files, *(ROOT / page for page in OUTSIDE), ROOT / "pyproject.toml"]):
+        digest.update(f"{path.relative_to(ROOT)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

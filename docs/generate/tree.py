@@ -25,7 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 REPOSITORY = os.environ.get("SITE_REPOSITORY", "").rstrip("/")
-"""Where files of the repository can be read, such as `https://github.com/owner/name/blob/main`. Without it, they are only named."""
+"""Where the repository can be read, such as `https://github.com/owner/name/blob/main`; without it, its files are only named."""
 
 OUTSIDE = {
     "README.md": "readme.md",
@@ -55,8 +55,8 @@ def page_places() -> dict[str, str]:
     return OUTSIDE | dict(sorted(places.items()))
 
 
-def write_tree(folder: Path) -> None:
-    """Write the tree anew: `folder` is emptied first."""
+def write_tree(folder: Path) -> dict[str, list[str]]:
+    """Write the tree anew, `folder` being emptied first, and return the parts of the sidebar: their pages, without chapters."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "_extra").mkdir(parents=True)
     shutil.copytree(ROOT / "docs" / "images", folder / "images", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
@@ -67,9 +67,10 @@ def write_tree(folder: Path) -> None:
     generators = [name for name in GENERATED if find_spec(f"docs.generate.{name}")]
     for name in generators:
         import_module(f"docs.generate.{name}").write(folder)
-    add_parts(folder, {heading: place for place, heading in (GENERATED[name] for name in generators)})
+    parts = add_parts(folder, {heading: place for place, heading in (GENERATED[name] for name in generators)})
     for index in folder.rglob("*/index.md"):
         add_chapters(index)
+    return parts
 
 
 def site_text(page: str, places: dict[str, str]) -> str:
@@ -105,19 +106,23 @@ def link_to_file(label: str, path: str) -> str:
     return f"`{path}`" if label.strip("`") == path else f"{label} (`{path}`)"
 
 
-def add_parts(folder: Path, generated: dict[str, str]) -> None:
-    """Append to the first page one toctree per heading: the pages that its links lead to, and what is generated for it."""
+def add_parts(folder: Path, generated: dict[str, str]) -> dict[str, list[str]]:
+    """Append to the first page one toctree per heading, and return the pages of each.
+
+    They are the pages that the links below the heading lead to, and what is generated for it.
+    """
     index = folder / "index.md"
     text = index.read_text(encoding="utf-8")
     headings, bodies = HEADING.findall(text), HEADING.split(text)[2::2]
-    listed: set[str] = set()
+    parts: dict[str, list[str]] = {}
     for heading, body in zip(headings, bodies, strict=True):
         links = [found["target"].partition("#")[0] for found in LINK.finditer(body)]
         own = [f"{generated[heading]}/index.md"] if heading in generated else []
-        pages = [page for page in dict.fromkeys([*links, *own]) if page not in listed and (folder / page).is_file()]
-        listed.update(pages)
-        text += toctree([page.removesuffix(".md") for page in pages], heading) if pages else ""
+        listed = {page for pages in parts.values() for page in pages}
+        parts[heading] = [page for page in dict.fromkeys([*links, *own]) if page not in listed]
+        text += toctree([page.removesuffix(".md") for page in parts[heading]], heading)
     index.write_text(text, encoding="utf-8")
+    return parts
 
 
 def add_chapters(index: Path) -> None:

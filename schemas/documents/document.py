@@ -28,6 +28,7 @@ DOCUMENTS = {
     "datasets check": "datasets:DatasetChecks",
     "datasets list": "datasets:DatasetList",
     "datasets show": "datasets:DatasetEntry",
+    "docs": "site:DocumentationPage",
     "demo": "comparison:AnyRun",
     "explain": "explanation:Explanation",
     "figure": "leaderboard:DrawnFigure",
