@@ -14,8 +14,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from schemas.printing import printable
 from tasks.reporting.page import make_environment
 
-LONGEST_PATH, LONGEST_QUERY = 1_000, 8_000
-"""Bytes of an address."""
+LONGEST_PATH, LONGEST_QUERY, LONGEST_HEAD = 1_000, 8_000, 32_768
+"""Bytes of a request; its head has the cookies of all servers on this machine."""
 
 STATIC = "/static/"
 """What lies below holds nothing of a lake; the page that asks for the token looks the same with it as others."""
@@ -86,6 +86,11 @@ def _require_own(request: Request) -> None:
     path, query = request.scope["raw_path"], request.scope["query_string"]
     if not path.startswith(b"/"):
         raise HTTPException(400, "the address has no path")
-    for part, text, longest in (("path", path, LONGEST_PATH), ("query", query, LONGEST_QUERY)):
-        if len(text) > longest:
-            raise HTTPException(400, f"the {part} of the address is too long\nexpected: {longest:,} bytes\ngot: {len(text):,}")
+    sizes = {
+        "path of the address": (len(path), LONGEST_PATH),
+        "query of the address": (len(query), LONGEST_QUERY),
+        "head of the request": (sum(len(name) + len(value) for name, value in headers.raw), LONGEST_HEAD),
+    }
+    for part, (size, longest) in sizes.items():
+        if size > longest:
+            raise HTTPException(400, f"the {part} is too long\nexpected: at most {longest:,} bytes\ngot: {size:,}")

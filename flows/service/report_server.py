@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from flows.runtime.local_server import names_of, origin_of
 from flows.service.first_page import LEADERBOARD, first_page, leaderboard_page, stamp_lakes
-from flows.service.login import STATIC, Dispatch, guard, message_page
+from flows.service.login import LONGEST_HEAD, STATIC, Dispatch, guard, message_page
 from flows.service.run_files import find_file
 from flows.service.view_pages import find_run, view_page
 from schemas.errors import MoodflowError, UsageError, summarize
@@ -50,9 +50,6 @@ COMPLETE = {
 
 MOST_AT_ONCE, MOST_CONNECTIONS = 4, 64
 """Pages made at a time, each of which takes memory; connections, of which more are answered with 503."""
-
-LONGEST_HEAD = 32_768
-"""Bytes of a request before its body: address, and cookies of all servers on this machine."""
 
 
 def page_of_runs(runs: Sequence[str]) -> str:
@@ -101,11 +98,13 @@ def report_app(lakes: tuple[Folder, ...], hosts: Sequence[str], login: Dispatch)
     ]
     own_names = Middleware(TrustedHostMiddleware, allowed_hosts=hosts)
     shield, let_in = (Middleware(BaseHTTPMiddleware, dispatch=dispatch) for dispatch in (_shield(), login))
-    return Starlette(
+    app = Starlette(
         routes=routes,
         middleware=[shield, own_names, let_in],
         exception_handlers={HTTPException: lambda _, error: _refuse(error)},
     )
+    app.router.redirect_slashes = False
+    return app
 
 
 def _shield() -> Dispatch:

@@ -10,8 +10,13 @@ from schemas.documents.document import Document
 from schemas.metrics import Metric
 from schemas.tables.columns import row_model
 from schemas.tables.items import Contexts, Items, Retrievals
-from schemas.tables.responses import Responses
+from schemas.tables.responses import Responses, SimulationFaults
 from schemas.vocabulary import ItemStatus
+
+
+def is_empty(rows: tuple[object, ...]) -> bool:
+    """Return whether there is none, so that nothing is said of it."""
+    return not rows
 
 
 @dataclass(frozen=True)
@@ -37,15 +42,18 @@ RETRIEVED = (
     *("query_number", "stage", "rank", "corpus", "chunk", "query", "dense", "bm25", "fused", "kept", "holds_needle"),
     *("enriched", "helper", "helper_call_key"),
 )
+FAULT = ("part", "found_by", "speaker", "turn", "kind", "severity")
 
 if TYPE_CHECKING:
     ItemColumns = Frozen
     ContextRow = Frozen
     CallColumns = Frozen
     RetrievedChunk = Frozen
+    DialogueFault = Frozen
 else:
     ItemColumns, ContextRow = row_model(Items), row_model(Contexts)
     CallColumns, RetrievedChunk = row_model(Responses, SENT_CALL), row_model(Retrievals, RETRIEVED)
+    DialogueFault = row_model(SimulationFaults, FAULT)
 
 Rebuilt = Literal["same", "different", "not rebuilt"]
 Journaled = Literal["same", "different", "no such call", "no journal"]
@@ -176,6 +184,16 @@ class AskedOnce(Frozen):
     ratings: tuple[AnswerRating, ...]
     scores: tuple[AnswerScore, ...]
     answers: tuple[PartAnswer, ...]
+    faults: tuple[DialogueFault, ...] = Field(
+        default=(), exclude_if=is_empty, description="of whoever was played in the dialogue, as far as they count; absent = none"
+    )
+
+
+class GoldRow(Frozen):
+    """What is right, where items do not hold it: a row of a layer of gold."""
+
+    layer: str
+    columns: dict[str, JsonValue]
 
 
 class ItemSource(Frozen):
@@ -215,6 +233,7 @@ class ItemExplanation(Document):
     redacted: bool
     item: SourcedItem
     context: ContextRow | None = Field(description="of a long item")
+    gold: tuple[GoldRow, ...] = Field(default=(), exclude_if=is_empty, description="absent = it stands in the item, or is withheld")
     withheld: str | None = Field(description="licence for which texts are left out of a redacted run")
     asked: tuple[AskedOnce, ...]
     stored: tuple[LakeFile, ...]

@@ -11,6 +11,8 @@ from schemas.documents.answered_item import (
     AnsweredItem,
     AskedOnce,
     ContextRow,
+    DialogueFault,
+    GoldRow,
     ItemExplanation,
     ItemSource,
     LakeFile,
@@ -31,6 +33,7 @@ from schemas.errors import UsageError, suggest
 from schemas.lineage import PartitionRef
 from schemas.metrics import METRICS, Metric
 from schemas.tables.items import Items
+from schemas.tables.layers import gold_layers
 from tasks.explain.groups import score_groups
 from tasks.lake.local_state import state_folder
 from tasks.models.journal.table import JOURNAL
@@ -121,6 +124,7 @@ def explain_item(run: PastRun, dataset: str, system: System, item: str) -> ItemE
     readable = redacted(run, stored)
     row = readable.item(item)
     context = readable.data.contexts.filter(item_id=item).to_dicts()
+    faults = run.read("simulation_faults", dataset=dataset, **system._asdict()).filter(pl.col("refused").is_null())
     return ItemExplanation(
         run=run.name,
         benchmark=run.manifest.benchmark,
@@ -129,14 +133,21 @@ def explain_item(run: PastRun, dataset: str, system: System, item: str) -> ItemE
         redacted=run.manifest.redacted,
         item=from_row(SourcedItem, row, source=from_row(ItemSource, row)),
         context=ContextRow(**context[0]) if context else None,
+        gold=() if readable.withheld else tuple(_gold(run, dataset, item)),
         withheld=readable.withheld,
-        asked=tuple(_asked(run, stored, readable, key) for key in stored.answers if key[0] == item),
+        asked=tuple(_asked(run, stored, readable, faults, key) for key in stored.answers if key[0] == item),
         stored=tuple(_stored(run, ref) for ref in readable.refs),
         above=run.command("explain", "--dataset", dataset, *run.options(system)),
     )
 
 
-def _asked(run: PastRun, stored: Evidence, readable: Evidence, key: Key) -> AskedOnce:
+def _gold(run: PastRun, dataset: str, item: str) -> Iterator[GoldRow]:
+    for layer in gold_layers():
+        for row in run.read(layer, dataset=dataset).filter(item_id=item).drop("dataset", "item_id").to_dicts():
+            yield GoldRow(layer=layer, columns=row)
+
+
+def _asked(run: PastRun, stored: Evidence, readable: Evidence, faults: pl.DataFrame, key: Key) -> AskedOnce:
     """Return one time the item was asked: its calls in order, what was retrieved for them, ratings, scores, answers."""
     readable_turns = {turn["turn"]: turn for turn in readable.turns(key)}
     answered = answered_item(run, readable, key, ())
@@ -150,6 +161,7 @@ def _asked(run: PastRun, stored: Evidence, readable: Evidence, key: Key) -> Aske
         calls=tuple(_call(run, stored, turn, readable_turns[turn["turn"]]) for turn in stored.turns(key)),
         retrieved=tuple(from_row(RetrievedChunk, chunk) for chunk in retrieved),
         chunks=tuple(from_row(PromptChunk, chunk) for chunk in chunks),
+        faults=tuple(from_row(DialogueFault, fault) for fault in stored.about(faults, key).to_dicts()),
         **{name: getattr(answered, name) for name in ("options", "turns", "ratings", "scores", "answers")},
     )
 

@@ -29,6 +29,7 @@ ORDER = (
     "tasks.compare",
     "tasks.verify",
     "tasks.leaderboard",
+    "tasks.rows",
     "tasks.reporting",
     "flows.planning",
     "flows.runtime",

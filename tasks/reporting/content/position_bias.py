@@ -9,9 +9,9 @@ from operator import itemgetter
 import polars as pl
 
 from schemas.item import option_letters
-from schemas.metrics import sort_keys
 from schemas.question_types import answered_by
 from schemas.table import Cell, Column, Table, columns
+from tasks.runs.option_orders import answers_by_position
 from tasks.runs.run_tables import ReportData, System
 from tasks.text.number_format import count, counted, number, percent, share_of
 
@@ -148,25 +148,6 @@ def describe_positions(data: ReportData, system: System) -> Positions | None:
 
 def _positions(title: str, answers: pl.DataFrame, datasets: tuple[Positions, ...] = ()) -> Positions:
     return Positions(title, position_rows(answers), min(answers["n_options"]), find_stability(answers), datasets)
-
-
-def answers_by_position(item_scores: pl.DataFrame, given: pl.DataFrame) -> pl.DataFrame:
-    """Return the answered single choices of one system, once per item and order of its options.
-
-    An order that comes again is answered by the same stored reply, so it counts once; so does an item that several methods score.
-
-    Returns:
-        columns dataset, item_id, option_order (null = as the item has them), chosen_place (null = unreadable), gold_place.
-    """
-    key = [*_ITEM, "repetition"]
-    answered = item_scores.filter(pl.col("gold_place").is_not_null() & pl.col("status").is_in(["scored", "unparsed"]))
-    once = answered.sort(sort_keys((*key, "method", "metric"))).unique(key, keep="first", maintain_order=True)
-    orders = given.sort(*key, "part").unique(key, keep="last").select(*key, "option_order")
-    joined = once.join(orders, on=key, how="left").sort(key)
-    distinct = joined.with_columns(order=pl.col("option_order").cast(pl.List(pl.String)).list.join(",")).unique(
-        [*_ITEM, "order"], keep="first", maintain_order=True
-    )
-    return distinct.select(*_ITEM, "option_order", "chosen_place", "gold_place")
 
 
 def position_rows(answers: pl.DataFrame) -> tuple[PositionRow, ...]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flows.commands import models, stages
+from flows.commands import models, stages, view
 from flows.service import session
 from schemas.errors import EndpointError
 from tests.flows.command import all_commands, ended
@@ -56,6 +56,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patched.setattr(stages, "execute", lambda *_, **__: None)
         patched.setattr(session, "serve_session", lambda *_: 0)
         patched.setattr(models, "_probe", no_probe)
+        patched.setattr(view, "serve_pages", lambda *_, **__: None)
         yield
 
 

@@ -14,7 +14,7 @@ from tasks.lake.manifest import write_changes
 from tests.flows.commands.test_leaderboard import store
 from tests.tasks.reporting.example_scores import totals_row
 
-TOKEN = "let-me-in"
+ENTRY = "let-me-in"
 ALPHA, BETA, AGAIN = (f"20260101T000000000000Z.{number}-m" for number in (1, 2, 3))
 TITLE = "MoodBench 1.0, bundled items"
 FELL = Regression(what="total", before=80.0, after=70.0, allowed=1.0, message="Total fell")
@@ -36,7 +36,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(lake: Path) -> Iterator[str]:
-    with listen("127.0.0.1", 0, "--reports-port") as listening, serve_reports(listening, [lake / "nowhere", lake], TOKEN) as url:
+    with listen("127.0.0.1", 0, "--reports-port") as listening, serve_reports(listening, [lake / "nowhere", lake], ENTRY) as url:
         yield url.removeprefix("http://")
 
 
@@ -44,7 +44,7 @@ def ask(address: str, method: str, path: str, host: str | None = None) -> tuple[
     connection = http.client.HTTPConnection(address)
     connection.putrequest(method, path, skip_host=True)  # as it is
     connection.putheader("Host", host or address)
-    connection.putheader("Cookie", f"moodflow-{address.rpartition(':')[2]}={TOKEN}")
+    connection.putheader("Cookie", f"moodflow-{address.rpartition(':')[2]}={ENTRY}")
     connection.endheaders()
     answer = connection.getresponse()
     body = answer.read()
@@ -114,7 +114,7 @@ def runs(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     keep(lake, BETA, "be<ta", 70.0, RunChanges(run=BETA, state="Regressed", units=(fell,), **about))
     keep(lake, AGAIN, "alpha", 50.0, RunChanges(run=AGAIN, state="UpToDate", **about))
     (lake / "runs" / "gone" / "manifest.json").write_text("{", encoding="utf-8")
-    with listen("127.0.0.1", 0, "--reports-port") as listening, serve_reports(listening, [lake, tmp_path / "new"], TOKEN) as url:
+    with listen("127.0.0.1", 0, "--reports-port") as listening, serve_reports(listening, [lake, tmp_path / "new"], ENTRY) as url:
         yield lake, url.removeprefix("http://")
 
 

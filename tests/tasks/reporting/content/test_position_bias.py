@@ -12,11 +12,11 @@ from tasks.reporting.content.position_bias import (
     HOW_TO_TELL,
     PositionRow,
     Stability,
-    answers_by_position,
     describe_positions,
     find_stability,
     position_rows,
 )
+from tasks.runs.option_orders import answers_by_position
 from tests.tasks.replies import answers_of_replies
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import make_table

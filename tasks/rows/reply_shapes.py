@@ -1,0 +1,99 @@
+"""Say what kind of reply cannot be read, in words that replies of the same kind share; and the same of a server's message."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tasks.metrics.answer_forms import FORMS, Question
+from tasks.solvers.state import says_something
+from tasks.text.languages import find_language
+from tasks.text.number_format import shorten
+from tasks.text.replies import read_object, split_reasoning
+
+LOOKED_AT, LONGEST_KEYS = 20_000, 80
+"""Characters of an answer that rules look at, from its beginning, and that keys of an object take at most."""
+
+FEW_WORDS, REPEATED = 5, 60
+"""Words of a short answer, and characters of its question that a reply repeats if it has them in a row."""
+
+_REFUSES = re.compile(
+    r"\W*(?:(?:i'm|i am|we're)\W+(?:very\W+|so\W+)?sorry|sorry\b|as an? (?:ai|artificial|language model)"
+    r"|i\W+(?:can(?:no|')?t|won't|will not|must decline|am (?:unable|not able))"
+    r"|抱歉|对不起|很遗憾|我(?:不能|无法|没办法)|作为(?:一个|一名)?(?:ai|人工智能|语言模型))",
+    re.IGNORECASE,
+)
+_OBJECT = re.compile(r"(?<![\w^}])\{")
+_LETTER = re.compile(r"\b[A-Z]{1,2}\b")
+_SENTENCE_END = re.compile(r"[.!?]\s|[。！？\n](?=.)", re.DOTALL)
+_WORD = re.compile(r"[^\W\d_\u3400-\u9fff]+|[\u3400-\u9fff]")
+
+
+def describe_unread(item: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
+    """Return the shape of a reply that cannot be read: the first that a person would notice of it.
+
+    `item`: row of `items`. `answer`: row of `answers`; its `text` is what the model under test says.
+    """
+    text, ending = answer["text"], ", cut off at the limit" if answer["finish_reason"] == "length" else ""
+    thought, said = split_reasoning(text)
+    said = said.strip()[:LOOKED_AT]
+    if answer["remark"] == "refusal":
+        return "a refusal, marked as one by the server"
+    if not says_something(said):
+        return ("only a thought, no answer after it" if thought else "no word" if said else "empty") + ending
+    if _REFUSES.match(said.replace("’", "'")):
+        return f"a refusal in words{ending}"
+    reason = _reason(Question.from_row(item), text, answer)
+    if begun := _OBJECT.search(said):
+        keys = sorted({re.sub(r"\d+", "9", key) for key in read_object(text) or ()})
+        named = f"JSON with {shorten(', '.join(keys), LONGEST_KEYS)}: {reason}" if keys else _fault_of(said[begun.start() :])
+        return f"{named}{ending}"
+    foreign = ", in another language than the item" if find_language(said) not in {None, item["language"]} else ""
+    return f"{_size_of(said, item['question'])}: {reason}{foreign}{ending}"
+
+
+def _reason(question: Question, text: str, answer: Mapping[str, Any]) -> str:
+    """Return why the reader of such answers refuses a reply."""
+    read = FORMS[question.form].read
+    if read is None:
+        return "lacks what is asked for"
+    order = answer["option_order"] or range(len(question.options))
+    parse = read(text, [question.options[place] for place in order], cut=answer["finish_reason"] == "length")
+    return "leaves open what is asked" if parse.indices is not None else _LETTER.sub("a letter", parse.how)
+
+
+def _fault_of(begun: str) -> str:
+    """Return why what begins like an object of JSON is none."""
+    try:
+        json.JSONDecoder(strict=False).raw_decode(begun)
+    except json.JSONDecodeError as error:
+        is_open = error.pos >= len(begun.rstrip("`\n ")) or error.msg.startswith("Unterminated")
+        return "JSON that is not closed" if is_open else f"JSON that does not parse ({error.msg})"
+    except RecursionError:
+        return "JSON nested too deep"
+    return "JSON without a key"
+
+
+def _size_of(said: str, question: str) -> str:
+    if question[:REPEATED] in said:
+        return "repeats the question"
+    words = _WORD.findall(said)
+    if len(words) > FEW_WORDS:
+        return "several sentences" if _SENTENCE_END.search(said) else "a sentence"
+    is_one = "a letter" if "".join(words)[1:] == "" else "a word"
+    return "a few words" if words[1:] else is_one if words else "a number"
+
+
+_FOLDED = (
+    (re.compile(r"https?://[^\s'\")]+"), "<address>"),
+    (re.compile(r"(?<![\w-])(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[\w-]{8,}(?![\w-])"), "<id>"),
+    (re.compile(r"(?<!\AHTTP )(?<![\w-])\d(?:[\d.,:-]*\d)?"), "<number>"),
+)
+"""What differs between messages that say the same, and what stands in its place."""
+
+
+def fold_message(message: str) -> str:
+    """Return a server's message with one sign for each address, id and number in it, but for its HTTP status."""
+    for pattern, sign in _FOLDED:
+        message = pattern.sub(sign, message)
+    return message
