@@ -7,14 +7,14 @@ from docs.generate.tree import FENCE
 
 HEAD = """# MoodFlow
 
-> MoodFlow evaluates language models as emotional companions: it asks a model the questions of published benchmarks, reads and judges
-> its replies, and adds them up to one score with an interval. This file lists every page of its documentation as Markdown.
+> MoodFlow evaluates language models as emotional companions: it asks a model the questions of published benchmarks, reads and
+> judges its replies, and adds them up to one score with an interval. This file lists every page of its documentation as Markdown.
 """
 
 TITLE = re.compile(r"^# +(.+?) *$", flags=re.MULTILINE)
 ITEM = re.compile(r"^\* \[[^\]]+\]\((?P<page>[^)#]+)\): (?P<text>.+)$", flags=re.MULTILINE)
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-NO_PROSE = ("#", "|", "!", "*", "-", ":", "<", ">", "(")
+NO_PROSE = ("#", "|", "!", "* ", "-", ":", "<", ">", "(")
 
 
 def write_llms(tree: Path, parts: dict[str, list[str]], to: Path) -> None:
@@ -46,10 +46,10 @@ def page_line(tree: Path, page: str, said: str | None) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """Return the first sentence of prose on a page, without markup of links; empty if a page has none."""
+    """Return the first sentence of prose on a page, as plain text; empty if a page has none."""
     paragraphs = (paragraph.strip() for paragraph in FENCE.sub("", text).split("\n\n"))
     prose = next((paragraph for paragraph in paragraphs if paragraph and not paragraph.startswith(NO_PROSE)), "")
-    return re.split(r"(?<=[.:?!])\s|(?<=[。：？！])", plain(prose), maxsplit=1)[0]
+    return re.split(r"(?<=[.?!])\s|(?<=[。？！])", plain(prose).removeprefix("**Problem.** "), maxsplit=1)[0]
 
 
 def plain(text: str) -> str:

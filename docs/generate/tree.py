@@ -34,7 +34,7 @@ OUTSIDE = {
     "CHANGELOG.md": "changelog.md",
     "parquet/README.md": "the-lake.md",
     "benchmarks/README.md": "measurements.md",
-    "data/bundled/README.md": "bundled.md",
+    "data/bundled/README.md": "items.md",
 }
 """Pages that lie outside docs/, and their places on the site."""
 

@@ -182,7 +182,7 @@ def _merge(below: Values, above: Values) -> Values:
 
 def read_descriptions(path: Path, names: Collection[str]) -> dict[str, ModelDescription | None]:
     """Read descriptions of some of these models, by name; null takes one away. UsageError: another model, or a wrong field."""
-    step = "describe models of the run, by their names in it; docs/models.md has an example"
+    step = "describe models of the run, by their names in it; moodflow docs models has an example"
     expected = "descriptions by the names of models, such as NAME: {series: Qwen, parameters: 7B}"
     values = _read_config(path, "--about", expected)
     if others := [name for name in values if name not in names]:

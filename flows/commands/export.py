@@ -38,7 +38,7 @@ def export(
 
     The file is Parquet, CSV, SQLite or Excel, by its ending; one that is there is replaced.
     A row without a value says why in its status.
-    docs/read-the-lake.md describes the columns. To write annotated conversations as the result files of their paper, use
+    `moodflow docs read-the-lake` describes the columns. To write annotated conversations as the result files of their paper, use
     moodflow runs export.
     """
     if unknown := [name for name in without or () if name not in COLUMNS]:

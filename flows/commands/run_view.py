@@ -252,6 +252,8 @@ def _next_steps(document: RunDocument, run: PastRun) -> Iterator[str]:
         return "latest" if name == newest else str(run_number(name) or name)
 
     own, where = handle(run.name), "" if str(run.lake.root) == str(DEFAULT_LAKE) else f" --lake {run.lake.root}"
+    if document.failures:
+        yield "moodflow docs failures"
     yield f"moodflow explain {own}{where}"
     for task in sorted(document.weakest_tasks, key=attrgetter("score"))[:1]:
         options = "".join(f" {word}" for word in run.options(System(task.model, task.setting)))

@@ -50,7 +50,7 @@ def require_items(broken: BrokenRows) -> None:
             where=broken.missing.dataset,
             expected="rows that follow the item format",
             got=broken.missing.reason,
-            next_step="correct the rows of the file; docs/how-to/own-dataset.md says what an item has",
+            next_step="correct the rows of the file; moodflow docs own-dataset says what an item has",
         )
 
 

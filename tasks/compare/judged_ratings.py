@@ -28,7 +28,7 @@ TRUE = ("higher_is_better", "rater_known")
 MAY_LACK = ("turn", "cluster_id", "system", "text_sha256", *TRUE)
 """Columns that a file may lack: they are empty then, or those of TRUE true."""
 
-CONTRACT = "docs/how-to/own-judge.md says what such a file holds"
+CONTRACT = "moodflow docs own-judge says what such a file holds"
 
 
 WITH_REFERENCE: Mapping[str, Callable[[str, str], float]] = {

@@ -31,6 +31,7 @@ LISTS = (
 )
 GROUPS = "groups"
 OPTIONAL_TEXTS = ("item_id", "subset", "cluster", "context")
+CORRECT = "correct the record; moodflow docs items has the format"
 POSITIONS = "give the positions of options in a list, counted from 0: [0] is A, the first option, and [1] is B"
 
 LABEL = re.compile(
@@ -102,7 +103,7 @@ def _read_value(record: Record, name: str, value: Any) -> Any:
     return value if isinstance(value, dict) else tuple(value)
 
 
-def _refused(record: Record, what: str, expected: str, got: str, next_step: str = "correct the record") -> RecordError:
+def _refused(record: Record, what: str, expected: str, got: str, next_step: str = CORRECT) -> RecordError:
     return RecordError(
         f"the record {what}",
         where=f"{record.file}, row {record.row} (0-based)",

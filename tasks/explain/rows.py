@@ -220,7 +220,7 @@ def _parts(metric: Metric, counted: Sequence[Row]) -> tuple[str, dict[str, int |
         return formula, {**chosen, "unreadable": roles[None], "items": len(counted)}, []
     if reduction == "preference":
         terms = len({_first(row["gold"]) for row in counted})
-        formula = "mean over target terms, each counting the same; docs/methodology.md has StereoSet's formulas"
+        formula = "mean over target terms, each counting the same; moodflow docs methodology has StereoSet's formulas"
         return formula, {"terms": terms, "items": len(counted)}, []
     if reduction == "clusters":
         clusters = len({row["cluster"] for row in counted})

@@ -97,7 +97,7 @@ def read_annotations(path: Path, cards: list[Card], categories: Sequence[str], g
     A row without category and grade says nothing. Raise UsageError if the file has other columns, RecordError if a row is of no
     card, names none of the categories or grades, or is one too many of a card or of a person.
     """
-    contract = "docs/how-to/build-cards.md describes the columns"
+    contract = "moodflow docs build-cards describes the columns"
     annotated = {card["card_id"]: {**card, "annotations": []} for card in cards}
     for filled in read_filled(path, ANNOTATION, contract):
         row = filled.fields

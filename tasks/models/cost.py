@@ -34,7 +34,7 @@ def load_prices(path: Path | None) -> PriceTable | None:
         raise UsageError(
             "the price table cannot be read",
             where=str(path),
-            expected="currency and a list of prices, as docs/cost.md shows",
+            expected="currency and a list of prices, as moodflow docs cost shows",
             got=summarize(error),
             next_step="correct the file, or remove --set prices (MOODFLOW_PRICES)",
         ) from error
@@ -57,7 +57,7 @@ def check_budget(plan: Plan) -> PriceTable | None:
             where="--set budget",
             expected="an entry under `prices` for each model's name and server",
             got="no price table" if table is None else f"a table of {len(table.prices)} prices in {table.currency}",
-            next_step="give a table with --set prices=FILE (docs/cost.md has the format), or limit tokens with --budget-tokens",
+            next_step="give a table with --set prices=FILE (format: moodflow docs cost), or limit tokens with --budget-tokens",
         )
     return table
 

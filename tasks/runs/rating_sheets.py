@@ -35,7 +35,7 @@ PLACE = re.compile(r"(\d{1,7}) of (\d{1,7})")
 """What stands in `row`: which one it is, and how many the sheet has."""
 
 SHOWN = ("meaning", "asked", "said")
-CONTRACT = "docs/how-to/people.md says what a sheet holds"
+CONTRACT = "moodflow docs people says what a sheet holds"
 
 
 class SheetAnswer(NamedTuple):

@@ -71,7 +71,7 @@ def read_blueprint_file(file: Path) -> BlueprintFile:
             where=str(file),
             expected="keys such as name, title, abilities and datasets",
             got="an empty file" if root is None else f"a {type(values).__name__}",
-            next_step="start from one of the files in data/blueprints",
+            next_step="moodflow docs own-benchmark shows a whole file",
         )
     return BlueprintFile(file, root, values)
 

@@ -62,7 +62,7 @@ def read_posts(path: Path) -> list[Card]:
                 where=f"{path}, row {record.row} (0-based)",
                 expected="id, language (en or zh), source, and text or turns",
                 got=" ".join(str(error).split())[:300],
-                next_step="correct the line; docs/how-to/build-cards.md describes the fields",
+                next_step="correct the line; moodflow docs build-cards describes the fields",
             ) from error
         rows[post.id] = post.row
     return list(rows.values())

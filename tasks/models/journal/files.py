@@ -205,7 +205,7 @@ def _require_schema(file: Path, schema: pl.Schema) -> None:
             where=str(file),
             expected="the columns that moodflow journal export writes",
             got="; ".join(wrong),
-            next_step="docs/journal.md lists the columns",
+            next_step="moodflow docs journal lists the columns",
         )
 
 

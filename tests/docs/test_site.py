@@ -1,0 +1,138 @@
+"""The site: it builds without warning and network, its links lead somewhere, it loads nothing from elsewhere, all is listed."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from docs.generate.llms import first_sentence
+from docs.generate.site import SITE, is_current
+from docs.generate.tree import link_to_file, page_places, site_text
+from flows.commands.docs import find_page, list_pages
+from tests.docs.pages import ROOT, pages
+from tests.docs.test_pages import source
+
+NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+BUILD_LIMIT_S = 600
+LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href", "form": "action", "object": "data"}
+
+
+class Html(NamedTuple):
+    """What a page has: anchors, links, and addresses that a browser loads or sends to."""
+
+    anchors: set[str]
+    links: list[str]
+    loaded: list[str]
+
+
+class Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.html = Html({""}, [], [])
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value for name, value in attrs if value is not None}
+        self.html.anchors.update(values[name] for name in ("id", "name") if name in values)
+        if tag == "a" and "href" in values:
+            self.html.links.append(values["href"])
+        if LOADING.get(tag) in values:
+            self.html.loaded.append(values[LOADING[tag]])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site as `make docs` left it, or built now if that is of other sources."""
+    if is_current(SITE):
+        return SITE
+    built = tmp_path_factory.mktemp("docs") / "site"
+    command = [sys.executable, "-m", "docs.generate", str(built)]
+    environment = {**os.environ, **NO_NETWORK, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True, timeout=BUILD_LIMIT_S)
+    assert (done.returncode, done.stderr) == (0, "")
+    return built
+
+
+@pytest.fixture(scope="module")
+def html(site: Path) -> dict[Path, Html]:
+    read = {}
+    for file in site.rglob("*.html"):
+        reader = Reader()
+        reader.feed(file.read_text(encoding="utf-8"))
+        read[file] = reader.html
+    return read
+
+
+def of_the_site(file: Path, addresses: list[str]) -> Iterator[tuple[Path, str]]:
+    """Yield file and anchor that each address on a page leads to, those of other sites left out."""
+    for address in addresses:
+        parts = urlsplit(address)
+        if not parts.scheme and not parts.netloc:
+            yield (file.parent / unquote(parts.path)).resolve() if parts.path else file, unquote(parts.fragment)
+
+
+def test_links_lead_to_files_and_anchors(html: dict[Path, Html]) -> None:
+    dead = []
+    for file, page in html.items():
+        for to, anchor in of_the_site(file, [*page.links, *page.loaded]):
+            if not to.is_file() or (to in html and anchor not in html[to].anchors):
+                dead.append(f"{file}: {to}#{anchor}")
+    assert dead == []
+    assert len(html) > 50
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path, html: dict[Path, Html]) -> None:
+    assert {address for page in html.values() for address in page.loaded if re.match(r"[a-z]+:|//", address)} <= set()
+    styles = "".join(file.read_text(encoding="utf-8") for file in site.rglob("*.css"))
+    assert re.findall(r"@import[^;]*|url\(\s*[\"']?(?!data:)(?:[a-z]+:|//)[^)]*", styles) == []
+
+
+def test_llms_lists_every_page_and_twin(site: Path) -> None:
+    listed = re.findall(r"^\* \[.+?\]\(([^)]+)\)", (site / "llms.txt").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    assert set(listed) == {twin.relative_to(site).as_posix() for twin in site.rglob("*.md")}
+    assert set(page_places().values()) <= set(listed)
+    assert [page for page in listed if not (site / page).with_suffix(".html").is_file()] == []
+
+
+def test_no_python_gets_into_the_wheel(site: Path) -> None:
+    """An editable install cannot tell modules in a renamed folder from its own."""
+    assert list(site.rglob("*.py")) == []
+
+
+def test_pages_that_messages_name_exist(site: Path) -> None:
+    text = source() + "".join(page.read_text(encoding="utf-8") for page in pages())
+    names = set(re.findall(r"moodflow docs ([a-z][a-z/-]*[a-z])", text))
+    assert {"failures", "own-dataset"} <= names
+    assert [name for name in names if not find_page(name, list(list_pages(site)))] == []
+
+
+def test_links_of_a_page_are_those_of_the_site() -> None:
+    places = page_places()
+    assert places["docs/how-to/run.md"] == "how-to/run.md"
+    assert places["docs/decisions/README.md"] == "decisions/index.md"
+    readme = site_text("README.md", places)
+    assert "![Five models in a row" in readme
+    assert "](images/report.png)" in readme
+    assert "[All pages](index.md)" in readme
+    assert "test (`tests/schemas/test_chat.py`)" in readme
+    assert "[README](../readme.md)" in site_text("docs/how-to/run.md", places)
+
+
+def test_file_of_repository_is_linked_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert link_to_file("the notebook", "docs/a.ipynb") == "the notebook (`docs/a.ipynb`)"
+    assert link_to_file("`tasks/text`", "tasks/text") == "`tasks/text`"
+    monkeypatch.setattr("docs.generate.tree.REPOSITORY", "https://example.org/blob/main")
+    assert link_to_file("the notebook", "docs/a.ipynb") == "[the notebook](https://example.org/blob/main/docs/a.ipynb)"
+
+
+def test_first_sentence_is_prose() -> None:
+    page = "# Title\n\n| a | b |\n| --- | --- |\n\nRead [the lake](lake.md)\nwith polars. Or not.\n"
+    assert first_sentence(page) == "Read the lake with polars."
+    assert first_sentence("# Title\n\n* a\n") == ""
