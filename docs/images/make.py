@@ -1,55 +1,101 @@
-"""Make the pictures of README and docs from a run of five scripted models: `make pictures`.
+"""Make the pictures of README and docs from runs of scripted models: `make pictures`.
 
 A model `scripted-75` knows the gold of every bundled item of MoodBench and gives it in 75 of 100 replies, by the hash of the
-prompt, and a wrong one otherwise; one of them judges. No weights, no network: only the date below a picture changes between two
-times of making it.
+prompt, and a wrong one otherwise; one of them judges. `my-model` and `other-model` of the tutorial are two such models. No
+weights, no network: only dates and hashes in a picture change between two times of making it. Pages are photographed in
+Chromium, which is Debian's or the one named by MOODFLOW_CHROMIUM.
 """
 
 import json
 import os
-from collections.abc import Callable
-from contextlib import ExitStack
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from zlib import crc32
+
+from playwright.sync_api import Page, sync_playwright
 
 from tasks.scoring.blueprints import load_blueprint
-from tests.flows.scripted import Policy, policy
+from tests.flows.scripted import policy, reply_in_part
 from tests.model_server import ModelServer
 
-BENCHMARK, QUALITIES, JUDGE = "moodbench-mini", (95, 85, 75, 60, 30), "judge"
-PICTURES = {"report.png": "headline"}
-"""Files beside this one, with the name of the figure that each shows."""
+BENCHMARK, JUDGE = "moodbench-mini", "judge"
+IN_A_ROW = {f"scripted-{quality}": quality for quality in (95, 85, 75, 60, 30)}
+OF_TUTORIAL = {"my-model": 75}
+FIGURES = {"report.png": "headline"}
+"""Files next to this one, with the name of the figure that each shows."""
 
+CHROMIUM = os.environ.get("MOODFLOW_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+WIDTH, HEIGHT = 1000, 640
 MOST_BYTES = 150_000
 
-
-def reply_in_part(quality: int, good: Policy, bad: Policy, messages: list[dict[str, str]]) -> str:
-    """Return the right reply to as many of 100 prompts as the quality says."""
-    drawn = crc32(f"{quality} {json.dumps(messages, ensure_ascii=False)}".encode()) % 100
-    return (good if drawn < quality else bad)(messages)
+Command = Callable[[list[str]], None]
 
 
 def main() -> None:
     """Run the models, then write each picture over the one that is there."""
-    with TemporaryDirectory() as folder, ExitStack() as stack:
+    with TemporaryDirectory() as folder:
         os.environ["PREFECT_HOME"] = str(Path(folder) / "prefect")
         from flows.commands.app import app  # noqa: PLC0415  reads the variable
 
-        command: Callable[[list[str]], None] = partial(app, standalone_mode=False)
-        good, bad = (policy(tuple(load_blueprint(BENCHMARK).datasets), behaviour) for behaviour in ("gold", "wrong"))
-        models = {f"scripted-{quality}": partial(reply_in_part, quality, good, bad) for quality in QUALITIES} | {JUDGE: good}
-        urls = {name: stack.enter_context(ModelServer(reply)).base_url for name, reply in models.items()}
-        entries = [{"name": name, "base_url": url} for name, url in urls.items()]
-        config, lake = Path(folder) / "models.json", str(Path(folder) / "lake")
-        config.write_text(json.dumps({"models": entries[:-1], "roles": {JUDGE: entries[-1]}}))
+        command: Command = partial(app, standalone_mode=False)
+        draw_figures(command, Path(folder) / "row")
+        photograph_tutorial(command, Path(folder) / "tutorial")
+
+
+def draw_figures(command: Command, folder: Path) -> None:
+    """Write the figures of a run of several models."""
+    lake = run_models(command, folder, IN_A_ROW)
+    for name, figure in FIGURES.items():
+        command(["figure", "latest", "--name", figure, "--to", str(picture(name)), "--lake", lake])
+        check_size(name)
+
+
+def photograph_tutorial(command: Command, folder: Path) -> None:
+    """Write the pictures of the tutorial: pages about a run of one model."""
+    lake = run_models(command, folder, OF_TUTORIAL)
+    (report,) = Path(lake).glob("runs/*/report.html")
+    with opened_browser() as page:
+        page.goto(report.as_uri())
+        page.screenshot(path=picture("tutorial-report.png"))
+    check_size("tutorial-report.png")
+
+
+def run_models(command: Command, folder: Path, qualities: Mapping[str, int]) -> str:
+    """Evaluate scripted models of these qualities; return the lake."""
+    folder.mkdir()
+    datasets = tuple(load_blueprint(BENCHMARK).datasets)
+    good, bad = policy(datasets, "gold"), policy(datasets, "wrong")
+    models = {name: partial(reply_in_part, quality, good, bad) for name, quality in qualities.items()}
+    with ExitStack() as stack:
+        urls = {name: stack.enter_context(ModelServer(reply)).base_url for name, reply in {**models, JUDGE: good}.items()}
+        *entries, judge = ({"name": name, "base_url": url} for name, url in urls.items())
+        config, lake = folder / "models.json", str(folder / "lake")
+        config.write_text(json.dumps({"models": entries, "roles": {JUDGE: judge}}))
         command(["run", BENCHMARK, "--config", str(config), "--lake", lake])
-        for name, figure in PICTURES.items():
-            file = Path(__file__).parent / name
-            command(["figure", "latest", "--name", figure, "--to", str(file), "--lake", lake])
-            if (size := file.stat().st_size) > MOST_BYTES:
-                raise SystemExit(f"{file} has {size:,} bytes, more than {MOST_BYTES:,}")
+    return lake
+
+
+@contextmanager
+def opened_browser() -> Iterator[Page]:
+    """Open Chromium, in light colours."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
+        browser.close()
+
+
+def picture(name: str) -> Path:
+    """Return the file of a picture."""
+    return Path(__file__).parent / name
+
+
+def check_size(name: str) -> None:
+    """Refuse a picture that makes every clone of the repository much larger."""
+    if (size := picture(name).stat().st_size) > MOST_BYTES:
+        raise SystemExit(f"{picture(name)} has {size:,} bytes, more than {MOST_BYTES:,}")
 
 
 if __name__ == "__main__":
