@@ -8,15 +8,19 @@ from typing import Annotated
 import typer
 
 from flows.commands import options as opt
-from flows.commands.console import print_json, terminal
+from flows.commands.console import CommandResult, print_json, terminal
 from flows.runtime.local_server import listen
 from schemas.documents.serve import ServedPages
+from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from tasks.lake.manifest import resolve_run
+from tasks.runs.past_run import reopen
 
 Runs = Annotated[list[str] | None, typer.Argument(metavar="RUN...", help=f"{opt.HANDLES}; default: all of the lake")]
 Host = Annotated[str, typer.Option("--host", help="address of this machine to listen on")]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="0 = any free port")]
+To = Annotated[Path | None, typer.Option("--to", metavar="FOLDER", help="write the pages of one RUN as files, and end")]
+Limit = Annotated[int, typer.Option("--limit", min=0, help="with --to: rows that get a page, first those of the gate")]
 
 app = typer.Typer(add_completion=False)
 
@@ -26,13 +30,30 @@ def view(
     run: Runs = None,
     host: Host = "127.0.0.1",
     port: Port = 0,
+    to: To = None,
+    limit: Limit = 500,
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Show runs in a browser, from the leaderboard down to every reply, until Ctrl-C."""
     folder = lake or DEFAULT_LAKE
     runs = tuple(resolve_run(folder, handle) for handle in run or ())
-    serve_pages(folder, runs, host, port, as_json=as_json)
+    if to is None:
+        serve_pages(folder, runs, host, port, as_json=as_json)
+        return
+    if len(runs) != 1:
+        raise UsageError(
+            "--to writes the pages of one run",
+            where="RUN",
+            expected="one run",
+            got=", ".join(runs) or "none",
+            next_step="call the command once for each run, with a folder for each",
+        )
+    from flows.service.static_view import write_view  # noqa: PLC0415  with the pages, which take their time
+
+    first = str(write_view(reopen(folder, runs[0]), to, limit))
+    written = ServedPages(address=first, runs=runs, lake=str(folder))
+    CommandResult(0, written, [f"First page: {first}"]).finish(as_json=as_json)
 
 
 def serve_pages(lake: Folder, runs: tuple[str, ...], host: str, port: int, *, as_json: bool) -> None:

@@ -152,7 +152,7 @@ def listen(host: str, port: int, option: str) -> socket.socket:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         if not is_loopback(str(address[0])):
             raise UsageError(
-                "moodflow listens on local addresses only, because it speaks plain HTTP",
+                "only local addresses are served, because pages and servers speak plain HTTP",
                 where="--host",
                 expected="127.0.0.1, ::1 or localhost",
                 got=host,

@@ -124,6 +124,9 @@ HARMLESS_QUERIES = (
     "?&&&",
     "?text=",
 )
+HOSTS = ("evil.example", "evil.example:80", "127.0.0.1.evil.example", "127.0.0.1.", "127.0.0.1@evil.example", "0.0.0.0", "")
+METHODS = ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "get")
+TOKENS = ("", "let-me", "let-me-in2", "%6cet-me-in", "%ff", "x&token=let-me-in")
 ATTACKS = (
     *((*get(target), {400, 404}) for target in TRAVERSALS),
     *((*get(f"{VIEW}/rows{query}"), {400, 404}) for query in QUERIES),
@@ -138,10 +141,7 @@ ATTACKS = (
     (*get("/", "X-Long: @LONG@"), {400}),
     *((*get("/", f"Range: {wanted}"), {200}) for wanted in ("bytes=0-9", "bytes=0-,0-,0-", "bytes=-1", "items=0-1")),
     # Only under the own name.
-    *(
-        ("GET / HTTP/1.1", (f"Host: {host}", SENT[1]), {400})
-        for host in ("evil.example", "evil.example:80", "127.0.0.1.evil.example", "127.0.0.1.", "127.0.0.1@evil.example", "0.0.0.0", "")
-    ),
+    *(("GET / HTTP/1.1", (f"Host: {host}", SENT[1]), {400}) for host in HOSTS),
     ("GET / HTTP/1.1", SENT[1:], {400}),
     ("GET / HTTP/1.1", (SENT[0], "Host: evil.example", SENT[1]), {400}),
     ("GET / HTTP/1.0", SENT[1:], {400}),
@@ -149,20 +149,23 @@ ATTACKS = (
     (*get("http://evil.example/"), {400}),
     (*get("/", "X-Forwarded-Host: evil.example"), {200}),
     # Not asked for by a page from elsewhere.
-    *((*get("/", f"Origin: {origin}"), {403}) for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "https://@HOST@")),
+    *(
+        (*get("/", f"Origin: {origin}"), {403})
+        for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "https://@HOST@")
+    ),
     *((*get("/", CROSS, f"Sec-Fetch-Mode: {mode}"), {403}) for mode in ("cors", "no-cors")),
     (*get("/", CROSS, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: iframe"), {403}),
     (*get("/", "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"), {403}),
     (*get("/", CROSS, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"), {200}),
     # Only read.
-    *((f"{method} / HTTP/1.1", SENT, {405}) for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "get")),
+    *((f"{method} / HTTP/1.1", SENT, {405}) for method in METHODS),
     ("CONNECT evil.example:443 HTTP/1.1", SENT, {405}),
     # Only with the token.
     *(
         ("GET / HTTP/1.1", (SENT[0], f"Cookie: {cookie}"), {401})
         for cookie in ("", "@COOKIE@x", "moodflow-1=let-me-in", "moodflow=let-me-in", "x=let-me-in", f"{'a=b; ' * 500}", "=;;=")
     ),
-    *((f"GET /?token={given} HTTP/1.1", SENT, {401}) for given in ("", "let-me", "let-me-in2", "%6cet-me-in", "%ff", "x&token=let-me-in")),
+    *((f"GET /?token={given} HTTP/1.1", SENT, {401}) for given in TOKENS),
     ("GET /@RUN@/report.html HTTP/1.1", SENT[:1], {401}),
     (f"GET {VIEW}/run HTTP/1.1", SENT[:1], {401}),
     ("GET /static/../ HTTP/1.1", SENT[:1], {404}),
@@ -177,7 +180,7 @@ ATTACKS = (
     ("GET /", (), {400}),
     ("\x16\x03\x01\x02", (), {400}),
     ("GET / HTTP/1.1", (*SENT, "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: eA=="), {200}),
-)  # fmt: skip
+)
 
 
 @each_row(("first", "headers", "statuses"), ATTACKS)

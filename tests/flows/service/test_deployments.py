@@ -208,7 +208,7 @@ def test_a_bad_webhook_is_refused_unseen() -> None:
 
 def test_serve_listens_on_free_loopback_ports_only() -> None:
     for host in ("0.0.0.0", "8.8.8.8"):
-        with pytest.raises(UsageError, match="listens on local addresses only"):
+        with pytest.raises(UsageError, match="only local addresses are served"):
             listen(host, 0, "--port")
     with listen("127.0.0.1", 0, "--port") as taken:
         port = taken.getsockname()[1]
