@@ -1,6 +1,7 @@
 """`moodflow view`: show the runs of a lake in a browser, or write the pages of one into a folder."""
 
 import signal
+from pathlib import Path
 from secrets import token_urlsafe
 from threading import Event
 from typing import Annotated
@@ -14,7 +15,6 @@ from schemas.documents.serve import ServedPages
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from tasks.lake.manifest import resolve_run
-from tasks.runs.past_run import reopen
 
 Runs = Annotated[list[str] | None, typer.Argument(metavar="RUN...", help=f"{opt.HANDLES}; default: all of the lake")]
 Host = Annotated[str, typer.Option("--host", help="address of this machine to listen on")]
@@ -50,6 +50,7 @@ def view(
             next_step="call the command once for each run, with a folder for each",
         )
     from flows.service.static_view import write_view  # noqa: PLC0415  with the pages, which take their time
+    from tasks.runs.past_run import reopen  # noqa: PLC0415
 
     first = str(write_view(reopen(folder, runs[0]), to, limit))
     written = ServedPages(address=first, runs=runs, lake=str(folder))
