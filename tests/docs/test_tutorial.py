@@ -46,7 +46,8 @@ def test_commands_print_what_tutorial_shows(tmp_path: Path, monkeypatch: pytest.
         urls = [stack.enter_context(ModelServer(reply)).base_url for reply in models]
         for block in blocks(PAGE):
             if block.language == "sh" and block.word not in NOT_EXECUTED:
-                command = re.sub(r"http://localhost:800(\d)/v1", lambda found: urls[int(found[1])], block.body)
+                body = block.body.replace("\\\n", "")
+                command = re.sub(r"http://localhost:800(\d)/v1", lambda found: urls[int(found[1])], body)
                 done = ended(*shlex.split(command)[1:])
                 assert done.status == 0, (command, done.err)
                 output = done.out
