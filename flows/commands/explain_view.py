@@ -9,7 +9,6 @@ from flows.commands.run_view import missing_lines
 from flows.commands.screen import FirstFit
 from schemas.documents.answered_item import AnsweredItem, AnswerScore, GivenAnswer, ItemExplanation, PartAnswer, ShownOption
 from schemas.documents.explanation import (
-    MethodBreakdown,
     RowsExplanation,
     ScoreExplanation,
     SideScore,
@@ -17,14 +16,13 @@ from schemas.documents.explanation import (
     SystemExplanation,
     TotalExplanation,
 )
-from schemas.documents.score_part import MetricPart, ScorePart
 from schemas.question_types import QUESTION_TYPES
-from schemas.table import Column, Interval, Table, Value, columns
+from schemas.table import Column, Interval, Table, Value
 from schemas.usage import TESTED
-from tasks.explain.totals import OPTIONS
+from tasks.explain.words import PART_COLUMNS, metric_lines, part_rows, score_lines, verdict_lines
 from tasks.lake.manifest import run_number
-from tasks.runs.verdict import label_of, name_score, say_total
-from tasks.text.number_format import count, counted, describe_gate, number, shorten
+from tasks.runs.verdict import label_of
+from tasks.text.number_format import counted, shorten
 
 ROWS = 10
 """Shown without --worst."""
@@ -32,12 +30,6 @@ ROWS = 10
 WIDTH = 300
 MOST_OPTIONS = 8
 MOST_PARTS = 10
-
-PART_COLUMNS = (
-    *(Column("", "name"), Column("Share", "share"), *columns("number", "Score", "Adds")),
-    *(*columns("count", "Datasets", "Items"), Column("Deeper by", "name")),
-)
-"""The last one only where the terminal is wide enough: the line `Go deeper` has the way that says most."""
 
 
 def score_view(document: ScoreExplanation) -> list[RenderableType]:
@@ -49,75 +41,15 @@ def score_view(document: ScoreExplanation) -> list[RenderableType]:
 
 
 def _system_view(model: SystemExplanation) -> Iterator[RenderableType]:
-    part = model.part
-    what = name_score(model.total.verdict) if isinstance(model, TotalExplanation) else f"{part.kind.replace('_', '-')} {part.id}"
-    rows = [_cells(each, depth) for depth, each in _flat(part)]
-    rows.append((f"= {what}", "", part.score, "", _datasets(part), _items(part), ""))
-    if isinstance(model, TotalExplanation) and model.gate:
-        name, _, score, _, *rest = _cells(model.gate)
-        rows.append((f"{name} (gate, not in the mean)", "", score, "", *rest))
+    rows = [cells for _, cells in part_rows(model)]
     with_options, without = (
         terminal_table(Table(heads, [row[: len(heads)] for row in rows])) for heads in (PART_COLUMNS, PART_COLUMNS[:-1])
     )
     yield from ("", bold(label_of(model)), FirstFit(with_options, without), "")
-    yield "Share: of the score above it. Adds: share x score; these add up to the score above."
-    yield from _formulas(part)
-    if likeness := model.comparability:
-        yield f"Published numbers of {likeness.paper}: {likeness.verdict}"
-        yield from (f"  - {reason}" for reason in filter(None, (*likeness.reasons, likeness.position)))
-    yield from (f"Instrument: {words}" for words in model.instruments)
+    yield from score_lines(model)
     if isinstance(model, TotalExplanation):
-        yield from _verdict(model)
-
-
-def _flat(part: ScorePart, depth: int = 0) -> Iterator[tuple[int, ScorePart]]:
-    for each in part.parts:
-        yield depth, each
-        yield from _flat(each, depth + 1)
-
-
-def _cells(part: ScorePart, depth: int = 0) -> tuple[Value, ...]:
-    share = None if part.share is None else f"{100 * part.share:.1f} %"
-    name = f"{'  ' * depth}{part.id if part.kind == 'metric' else part.title}"
-    deeper = f"{OPTIONS[part.kind]} {part.id}" if part.kind in OPTIONS else ""
-    return (name, share, part.score, part.contributes, _datasets(part), _items(part), deeper)
-
-
-def _datasets(part: ScorePart) -> str:
-    return "" if part.kind in ("metric", "dataset") else _so_many(part.datasets_scored, part.datasets_total)
-
-
-def _items(part: ScorePart) -> str:
-    return _so_many(part.n_scored, part.n_total)
-
-
-def _so_many(n: int, of: int) -> str:
-    return f"{n}" if n == of else f"{n} of {of}"
-
-
-def _formulas(part: ScorePart) -> Iterator[str]:
-    """Show the raw score of every metric below a part, and what made it a number on 0-100."""
-    for _, each in _flat(part):
-        if each.measured:
-            yield f"{each.measured.dataset}, {each.id}: {_formula(each.measured, each.score)}"
-
-
-def _formula(measured: MetricPart, score: float | None) -> str:
-    if measured.raw is None:
-        return "no raw score: no item was scored"
-    effect = "" if measured.design_effect is None else f", design effect {measured.design_effect:.2f}"
-    interval = "" if measured.ci_low is None else f" (95 % interval {measured.ci_low:.4f} to {measured.ci_high:.4f})"
-    unread = f"; {measured.n_unparsed} unparsed, counted as wrong" if measured.n_unparsed else ""
-    return f"raw {measured.raw:.6g}{interval}{effect}; {measured.formula} = {number(score, 2)}{unread}"
-
-
-def _verdict(model: TotalExplanation) -> Iterator[RenderableType]:
-    total = model.total
-    yield bold(total.headline)
-    if gate := model.gate:
-        yield f"Veto by {gate.title}: {describe_gate(dict(total))}, the threshold is {gate.threshold:g}"
-    scored = f"{total.datasets_scored} of {total.datasets_total} datasets, {total.n_scored} of {total.n_total} items"
-    yield f"Total {say_total(total)}, {total.verdict}, rank {count(total.rank)}: {scored} have a score"
+        yield bold(model.total.headline)
+        yield from verdict_lines(model)
 
 
 def _ends(document: ScoreExplanation) -> Iterator[RenderableType]:
@@ -156,7 +88,7 @@ def _side(side: SideScore) -> tuple[Value, ...]:
 def rows_view(document: RowsExplanation, worst: int | None) -> Iterator[RenderableType]:
     """Show how the metrics follow from the items, and some of the items."""
     for metric in document.metrics:
-        yield from _metric(metric)
+        yield from metric_lines(metric)
     if document.withheld:
         yield f"Texts are left out: the run is redacted and their licence is {document.withheld}"
     yield from (f"Note: {note}" for note in document.notes)
@@ -170,16 +102,6 @@ def rows_view(document: RowsExplanation, worst: int | None) -> Iterator[Renderab
         yield f"and {more}: --worst 20 shows the lowest-scoring ones, --json has all"
     if rows:
         yield _go_deeper(rows[0].next, document)
-
-
-def _metric(metric: MethodBreakdown) -> Iterator[str]:
-    counts = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in metric.counts.items())
-    value = "none: no item was scored" if metric.value is None else f"{metric.value:.6g}"
-    statuses = ", ".join(f"{count} {status}" for status, count in metric.statuses.items())
-    yield f"{metric.method}.{metric.metric} = {metric.formula}: {counts} -> raw {value}; rows: {statuses}"
-    for label in metric.labels:
-        counts = f"hits {label.hits}, predicted {label.predicted}, gold {label.gold}"
-        yield f"  {shorten(label.label, 60)}: {counts}, f1 {label.f1:.4f}"
 
 
 def _row(row: AnsweredItem) -> Iterator[RenderableType]:

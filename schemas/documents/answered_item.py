@@ -233,7 +233,7 @@ class ItemExplanation(Document):
     redacted: bool
     item: SourcedItem
     context: ContextRow | None = Field(description="of a long item")
-    gold: tuple[GoldRow, ...] = Field(default=(), exclude_if=is_empty, description="absent = it stands in the item, or is withheld")
+    gold: tuple[GoldRow, ...] = Field(default=(), exclude_if=is_empty, description="absent = the item has it, or it is withheld")
     withheld: str | None = Field(description="licence for which texts are left out of a redacted run")
     asked: tuple[AskedOnce, ...]
     stored: tuple[LakeFile, ...]

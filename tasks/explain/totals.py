@@ -190,7 +190,7 @@ def explain_score(run: PastRun, systems: Sequence[System], wanted: Selection, pa
         level=wanted.tier,
         kind=parts[0].kind,
         id=parts[0].id,
-        above=tuple(_places_above(run, path)),
+        above=tuple(places_above(run, path)),
         models=tuple(
             _explain_system(run, own, part, datasets, records.get(own.system)) for own, part in zip(scores, parts, strict=True)
         ),
@@ -212,7 +212,7 @@ def _next(run: PastRun, whole: ScorePart, wanted: Selection) -> str | None:
     return run.command("explain", OPTIONS[part.kind], part.id, *options)
 
 
-def _places_above(run: PastRun, path: BlueprintPath) -> Iterator[PlaceAbove]:
+def places_above(run: PastRun, path: BlueprintPath) -> Iterator[PlaceAbove]:
     """Yield the way from the total down to the place, without the place itself."""
     target = path.dataset or (path.task.id if path.task else path.ability.id if path.ability else None)
     if target is None:

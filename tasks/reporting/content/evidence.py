@@ -113,14 +113,17 @@ class DialogueLine:
     faults: str
 
 
-def dialogue_lines(turns: Sequence[Row], faults: Sequence[Row], limit: int) -> Iterator[DialogueLine]:
-    """Yield a line per turn of a dialogue, shortened to fit together; their full texts have `limit` characters at most."""
-    width, counts = min(SHORT_WIDTH, DIALOGUE_WIDTH // max(1, len(turns))), Counter[str]()
+def dialogue_lines(turns: Sequence[Row], faults: Sequence[Row], limit: int, width: int = 0) -> Iterator[DialogueLine]:
+    """Yield a line per turn of a dialogue; their full texts have `limit` characters at most.
+
+    Each is shortened to a width, to one line in which all fit together where none is given.
+    """
+    fitting, counts = min(SHORT_WIDTH, DIALOGUE_WIDTH // max(1, len(turns))), Counter[str]()
     for turn in turns:
         counts[turn["speaker"]] += 1
         own = [fault for fault in faults if (fault["speaker"], fault["turn"]) == (turn["speaker"], counts[turn["speaker"]])]
         words = dict.fromkeys(f"{fault['kind'].replace('_', ' ')} ({fault['severity']}, by {fault['found_by']})" for fault in own)
-        text = make_excerpt(" ".join(turn["text"].split()), limit // len(turns), width)
+        text = make_excerpt(turn["text"] if width else " ".join(turn["text"].split()), limit // len(turns), width or fitting)
         yield DialogueLine(turn["speaker"], turn["language"], text, ", ".join(words))
 
 

@@ -2,23 +2,20 @@
 
 from collections.abc import Callable, Mapping
 
-from schemas.documents.answered_item import ItemExplanation
-from tasks.explain.rows import explain_item
 from tasks.reporting.view.addresses import Address, PageKind
-from tasks.reporting.view.site import Site, render_page
+from tasks.reporting.view.row_pages import read_row, render_row, render_rows
+from tasks.reporting.view.score_pages import render_map, render_run, render_score
+from tasks.reporting.view.site import Params, Site
 from tasks.runs.past_run import PastRun
-from tasks.runs.run_tables import System
 
-Params = Mapping[str, str]
-Render = Callable[[PastRun, Params, Site], str]
+__all__ = ["read_row", "render"]
 
-
-def _not_yet(run: PastRun, params: Params, site: Site) -> str:
-    return render_page("page", run, site, (), run.blueprint.title)
-
-
-PAGES: dict[PageKind, Render] = {
-    kind: _not_yet for kind in ("run", "score", "rows", "row", "unread", "failed", "hard", "flips", "map", "compare")
+PAGES: Mapping[PageKind, Callable[[PastRun, Params, Site], str]] = {
+    "run": render_run,
+    "score": render_score,
+    "rows": render_rows,
+    "row": render_row,
+    "map": render_map,
 }
 
 
@@ -30,8 +27,3 @@ def render(address: Address, run: PastRun, site: Site) -> str:
         LakeError: if a partition is gone or changed.
     """
     return PAGES[address.kind](run, dict(address.params), site)
-
-
-def read_row(run: PastRun, params: Params) -> ItemExplanation:
-    """Return the document behind a page `row`; errors are those of `render`."""
-    return explain_item(run, params["dataset"], System(params["model"], params["setting"]), params["item_id"])
