@@ -78,8 +78,8 @@ def group_failed_calls(run: PastRun) -> tuple[FailedGroup, ...]:
         message = pl.col("error").fill_null("no message").map_elements(fold_message, pl.String)
         hidden = pl.col("dataset").is_in(withheld_datasets(run))
         shown = pl.when(hidden).then(pl.lit("withheld: its licence")).otherwise(message)
-        calls = calls.cast({"failure": pl.String}).with_columns(message=shown, reply=pl.lit(None, pl.String))
-        frames.append(calls.select(*ASKED, *FAILED, "reply"))
+        calls = calls.cast({"failure": pl.String}).with_columns(message=shown)
+        frames.append(calls.select(*ASKED, *FAILED, reply=pl.lit(None, pl.String)))
     return _group(FailedGroup, FAILED, frames)
 
 

@@ -5,14 +5,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tasks.metrics.answer_forms import FORMS, Question
+from tasks.metrics.answer_forms import Question
 from tasks.solvers.state import says_something
 from tasks.text.languages import find_language
 from tasks.text.number_format import shorten
 from tasks.text.replies import read_object, split_reasoning
 
-LOOKED_AT, LONGEST_KEYS = 20_000, 80
-"""Characters of an answer that rules look at, from its beginning, and that keys of an object take at most."""
+LOOKED_AT, BEGINNING, LONGEST_KEYS = 20_000, 300, 80
+"""Characters of an answer that rules look at, that tell its language, and that the keys of an object take at most."""
 
 FEW_WORDS, REPEATED = 5, 60
 """Words of a short answer, and characters of its question that a reply repeats if it has them in a row."""
@@ -24,7 +24,7 @@ _REFUSES = re.compile(
     re.IGNORECASE,
 )
 _OBJECT = re.compile(r"(?<![\w^}])\{")
-_LETTER = re.compile(r"\b[A-Z]{1,2}\b")
+_LETTER = re.compile(r"\b(?!I\b|A (?!or |and )[a-z]{2})[A-Z]{1,2}\b")
 _SENTENCE_END = re.compile(r"[.!?]\s|[。！？\n](?=.)", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_\u3400-\u9fff]+|[\u3400-\u9fff]")
 
@@ -43,23 +43,23 @@ def describe_unread(item: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
         return ("only a thought, no answer after it" if thought else "no word" if said else "empty") + ending
     if _REFUSES.match(said.replace("’", "'")):
         return f"a refusal in words{ending}"
-    reason = _reason(Question.from_row(item), text, answer)
     if begun := _OBJECT.search(said):
         keys = sorted({re.sub(r"\d+", "9", key) for key in read_object(text) or ()})
-        named = f"JSON with {shorten(', '.join(keys), LONGEST_KEYS)}: {reason}" if keys else _fault_of(said[begun.start() :])
+        named = f"JSON with {shorten(', '.join(keys), LONGEST_KEYS)}" if keys else _fault_of(said[begun.start() :])
         return f"{named}{ending}"
-    foreign = ", in another language than the item" if find_language(said) not in {None, item["language"]} else ""
-    return f"{_size_of(said, item['question'])}: {reason}{foreign}{ending}"
+    foreign = ", in another language than the item" if find_language(said[:BEGINNING]) not in {None, item["language"]} else ""
+    return f"{_size_of(said, item['question'])}, {_count_named(Question.from_row(item), said)}{foreign}{ending}"
 
 
-def _reason(question: Question, text: str, answer: Mapping[str, Any]) -> str:
-    """Return why the reader of such answers refuses a reply."""
-    read = FORMS[question.form].read
-    if read is None:
-        return "lacks what is asked for"
-    order = answer["option_order"] or range(len(question.options))
-    parse = read(text, [question.options[place] for place in order], cut=answer["finish_reason"] == "length")
-    return "leaves open what is asked" if parse.indices is not None else _LETTER.sub("a letter", parse.how)
+def _count_named(question: Question, said: str) -> str:
+    """Return whether none, one or several of what may be an answer is named: labels, numbers or letters."""
+    if question.form == "label":
+        what, named = "label", {option for option in question.options if option.casefold() in said.casefold()}
+    elif question.form == "index":
+        what, named = "number", set(re.findall(r"\d+", said))
+    else:
+        what, named = "letter", set(_LETTER.findall(said))
+    return f"several {what}s named" if len(named) > 1 else f"{'one' if named else 'no'} {what} named"
 
 
 def _fault_of(begun: str) -> str:

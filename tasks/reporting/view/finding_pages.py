@@ -12,7 +12,7 @@ from tasks.compare.runs import compare_runs
 from tasks.models.http.failures import FAILURE_KINDS
 from tasks.reporting.view.addresses import Address, row_address, rows_address
 from tasks.reporting.view.score_pages import run_crumbs
-from tasks.reporting.view.site import Params, Site, render_page
+from tasks.reporting.view.site import Params, Site, crumb, render_page
 from tasks.rows.patterns import group_failed_calls, group_unread, items_all_fail, order_flips
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_list import describe_runs
@@ -52,15 +52,13 @@ def render_hard(run: PastRun, _: Params, site: Site) -> str:
     heads = (*columns("name", "Item", "Right", "Most answered"), *columns("count", "Times", "Systems", "Unread"))
     blocks = []
     for dataset, items in groupby(items_all_fail(run), lambda item: item.dataset):
-        rows = [
-            (
-                *(_row_cell(run, site, item), item.gold, Cell(item.wrong, "is the gold right?" if item.gold_in_doubt else "")),
-                *(item.wrong_systems, item.systems, item.unread),
-            )
-            for item in items
-        ]
-        title, items_here = run.blueprint.datasets[dataset].title, counted(len(rows), "item")
-        blocks.append(Block(title, f"{items_here} that every system fails.", (Table(heads, rows, "Items that all fail"),)))
+        rows = []
+        for item in items:
+            wrong = Cell(item.wrong, "is the gold right?" if item.gold_in_doubt else "")
+            name = crumb(item.item_id, site, row_address(run.name, item))
+            rows.append((name, item.gold, wrong, item.wrong_systems, item.systems, item.unread))
+        title, words = run.blueprint.datasets[dataset].title, f"{counted(len(rows), 'item')} that every system fails."
+        blocks.append(Block(title, words, (Table(heads, rows, "Items that all fail"),)))
     return _render(run, site, "Items that all models fail", blocks)
 
 
@@ -73,9 +71,8 @@ def render_flips(run: PastRun, _: Params, site: Site) -> str:
         for item in flips.flipped:
             row = RowId(**flips.model_dump(exclude={"items", "flipped"}), item_id=item.item_id, repetition=item.repetitions[0])
             options = (None if option is None else str(option + 1) for option in item.options)
-            rows.append(
-                (_row_cell(run, site, row), *(" ".join(each or "-" for each in chosen) for chosen in (item.letters, options)))
-            )
+            chosen = (" ".join(each or "-" for each in names) for names in (item.letters, options))
+            rows.append((crumb(item.item_id, site, row_address(run.name, row)), *chosen))
         title = f"{run.blueprint.datasets[flips.dataset].title}: {System(flips.model, flips.setting).label}"
         words = f"The answer flips in {len(rows)} of {counted(flips.items, 'item')} read in two orders or more."
         blocks.append(Block(title, words, (Table(heads, rows, "Items whose order decides"),)))
@@ -89,46 +86,29 @@ def render_compare(run: PastRun, params: Params, site: Site) -> str:
         document = compare_runs(run.lake.root, (other, run.name), flips=0, bootstrap=0)
         blocks = [block for model in document.models for block in _compared(run, site, document.before, model)]
         return _render(run, site, f"Changes since {document.before}", [Block(warnings=document.warnings), *blocks])
-    runs = describe_runs(run.lake.root).runs
-    others = [each.run for each in runs if each.benchmark == run.manifest.benchmark and each.run != run.name]
-    cells = [[Cell(name, href=site.links(Address("compare", run.name, (("other", name),))) or "")] for name in others]
-    return _render(run, site, "Compare with", [Block(tables=(Table((Column("Run", "name"),), cells, "Runs"),))] if cells else ())
+    runs = [each.run for each in describe_runs(run.lake.root).runs if each.benchmark == run.manifest.benchmark]
+    rows = [[crumb(name, site, Address("compare", run.name, (("other", name),)))] for name in runs if name != run.name]
+    return _render(run, site, "Compare with", [Block(tables=(Table((Column("Run", "name"),), rows, "Runs"),))] if rows else ())
 
 
 def _compared(run: PastRun, site: Site, other: str, model: SystemComparison) -> Iterator[Block]:
     before, after = (System(side.model, side.setting) for side in (model.before, model.after))
-    changed = RowFilter(**after._asdict(), changed_since=other)
-    rows = [
-        (
-            Cell(
-                flip.dataset, href=site.links(rows_address(run.name, changed.model_copy(update={"dataset": flip.dataset}))) or ""
-            ),
-            flip.metric,
-            flip.n_items,
-            len(flip.fell),
-            len(flip.rose),
-            flip.p_value,
-        )
-        for flip in model.flips
-    ]
-    heads = (
-        *columns("name", "Dataset", "Metric"),
-        *columns("count", "Items in both", "Right to wrong", "Wrong to right"),
-        Column("p, McNemar", "number", 3),
-    )
-    yield Block(after.label, "Of shares: that fell, that rose.", (Table(heads, rows, "Flips by dataset"),))
+    rows = []
+    for flip in model.flips:
+        changed = RowFilter(dataset=flip.dataset, **after._asdict(), changed_since=other)
+        name = crumb(flip.dataset, site, rows_address(run.name, changed))
+        rows.append((name, flip.metric, flip.n_items, len(flip.fell), len(flip.rose)))
+    heads = (*columns("name", "Dataset", "Metric"), *columns("count", "Items in both", "Right to wrong", "Wrong to right"))
+    yield Block(after.label, "Of metrics with shares: items that fell and that rose.", (Table(heads, rows, "Flips"),))
     beside = {"beside_run": other, "beside": before.model, "beside_setting": before.setting}
-    for words, direction in (("Right to wrong", "fell"), ("Wrong to right", "rose")):
+    for title, direction in (("Right to wrong", "fell"), ("Wrong to right", "rose")):
         moved = dict.fromkeys((flip.dataset, item) for flip in model.flips for item in getattr(flip, direction))
-        rows = [
-            (_row_cell(run, site, RowId(dataset=dataset, item_id=item, **after._asdict(), repetition=0), **beside), dataset)
-            for dataset, item in [*moved][:MOST_FLIPS]
-        ]
-        yield Block(
-            f"{words}: {after.label} ({count(len(moved))})",
-            tables=(Table(columns("name", "Item", "Dataset"), rows, words),),
-            folds=True,
-        )
+        cells = []
+        for dataset, item in [*moved][:MOST_FLIPS]:
+            row = RowId(dataset=dataset, item_id=item, **after._asdict(), repetition=0)
+            cells.append((crumb(item, site, row_address(run.name, row, **beside)), dataset))
+        table = Table(columns("name", "Item", "Dataset"), cells, title)
+        yield Block(f"{title}: {after.label} ({count(len(moved))})", tables=(table,), folds=True)
 
 
 def _render(run: PastRun, site: Site, title: str, blocks: Iterable[Block]) -> str:
@@ -140,12 +120,12 @@ def _group_block(run: PastRun, site: Site, title: str, words: str, group: RowGro
     rows = []
     for each in group.counts:
         wanted = RowFilter.model_validate({each.facet: each.value, "status": status})
-        rows.append((each.facet, Cell(each.value, href=site.links(rows_address(run.name, wanted)) or ""), each.rows))
+        rows.append((each.facet, crumb(each.value, site, rows_address(run.name, wanted)), each.rows))
     where = Table((Column("Of"), Column("Name", "name"), Column("Rows", "count")), rows, "Where")
-    examples = [(_row_cell(run, site, row), row.dataset, row.model, row.setting, row.reply) for row in group.examples]
-    table = Table((*columns("name", "Item", "Dataset", "Model", "Setting"), Column("Reply")), examples, "Examples")
-    return Block(f"{title} ({count(group.rows)})", words, (table.without_empty("Reply"), where))
-
-
-def _row_cell(run: PastRun, site: Site, row: RowId, **beside: str) -> Cell:
-    return Cell(row.item_id, href=site.links(row_address(run.name, row, **beside)) or "")
+    examples = []
+    for row in group.examples:
+        name = crumb(row.item_id, site, row_address(run.name, row))
+        examples.append((name, row.dataset, row.model, row.setting, row.reply))
+    heads = (*columns("name", "Item", "Dataset", "Model", "Setting"), Column("Reply"))
+    table = Table(heads, examples, "Examples").without_empty("Reply")
+    return Block(f"{title} ({count(group.rows)})", words, (table, where))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from tasks.reporting.view.addresses import Address, PageKind
+from tasks.reporting.view.finding_pages import render_compare, render_failed, render_flips, render_hard, render_unread
 from tasks.reporting.view.row_pages import read_row, render_row, render_rows
 from tasks.reporting.view.score_pages import render_map, render_run, render_score
 from tasks.reporting.view.site import Params, Site
@@ -16,6 +17,11 @@ PAGES: Mapping[PageKind, Callable[[PastRun, Params, Site], str]] = {
     "rows": render_rows,
     "row": render_row,
     "map": render_map,
+    "unread": render_unread,
+    "failed": render_failed,
+    "hard": render_hard,
+    "flips": render_flips,
+    "compare": render_compare,
 }
 
 

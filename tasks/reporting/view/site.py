@@ -30,6 +30,7 @@ class Site(NamedTuple):
         leaderboard: where the leaderboard of the benchmark is found; null = nowhere.
         report: where the report of the run is found; null = nowhere.
         answers_forms: whether pages may be asked for by a form, which a folder of files cannot answer.
+        note: what stands at the end of each page.
     """
 
     links: Links
@@ -37,6 +38,7 @@ class Site(NamedTuple):
     leaderboard: str | None = None
     report: str | None = None
     answers_forms: bool = False
+    note: str = ""
 
 
 def stylesheet() -> str:

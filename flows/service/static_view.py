@@ -1,0 +1,92 @@
+"""Write the pages about a run into a folder: for a web server or a page host, or to be opened as they are."""
+
+import re
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import get_args
+
+from schemas.documents.rows import RowFilter
+from schemas.errors import UsageError
+from tasks.reporting.page import write_text
+from tasks.reporting.view.addresses import Address, PageKind, row_address
+from tasks.reporting.view.pages import render
+from tasks.reporting.view.site import STYLESHEET, Site, stylesheet
+from tasks.rows.index import open_rows
+from tasks.rows.query import find_rows
+from tasks.runs.past_run import PastRun
+from tasks.text.number_format import count
+
+INDEX = "index.html"
+_OWN = re.compile(rf"{re.escape(INDEX)}|{re.escape(STYLESHEET)}|(?:{'|'.join(get_args(PageKind))})-[0-9a-f]{{16}}\.html")
+LISTED = {"dataset", "model", "setting", "gate", "status"}
+"""What pages of rows are written by; others have too many values."""
+
+WRONG = [RowFilter(status=status, gate=gate) for gate in (True, False) for status in ("wrong", "unread")]
+"""Which rows have a page of their own, those of the gate first."""
+
+
+def write_view(run: PastRun, folder: Path, limit: int) -> Path:
+    """Write the pages, each complete in itself but for the stylesheet, and return the first one.
+
+    Pages that it wrote there before are replaced or removed.
+
+    Args:
+        run: what they are about.
+        folder: where they go; it is made.
+        limit: wrong and unread rows that have a page.
+
+    Raises:
+        UsageError: the folder holds other files.
+        LakeError: a partition is gone or changed, or the disk refuses a file.
+    """
+    earlier = _own_files(folder)
+    found = [find_rows(run, open_rows(run), wanted, limit) for wanted in WRONG]
+    shown = [*dict.fromkeys(row_address(run.name, row) for page in found for row in page.rows)][:limit]
+    wrong = sum(page.matches or 0 for page in found[2:])
+    note = f"{count(len(shown))} of {count(wrong)} wrong rows are here; {run.command('view')} shows all."
+    pages = {name_file(address): address for address in (Address("run", run.name), *shown)}
+    waiting = list(pages)
+
+    def link(page: Address, address: Address) -> str | None:
+        target = name_file(address)
+        if target not in pages and page.kind not in {"rows", "row"} and _is_written(run, address):
+            pages[target] = address
+            waiting.append(target)
+        return target if target in pages else None
+
+    write_text(folder / STYLESHEET, stylesheet())
+    for name in waiting:  # which grows by the pages that are linked to
+        site = Site(partial(link, pages[name]), STYLESHEET, note=note)
+        write_text(folder / name, render(pages[name], run, site))
+    for name in earlier - {*pages, STYLESHEET}:
+        (folder / name).unlink()
+    return folder / INDEX
+
+
+def name_file(address: Address) -> str:
+    """Return the name of a page's file, whatever the order of its parameters."""
+    mark = sha256(repr(sorted(address.params)).encode()).hexdigest()[:16]
+    return INDEX if address.kind == "run" else f"{address.kind}-{mark}.html"
+
+
+def _is_written(run: PastRun, address: Address) -> bool:
+    if address.kind == "rows":
+        params = dict(address.params)
+        return params.keys() <= LISTED and params.get("status", "wrong") in {"wrong", "unread"}
+    return address.run == run.name and address.kind not in {"row", "compare"}
+
+
+def _own_files(folder: Path) -> set[str]:
+    """Return the files of the folder; UsageError: one is none of these pages."""
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str]()
+    foreign = sorted(name for name in names if not _OWN.fullmatch(name) or STYLESHEET not in names)
+    if foreign:
+        raise UsageError(
+            "the folder holds files that are no pages about a run",
+            where="--to",
+            expected="a new or empty folder, or one that this command wrote",
+            got=f"{foreign[0]} in {folder}",
+            next_step="name another folder",
+        )
+    return names

@@ -1,0 +1,88 @@
+"""What recurs among rows, found in runs whose replies are written out here."""
+
+from pathlib import Path
+
+from schemas.documents.patterns import FlippedItem
+from schemas.lineage import DatasetNotice
+from tasks.rows.patterns import group_failed_calls, group_unread, items_all_fail, order_flips
+from tests.tasks.patterns.asked_runs import asked_run, choice, said
+
+FAILED = {"failure": "http_429", "http_status": 429}
+
+
+def test_unread_replies_are_grouped_by_shape(tmp_path: Path) -> None:
+    rows = [choice(name) for name in "123"] + [choice("1", "s")]
+    run = asked_run(
+        tmp_path,
+        rows,
+        {
+            "m": [said("1", "A"), said("2", "A or B"), said("3", " "), said("1", "B or C", "s")],
+            "n": [said("1", "A"), said("2", "It is B or C"), said("3", "C or A"), said("1", "C", "s")],
+        },
+    )
+    several, empty = group_unread(run)
+    assert (several.shape, several.rows) == ("a few words, several letters named", 4)
+    counts = [(count.facet, count.value, count.rows) for count in several.counts]
+    assert counts == [("dataset", "d", 3), ("dataset", "s", 1), ("model", "m", 2), ("model", "n", 2), ("setting", "base", 4)]
+    assert [(row.dataset, row.model, row.item_id, row.reply) for row in several.examples] == [
+        ("d", "m", "2", "A or B"),
+        ("d", "n", "2", "It is B or C"),
+        ("d", "n", "3", "C or A"),
+    ]
+    assert (empty.shape, empty.rows, empty.examples[0].reply) == ("empty", 1, " ")
+
+
+def test_a_redacted_run_shows_no_reply(tmp_path: Path) -> None:
+    notice = DatasetNotice(id="d", title="D", licence="own", redistributable=False, sources=(), evaluation_version="1")
+    replies = {"m": [said("1", "A or B")], "n": [said("1", None, error="HTTP 400: in A or B", **FAILED)]}
+    run = asked_run(tmp_path, [choice("1")], replies, redacted=True, datasets=(notice,))
+    (unread,), (failed,) = group_unread(run), group_failed_calls(run)
+    assert (unread.examples[0].reply, failed.message) == (None, "withheld: its licence")
+
+
+def test_failed_calls_are_grouped_by_message(tmp_path: Path) -> None:
+    limits = (f"HTTP 429: limit 30000, used {used}, request req_{used}abc" for used in (29890, 30001))
+    lost = [said(str(n), None, error=error, **FAILED) for n, error in enumerate((*limits, "HTTP 429: slow down"))]
+    (limit, slow) = group_failed_calls(asked_run(tmp_path, [choice(n) for n in "012"], {"m": lost}))
+    assert (limit.message, limit.rows) == ("HTTP 429: limit <number>, used <number>, request <id>", 2)
+    assert (limit.role, limit.asked_model, limit.failure, limit.http_status) == ("tested", "m", "http_429", 429)
+    assert [row.item_id for row in limit.examples] == ["0", "1"]
+    assert (slow.message, slow.rows) == ("HTTP 429: slow down", 1)
+
+
+def test_items_that_all_fail_doubt_their_gold(tmp_path: Path) -> None:
+    rows = [choice(name) for name in "12345"]
+    replies = {
+        # 1: all say B. 2: one is right. 3: wrong in two ways. 4: a call failed, so that two are left, one unread. 5: one is left.
+        "m": [said("1", "B"), said("2", "A"), said("3", "B"), said("4", "C"), said("5", "B")],
+        "n": [said("1", "B"), said("2", "B"), said("3", "C"), said("4", "A or B"), said("5", None)],
+        "o": [said("1", "B"), said("2", "B"), said("3", "A or C"), said("4", None), said("5", None)],
+    }
+    hard = items_all_fail(asked_run(tmp_path, rows, replies))
+    assert [(item.item_id, item.systems, item.unread) for item in hard] == [("1", 3, 0), ("3", 3, 1), ("4", 2, 1)]
+    assert [(item.gold, item.wrong, item.wrong_systems) for item in hard] == [("A", "B", 3), ("A", "B", 1), ("A", "C", 1)]
+    assert [item.gold_in_doubt for item in hard] == [True, False, False]
+    assert (hard[0].dataset, hard[0].model, hard[0].setting, hard[0].repetition) == ("d", "m", "base", 0)
+
+
+def test_one_system_alone_has_no_hard_items(tmp_path: Path) -> None:
+    assert items_all_fail(asked_run(tmp_path, [choice("1")], {"m": [said("1", "B")]})) == ()
+
+
+def test_choices_that_follow_the_order_flip(tmp_path: Path) -> None:
+    orders = [[0, 1, 2], [1, 2, 0], [2, 0, 1]]
+
+    def in_orders(name: str, *letters: str) -> list[dict[str, object]]:
+        shown = zip(letters, orders, strict=True)
+        return [said(name, text, repetition=n, option_order=order) for n, (text, order) in enumerate(shown)]
+
+    # 1: always the place A. 2: always sadness. 3: sadness, unread, anger. 4: read once.
+    replies = [*in_orders("1", "A", "A", "A"), *in_orders("2", "B", "A", "C"), *in_orders("3", "B", "?", "A")]
+    run = asked_run(tmp_path, [choice(n) for n in "1234"], {"m": [*replies, *in_orders("4", "B", "?", "?")]}, plan={"permute": 3})
+    (flips,) = order_flips(run)
+    assert (flips.dataset, flips.model, flips.setting, flips.items) == ("d", "m", "base", 3)
+    assert flips.flipped == (
+        FlippedItem(item_id="1", repetitions=(0, 1, 2), letters=("A", "A", "A"), options=(0, 1, 2)),
+        FlippedItem(item_id="3", repetitions=(0, 1, 2), letters=("B", None, "A"), options=(1, None, 2)),
+    )
+    assert order_flips(asked_run(tmp_path, [choice("1")], {"m": [said("1", "B")]}, name="once")) == ()
