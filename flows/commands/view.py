@@ -18,9 +18,9 @@ from tasks.lake.manifest import resolve_run
 
 Runs = Annotated[list[str] | None, typer.Argument(metavar="RUN...", help=f"{opt.HANDLES}; default: all of the lake")]
 Host = Annotated[str, typer.Option("--host", help="address of this machine to listen on")]
+To = Annotated[Path | None, typer.Option("--to", metavar="DIR", help="write the pages of one run into this folder instead")]
+Limit = Annotated[int, typer.Option("--limit", min=1, help="wrong rows that have a page with --to, those of the gate first")]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="0 = any free port")]
-To = Annotated[Path | None, typer.Option("--to", metavar="FOLDER", help="write the pages of one RUN as files, and end")]
-Limit = Annotated[int, typer.Option("--limit", min=0, help="with --to: rows that get a page, first those of the gate")]
 
 app = typer.Typer(add_completion=False)
 
@@ -31,30 +31,29 @@ def view(
     host: Host = "127.0.0.1",
     port: Port = 0,
     to: To = None,
-    limit: Limit = 500,
+    limit: Limit = 200,
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Show runs in a browser, from the leaderboard down to every reply, until Ctrl-C."""
     folder = lake or DEFAULT_LAKE
     runs = tuple(resolve_run(folder, handle) for handle in run or ())
-    if to is None:
+    if to is not None:
+        write_pages(folder, runs, to, limit, as_json=as_json)
+    else:
         serve_pages(folder, runs, host, port, as_json=as_json)
-        return
-    if len(runs) != 1:
-        raise UsageError(
-            "--to writes the pages of one run",
-            where="RUN",
-            expected="one run",
-            got=", ".join(runs) or "none",
-            next_step="call the command once for each run, with a folder for each",
-        )
+
+
+def write_pages(lake: Folder, runs: tuple[str, ...], to: Path, limit: int, *, as_json: bool) -> None:
+    """Write the pages of a run into a folder; print where the first one is."""
     from flows.service.static_view import write_view  # noqa: PLC0415  with the pages, which take their time
     from tasks.runs.past_run import reopen  # noqa: PLC0415
 
-    first = str(write_view(reopen(folder, runs[0]), to, limit))
-    written = ServedPages(address=first, runs=runs, lake=str(folder))
-    CommandResult(0, written, [f"First page: {first}"]).finish(as_json=as_json)
+    if len(runs) != 1:
+        got = ", ".join(runs) or "none"
+        raise UsageError("pages are written of one run", where="RUN", expected="one run with --to", got=got, next_step="name one")
+    document = ServedPages(address=str(write_view(reopen(lake, runs[0]), to, limit)), runs=runs, lake=str(lake))
+    CommandResult(0, document, [f"Open {document.address}"]).finish(as_json=as_json)
 
 
 def serve_pages(lake: Folder, runs: tuple[str, ...], host: str, port: int, *, as_json: bool) -> None:

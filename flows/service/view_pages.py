@@ -40,14 +40,15 @@ class RowQuery(RowId):
     """Which row, next to which other, and whether as the document of `moodflow explain --item`."""
 
     beside: str | None = None
+    beside_setting: str | None = None
     beside_run: str | None = None
     format: Literal["json"] | None = None
 
 
 class CompareQuery(Frozen):
-    """Which other run."""
+    """Which other run; none = those there are to choose from."""
 
-    other: str
+    other: str | None = None
 
 
 QUERIES: Mapping[PageKind, type[Frozen]] = {
