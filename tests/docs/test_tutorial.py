@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tasks.scoring.blueprints import load_blueprint
-from tests.docs.pages import NOT_EXECUTED, ROOT, blocks
+from tests.docs.pages import HEADING, NOT_EXECUTED, ROOT, blocks
 from tests.flows.command import ended
 from tests.flows.scripted import policy, reply_in_part
 from tests.model_server import ModelServer
@@ -59,3 +59,12 @@ def test_commands_print_what_tutorial_shows(tmp_path: Path, monkeypatch: pytest.
 
 def test_translation_has_blocks_of_tutorial() -> None:
     assert list(blocks(TRANSLATION)) == list(blocks(PAGE))
+
+
+def test_translated_glossary_has_terms_in_order() -> None:
+    terms, translated = (
+        HEADING.findall((ROOT / name).read_text("utf-8")) for name in ("docs/glossary.md", "docs/zh/glossary.md")
+    )
+    sections = ["What is evaluated", "How it is asked", "What is stored", "What a score says", "When a model changes"]
+    inside = [re.search(r"（(.+)）$", term) for term in translated[1:]]
+    assert [found[1] for found in inside if found] == [term for term in terms[1:] if term not in sections]
