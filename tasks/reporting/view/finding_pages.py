@@ -12,7 +12,7 @@ from tasks.compare.runs import compare_runs
 from tasks.models.http.failures import FAILURE_KINDS
 from tasks.reporting.view.addresses import Address, row_address, rows_address
 from tasks.reporting.view.score_pages import run_crumbs
-from tasks.reporting.view.site import Params, Site, crumb, render_page
+from tasks.reporting.view.site import Params, Site, link, records_table, render_page
 from tasks.rows.patterns import group_failed_calls, group_unread, items_all_fail, order_flips
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_list import describe_runs
@@ -29,8 +29,7 @@ NO_RATING = "no rating came. What to do: see that the judge's server answers, th
 def render_unread(run: PastRun, _: Params, site: Site) -> str:
     """Return the page of the replies that cannot be read, by their shape."""
     groups = group_unread(run)
-    shapes = [(group.shape, group.rows) for group in groups]
-    overview = Table((Column("Shape", "name"), Column("Replies", "count")), shapes, "Unread replies by shape")
+    overview = records_table("Unread replies by shape", groups, name="shape", count="rows")
     blocks = [_group_block(run, site, group.shape, "", group, "unread") for group in groups]
     return _render(run, site, "Unread replies", [Block(tables=(overview,)), *blocks] if blocks else ())
 
@@ -55,7 +54,7 @@ def render_hard(run: PastRun, _: Params, site: Site) -> str:
         rows = []
         for item in items:
             wrong = Cell(item.wrong, "is the gold right?" if item.gold_in_doubt else "")
-            name = crumb(item.item_id, site, row_address(run.name, item))
+            name = link(item.item_id, site, row_address(run.name, item))
             rows.append((name, item.gold, wrong, item.wrong_systems, item.systems, item.unread))
         title, words = run.blueprint.datasets[dataset].title, f"{counted(len(rows), 'item')} that every system fails."
         blocks.append(Block(title, words, (Table(heads, rows, "Items that all fail"),)))
@@ -72,7 +71,7 @@ def render_flips(run: PastRun, _: Params, site: Site) -> str:
             row = RowId(**flips.model_dump(exclude={"items", "flipped"}), item_id=item.item_id, repetition=item.repetitions[0])
             options = (None if option is None else str(option + 1) for option in item.options)
             chosen = (" ".join(each or "-" for each in names) for names in (item.letters, options))
-            rows.append((crumb(item.item_id, site, row_address(run.name, row)), *chosen))
+            rows.append((link(item.item_id, site, row_address(run.name, row)), *chosen))
         title = f"{run.blueprint.datasets[flips.dataset].title}: {System(flips.model, flips.setting).label}"
         words = f"The answer flips in {len(rows)} of {counted(flips.items, 'item')} read in two orders or more."
         blocks.append(Block(title, words, (Table(heads, rows, "Items whose order decides"),)))
@@ -87,7 +86,7 @@ def render_compare(run: PastRun, params: Params, site: Site) -> str:
         blocks = [block for model in document.models for block in _compared(run, site, document.before, model)]
         return _render(run, site, f"Changes since {document.before}", [Block(warnings=document.warnings), *blocks])
     runs = [each.run for each in describe_runs(run.lake.root).runs if each.benchmark == run.manifest.benchmark]
-    rows = [[crumb(name, site, Address("compare", run.name, (("other", name),)))] for name in runs if name != run.name]
+    rows = [[link(name, site, Address("compare", run.name, (("other", name),)))] for name in runs if name != run.name]
     return _render(run, site, "Compare with", [Block(tables=(Table((Column("Run", "name"),), rows, "Runs"),))] if rows else ())
 
 
@@ -96,7 +95,7 @@ def _compared(run: PastRun, site: Site, other: str, model: SystemComparison) -> 
     rows = []
     for flip in model.flips:
         changed = RowFilter(dataset=flip.dataset, **after._asdict(), changed_since=other)
-        name = crumb(flip.dataset, site, rows_address(run.name, changed))
+        name = link(flip.dataset, site, rows_address(run.name, changed))
         rows.append((name, flip.metric, flip.n_items, len(flip.fell), len(flip.rose)))
     heads = (*columns("name", "Dataset", "Metric"), *columns("count", "Items in both", "Right to wrong", "Wrong to right"))
     yield Block(after.label, "Of metrics with shares: items that fell and that rose.", (Table(heads, rows, "Flips"),))
@@ -106,7 +105,7 @@ def _compared(run: PastRun, site: Site, other: str, model: SystemComparison) -> 
         cells = []
         for dataset, item in [*moved][:MOST_FLIPS]:
             row = RowId(dataset=dataset, item_id=item, **after._asdict(), repetition=0)
-            cells.append((crumb(item, site, row_address(run.name, row, **beside)), dataset))
+            cells.append((link(item, site, row_address(run.name, row, **beside)), dataset))
         table = Table(columns("name", "Item", "Dataset"), cells, title)
         yield Block(f"{title}: {after.label} ({count(len(moved))})", tables=(table,), folds=True)
 
@@ -120,11 +119,11 @@ def _group_block(run: PastRun, site: Site, title: str, words: str, group: RowGro
     rows = []
     for each in group.counts:
         wanted = RowFilter.model_validate({each.facet: each.value, "status": status})
-        rows.append((each.facet, crumb(each.value, site, rows_address(run.name, wanted)), each.rows))
+        rows.append((each.facet, link(each.value, site, rows_address(run.name, wanted)), each.rows))
     where = Table((Column("Of"), Column("Name", "name"), Column("Rows", "count")), rows, "Where")
     examples = []
     for row in group.examples:
-        name = crumb(row.item_id, site, row_address(run.name, row))
+        name = link(row.item_id, site, row_address(run.name, row))
         examples.append((name, row.dataset, row.model, row.setting, row.reply))
     heads = (*columns("name", "Item", "Dataset", "Model", "Setting"), Column("Reply"))
     table = Table(heads, examples, "Examples").without_empty("Reply")

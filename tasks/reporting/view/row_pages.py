@@ -51,22 +51,24 @@ def render_rows(run: PastRun, params: Params, site: Site) -> str:
 
 
 def _rows_table(run: PastRun, site: Site, rows: Sequence[RowEntry]) -> Table:
-    heads = (
-        *columns("name", "Item", "Dataset", "Model", "Setting"),
-        Column("Status", "verdict"),
-        *columns("score", "Score", "Rating"),
-    )
+    heads = (Column("Item", "name"), Column("Status", "verdict"), *columns("score", "Score", "Rating", digits=1))
     cells = [
         (
-            link(row.item_id, site, row_address(run.name, row), f"repetition {row.repetition}" if row.repetition else ""),
-            *(_words(run, "dataset", row.dataset), row.model, setting_title(row.setting)),
+            link(row.item_id, site, row_address(run.name, row), _about(run, row)),
             *(row.status, row.score, row.rating),
             *(text and Cell(text, language=row.language) for text in (row.question, row.reply, row.read_as, row.gold)),
+            *(row.model, setting_title(row.setting)),
         )
         for row in rows
     ]
-    table = Table((*heads, *columns("text", "Question", "Reply", "Read as", "Right")), cells, "Rows")
+    texts = columns("text", "Question", "Reply", "Read as", "Right")
+    table = Table((*heads, *texts, *columns("name", "Model", "Setting")), cells, "Rows")
     return table.without_empty("Rating", "Read as", "Right")
+
+
+def _about(run: PastRun, row: RowEntry) -> str:
+    again = f", repetition {row.repetition}" if row.repetition else ""
+    return f"{_words(run, 'dataset', row.dataset)}{again}"
 
 
 def _choices(run: PastRun, page: RowsPage) -> dict[str, list[tuple[str, str]]]:
@@ -116,6 +118,12 @@ def _row_id(params: Params) -> RowId:
     return RowId.model_validate({name: params[name] for name in RowId.model_fields})
 
 
+def _status(run: PastRun, row: RowId) -> str:
+    index = open_rows(run)
+    own = index.named_rows.filter(**row.model_dump()).select("status").collect()
+    return str(own.item())
+
+
 BESIDE = {"model": "beside", "setting": "beside_setting", "run": "beside_run"}
 """Parameters of the page of a row that name another model, setting or run, which the same item is shown of beside it."""
 
@@ -143,7 +151,8 @@ def render_row(run: PastRun, params: Params, site: Site) -> str:
         others={
             name: dict.fromkeys(each) for name, each in zip(("model", "setting"), zip(*run.systems, strict=True), strict=True)
         },
-        params=dict.fromkeys(BESIDE.values()) | dict(params),
+        params=dict.fromkeys(BESIDE.values(), "") | dict(params),
+        status=_status(run, row),
         as_json=site.links(row_address(run.name, row, format="json")) if site.answers_forms else None,
         command=run.command("explain", "--dataset", row.dataset, "--item", row.item_id, *run.options(system)),
         beside_fields=BESIDE,
@@ -187,7 +196,7 @@ def read_turns(document: ItemExplanation, asked: AskedOnce) -> Iterator[tuple[st
         inferred = [pair for part in parts[turn] for pair in _fields(*part)]
         call = next((call for call in asked.calls if turn and str(call.step).startswith(f"{turn} ")), None)
         tables = (
-            Table((Column(head, "name"), Column("")), rows, f"{turn or 'whole'}: {head}")
+            Table((Column(head, "name"), Column("Value")), rows, f"{turn or 'whole'}: {head}")
             for head, rows in (("Noted by people", [pair for pair in gold if pair[1]]), ("Inferred by the model", inferred))
         )
         yield turn.capitalize() or "As a whole", call, *tables

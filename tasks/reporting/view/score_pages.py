@@ -1,11 +1,11 @@
 """The pages `run`, `score` and `map`: from the models of a run down to the rows behind the score of a dataset."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from schemas.documents.explanation import SystemExplanation
 from schemas.documents.rows import RowFilter
 from schemas.documents.score_part import ScorePart
-from schemas.table import Cell, Table, columns
+from schemas.table import Cell, Column, Table, columns
 from tasks.explain.rows import explain_rows
 from tasks.explain.totals import OPTIONS, BlueprintPath, Selection, choose_systems, explain_score, find_place, places_above
 from tasks.explain.words import PART_COLUMNS, metric_lines, part_rows, score_lines, verdict_lines
@@ -43,7 +43,7 @@ def render_run(run: PastRun, _: Params, site: Site) -> str:
         )
         for total in totals
     ]
-    counts = {System(*row[:2]): count_rows(run, site, RowFilter(model=row.model, setting=row.setting)) for row in run.systems}
+    counts = {row.label: count_rows(run, site, RowFilter(model=row.model, setting=row.setting)) for row in run.systems}
     ways = [link(words, site, Address(kind, run.name)) for kind, words in WAYS.items()]
     if (changes := read_changes(run.lake.root, run.name)) and (previous := changes.previous):
         ways.append(link("The previous run beside this one", site, Address("compare", run.name, (("other", previous),))))
@@ -55,7 +55,7 @@ def render_run(run: PastRun, _: Params, site: Site) -> str:
         title=run.blueprint.title,
         headlines=[total.headline for total in totals],
         systems=Table(heads, rows, "Models of the run"),
-        counts={"All models": count_rows(run, site, RowFilter())} | {system.label: ways for system, ways in counts.items()},
+        rows=_counts_table({"All models": count_rows(run, site, RowFilter())} | counts),
         ways=[way for way in ways if way.href],
         commands=[run.command(name) for name in ("runs show", "explain", "verify")],
     )
@@ -80,6 +80,14 @@ def count_rows(run: PastRun, site: Site, wanted: RowFilter) -> list[Cell]:
         failing = wanted.model_copy(update={"status": "wrong", "gate": True})
         found.append(("wrong at the gate", failing, find_rows(run, open_rows(run), failing, limit=1).matches))
     return [link(words, site, rows_address(run.name, each), str(n)) for words, each, n in found if n]
+
+
+def _counts_table(counts: Mapping[str, Sequence[Cell]]) -> Table:
+    """Return how many rows there are of each status, by model; each number leads to them."""
+    titles = dict.fromkeys(str(way.value) for ways in counts.values() for way in ways)
+    cells = {label: {way.value: Cell(int(way.note), href=way.href) for way in ways} for label, ways in counts.items()}
+    rows = [(label, *(own.get(title) for title in titles)) for label, own in cells.items()]
+    return Table((Column("Model", "name"), *columns("count", *(title.capitalize() for title in titles))), rows, "Rows by status")
 
 
 def render_score(run: PastRun, params: Params, site: Site) -> str:
