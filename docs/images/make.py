@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from secrets import token_urlsafe
 from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Page, sync_playwright
 
+from tasks.reporting.view.addresses import Address, PageKind, served
 from tasks.scoring.blueprints import load_blueprint
 from tests.flows.scripted import policy, reply_in_part
 from tests.model_server import ModelServer
@@ -27,8 +29,16 @@ OF_TUTORIAL = {"my-model": 75}
 FIGURES = {"report.png": "headline"}
 """Files next to this one, with the name of the figure that each shows."""
 
+WEAKEST = ("dataset", "mini_eq_test")
+ONE_ROW = (WEAKEST, ("item_id", "eq_test-003"), ("model", "my-model"), ("setting", "base"), ("repetition", "0"))
+VIEWED: Mapping[str, tuple[PageKind, tuple[tuple[str, str], ...]]] = {
+    "tutorial-rows.png": ("rows", (WEAKEST, ("status", "wrong"))),
+    "tutorial-row.png": ("row", ONE_ROW),
+}
+"""Files next to this one, with the page of `moodflow view` that each shows."""
+
 CHROMIUM = os.environ.get("MOODFLOW_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
-WIDTH, HEIGHT = 1000, 640
+WIDTH, HEIGHT = 1000, 800
 MOST_BYTES = 150_000
 
 Command = Callable[[list[str]], None]
@@ -55,12 +65,24 @@ def draw_figures(command: Command, folder: Path) -> None:
 
 def photograph_tutorial(command: Command, folder: Path) -> None:
     """Write the pictures of the tutorial: pages about a run of one model."""
+    from flows.runtime.local_server import listen  # noqa: PLC0415  reads the variable
+    from flows.service.login import address_with  # noqa: PLC0415
+    from flows.service.report_server import serve_reports  # noqa: PLC0415
+
     lake = run_models(command, folder, OF_TUTORIAL)
     (report,) = Path(lake).glob("runs/*/report.html")
-    with opened_browser() as page:
-        page.goto(report.as_uri())
-        page.screenshot(path=picture("tutorial-report.png"))
-    check_size("tutorial-report.png")
+    run, token = report.parent.name, token_urlsafe()
+    with (
+        opened_browser() as page,
+        listen("127.0.0.1", 0, "--port") as listening,
+        serve_reports(listening, [Path(lake)], token) as origin,
+    ):
+        pages = {"tutorial-report.png": f"/{run}/report.html"}
+        pages |= {name: served(Address(kind, run, params)) for name, (kind, params) in VIEWED.items()}
+        for name, path in pages.items():
+            page.goto(address_with(token, origin, path))
+            page.screenshot(path=picture(name))
+            check_size(name)
 
 
 def run_models(command: Command, folder: Path, qualities: Mapping[str, int]) -> str:

@@ -1,6 +1,7 @@
 """What pages print is so: links lead somewhere, quoted messages are the program's, blocks are executed or say why not."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -164,3 +165,11 @@ def test_comparability_has_versions_of_code() -> None:
     stated = {name: version for names, version in rows for name in re.findall(r"`(\w+)`", names)}
     texts = [path.read_text(encoding="utf-8") for path in (ROOT / "tasks").rglob("*.py")]
     assert stated == dict(found for text in texts for found in re.findall(r'^(\w+_VERSION) = "(\d+)"$', text, re.MULTILINE))
+
+
+def test_citation_has_version_and_title_of_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    own = {"version": project["version"], "license": project["license"], "abstract": project["description"]}
+    assert {name: citation[name] for name in own} == own
+    assert f"version = {{{project['version']}}}" in (ROOT / "docs/cite.md").read_text(encoding="utf-8")
