@@ -1,7 +1,7 @@
 # make demo   the main job on a model that comes with the install
 # make test   every test that CI runs
 # make check  format, lint, types, tests: what CI runs
-# make docs   the documentation as a site, in build/site
+# make docs   the documentation as a site, in build/site; a wheel built afterwards has it
 # make pictures  the pictures of README and docs, from a run of scripted models
 # Each target creates .venv and installs into it when needed.
 

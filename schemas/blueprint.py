@@ -27,8 +27,8 @@ Identifier = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
 class MetricSpec(Frozen):
     """One number a method yields."""
 
-    metric: Metric
-    weight: Weight = 1.0
+    metric: Metric = Field(description="its name")
+    weight: Weight = Field(default=1.0, description="among the metrics of all methods of the dataset")
     k: int | None = Field(default=None, ge=1, description="cut-off of metrics that look at the first k")
     normalisation: Normalisation = Field(default=RatioNormalisation(), description="default: that of the metric")
     headline: str | None = Field(
@@ -52,7 +52,7 @@ class MetricSpec(Frozen):
 class MethodSpec(Frozen):
     """One way of turning replies into numbers, with one metric or several."""
 
-    id: Identifier
+    id: Identifier = Field(description="name in tables, of your choice")
     judged: bool = Field(default=False, description="needs a judge model")
     profile: Profile = Field(default=CORRECTED, description="how replies are read and what counts as right")
     rubric: str | None = Field(default=None, description="for judged methods: MoodFlow's, a package's or this blueprint's")
@@ -77,7 +77,7 @@ class MethodSpec(Frozen):
 class BlueprintDataset(Frozen):
     """A leaf of the tree: a dataset and the methods that score it."""
 
-    title: str
+    title: str = Field(description="name in reports")
     methods: tuple[MethodSpec, ...] = Field(min_length=1)
     source: LocalFile | None = Field(default=None, description="your own file; default: the files of the catalogue entry")
     # Left out of the hash where it is not said.
@@ -95,8 +95,8 @@ class BlueprintDataset(Frozen):
 class WeightedDataset(Frozen):
     """A dataset as a task uses it."""
 
-    id: Identifier
-    weight: Weight = 1.0
+    id: Identifier = Field(description="key under `datasets`")
+    weight: Weight = Field(default=1.0, description="among the datasets of the task")
 
 
 def _repeated(names: Iterable[str]) -> list[str]:
@@ -106,10 +106,10 @@ def _repeated(names: Iterable[str]) -> list[str]:
 class Task(Frozen):
     """A task at one level, measured by one or more datasets."""
 
-    id: Identifier
-    title: str
-    level: Level
-    weight: Weight = 1.0
+    id: Identifier = Field(description="name in tables, of your choice")
+    title: str = Field(description="name in reports")
+    level: Level = Field(description="how hard it is; `level_rules` weigh the levels of an ability")
+    weight: Weight = Field(default=1.0, description="among the tasks of its ability and level")
     datasets: tuple[
         Annotated[WeightedDataset, BeforeValidator(lambda value: {"id": value} if isinstance(value, str) else value)], ...
     ] = Field(min_length=1)
@@ -118,9 +118,9 @@ class Task(Frozen):
 class Ability(Frozen):
     """A node of the ability tree: either finer abilities or tasks below it."""
 
-    id: Identifier
-    title: str
-    weight: Weight = 1.0
+    id: Identifier = Field(description="name in tables, of your choice")
+    title: str = Field(description="name in reports")
+    weight: Weight = Field(default=1.0, description="among its siblings; main abilities make the total")
     evaluated: bool = Field(default=True, description="false for a category that is listed but not measured yet")
     children: tuple["Ability", ...] = ()
     tasks: tuple[Task, ...] = ()
@@ -150,7 +150,7 @@ class Ability(Frozen):
 class LevelRule(Frozen):
     """Weights of the levels when exactly these are present."""
 
-    weights: dict[Level, Weight] = Field(min_length=1)
+    weights: dict[Level, Weight] = Field(min_length=1, description="by level; they sum to 1")
 
     @model_validator(mode="after")
     def _weights_sum_to_one(self) -> Self:
@@ -162,8 +162,8 @@ class LevelRule(Frozen):
 class Gate(Frozen):
     """One-vote veto: a main ability that must reach a threshold and never enters the mean."""
 
-    ability: Identifier
-    threshold: float = Field(ge=0, le=100)
+    ability: Identifier = Field(description="id of a main ability")
+    threshold: float = Field(ge=0, le=100, description="score that it must reach; below it the total is 0")
 
 
 class PaperWording(Frozen):
@@ -179,13 +179,13 @@ class PaperWording(Frozen):
 class Blueprint(Frozen):
     """A benchmark: ability tree, datasets with their methods, level rules and gate."""
 
-    name: str = Field(pattern=r"^[a-z0-9-]+$")
-    title: str
-    version: str
+    name: str = Field(pattern=r"^[a-z0-9-]+$", description="of the benchmark, in tables and on leaderboards")
+    title: str = Field(description="name in reports")
+    version: str = Field(description="raised when a score means something else")
     source: str = Field(description="paper and table this blueprint restates")
     abilities: tuple[Ability, ...] = Field(min_length=1)
-    datasets: dict[Identifier, BlueprintDataset]
-    level_rules: tuple[LevelRule, ...]
+    datasets: dict[Identifier, BlueprintDataset] = Field(description="by id: in the catalogue, or of your choice with a `source`")
+    level_rules: tuple[LevelRule, ...] = Field(description="one for each combination of levels that an ability can have")
     gate: Gate | None = None
     settings: tuple[Identifier, ...] | None = Field(
         default=None, exclude_if=lambda names: names is None, description="how items are asked by default; null = base"

@@ -45,7 +45,7 @@ class BundledFile(Frozen):
 class LocalFile(Frozen):
     """A user's own file in item format, named in a blueprint, or the user's folder of a dataset, named in the plan."""
 
-    path: Path
+    path: Path = Field(description="in a blueprint relative to its file")
     sha256: Sha256 | None = Field(default=None, description="if given, the file must have this hash")
 
 

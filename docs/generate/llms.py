@@ -29,12 +29,11 @@ def write_llms(tree: Path, parts: dict[str, list[str]], to: Path) -> None:
 
 
 def chapters(tree: Path, page: str) -> list[str]:
-    """Return a page, and after the first page of a folder all others in it."""
-    folder = (tree / page).parent
+    """Return a page; the first page of a folder with all others in it, each folder's first page before its chapters."""
     if not page.endswith("/index.md"):
         return [page]
-    others = sorted(other.relative_to(tree).as_posix() for other in folder.rglob("*.md"))
-    return [page, *(other for other in others if other != page)]
+    pages = (chapter.relative_to(tree).as_posix() for chapter in (tree / page).parent.rglob("*.md"))
+    return sorted(pages, key=lambda chapter: chapter.removesuffix("index.md"))
 
 
 def page_line(tree: Path, page: str, said: str | None) -> str:

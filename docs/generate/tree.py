@@ -43,6 +43,9 @@ GENERATED = {"reference": ("reference", "Reference"), "catalogue": ("benchmarks"
 
 FENCE = re.compile(r"^```.*?^```$", flags=re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"(?P<image>!?)\[(?P<label>[^\]]*)\]\((?P<target>[^)\s]+)\)")
+GENERATED_PAGE = re.compile(r"`moodflow docs (?P<page>reference/[a-z/-]+)`")
+"""How a page of the repository, where nothing generated is, names a page that is."""
+
 HEADING = re.compile(r"^## +(.+?) *$", flags=re.MULTILINE)
 
 
@@ -80,9 +83,12 @@ def site_text(page: str, places: dict[str, str]) -> str:
     def relink(found: re.Match[str]) -> str:
         return site_link(found, page, places)
 
-    parts = FENCE.split(text)
+    def link_generated(found: re.Match[str]) -> str:
+        return f"[{found[0]}]({relpath(found['page'], Path(places[page]).parent)}.md)"
+
+    parts = [GENERATED_PAGE.sub(link_generated, LINK.sub(relink, part)) for part in FENCE.split(text)]
     fences = [*FENCE.findall(text), ""]
-    return "".join(LINK.sub(relink, part) + fence for part, fence in zip(parts, fences, strict=True))
+    return "".join(part + fence for part, fence in zip(parts, fences, strict=True))
 
 
 def site_link(found: re.Match[str], page: str, places: dict[str, str]) -> str:

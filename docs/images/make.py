@@ -1,30 +1,23 @@
 """Make the pictures of README and docs from runs of scripted models: `make pictures`.
 
-A model `scripted-75` knows the gold of every bundled item of MoodBench and gives it in 75 of 100 replies, by the hash of the
-prompt, and a wrong one otherwise; one of them judges. `my-model` and `other-model` of the tutorial are two such models. No
-weights, no network: only dates and hashes in a picture change between two times of making it. Pages are photographed in
-Chromium, which is Debian's or the one named by MOODFLOW_CHROMIUM.
+Only dates and hashes in a picture change between two times of making it. Pages are photographed in Chromium, which is Debian's
+or the one named by MOODFLOW_CHROMIUM.
 """
 
-import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from functools import partial
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_urlsafe
 from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Page, sync_playwright
 
+from docs.generate.scripted_run import name_models, run_models
 from tasks.reporting.view.addresses import Address, PageKind, served
-from tasks.scoring.blueprints import load_blueprint
-from tests.flows.scripted import policy, reply_in_part
-from tests.model_server import ModelServer
 
-BENCHMARK, JUDGE = "moodbench-mini", "judge"
-IN_A_ROW = {f"scripted-{quality}": quality for quality in (95, 85, 75, 60, 30)}
+IN_A_ROW = name_models((95, 85, 75, 60, 30))
 OF_TUTORIAL = {"my-model": 75}
 FIGURES = {"report.png": "headline"}
 """Files next to this one, with the name of the figure that each shows."""
@@ -41,41 +34,37 @@ CHROMIUM = os.environ.get("MOODFLOW_CHROMIUM") or shutil.which("chromium") or "/
 WIDTH, HEIGHT = 1000, 800
 MOST_BYTES = 150_000
 
-Command = Callable[[list[str]], None]
-
 
 def main() -> None:
     """Run the models, then write each picture over the one that is there."""
     with TemporaryDirectory() as folder:
-        os.environ["PREFECT_HOME"] = str(Path(folder) / "prefect")
-        from flows.commands.app import app  # noqa: PLC0415  reads the variable
-
-        command: Command = partial(app, standalone_mode=False)
-        draw_figures(command, Path(folder) / "row")
-        photograph_tutorial(command, Path(folder) / "tutorial")
+        draw_figures(Path(folder) / "row")
+        photograph_tutorial(Path(folder) / "tutorial")
 
 
-def draw_figures(command: Command, folder: Path) -> None:
+def draw_figures(folder: Path) -> None:
     """Write the figures of a run of several models."""
-    lake = run_models(command, folder, IN_A_ROW)
+    folder.mkdir()
+    command = run_models(folder, IN_A_ROW)
     for name, figure in FIGURES.items():
-        command(["figure", "latest", "--name", figure, "--to", str(picture(name)), "--lake", lake])
+        command(["figure", "latest", "--name", figure, "--to", str(picture(name)), "--lake", str(folder / "lake")])
         check_size(name)
 
 
-def photograph_tutorial(command: Command, folder: Path) -> None:
+def photograph_tutorial(folder: Path) -> None:
     """Write the pictures of the tutorial: pages about a run of one model."""
+    folder.mkdir()
+    run_models(folder, OF_TUTORIAL)
     from flows.runtime.local_server import listen  # noqa: PLC0415  reads the variable
     from flows.service.login import address_with  # noqa: PLC0415
     from flows.service.report_server import serve_reports  # noqa: PLC0415
 
-    lake = run_models(command, folder, OF_TUTORIAL)
-    (report,) = Path(lake).glob("runs/*/report.html")
+    (report,) = (folder / "lake").glob("runs/*/report.html")
     run, token = report.parent.name, token_urlsafe()
     with (
         opened_browser() as page,
         listen("127.0.0.1", 0, "--port") as listening,
-        serve_reports(listening, [Path(lake)], token) as origin,
+        serve_reports(listening, [folder / "lake"], token) as origin,
     ):
         pages = {"tutorial-report.png": f"/{run}/report.html"}
         pages |= {name: served(Address(kind, run, params)) for name, (kind, params) in VIEWED.items()}
@@ -83,21 +72,6 @@ def photograph_tutorial(command: Command, folder: Path) -> None:
             page.goto(address_with(token, origin, path))
             page.screenshot(path=picture(name))
             check_size(name)
-
-
-def run_models(command: Command, folder: Path, qualities: Mapping[str, int]) -> str:
-    """Evaluate scripted models of these qualities; return the lake."""
-    folder.mkdir()
-    datasets = tuple(load_blueprint(BENCHMARK).datasets)
-    good, bad = policy(datasets, "gold"), policy(datasets, "wrong")
-    models = {name: partial(reply_in_part, quality, good, bad) for name, quality in qualities.items()}
-    with ExitStack() as stack:
-        urls = {name: stack.enter_context(ModelServer(reply)).base_url for name, reply in {**models, JUDGE: good}.items()}
-        *entries, judge = ({"name": name, "base_url": url} for name, url in urls.items())
-        config, lake = folder / "models.json", str(folder / "lake")
-        config.write_text(json.dumps({"models": entries, "roles": {JUDGE: judge}}))
-        command(["run", BENCHMARK, "--config", str(config), "--lake", lake])
-    return lake
 
 
 @contextmanager

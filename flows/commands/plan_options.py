@@ -111,7 +111,7 @@ ENVIRONMENT = {"MOODFLOW_MIRROR": "mirror", "MOODFLOW_PRICES": "prices"}
 """Variables of the environment that stand for an option, and their fields of the plan."""
 
 
-def _path_of(name: str) -> str | None:
+def path_of(name: str) -> str | None:
     """Return the path of the field that an option's name stands for: its own, that of a role's, or that below another."""
     paths = plan_fields()
     role, _, inner = name.partition("_")
@@ -120,7 +120,7 @@ def _path_of(name: str) -> str | None:
 
 
 def _assign_option(name: str, value: Any, values: Values) -> None:
-    path = "models" if name == "model" else str(_path_of(name))
+    path = "models" if name == "model" else str(path_of(name))
     if path == "models":
         value = [{"name": model} for model in value]
     elif path == JUDGE:
@@ -213,7 +213,7 @@ def _require_once(given: list[str]) -> None:
 
 
 def _replacement(name: str) -> str | None:
-    path = _path_of(name)
+    path = path_of(name)
     if path is None or path in role_names():
         return path and f"use --role {path}=NAME"
     return f"use --set {path}={'true or false' if plan_fields()[path].kind == 'true or false' else 'VALUE'}"

@@ -13,7 +13,7 @@ _CHOICES: tuple[AnswerForm, ...] = ("letter", "letters", "order", "ranking", "la
 
 
 class Items(OfItem):
-    """Key: (dataset, item_id). Written by build."""
+    """One row per sampled item. Key: (dataset, item_id). Written by build."""
 
     source_file = dy.String(min_length=1, description="file that the item was read from")
     source_row = dy.Int64(min=0, description="0-based, header not counted")

@@ -10,7 +10,7 @@ from schemas.vocabulary import FAILURES, REMARKS, FaultSeverity, ParseStatus, Re
 
 
 class Responses(OfAskedItem):
-    """Key: (dataset, item_id, model, setting, repetition, turn). Written by infer."""
+    """One row per model call. Key: (dataset, item_id, model, setting, repetition, turn). Written by infer."""
 
     turn = dy.Int64(primary_key=True, min=0, description="number of the call among all about the item")
     role = dy.String(min_length=1, description="who was asked; tested = the model under test")
@@ -57,7 +57,7 @@ where it cannot be told. `characters`: of the text."""
 
 
 class Answers(OfAskedItem):
-    """Key: (dataset, item_id, model, setting, repetition, part). Written by infer; read, judged and scored."""
+    """What calls come to: read, judged, scored. Key: (dataset, item_id, model, setting, repetition, part). Written by infer."""
 
     part = dy.String(primary_key=True, description="of an item with several answers; empty = it has one")
     status = dy.Enum(get_args(ResponseStatus), description="whether the answer came")
@@ -79,7 +79,10 @@ class Answers(OfAskedItem):
 
 
 class Judgements(OfItem):
-    """Key: (dataset, item_id, part, model, setting, repetition, judge, judge_repetition, dimension). Written by infer."""
+    """One row per rating of an answer in a dimension, by a judge or a person. Written by infer.
+
+    Key: (dataset, item_id, part, model, setting, repetition, judge, judge_repetition, dimension).
+    """
 
     part = dy.String(primary_key=True, description="which of the item's answers; empty = it has one")
     model = dy.String(primary_key=True, min_length=1, description="model under test")

@@ -13,7 +13,7 @@ QUALITIES = ("high", "middle")
 
 
 class RoleCards(dy.Schema):
-    """Key: (card_id, step). Written by `moodflow cards`, a partition per step; what one keeps enters the next."""
+    """What a step makes of a card; what it keeps enters the next. Key: (card_id, step). Written by `moodflow cards`."""
 
     card_id = dy.String(primary_key=True, min_length=1, description="id of the card")
     step = dy.Enum(list(CARD_STEPS), primary_key=True, description="step of the building")

@@ -113,19 +113,19 @@ class Rubric(Frozen):
     that is `yes_no` its definition may say enough.
     """
 
-    id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    id: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="name of the file, without suffix")
     version: str = Field(min_length=1, description="increased when the meaning of a rating changes")
-    instruction: Texts
+    instruction: Texts = Field(description="what the judge is told first, by language")
     texts: tuple[ShownText, ...] = Field(default=("SOURCE", "TASK"), description="shown with the answer")
-    layout: Layout = "plain"
+    layout: Layout = Field(default="plain", description="how reference and answer are shown: as they are, by aspect, by speaker")
     language: Language | None = Field(default=None, description="language of the judge's prompt; null = the item's")
     speakers: BySpeaker = Field(default={}, description="names of a dialogue's speakers; others: as in the dialogue")
     opening: BySpeaker = Field(default={}, description="what was said before a dialogue, in the item's language")
-    ask: Ask = "together"
-    reply: Reply = "json"
+    ask: Ask = Field(default="together", description="all dimensions in one call, or each in a call of its own")
+    reply: Reply = Field(default="json", description="an object with a value per dimension, or the rating alone")
     rationale: bool = Field(default=False, description="each reply begins with a reason, which is stored")
     scale: Scale = Scale()
-    anchors: Anchors | None = None
+    anchors: Anchors | None = Field(default=None, description="what each rating means, the lowest first, by language")
     bands: tuple[RatingBand, ...] | None = Field(default=None, description="lowest first, together the whole scale")
     dimensions: tuple[Dimension, ...] = Field(min_length=1)
     faults: dict[str, Texts] = Field(

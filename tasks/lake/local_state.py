@@ -8,7 +8,7 @@ from pathlib import Path
 from schemas.folders import Folder
 
 VARIABLE = "MOODFLOW_STATE"
-"""Environment variable that names the folder of all such folders."""
+"""Environment variable: folder of what stays on this machine: Prefect's data, and journals and embeddings of object stores."""
 
 NETWORK = re.compile(
     r"nfs4?|cifs|smb(fs|2|3)|9p|afs|ceph|lustre|gpfs|beegfs|glusterfs|fuse\.(sshfs|rclone|s3fs|glusterfs|ceph|gcsfuse|juicefs)"

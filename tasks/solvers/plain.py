@@ -59,5 +59,6 @@ SOLVERS = (
         plan_as_it_is,
         question_types=prompted_types(),
         by_task=True,
+        words="the item with the prompt of its question type, or of its task where its context is long",
     ),
 )

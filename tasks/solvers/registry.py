@@ -52,6 +52,7 @@ class Solver(Generic[OptionsT]):
         retrieves: whether it ranks chunks of the item's context; its items then need one that was built for them.
         asks_again: whether it may ask more often than a forecast with invented replies does.
         invented: what a forecast has helpers reply, where a text of usual length would lead to other calls.
+        words: what the model under test sees; empty = not said.
     """
 
     setting: str
@@ -67,6 +68,7 @@ class Solver(Generic[OptionsT]):
     retrieves: bool = False
     asks_again: bool = False
     invented: str | None = None
+    words: str = ""
 
     def asks(self, question_type: QuestionType, task: ContextTask | None) -> bool:
         """Return whether it asks items of a type, with a context built for a task; null = without one."""

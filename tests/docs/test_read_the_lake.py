@@ -14,7 +14,6 @@ from tasks.lake.manifest import write_manifest
 from tasks.lake.partitions import partition_key
 from tasks.runs.join_tables import write_join_tables
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tests.docs import columns
 from tests.docs.pages import ROOT, blocks
 from tests.flows.command import ended
 from tests.tasks.lake.test_manifest import bare_manifest
@@ -122,7 +121,3 @@ def test_queries_give_what_the_page_promises(library: str, tmp_path: Path, monke
         if heading in EXPECTED:
             answered[heading] = rows_of(names["answer"])
     assert answered == EXPECTED
-
-
-def test_every_column_is_listed() -> None:
-    assert columns.PAGE.read_text(encoding="utf-8") == columns.page(), "python -m tests.docs.columns writes it again"

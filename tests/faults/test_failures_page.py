@@ -4,20 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from docs.generate.reference_failures import pauses
 from schemas.vocabulary import REMARKS, Remark
 from tasks.models.http.failures import FAILURE_KINDS
-from tasks.text.backoff import Backoff, Retry
 
 PAGE = Path(__file__).parents[2] / "docs" / "failures.md"
 BEGIN = "<!-- table: python -m tests.faults.test_failures_page writes it -->\n"
 END = "<!-- end of table -->\n"
-
-
-def pauses(retry: Retry) -> str:
-    """Seconds between the attempts, as a reader wants them."""
-    whole = Backoff({"failed": retry}, draw=lambda: 0.0)
-    seconds = (whole.delay_s("failed", attempt, None, 0.0) for attempt in range(1, retry.attempts))
-    return ", ".join(f"{pause:g}" for pause in seconds) or "-"
 
 
 def table() -> str:

@@ -253,5 +253,6 @@ SOLVERS = (
         roles={DRAFT_JUDGE: "judges the replies that the model under test drafts (annotate)"},
         optional=frozenset({DRAFT_JUDGE}),
         question_types=(QUESTION_TYPE,),
+        words="a conversation turn by turn; it says what the person felt and wanted, drafts replies and compares some",
     ),
 )

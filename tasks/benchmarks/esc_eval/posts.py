@@ -5,7 +5,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Self
 
-from pydantic import StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from schemas.base import Frozen
 from schemas.errors import RecordError, SourceMissingError
@@ -27,11 +27,11 @@ class PostTurn(Frozen):
 class Post(Frozen):
     """One line of the file: a post (`text`), or a dialogue (`turns`) that a summary (`situation`) may stand before."""
 
-    id: Filled
-    language: Language
-    source: Filled
-    text: Filled | None = None
-    situation: Filled | None = None
+    id: Filled = Field(description="a unique name")
+    language: Language = Field(description="the card is written in it")
+    source: Filled = Field(description="where it comes from; results can be broken down by it")
+    text: Filled | None = Field(default=None, description="a post")
+    situation: Filled | None = Field(default=None, description="a summary before the dialogue")
     turns: tuple[PostTurn, ...] = ()
 
     @model_validator(mode="after")

@@ -196,5 +196,6 @@ SOLVERS = (
         options=RolePlayOptions,
         roles={SEEKER: "plays the person of a role card (role play)"},
         question_types=(QUESTION_TYPE,),
+        words="what a person who seeks support says, whom another model plays by a role card",
     ),
 )

@@ -126,16 +126,20 @@ def remark_on_plain_stages(tasks: Collection[ContextTask], settings: Sequence[st
         )
 
 
-def _retrieving(setting: str, title: str, **more: Any) -> Solver[NoOptions]:
-    return Solver(setting, title, solve, (CODE,), plan, retrieves=True, **more)
+def _retrieving(setting: str, title: str, words: str, **more: Any) -> Solver[NoOptions]:
+    return Solver(setting, title, solve, (CODE,), plan, retrieves=True, words=words, **more)
 
 
+_ENRICHED = "the same as base, and chunks that a Sage enriched, ranked again with what it wrote"
+_CRITICISED = "the same as base, and those of the nearest chunks that a critic does not dismiss"
 SOLVERS = (
-    _retrieving("rag", "RAG"),
-    _retrieving("coem", "CoEM", roles={"sage": "enriches retrieved chunks (CoEM)"}),
-    _retrieving("self_rag", "Self-RAG", roles={"critic": "says which retrieved chunks help (Self-RAG)"}, invented=FAVOURABLE),
-    _retrieving("search_o1", "Search-o1", asks_again=True),
-    _retrieving("retrieve_only", "Retrieved only"),
+    _retrieving("rag", "RAG", "the same as base, and the chunks nearest to a query"),
+    _retrieving("coem", "CoEM", _ENRICHED, roles={"sage": "enriches retrieved chunks (CoEM)"}),
+    _retrieving(
+        "self_rag", "Self-RAG", _CRITICISED, roles={"critic": "says which retrieved chunks help (Self-RAG)"}, invented=FAVOURABLE
+    ),
+    _retrieving("search_o1", "Search-o1", "the same as base; it may search the text while it works", asks_again=True),
+    _retrieving("retrieve_only", "Retrieved only", "the chunks nearest to a query in place of the text"),
 )
 CONTEXT_SOLVERS = (
     ContextSolver(

@@ -1,0 +1,102 @@
+"""Pages of benchmarks, tasks and datasets, from what the program knows of them; see tree.py for what a generator is."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from docs.generate import demo
+from docs.generate.catalogue_benchmarks import benchmark_text
+from docs.generate.catalogue_datasets import dataset_text
+from docs.generate.catalogue_examples import Bundled, is_bundled
+from docs.generate.catalogue_markdown import benchmark_page, dataset_page, join, link, rows_table, task_page, toctree
+from docs.generate.catalogue_places import Catalogue, read_catalogue
+from docs.generate.catalogue_tasks import task_text
+from schemas.json_yaml import read_text, read_yaml
+from tasks.scoring.published import paper_of
+from tasks.text.tables import escape
+
+HERE = Path(__file__).parent
+INDEX = "benchmarks/index.md"
+
+
+def write(folder: Path) -> None:
+    """Write all pages below `benchmarks`, and the run to click through."""
+    write_pages(folder)
+    demo.write(folder)
+
+
+def write_pages(folder: Path) -> None:
+    """Write a page for each benchmark, task and dataset, and the overview."""
+    catalogue, asks, zh = read_catalogue(), read_asks(), read_yaml(read_text(HERE / "zh.yaml"))
+    bundled = {
+        name: Bundled(spec, catalogue.of_dataset(name)[0].blueprint)
+        for name, spec in catalogue.datasets.items()
+        if is_bundled(spec) and catalogue.of_dataset(name)
+    }
+    below = divide(catalogue)
+    about, both = asks["benchmarks"], asks["tasks"] | asks["datasets"]
+    pages = {INDEX: index_text(catalogue, about)}
+    for name in catalogue.families:
+        pages[benchmark_page(name)] = benchmark_text(catalogue, name, about, zh.get(name, {}), below[name])
+    for name in catalogue.tasks:
+        pages[task_page(name)] = task_text(catalogue, name, asks["tasks"], asks["datasets"])
+    for name in catalogue.datasets:
+        pages[dataset_page(name)] = dataset_text(catalogue, name, both, bundled)
+    for place, text in pages.items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_text(text, encoding="utf-8")
+
+
+def read_asks() -> Mapping[str, Any]:
+    """Return what tasks and datasets ask and benchmarks measure, by name, as asks.yaml says it."""
+    return read_yaml(read_text(HERE / "asks.yaml"))
+
+
+def divide(catalogue: Catalogue) -> dict[str, list[str]]:
+    """Return the tasks below each benchmark in the sidebar, where each stands once."""
+    tasks: dict[str, list[str]] = {name: [] for name in catalogue.families}
+    for task, places in catalogue.tasks.items():
+        tasks[catalogue.family_of(places[0].blueprint.name)].append(task)
+    return tasks
+
+
+def index_text(catalogue: Catalogue, about: Mapping[str, str]) -> str:
+    """Return the overview: benchmarks, then all datasets."""
+    return join(
+        "# Benchmarks",
+        "What each benchmark measures, down to the datasets, with weights, metrics, published scores and licences. All pages "
+        "below are made of the blueprints and the catalogue, so they say what the program does.",
+        rows_table(
+            ("Benchmark", "What it measures", ">Tasks", ">Datasets", "Published scores"),
+            [benchmark_row(catalogue, name, about) for name in catalogue.families],
+        ),
+        f"{link('Click through a run', 'benchmarks/demo.md', INDEX)} before you install anything.",
+        "## All datasets",
+        rows_table(
+            ("Dataset", "Title", "Languages", "Licence", "Texts may be passed on"),
+            [
+                (
+                    link(f"`{name}`", dataset_page(name), INDEX),
+                    escape(spec.title),
+                    ", ".join(spec.languages),
+                    escape(spec.licence),
+                    "yes" if spec.redistributable else "no",
+                )
+                for name, spec in catalogue.datasets.items()
+            ],
+        ),
+        toctree([*catalogue.families, "demo"]),
+    )
+
+
+def benchmark_row(catalogue: Catalogue, name: str, about: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the row of a benchmark."""
+    blueprint, places = catalogue.blueprints[name], catalogue.of_blueprint(name)
+    paper = paper_of(blueprint)
+    return (
+        link(escape(blueprint.title), benchmark_page(name), INDEX),
+        escape(about[name]),
+        str(len({place.task.id for place in places})),
+        str(len(places)),
+        f"{paper.models.name}" if paper else "none",
+    )

@@ -1,0 +1,236 @@
+"""The page of a benchmark: what it measures, its tree with weights, settings, metrics, published scores, licences."""
+
+from collections.abc import Iterator, Mapping
+
+from docs.generate.catalogue_markdown import (
+    benchmark_page,
+    block,
+    bullets,
+    dataset_page,
+    folded,
+    join,
+    link,
+    metric_link,
+    metric_words,
+    rows_table,
+    task_page,
+    toctree,
+)
+from docs.generate.catalogue_places import Catalogue, Place
+from docs.generate.catalogue_published import paper_with, table_part
+from schemas.blueprint import Blueprint
+from tasks.solvers.registry import SOLVERS, is_optional
+from tasks.text.number_format import counted, listed
+from tasks.text.tables import escape
+
+PAGES = {"longemotion": "longemotion.md", "esc-eval": "esc-eval.md", "attunebench": "attunebench.md"}
+"""Pages of ours that say more of a benchmark."""
+
+SERVER = "--model my-model --base-url http://localhost:8000/v1"
+ZH = {"measures": "测量什么", "run": "怎样运行", "total": "怎样读总分"}
+
+
+def benchmark_text(catalogue: Catalogue, name: str, about: Mapping[str, str], zh: Mapping[str, str], chapters: list[str]) -> str:
+    """Return the page of a benchmark and its variants. `about`: by blueprint; `chapters`: tasks below it in the sidebar."""
+    blueprint, page = catalogue.blueprints[name], benchmark_page(name)
+    places = catalogue.of_blueprint(name)
+    variants = [each for each in catalogue.families[name] if each != name]
+    return join(
+        f"# {escape(blueprint.title)}",
+        f"{escape(about[name])} Source: {escape(blueprint.source)}.",
+        bullets([sizes_line(blueprint, places), *more_lines(name, page)]),
+        zh_part(zh) if zh else None,
+        "## Run it",
+        *run_part(catalogue, name),
+        "## Settings",
+        settings_part(blueprint),
+        f"## {blueprint.ability_word.capitalize().replace('ty', 'ties')}, tasks and datasets",
+        tree_part(places, page),
+        "## How the total is made",
+        *total_part(blueprint, page),
+        "## Metrics",
+        metrics_part(places, page),
+        "## Published scores",
+        published_part(blueprint),
+        "## What differs from the paper",
+        *differences_part(catalogue, places, page),
+        "## Licences",
+        licences_part(catalogue, places, page),
+        *(variant_part(catalogue, each, about[each], page) for each in variants),
+        toctree(f"tasks/{task}" for task in chapters) if chapters else None,
+    )
+
+
+def zh_part(zh: Mapping[str, str]) -> str:
+    """Return the head in Chinese."""
+    return join("## 中文", bullets(f"**{title}**：{zh[key]}" for key, title in ZH.items())).rstrip()
+
+
+def sizes_line(blueprint: Blueprint, places: list[Place]) -> str:
+    """Return how many there are of what."""
+    mains = [ability.title for ability in blueprint.abilities if ability.evaluated]
+    tasks = len({place.task.id for place in places})
+    word = blueprint.ability_word
+    kinds = counted(len(mains), f"main {word}", f"main {word[:-1]}ies")
+    sizes = f"{kinds}, {counted(tasks, 'task')}, {counted(len(places), 'dataset')}"
+    return f"{sizes}: {escape(listed(mains))}."
+
+
+def more_lines(name: str, page: str) -> Iterator[str]:
+    """Yield links to what is said elsewhere."""
+    if name in PAGES:
+        yield f"{link('The page of this benchmark', PAGES[name], page)} has its options, layers and departures in full."
+    demo = link("A run to click through", "benchmarks/demo.md", page)
+    yield f"{link('Methodology', 'methodology.md', page)} has every formula. {demo} shows a report and a leaderboard."
+
+
+def command(blueprint: Blueprint) -> str:
+    """Return the command that runs a benchmark, with the roles that it needs."""
+    parts = [f"moodflow run {blueprint.name} {SERVER}"]
+    methods = [method for dataset in blueprint.datasets.values() for method in dataset.methods]
+    if any(method.judged for method in methods):
+        parts.append("--judge my-judge --judge-base-url http://localhost:8001/v1")
+    roles = [role for setting in blueprint.settings or ("base",) for role in SOLVERS[setting].roles if not is_optional(role)]
+    parts += [f"--role {role}=my-{role}@http://localhost:8002/v1" for role in roles]
+    return " \\\n    ".join(parts)
+
+
+def run_part(catalogue: Catalogue, name: str) -> Iterator[str]:
+    """Yield the commands: a trial on our own items, the whole, the leaderboard."""
+    if f"{name}-mini" in catalogue.blueprints:
+        yield "A trial on items of our own, without a download:"
+        yield block(command(catalogue.blueprints[f"{name}-mini"]), "console")
+    yield "All of it; `--dry-run` counts calls and tokens first, `--mirror DIR` reads files that are here:"
+    yield block(f"{command(catalogue.blueprints[name])} \\\n    --dry-run", "console")
+    yield "The ranking of your runs, or of the paper's models where it prints them:"
+    published = f"\nmoodflow leaderboard {name} --published" if paper_with(catalogue.blueprints[name]) else ""
+    yield block(f"moodflow leaderboard {name}{published}", "console")
+
+
+def settings_part(blueprint: Blueprint) -> str:
+    """Return the settings in which its items can be asked, the usual ones first."""
+    usual = blueprint.settings or ("base",)
+    rows = [
+        (
+            f"`{name}`",
+            escape(solver.title),
+            "yes" if name in usual else "with `--settings`",
+            "; ".join(f"`{role}` {escape(does)}" for role, does in solver.roles.items()) or "none",
+        )
+        for name, solver in SOLVERS.items()
+        if name in usual or (solver.retrieves and has_contexts(blueprint))
+    ]
+    return rows_table(("Setting", "Name", "Asked by default", "Helpers"), rows)
+
+
+def has_contexts(blueprint: Blueprint) -> bool:
+    """Return whether its items have long contexts, which settings that retrieve need."""
+    return blueprint.name.startswith("longemotion")
+
+
+def tree_part(places: list[Place], page: str) -> str:
+    """Return the tree as a table, a row for each dataset; what the row above says is left out."""
+    rows, above = [], ("", "")
+    for place in places:
+        path, task = " › ".join(escape(ability.title) for ability in place.path), place.task.id
+        rows.append(
+            (
+                "" if above[0] == path else path,
+                "" if above[1] == task else f"{link(escape(place.task.title), task_page(task), page)} ({place.task.level})",
+                link(f"`{place.dataset}`", dataset_page(place.dataset), page),
+                f"{place.weight:g}",
+                place.of_main,
+                "gate" if place.of_total is None else place.of_total,
+            )
+        )
+        above = (path, task)
+    heads = (
+        "Abilities",
+        "Task (level)",
+        "Dataset",
+        ">Weight in its task",
+        ">Share of its main ability, %",
+        ">Share of the total, %",
+    )
+    return rows_table(heads, rows)
+
+
+def total_part(blueprint: Blueprint, page: str) -> Iterator[str]:
+    """Yield how scores are added up: levels, abilities, gate."""
+    gate = blueprint.gate.ability if blueprint.gate else None
+    mains = [ability for ability in blueprint.abilities if ability.evaluated and ability.id != gate]
+    weights = ", ".join(f"{escape(ability.title)} {ability.weight:g}" for ability in mains)
+    yield (
+        "A dataset is the weighted mean of its metrics on 0-100, a task that of its datasets, a level that of its tasks, an "
+        f"ability that of its levels, and the total that of the main abilities: {weights}."
+    )
+    if len(blueprint.level_rules) > 1:
+        rows = [[rule.weights.get(level) for level in ("low", "medium", "high")] for rule in blueprint.level_rules]
+        yield "Weights of the levels that have a score:"
+        yield rows_table((">Low", ">Medium", ">High"), rows)
+    if blueprint.gate:
+        title = next(ability.title for ability in blueprint.abilities if ability.id == gate)
+        yield (
+            f"*Gate*: {escape(title)} is in no total. Below {blueprint.gate.threshold:g} the total is 0 and the model has no "
+            "rank (one-vote veto)."
+        )
+    else:
+        yield "There is no gate."
+    if not_measured := [ability.title for ability in blueprint.abilities if not ability.evaluated]:
+        yield f"Named, and not measured in this version: {escape(listed(not_measured))}."
+    missing = link("What is missing lowers coverage, never a score", "methodology.md#totals", page)
+    yield f"{missing}. A rank needs {100 * blueprint.rank_item_coverage:g} % of the items scored."
+
+
+def metrics_part(places: list[Place], page: str) -> str:
+    """Return the metrics with the number of datasets that each is of."""
+    names = dict.fromkeys(spec.metric for place in places for spec in place.metrics)
+    rows = [(metric_link(name, page), metric_words(name), *_uses(places, name)) for name in names]
+    return rows_table(("Metric", "What it is", ">Datasets it counts in", ">Shown only in"), rows)
+
+
+def _uses(places: list[Place], name: str) -> tuple[str, str]:
+    weights = [spec.weight for place in places for spec in place.metrics if spec.metric == name]
+    counting = sum(weight > 0 for weight in weights)
+    return str(counting), str(len(weights) - counting)
+
+
+def published_part(blueprint: Blueprint) -> str:
+    """Return the paper's table of models."""
+    paper = paper_with(blueprint)
+    return table_part(paper).rstrip() if paper else "MoodFlow has no table of models of its paper."
+
+
+def differences_part(catalogue: Catalogue, places: list[Place], page: str) -> Iterator[str]:
+    """Yield what a report lists under Method and deviations, by dataset."""
+    differing = [catalogue.datasets[place.dataset] for place in places if catalogue.datasets[place.dataset].differences]
+    deviations = link("Deviations", "methodology.md#deviations", page)
+    yield f"{counted(len(differing), 'dataset')} of {len(places)} differ in something; {deviations} has what holds for all."
+    entries = [f"{link(escape(spec.title), dataset_page(spec.id), page)}\n{_below(spec.differences)}" for spec in differing]
+    if entries:
+        yield folded("By dataset", bullets(entries))
+
+
+def _below(lines: tuple[str, ...]) -> str:
+    return "\n".join(f"  * {escape(line)}" for line in lines)
+
+
+def licences_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
+    """Return the licences, each with its datasets."""
+    datasets: dict[tuple[str, bool], list[str]] = {}
+    for place in places:
+        spec = catalogue.datasets[place.dataset]
+        datasets.setdefault((spec.licence, spec.redistributable), []).append(link(f"`{spec.id}`", dataset_page(spec.id), page))
+    rows = [(escape(licence), "yes" if may else "no", ", ".join(names)) for (licence, may), names in datasets.items()]
+    return rows_table(("Licence, as known", "Texts may be passed on", "Datasets"), rows)
+
+
+def variant_part(catalogue: Catalogue, name: str, about: str, page: str) -> str:
+    """Return the section of a variant: what it is, how to run it, its datasets."""
+    blueprint, places = catalogue.blueprints[name], catalogue.of_blueprint(name)
+    return join(
+        f"## {name}",
+        f"{about} Source: {escape(blueprint.source)}.",
+        block(command(blueprint), "console"),
+        folded(f"Its {counted(len(places), 'dataset')}", tree_part(places, page)),
+    ).rstrip()

@@ -1,0 +1,314 @@
+"""The page of a dataset: what it asks, an example of our own items, scores and what they are worth, source and licence."""
+
+from collections.abc import Iterator, Mapping
+
+from docs.generate.catalogue_examples import Bundled, first_annotation, gold_lines, right_answer
+from docs.generate.catalogue_markdown import (
+    benchmark_page,
+    block,
+    bullets,
+    dataset_page,
+    folded,
+    join,
+    link,
+    metric_link,
+    metric_words,
+    rows_table,
+    task_page,
+)
+from docs.generate.catalogue_places import Catalogue, Place
+from docs.generate.catalogue_published import paper_with, printed_part
+from schemas.blueprint import MetricSpec
+from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
+from schemas.usage import TESTED
+from tasks.judging.rubrics import load_rubric
+from tasks.runs.baselines import measure_baselines
+from tasks.scoring.published import paper_of
+from tasks.solvers.state import Call
+from tasks.sources.locating import sources
+from tasks.text.number_format import counted
+from tasks.text.tables import escape
+
+MOST_FILES = 6
+"""Files that a page lists one by one; `datasets show` lists all."""
+
+ORPHAN = "---\norphan: true\n---"
+"""Keeps the page out of the sidebar, which is computed for each page anew: 134 entries more would double the time of a build."""
+
+LONG = 2_500
+"""Characters of a prompt that is folded."""
+
+
+def dataset_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], bundled: Mapping[str, Bundled]) -> str:
+    """Return the page of a dataset. `asks`: by task and by dataset; `bundled`: the datasets of our own."""
+    spec, places, page = catalogue.datasets[name], catalogue.of_dataset(name), dataset_page(name)
+    own = bundled.get(name)
+    asked = asks.get(name) or asks[places[0].task.id]
+    sibling = None if own else next(iter(siblings(catalogue, name, bundled)), None)
+    return join(
+        ORPHAN,
+        trail_part(catalogue, places, page),
+        f"# {escape(spec.title)}",
+        f"{escape(asked)} Its name in commands is `{name}`.",
+        facts_part(spec, own, sibling),
+        "## Place and weight",
+        place_part(catalogue, places, page),
+        "## An example",
+        *(example_part(own) if own else absent_part(spec, sibling, page)),
+        "## Scores",
+        *scores_part(places, own, page),
+        "## Published scores",
+        published_part(catalogue, places, page),
+        "## What differs from the paper",
+        bullets(map(escape, spec.differences)) or "Nothing that the catalogue knows of.",
+        *ambiguous_part(spec),
+        "## Source and licence",
+        *source_part(spec),
+        "## Check it",
+        "Find or fetch the files, verify and read them, and see which scores they allow:",
+        block(f"moodflow datasets check {name}", "console"),
+    )
+
+
+def trail_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
+    """Return the way to the page from the overview, in place of the sidebar's."""
+    steps = [link("Benchmarks", "benchmarks/index.md", page)]
+    if places:
+        family = catalogue.family_of(places[0].blueprint.name)
+        steps.append(link(escape(catalogue.blueprints[family].title), benchmark_page(family), page))
+        steps.append(link(escape(places[0].task.title), task_page(places[0].task.id), page))
+    return " › ".join(steps)
+
+
+def siblings(catalogue: Catalogue, name: str, bundled: Mapping[str, Bundled]) -> Iterator[Bundled]:
+    """Yield our own datasets of the same tasks."""
+    for task in dict.fromkeys(place.task.id for place in catalogue.of_dataset(name)):
+        yield from (bundled[place.dataset] for place in catalogue.tasks[task] if place.dataset in bundled)
+
+
+def facts_part(spec: DatasetSpec, own: Bundled | None, sibling: Bundled | None) -> str:
+    """Return a table of what is known in a word each."""
+    example = own or sibling
+    groups = [group["name"] for group in (example.row["groups"] or ())] if example else []
+    types = ", ".join(f"`{kind}`" for kind in spec.question_types)
+    rows = [
+        ("Question type", types),
+        ("Languages", ", ".join(spec.languages)),
+        (
+            "Rows of its files",
+            f"{spec.expected_rows:,}" if spec.expected_rows else f"{own.built.items.height} items" if own else "not stated",
+        ),
+        ("Results by", ", ".join(["language", "part of the dataset", *(f"`{name}`" for name in groups)])),
+        ("Evaluation version", spec.evaluation_version),
+        ("Paper", escape(spec.paper)),
+        ("Licence", escape(spec.licence)),
+        ("Texts may be passed on", "yes" if spec.redistributable else "no: reports withhold them where they are redacted"),
+    ]
+    return rows_table(("What", "Of this dataset"), rows)
+
+
+def place_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
+    """Return where the dataset stands, with the items asked and its share of the total."""
+    if not places:
+        return "No benchmark that comes with MoodFlow asks it; a blueprint of your own can."
+    heads = (
+        "Benchmark",
+        "Task",
+        "Level",
+        ">Items asked",
+        ">Weight in its task",
+        ">Share of its ability, %",
+        ">Share of the total, %",
+    )
+    rows = [
+        (
+            link(f"`{place.blueprint.name}`", benchmark_page(catalogue.family_of(place.blueprint.name)), page),
+            link(escape(place.task.title), task_page(place.task.id), page),
+            place.task.level,
+            items_asked(place),
+            f"{place.weight:g}",
+            place.of_main,
+            "gate" if place.of_total is None else place.of_total,
+        )
+        for place in places
+    ]
+    return rows_table(heads, rows)
+
+
+def items_asked(place: Place) -> str:
+    """Return how many items a run asks if nothing is said; the paper's number beside it where that is another."""
+    own, paper = place.blueprint.sample_of(place.dataset), paper_of(place.blueprint)
+    theirs = paper.items(place.dataset) if paper and place.blueprint.name in paper.blueprints else own
+    return f"at most {own}" if own == theirs else f"at most {own} (paper: {theirs})"
+
+
+def example_part(own: Bundled) -> Iterator[str]:
+    """Yield the example: what is sent, and what is right."""
+    row, calls = own.row, own.ask()
+    yield f"Item `{row['item_id']}`, one of {own.built.items.height} items of our own, as `{own.setting}` asks it."
+    for call in first_calls(calls):
+        yield call_part(call)
+    if len(calls) > 1:
+        steps = dict.fromkeys(f"`{call.role}`: {call.step}" for call in calls)
+        yield folded(f"All {len(calls)} calls about this item, by who is asked and what for", bullets(steps))
+    yield "### Gold"
+    yield gold_part(own)
+
+
+def first_calls(calls: tuple[Call, ...]) -> list[Call]:
+    """Return the first call to each model that takes part."""
+    firsts: dict[str, Call] = {}
+    for call in calls:
+        firsts.setdefault(call.role, call)
+    return [*firsts.values()]
+
+
+def call_part(call: Call) -> str:
+    """Return the messages of a call as they are sent."""
+    whom = "the model under test" if call.role == TESTED else f"the {call.role.replace('_', ' ')}"
+    body = join(*(join(f"*{message.role}*", block(message.content)) for message in call.request.messages)).rstrip()
+    title = f"What {whom} gets"
+    if sum(len(message.content) for message in call.request.messages) > LONG:
+        return join(f"### {title}", folded("The prompt, which is long", body)).rstrip()
+    return join(f"### {title}", body).rstrip()
+
+
+def gold_part(own: Bundled) -> str:
+    """Return what is right about the example."""
+    lines = [f"**{escape(name)}**: {escape(text)}" for name, text in gold_lines(own.row)]
+    reply = right_answer(own.row)
+    annotation = first_annotation(own.built, own.row["item_id"])
+    return join(
+        bullets(lines),
+        f"A reply that earns everything:\n\n{block(reply)}" if reply else None,
+        f"Annotations of the first turn, which no setting shows a model:\n\n{block(annotation, 'json')}" if annotation else None,
+        None if lines or annotation else "There is none: a judge rates the answer.",
+    ).rstrip()
+
+
+def absent_part(spec: DatasetSpec, sibling: Bundled | None, page: str) -> Iterator[str]:
+    """Yield what stands in place of an example of a dataset that is not ours."""
+    yield "No item of this dataset comes with MoodFlow, so none is shown."
+    if sibling:
+        example = link(f"`{sibling.spec.id}`", f"{dataset_page(sibling.spec.id)}#an-example", page)
+        same = " in the same form" if sibling.row["question_type"] in spec.question_types else ""
+        yield f"An item of our own for the same task{same} is on the page of {example}."
+
+
+def scores_part(places: list[Place], own: Bundled | None, page: str) -> Iterator[str]:
+    """Yield the metrics of a dataset, and what perfect and constant answers earn."""
+    for blueprints, place in by_metrics(places).items():
+        if len(by_metrics(places)) > 1:
+            yield f"In {', '.join(f'`{name}`' for name in blueprints)}:"
+        yield metrics_table(place, page)
+    for rubric in dict.fromkeys(name for place in places for name in rubrics_of(place)):
+        dimensions = ", ".join(dimension.name for dimension in load_rubric(rubric).dimensions)
+        yield f"A judge rates by the rubric `{rubric}`: {escape(dimensions)}."
+    if own:
+        yield from measured_part(own)
+    elif places:
+        yield (
+            "A perfect model earns 100, as far as labels do not contradict each other; what always the same answer earns, "
+            "`moodflow datasets check` computes once the files are here."
+        )
+
+
+def by_metrics(places: list[Place]) -> dict[tuple[str, ...], Place]:
+    """Return one place for each way in which benchmarks score the dataset, by their names."""
+    names: dict[tuple[object, ...], list[Place]] = {}
+    for place in places:
+        names.setdefault(place.metrics, []).append(place)
+    return {tuple(place.blueprint.name for place in alike): alike[0] for alike in names.values()}
+
+
+def rubrics_of(place: Place) -> Iterator[str]:
+    """Yield the rubrics of a dataset's judged methods."""
+    for method in place.blueprint.datasets[place.dataset].methods:
+        if method.rubric:
+            yield method.rubric
+
+
+def metrics_table(place: Place, page: str) -> str:
+    """Return the metrics with their weights, and how each is put on 0-100."""
+    rows = [
+        (metric_link(spec.metric, page), metric_words(spec.metric), weight_of(spec), normalisation_of(spec))
+        for spec in place.metrics
+    ]
+    return rows_table(("Metric", "What it is", ">Weight", "On 0-100"), rows)
+
+
+def weight_of(spec: MetricSpec) -> str:
+    """Return a metric's weight; of those that are only shown, that."""
+    return f"{spec.weight:g}" if spec.weight else "0, shown only"
+
+
+def normalisation_of(spec: MetricSpec) -> str:
+    """Return how a score is put on 0-100, with the cut-off of the metric if it has one."""
+    ways = {"ratio": "x 100", "none": "as it is", "grade": "by a table"}
+    rule = spec.normalisation
+    if rule.type == "numeric":
+        words = f"(x - {rule.min:g}) / {rule.max - rule.min:g} x 100"
+    elif rule.type == "centred":
+        words = f"100 at {rule.best:g}, 0 at {rule.span:g} from it"
+    else:
+        words = ways[rule.type]
+    return f"{words}; first {spec.k}" if spec.k else words
+
+
+def measured_part(own: Bundled) -> Iterator[str]:
+    """Yield the scores of imagined models on our own items, by the same parsing and scoring as real ones."""
+    reachable = own.reachable
+    if reachable.ceiling is None:
+        yield "Only a judge, or several answers together, decide: no imagined model is scored."
+        return
+    rows: list[tuple[str, float]] = [("A model that knows the gold", reachable.ceiling)]
+    rows += [(f"Always `{letter}`", score) for letter, score in reachable.constant.items()]
+    yield rows_table(("Imagined model", ">Score"), rows)
+    for method in own.blueprint.datasets[own.spec.id].methods:
+        for spec in method.metrics:
+            if majority := measure_baselines(own.built.items, spec.metric).majority:
+                label = escape(majority.label)
+                yield f"Always the most frequent right label, {label}: {100 * majority.share:.2f} of `{spec.metric}`."
+
+
+def published_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
+    """Return what each paper prints of the ability that the dataset belongs to: none prints single datasets."""
+    parts: dict[str, str] = {}
+    for place in places:
+        paper = paper_with(place.blueprint)
+        if paper and paper.title not in parts and (table := printed_part(place.blueprint, place.path[0].id)):
+            target = f"{benchmark_page(catalogue.family_of(place.blueprint.name))}#published-scores"
+            whole = link(f"published scores of {escape(paper.title)}", target, page)
+            share = f"Of {escape(place.path[0].title)}, to which this dataset gives {place.of_main:.1f} %"
+            parts[paper.title] = f"{share} ({whole}):\n\n{table}"
+    return join(*parts.values()).rstrip() or "No paper prints scores on it."
+
+
+def ambiguous_part(spec: DatasetSpec) -> Iterator[str]:
+    """Yield the items whose labels contradict each other, which keeps the best possible score below 100."""
+    if spec.ambiguous:
+        yield f"Labels that contradict each other keep the best possible score below 100: {escape('; '.join(spec.ambiguous))}."
+
+
+def source_part(spec: DatasetSpec) -> Iterator[str]:
+    """Yield the files of a dataset and of what stands in for it, with what pins each."""
+    for number, source in enumerate(sources(spec)):
+        if number:
+            yield join(
+                "Used where these are not here:",
+                bullets(escape(text) for text in source.differences if text not in spec.differences),
+            ).rstrip()
+        rows = [file_row(file) for file in source.files[:MOST_FILES]]
+        yield rows_table(("Repository", "Revision", "File", "Pinned by"), rows)
+        if (more := len(source.files) - MOST_FILES) > 0:
+            yield f"And {counted(more, 'more file')}: `moodflow datasets show {spec.id}` lists all."
+    if spec.canary:
+        yield f"Its canary, by which training sets can be cleaned of it: `{spec.canary}`."
+
+
+def file_row(file: SourceFile) -> tuple[str, str, str, str]:
+    """Return the row of a file."""
+    if not isinstance(file, PinnedFile):
+        return "MoodFlow", "this release", f"`data/bundled/{file.name}`", "the release"
+    pin = f"sha256 `{file.sha256}`" if file.sha256 else f"md5 `{file.md5}`" if file.md5 else "revision only"
+    return escape(file.repository), f"`{file.revision}`", f"`{file.path}{f', {file.member}' if file.member else ''}`", pin

@@ -1,0 +1,77 @@
+"""The page of a task: what it asks, where it stands, and the datasets that measure it."""
+
+from collections.abc import Mapping
+
+from docs.generate.catalogue_markdown import (
+    benchmark_page,
+    dataset_page,
+    join,
+    link,
+    metric_link,
+    rows_table,
+    task_page,
+)
+from docs.generate.catalogue_places import Catalogue, Place
+from tasks.text.tables import escape
+
+
+def task_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], datasets: Mapping[str, str]) -> str:
+    """Return the page of a task. `asks`: by task, `datasets`: by dataset."""
+    places, page = catalogue.tasks[name], task_page(name)
+    return join(
+        f"# {escape(places[0].task.title)}",
+        f"{escape(asks[name])} Its name in results is `{name}`.",
+        "## Place and weight",
+        rows_table(
+            ("Benchmark", "Abilities", "Level", ">Weight", ">Share of its main ability, %", ">Share of the total, %"),
+            [place_row(catalogue, alike, page) for alike in by_blueprint(places).values()],
+        ),
+        "Tasks of one ability are averaged by level, and levels by the weights on the page of the benchmark.",
+        "## Datasets",
+        rows_table(
+            ("Dataset", "What it asks", "Metrics that count", "Benchmarks"),
+            [dataset_row(catalogue, alike, datasets.get(id_) or asks[name], page) for id_, alike in by_dataset(places).items()],
+        ),
+    )
+
+
+def by_blueprint(places: list[Place]) -> dict[str, list[Place]]:
+    """Return the places of a task by benchmark."""
+    groups: dict[str, list[Place]] = {}
+    for place in places:
+        groups.setdefault(place.blueprint.name, []).append(place)
+    return groups
+
+
+def by_dataset(places: list[Place]) -> dict[str, list[Place]]:
+    """Return the places of a task by dataset."""
+    groups: dict[str, list[Place]] = {}
+    for place in places:
+        groups.setdefault(place.dataset, []).append(place)
+    return groups
+
+
+def place_row(catalogue: Catalogue, places: list[Place], page: str) -> tuple[object, ...]:
+    """Return the row of a benchmark."""
+    first = places[0]
+    totals = [place.of_total for place in places if place.of_total is not None]
+    return (
+        link(f"`{first.blueprint.name}`", benchmark_page(catalogue.family_of(first.blueprint.name)), page),
+        " › ".join(escape(ability.title) for ability in first.path),
+        first.task.level,
+        f"{first.task.weight:g}",
+        sum(place.of_main for place in places),
+        sum(totals) if totals else "gate",
+    )
+
+
+def dataset_row(catalogue: Catalogue, places: list[Place], asks: str, page: str) -> tuple[str, ...]:
+    """Return the row of a dataset."""
+    name = places[0].dataset
+    metrics = dict.fromkeys(metric_link(spec.metric, page) for place in places for spec in place.metrics if spec.weight)
+    return (
+        link(escape(catalogue.datasets[name].title), dataset_page(name), page),
+        escape(asks),
+        ", ".join(metrics),
+        ", ".join(f"`{place.blueprint.name}`" for place in places),
+    )

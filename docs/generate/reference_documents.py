@@ -1,0 +1,54 @@
+"""Reference pages of the documents that commands print with --json: one each, with its JSON schema as a file."""
+
+import json
+from pathlib import Path
+
+from docs.generate.reference_schema import describe_schema
+from docs.generate.reference_text import code, contents, joined, sentence, table
+from schemas.documents.document import DOCUMENTS, json_schema
+
+HEAD = """# Documents
+
+Every command below prints one JSON document with `--json`, and nothing else on standard output. `moodflow schema NAME` prints the
+JSON schema (draft 2020-12) of a document, `moodflow schema` the names of all. Further keys may be added in later versions."""
+
+
+def page_of(name: str) -> str:
+    """Return the name of a document's page, without suffix."""
+    return name.replace(" ", "-")
+
+
+def first_with(kind: str) -> str:
+    """Return the first command, by name, that prints documents of a type: its page has their fields."""
+    return next(name for name in sorted(DOCUMENTS) if DOCUMENTS[name] == kind)
+
+
+def document_page(name: str) -> str:
+    """Return the page of a document."""
+    schema, first = json_schema(name), first_with(DOCUMENTS[name])
+    file = f"{{download}}`{page_of(name)}.json <{page_of(name)}.json>`"
+    about = f"What {code(f'moodflow {name} --json')} prints. JSON schema: {file}."
+    if first != name:
+        return joined(f"# {code(name)}", about, f"It is the same as [the document of {code(first)}]({page_of(first)}.md).")
+    return joined(f"# {code(name)}", says(name), about, describe_schema(schema, name))
+
+
+def write(folder: Path) -> None:
+    """Write the pages and schemas of all documents into a folder of their own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = sorted(DOCUMENTS)
+    for name in names:
+        (folder / f"{page_of(name)}.md").write_text(document_page(name), encoding="utf-8")
+        schema = json.dumps(json_schema(name), ensure_ascii=False, indent=2)
+        (folder / f"{page_of(name)}.json").write_text(f"{schema}\n", encoding="utf-8")
+    rows = [(f"[{code(name)}]({page_of(name)}.md)", says(name)) for name in names]
+    index = joined(HEAD, table(("Command", "Document"), rows), contents(*map(page_of, names)))
+    (folder / "index.md").write_text(index, encoding="utf-8")
+
+
+def says(name: str) -> str:
+    """Return what is said of a document; of one in several forms what is said of each."""
+    schema = json_schema(name)
+    kinds = [schema["$defs"][each["$ref"].rpartition("/")[2]] for each in schema.get("anyOf", ())]
+    texts = (str(kind["description"]).split("\n\n", maxsplit=1)[0] for kind in kinds or [schema])
+    return " Or: ".join(map(sentence, texts))
