@@ -33,13 +33,13 @@ def write_pages(folder: Path) -> None:
         for name, spec in catalogue.datasets.items()
         if is_bundled(spec) and catalogue.of_dataset(name)
     }
-    below = divide(catalogue)
+    tasks_below, datasets_below = divide(catalogue)
     about, both = asks["benchmarks"], asks["tasks"] | asks["datasets"]
     pages = {INDEX: index_text(catalogue, about)}
     for name in catalogue.families:
-        pages[benchmark_page(name)] = benchmark_text(catalogue, name, about, zh.get(name, {}), below[name])
+        pages[benchmark_page(name)] = benchmark_text(catalogue, name, about, zh.get(name, {}), tasks_below[name])
     for name in catalogue.tasks:
-        pages[task_page(name)] = task_text(catalogue, name, asks["tasks"], asks["datasets"])
+        pages[task_page(name)] = task_text(catalogue, name, asks["tasks"], asks["datasets"], datasets_below[name])
     for name in catalogue.datasets:
         pages[dataset_page(name)] = dataset_text(catalogue, name, both, bundled)
     for place, text in pages.items():
@@ -52,16 +52,23 @@ def read_asks() -> Mapping[str, Any]:
     return read_yaml(read_text(HERE / "asks.yaml"))
 
 
-def divide(catalogue: Catalogue) -> dict[str, list[str]]:
-    """Return the tasks below each benchmark in the sidebar, where each stands once."""
+def divide(catalogue: Catalogue) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return the tasks below each benchmark and the datasets below each task in the sidebar, where each stands once."""
     tasks: dict[str, list[str]] = {name: [] for name in catalogue.families}
+    datasets: dict[str, list[str]] = {name: [] for name in catalogue.tasks}
+    seen = set[str]()
     for task, places in catalogue.tasks.items():
         tasks[catalogue.family_of(places[0].blueprint.name)].append(task)
-    return tasks
+        for name in dict.fromkeys(place.dataset for place in places):
+            if name not in seen:
+                datasets[task].append(name)
+            seen.add(name)
+    return tasks, datasets
 
 
 def index_text(catalogue: Catalogue, about: Mapping[str, str]) -> str:
     """Return the overview: benchmarks, then all datasets."""
+    unused = [f"datasets/{name}" for name in catalogue.datasets if not catalogue.of_dataset(name)]
     return join(
         "# Benchmarks",
         "What each benchmark measures, down to the datasets, with weights, metrics, published scores and licences. All pages "
@@ -85,7 +92,7 @@ def index_text(catalogue: Catalogue, about: Mapping[str, str]) -> str:
                 for name, spec in catalogue.datasets.items()
             ],
         ),
-        toctree([*catalogue.families, "demo"]),
+        toctree([*catalogue.families, "demo", *unused]),
     )
 
 

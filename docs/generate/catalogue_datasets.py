@@ -32,9 +32,6 @@ from tasks.text.tables import escape
 MOST_FILES = 6
 """Files that a page lists one by one; `datasets show` lists all."""
 
-ORPHAN = "---\norphan: true\n---"
-"""Keeps the page out of the sidebar, which is computed for each page anew: 134 entries more would double the time of a build."""
-
 LONG = 2_500
 """Characters of a prompt that is folded."""
 
@@ -46,7 +43,6 @@ def dataset_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], bundl
     asked = asks.get(name) or asks[places[0].task.id]
     sibling = None if own else next(iter(siblings(catalogue, name, bundled)), None)
     return join(
-        ORPHAN,
         trail_part(catalogue, places, page),
         f"# {escape(spec.title)}",
         f"{escape(asked)} Its name in commands is `{name}`.",
@@ -71,7 +67,7 @@ def dataset_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], bundl
 
 
 def trail_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
-    """Return the way to the page from the overview, in place of the sidebar's."""
+    """Return the way to the page from the overview."""
     steps = [link("Benchmarks", "benchmarks/index.md", page)]
     if places:
         family = catalogue.family_of(places[0].blueprint.name)

@@ -10,13 +10,14 @@ from docs.generate.catalogue_markdown import (
     metric_link,
     rows_table,
     task_page,
+    toctree,
 )
 from docs.generate.catalogue_places import Catalogue, Place
 from tasks.text.tables import escape
 
 
-def task_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], datasets: Mapping[str, str]) -> str:
-    """Return the page of a task. `asks`: by task, `datasets`: by dataset."""
+def task_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], datasets: Mapping[str, str], chapters: list[str]) -> str:
+    """Return the page of a task. `asks`: by task, `datasets`: by dataset; `chapters`: datasets below it in the sidebar."""
     places, page = catalogue.tasks[name], task_page(name)
     return join(
         f"# {escape(places[0].task.title)}",
@@ -32,6 +33,7 @@ def task_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], datasets
             ("Dataset", "What it asks", "Metrics that count", "Benchmarks"),
             [dataset_row(catalogue, alike, datasets.get(id_) or asks[name], page) for id_, alike in by_dataset(places).items()],
         ),
+        toctree(f"../datasets/{dataset}" for dataset in chapters) if chapters else None,
     )
 
 

@@ -23,20 +23,33 @@ MADE_FROM = (
 )
 """Files and folders that the pages are made from."""
 
+ALONE = {"PYTHONPATH": str(ROOT), "NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"}
+"""The run finds our packages, and asks servers of this machine only, which no proxy reaches."""
+
 PAGES = {
     "report.html": (
         "Report",
-        "what `moodflow run` writes: verdict, scores down to the datasets, weaknesses with replies, method",
+        "what `moodflow run` writes: the verdict, scores down to the datasets, the weakest tasks with replies",
     ),
-    "leaderboard.html": ("Leaderboard", "what `moodflow leaderboard --html` writes: models ranked, compared, and over time"),
+    "leaderboard.html": ("Leaderboard", "what `moodflow leaderboard --html` writes: models ranked and compared"),
+    "view/index.html": (
+        "View",
+        "what `moodflow view RUN --to DIR` writes: from the models down to a dataset, its rows, and a reply",
+    ),
+    "view/unread-*.html": ("Unread replies", "grouped by their shape; those of these models can all be read"),
+    "view/failed-*.html": ("Failed calls", "grouped by what the server said; this run has none"),
+    "view/hard-*.html": ("Hard items", "which all models fail: the first place to look for wrong gold"),
+    "view/flips-*.html": ("Flips", "items whose answer depends on the order of their options, where a run asks in several"),
+    "view/map-*.html": ("Map", "tasks by models, at a glance"),
 }
-"""Pages to begin with, each with its title and what it is."""
+"""Pages to begin with, by the name of their file, each with its title and what it is."""
 
 
 def write(folder: Path) -> None:
     """Write the page that leads to the run, and the run's pages below `_extra/demo`."""
-    shutil.copytree(make_pages(), folder / "_extra" / "demo", dirs_exist_ok=True)
-    (folder / "benchmarks" / "demo.md").write_text(demo_text(), encoding="utf-8")
+    pages = make_pages()
+    shutil.copytree(pages, folder / "_extra" / "demo", dirs_exist_ok=True)
+    (folder / "benchmarks" / "demo.md").write_text(demo_text(pages), encoding="utf-8")
 
 
 def make_pages() -> Path:
@@ -48,7 +61,7 @@ def make_pages() -> Path:
         # Apart: the run needs a Prefect of its own, which is named before Prefect is imported.
         command = [sys.executable, "-m", "docs.generate.scripted_run"]
         done = subprocess.run(  # noqa: S603  our own module
-            command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
+            command, cwd=folder, env={**os.environ, **ALONE}, capture_output=True, text=True, check=False
         )
         if done.returncode:
             raise SystemExit(f"the run to click through cannot be made\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
@@ -69,15 +82,19 @@ def hash_sources() -> str:
     return digest.hexdigest()
 
 
-def demo_text() -> str:
+def demo_text(pages: Path) -> str:
     """Return the page that leads to the run's pages."""
     models = ", ".join(f"`scripted-{quality}`" for quality in SHOWN)
-    rows = [(f'<a href="../demo/{file}">{title}</a>', says) for file, (title, says) in PAGES.items()]
+    rows = [
+        (f'<a href="../demo/{file.relative_to(pages).as_posix()}">{title}</a>', says)
+        for pattern, (title, says) in PAGES.items()
+        for file in pages.glob(pattern)
+    ]
     return join(
         "# Click through a run",
         "These pages were written by MoodFlow, from a run of three models that are no models: each knows the gold of our own "
-        f"items and gives it in as many of 100 replies as its name says ({models}). One task of each sub-ability of MoodBench is "
-        "asked. The scores say nothing about any model; the pages are what yours would look like.",
+        f"items and gives it in as many of 100 replies as its name says ({models}). One task each of seven sub-abilities of "
+        "MoodBench is asked. The scores say nothing about any model; the pages are what yours would look like.",
         rows_table(("Page", "What it is"), rows),
         "`scripted-40` fails the gate of values and safety, so its total is vetoed. Make the same for a model of your own: "
         "[run a benchmark](../how-to/run.md).",

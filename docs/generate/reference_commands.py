@@ -119,14 +119,14 @@ def argument_row(words: str, argument: Any) -> tuple[str, ...]:
 
 def option_row(words: str, option: Any, context: Any) -> tuple[str, ...]:
     """Return the row of an option, with an anchor such as run-dry-run."""
-    first, *others = [*option.opts, *option.secondary_opts]
+    names: list[str] = [*option.opts, *option.secondary_opts]
     kind = str(option.display_type(context))
     value = option.metavar or ("" if kind == "<bool>" else VALUES.get(kind, "TEXT"))
-    names = [row_name(first, words, shown=f"{first} {value}".strip()), *map(code, others)]
+    shown = [row_name(names[0], words, shown=f"{names[0]} {value}".strip()), *map(code, names[1:])]
     default = option.get_default(context)
     usual = "" if default in (None, False, (), []) else f"default {code('on' if default is True else default)}"
     variable = f"or the variable {code(option.envvar)}" if option.envvar else ""
-    return ", ".join(names), "; ".join(filter(None, (prose(option.help or ""), usual, variable)))
+    return ", ".join(shown), "; ".join(filter(None, (prose(option.help or ""), usual, variable)))
 
 
 def environment_page() -> str:

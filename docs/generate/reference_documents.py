@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from docs.generate.reference_schema import describe_schema
 from docs.generate.reference_text import code, contents, joined, sentence, table
@@ -48,7 +49,7 @@ def write(folder: Path) -> None:
 
 def says(name: str) -> str:
     """Return what is said of a document; of one in several forms what is said of each."""
-    schema = json_schema(name)
+    schema: dict[str, Any] = json_schema(name)
     kinds = [schema["$defs"][each["$ref"].rpartition("/")[2]] for each in schema.get("anyOf", ())]
     texts = (str(kind["description"]).split("\n\n", maxsplit=1)[0] for kind in kinds or [schema])
     return " Or: ".join(map(sentence, texts))

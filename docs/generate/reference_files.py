@@ -7,14 +7,16 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
+from docs.generate.reference_layers import columns_table, rules_of
 from docs.generate.reference_schema import describe_schema, type_words
-from docs.generate.reference_text import block, code, codes, contents, docstring, joined, prose, row_name, sentence, table
+from docs.generate.reference_text import block, code, codes, contents, docstring, facts, joined, prose, row_name, sentence, table
 from schemas.blueprint import Blueprint, PaperWording
 from schemas.folders import DATA_FOLDER
 from schemas.item import Item
 from schemas.model_description import ModelDescription
 from schemas.provider import PriceTable
 from schemas.question_types import QUESTION_TYPES
+from schemas.tables.comparisons import HumanRatings
 from schemas.tables.items import Items
 from tasks.benchmarks.esc_eval.posts import Post
 from tasks.datasets.own_items import REQUIRED
@@ -32,6 +34,7 @@ PAGES = {
     "plan-file": "fields of a plan, for `--config`",
     "descriptions": "who made a model, how large and how open it is, for `--about`",
     "prices": "what tokens cost, for a budget in money",
+    "ratings": "ratings by people, beside which `moodflow judges check` sets those of judges",
 }
 """Pages, with what their files are."""
 
@@ -101,7 +104,8 @@ def rubric_page() -> str:
 def prompt_folders() -> dict[str, type[PromptFolder]]:
     """Return the prompt files that a folder of one's own may have, with the folder that says what is in them."""
     kinds = (code.prompts for solver in SOLVERS.values() for code in solver.codes if code.prompts)
-    return {file: kind for kind in (Prompts, *kinds) for file in kind.files()}
+    folders: list[type[PromptFolder]] = [Prompts, *kinds]
+    return {file: kind for kind in folders for file in kind.files()}
 
 
 def placeholders(info: Any) -> list[str]:
@@ -204,6 +208,18 @@ def prices_page() -> str:
     )
 
 
+def ratings_page() -> str:
+    """Return the page of ratings by people."""
+    return joined(
+        "# Ratings",
+        "A Parquet, CSV or JSON Lines file for `moodflow judges check RUN --human FILE`: a row per rating by a person. "
+        "[Your own judge](../../how-to/own-judge.md) says what is made of it. A type that ends in `?` may be null; a column that "
+        "would be null or true throughout may be absent.",
+        columns_table("ratings", HumanRatings),
+        facts(("Rules", codes(rules_of(HumanRatings)))),
+    )
+
+
 def write(folder: Path) -> None:
     """Write the pages of files into a folder of their own."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -216,6 +232,7 @@ def write(folder: Path) -> None:
         "plan-file": plan_file_page(),
         "descriptions": descriptions_page(),
         "prices": prices_page(),
+        "ratings": ratings_page(),
     }
     for name, text in texts.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")

@@ -1,6 +1,6 @@
 """Reference pages of what replies are scored by: metrics, question types, rubrics and profiles."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from tasks.datasets.own_items import adapt_item_record
 from tasks.judging.rubrics import RUBRICS, YES_NO, Rubric, load_rubric
 from tasks.metrics.answer_forms import FORMS
 from tasks.metrics.metric import PROFILES, Metric
+from tasks.scoring.blueprints import list_blueprints, load_blueprint
 from tasks.solvers.prompts import Prompts, build_messages
 from tasks.solvers.registry import SOLVERS
 
@@ -59,6 +60,17 @@ def measure(row: MetricRow) -> str:
     return prose(doc_of(row.ratings)) if isinstance(row, Metric) and row.ratings else ""
 
 
+@cache
+def benchmarks_by_metric() -> Mapping[str, tuple[str, ...]]:
+    """Return the blueprints that ship with MoodFlow and name each metric, leaving out small copies."""
+    names: dict[str, dict[str, None]] = {}
+    for blueprint in (name for name in list_blueprints() if not name.endswith("-mini")):
+        for dataset in load_blueprint(blueprint).datasets.values():
+            for spec in (spec for method in dataset.methods for spec in method.metrics):
+                names.setdefault(spec.metric, {})[blueprint] = None
+    return {metric: tuple(blueprints) for metric, blueprints in names.items()}
+
+
 def metric_section(row: MetricRow) -> str:
     """Return what is to be known of a metric."""
     low, high = row.bounds
@@ -73,6 +85,7 @@ def metric_section(row: MetricRow) -> str:
             ("Of a rating", code(row.rating or "")),
             ("Measured by", measure(row)),
             ("Needs", "`k`, a cut-off" if row.has_cut_off else ""),
+            ("Used in", codes(benchmarks_by_metric().get(row.name, ()))),
             ("Constant answers", f"[{code(row.baseline)}](#constant-answers)" if row.baseline else ""),
         ),
     ).rstrip()

@@ -20,8 +20,8 @@ BENCHMARK, JUDGE = "moodbench-mini", "judge"
 Command = Callable[[list[str]], None]
 """The command `moodflow`, from its arguments."""
 
-SHOWN = (90, 70, 40)
-"""Models of the run to click through."""
+SHOWN, WRONG_ROWS = (90, 70, 40), 50
+"""Models of the run to click through, and wrong replies that have a page."""
 
 
 def name_models(qualities: Iterable[int]) -> dict[str, int]:
@@ -47,7 +47,7 @@ def run_models(folder: Path, qualities: Mapping[str, int], benchmark: str = BENC
 
 
 def short_blueprint() -> dict[str, Any]:
-    """Return the benchmark with the first task of each sub-ability alone: what takes time is the number of datasets."""
+    """Return the benchmark with one task of two sub-abilities of each ability: what takes time is the number of datasets."""
     blueprint = load_blueprint(BENCHMARK).model_dump(mode="json", exclude_defaults=True)
     kept = [name for ability in blueprint["abilities"] for name in shorten(ability)]
     datasets = {name: blueprint["datasets"][name] for name in kept}
@@ -55,11 +55,12 @@ def short_blueprint() -> dict[str, Any]:
 
 
 def shorten(ability: dict[str, Any]) -> list[str]:
-    """Leave one task in each ability that has any; return the datasets that are left."""
+    """Leave one task, or two abilities, in each ability that has any; return the datasets that are left."""
     if "tasks" in ability:
         ability["tasks"] = ability["tasks"][:1]
         return [dataset["id"] for task in ability["tasks"] for dataset in task["datasets"]]
-    return [name for child in ability.get("children", ()) for name in shorten(child)]
+    ability["children"] = ability.get("children", [])[:2]
+    return [name for child in ability["children"] for name in shorten(child)]
 
 
 def write_demo() -> None:
@@ -77,6 +78,7 @@ def write_demo() -> None:
     command(["leaderboard", str(blueprint), "--html", str(leaderboard), "--lake", "lake"])
     linked = leaderboard.read_text(encoding="utf-8").replace(f"../{report.as_posix()}", "report.html")
     leaderboard.write_text(linked, encoding="utf-8")
+    command(["view", "latest", "--to", str(pages / "view"), "--limit", str(WRONG_ROWS), "--lake", "lake"])
 
 
 if __name__ == "__main__":

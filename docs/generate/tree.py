@@ -17,8 +17,9 @@ below `folder / "benchmarks"`.
 import os
 import re
 import shutil
+from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
-from importlib.util import find_spec
+from itertools import repeat
 from os.path import relpath
 from pathlib import Path
 
@@ -67,13 +68,17 @@ def write_tree(folder: Path) -> dict[str, list[str]]:
     for page, place in places.items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(site_text(page, places), encoding="utf-8")
-    generators = [name for name in GENERATED if find_spec(f"docs.generate.{name}")]
-    for name in generators:
-        import_module(f"docs.generate.{name}").write(folder)
-    parts = add_parts(folder, {heading: place for place, heading in (GENERATED[name] for name in generators)})
+    with ProcessPoolExecutor() as pool:
+        list(pool.map(write_generated, GENERATED, repeat(folder)))
+    parts = add_parts(folder, {heading: place for place, heading in GENERATED.values()})
     for index in folder.rglob("*/index.md"):
         add_chapters(index)
     return parts
+
+
+def write_generated(generator: str, folder: Path) -> None:
+    """Have a generator write its pages into the tree."""
+    import_module(f"docs.generate.{generator}").write(folder)
 
 
 def site_text(page: str, places: dict[str, str]) -> str:

@@ -21,7 +21,7 @@ from tasks.leaderboard.ranking import rank_stored_systems
 from tasks.reporting.content.verdicts import TOTAL_COLUMNS, interval_cell, state_said, total_cell
 from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.page import make_environment, render_leaderboard
-from tasks.reporting.view.addresses import Address, served
+from tasks.reporting.view.addresses import Address, score_address, served
 from tasks.runs.run_list import describe_runs
 from tasks.runs.sections import Block, Section
 from tasks.solvers.registry import setting_title
@@ -57,7 +57,9 @@ def leaderboard_page(lake: Folder, benchmark: str, stamps: Stamps) -> str:  # no
     ranked = rank_stored_systems(benchmark, lake, (), CORRECTED)
     data = stored_leaderboard(lake, ranked, Path())
     pages = {run.run: served(Address("run", run.run)) for run in data.manifests}
-    return render_leaderboard(replace(data, links=pages), compare_models(ranked, lake))
+    systems = ((str(row.run), row.model, row.setting) for row in data.rows)
+    scores = {system: served(score_address(*system)) for system in systems}
+    return render_leaderboard(replace(data, links=pages, scores=scores), compare_models(ranked, lake))
 
 
 def report_of(run: str) -> str:
@@ -101,8 +103,7 @@ def _rank(benchmark: str, lake: Folder, number: int) -> Iterator[tuple[Value, ..
     title = Cell(data.blueprint.title, note, href=f"/{LEADERBOARD}/{number}/{quote(benchmark)}")
     for row in data.rows[:MOST_MODELS]:
         place = row.group if len(data.groups) > 1 else None, row.rank
-        page = Address("score", str(row.run), (("model", row.model), ("setting", row.setting)))
-        system = Cell(row.model, href=served(page)), setting_title(row.setting)
+        system = Cell(row.model, href=served(score_address(str(row.run), row.model, row.setting))), setting_title(row.setting)
         yield title, *place, *system, total_cell(row), interval_cell(row), row.verdict
         title = title._replace(note="")
 

@@ -1,6 +1,7 @@
 """Write the pages about a run into a folder: for a web server or a page host, or to be opened as they are."""
 
 import re
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -40,7 +41,7 @@ def write_view(run: PastRun, folder: Path, limit: int) -> Path:
         UsageError: the folder holds other files.
         LakeError: a partition is gone or changed, or the disk refuses a file.
     """
-    earlier = _own_files(folder)
+    run, earlier = replace(run, names_lake=False), _own_files(folder)
     found = [find_rows(run, open_rows(run), wanted, limit) for wanted in WRONG]
     shown = [*dict.fromkeys(row_address(run.name, row) for page in found for row in page.rows)][:limit]
     wrong = sum(page.matches or 0 for page in found[2:])

@@ -62,7 +62,7 @@ Journaled = Literal["same", "different", "no such call", "no journal"]
 class SpokenLine(Frozen):
     """What one party of a dialogue said."""
 
-    speaker: str
+    speaker: str = Field(description="role that said it")
     text: str
     turn: int = Field(description="from 1, shared by a line and the reply to it")
     call_key: str
@@ -73,33 +73,33 @@ class SpokenLine(Frozen):
 class AnswerScore(Frozen):
     """What an answer earned under a metric."""
 
-    part: str
-    method: str
-    metric: Metric
+    part: str = Field(description="which of the item's answers; empty = it has one")
+    method: str = Field(description="as the blueprint names it")
+    metric: Metric = Field(description="what is measured")
     value: float | None = Field(description="null = missing")
     status: ItemStatus
     parsed_answer: str | None = Field(description="what the reply was read as")
-    predicted: tuple[str, ...] | None
-    gold: tuple[str, ...] | None
+    predicted: tuple[str, ...] | None = Field(description="labels that are named, for F1")
+    gold: tuple[str, ...] | None = Field(description="right labels, for F1")
     chosen_place: int | None = Field(description="0-based place of the chosen option as shown, of a single choice")
-    gold_place: int | None
-    why: str
+    gold_place: int | None = Field(description="0-based place of the right option as shown")
+    why: str = Field(description="in words")
 
 
 class AnswerRating(Frozen):
     """A judge's rating of an answer in a dimension."""
 
-    part: str
+    part: str = Field(description="which of the item's answers; empty = it has one")
     judge: str
-    judge_repetition: int
-    rubric: str
-    dimension: str
+    judge_repetition: int = Field(description="times the judge rated the answer before")
+    rubric: str = Field(description="its id")
+    dimension: str = Field(description="of the rubric")
     rating: int | None = Field(description="null = none came, or it cannot be read")
-    lowest: int
-    highest: int
-    parse_status: str
-    rationale: str | None
-    raw_reply: str | None
+    lowest: int = Field(description="end of the scale")
+    highest: int = Field(description="other end of the scale")
+    parse_status: str = Field(description="how the rating was read")
+    rationale: str | None = Field(description="the judge's reason")
+    raw_reply: str | None = Field(description="the judge's reply")
 
 
 class GivenAnswer(Frozen):
@@ -108,7 +108,7 @@ class GivenAnswer(Frozen):
     call: str | None = Field(description="how the last call ended that it rests on")
     reply: str | None
     turns: tuple[SpokenLine, ...] | None = Field(description="null = it is no dialogue")
-    finish_reason: str | None
+    finish_reason: str | None = Field(description="why the reply ended, as the server says")
     remark: str | None = Field(description="what is odd about the reply")
     failure: str | None
     failed_role: str | None = Field(description="whose call failed")
@@ -119,28 +119,28 @@ class GivenAnswer(Frozen):
 class PartAnswer(GivenAnswer):
     """One of the answers of an item that has several."""
 
-    part: str
+    part: str = Field(description="which of the item's answers; empty = it has one")
 
 
 class AnsweredItem(GivenAnswer):
     """An item as it was asked once; of several answers the first."""
 
-    item_id: str
-    repetition: int
+    item_id: str = Field(description="id in its dataset")
+    repetition: int = Field(description="0-based number of the time that it was asked")
     value: float | None = Field(description="mean of its values over the metrics; null = it has none")
-    language: str
-    question_type: str
-    subset: str | None
+    language: str = Field(description="of its texts")
+    question_type: str = Field(description="decides prompt, parser and metrics")
+    subset: str | None = Field(description="part of the dataset that it is in")
     question: str
-    references: tuple[str, ...] | None
-    wrong_references: tuple[str, ...] | None
-    option_points: tuple[float | None, ...] | None
-    fixed_order: bool
+    references: tuple[str, ...] | None = Field(description="right answers as texts")
+    wrong_references: tuple[str, ...] | None = Field(description="wrong answers as texts")
+    option_points: tuple[float | None, ...] | None = Field(description="what each option earns")
+    fixed_order: bool = Field(description="the options must keep their order")
     context_characters: int
     options: tuple[ShownOption, ...] | None = Field(description="in the order shown; null = it has none")
     error: str | None
-    http_status: int | None
-    left_out_characters: int | None
+    http_status: int | None = Field(description="of the answer")
+    left_out_characters: int | None = Field(description="of the context, so that it fits the model")
     answers: tuple[PartAnswer, ...] = Field(description="each of several; empty = it has one")
     next: str = Field(description="the command that shows all of it")
 
@@ -174,7 +174,7 @@ class PromptChunk(Frozen):
 class AskedOnce(Frozen):
     """One time that an item was asked."""
 
-    repetition: int
+    repetition: int = Field(description="0-based number of the time that it was asked")
     option_order: tuple[int, ...] | None = Field(description="the item's option shown at each place; null = as in the item")
     options: tuple[ShownOption, ...] | None
     turns: tuple[SpokenLine, ...] | None
@@ -215,22 +215,22 @@ class LakeFile(Frozen):
 
     layer: str
     file: str
-    fingerprint: str
+    fingerprint: str = Field(description="hash of what it was computed from")
     content_sha256: str
-    package_version: str
-    git_commit: str | None
+    package_version: str = Field(description="of MoodFlow, which wrote it")
+    git_commit: str | None = Field(description="of the code that wrote it")
 
 
 class ItemExplanation(Document):
     """Everything about an item and how one model and setting answered it."""
 
-    run: str
-    benchmark: str
+    run: str = Field(description="its name")
+    benchmark: str = Field(description="id of its blueprint")
     level: Literal["item"] = "item"
-    dataset: str
-    model: str
-    setting: str
-    redacted: bool
+    dataset: str = Field(description="its id")
+    model: str = Field(description="its name")
+    setting: str = Field(description="how it was asked")
+    redacted: bool = Field(description="texts that must not be passed on are left out")
     item: SourcedItem
     context: ContextRow | None = Field(description="of a long item")
     gold: tuple[GoldRow, ...] = Field(default=(), exclude_if=is_empty, description="absent = the item has it, or it is withheld")

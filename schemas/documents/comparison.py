@@ -54,9 +54,9 @@ class CommonScore(Frozen):
 class DimensionChange(Frozen):
     """Means of a rated dimension as each run has them, over all answers rated there, in points of its scale."""
 
-    dataset: str
-    rubric: str
-    dimension: str
+    dataset: str = Field(description="its id")
+    rubric: str = Field(description="its id")
+    dimension: str = Field(description="of the rubric")
     before: DimensionMean | None = Field(description="null = not rated there")
     after: DimensionMean | None = Field(description="null = not rated there")
     difference: float | None = Field(description="after - before; null = a mean is missing, or the scales differ")
@@ -65,9 +65,9 @@ class DimensionChange(Frozen):
 class Flips(Frozen):
     """Items of a metric whose value differs between two runs."""
 
-    dataset: str
-    method: str
-    metric: str
+    dataset: str = Field(description="its id")
+    method: str = Field(description="as the blueprint names it")
+    metric: str = Field(description="what is measured")
     binary: bool = Field(description="values are right or wrong; else they are shares")
     n_items: int = Field(description="items scored in both runs")
     fell: tuple[str, ...] = Field(description="ids of items that turned from right to wrong, or earn a smaller share")
@@ -78,11 +78,11 @@ class Flips(Frozen):
 class FlippedItem(Frozen):
     """An item that fell or rose, with what each run has of it."""
 
-    direction: Literal["fell", "rose"]
-    dataset: str
-    item_id: str
-    method: str
-    metric: str
+    direction: Literal["fell", "rose"] = Field(description="from right to wrong, or from wrong to right")
+    dataset: str = Field(description="its id")
+    item_id: str = Field(description="id in its dataset")
+    method: str = Field(description="as the blueprint names it")
+    metric: str = Field(description="what is measured")
     before: tuple[AnsweredItem, ...] = Field(description="one per repetition")
     after: tuple[AnsweredItem, ...] = Field(description="one per repetition")
 
@@ -90,8 +90,8 @@ class FlippedItem(Frozen):
 class ItemCounts(Frozen):
     """Items of a dataset in two runs, by id."""
 
-    dataset: str
-    common: int
+    dataset: str = Field(description="its id")
+    common: int = Field(description="items of both runs")
     only_before: tuple[str, ...]
     only_after: tuple[str, ...]
     changed: tuple[str, ...] = Field(description="in both runs, and not the same question")
@@ -115,7 +115,7 @@ class RunComparison(Document):
 
     before: str = Field(description="name of the earlier run")
     after: str = Field(description="name of the later run")
-    benchmark: str
+    benchmark: str = Field(description="id of its blueprint")
     warnings: tuple[str, ...] = Field(description="why scores cannot simply be compared; empty = they can")
     differences: tuple[RunDifference, ...]
     models: tuple[SystemComparison, ...]
@@ -155,17 +155,17 @@ class PairFiles(Document):
 class PersonStrength(Frozen):
     """How human a simulated person is: its strength in the model of Bradley and Terry."""
 
-    person: str
+    person: str = Field(description="name of its model")
     strength: float | None = Field(description="all together 1; the chance to win is the share in both; null = undefined")
     ci_low: float | None = Field(description="95 % interval over cards")
-    ci_high: float | None
+    ci_high: float | None = Field(description="upper end of that interval")
 
 
 class PersonVotes(Document):
     """Votes on which of two simulated persons is more human."""
 
-    votes: int
-    cards: int
+    votes: int = Field(description="by all raters")
+    cards: int = Field(description="that were voted on")
     raters: tuple[str, ...]
     both_orders: int = Field(description="pairs of a model on which a rater voted in both orders")
     turned: float | None = Field(description="share of these on which the vote turned with the order; null = there is none")

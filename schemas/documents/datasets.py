@@ -16,9 +16,9 @@ class DatasetRow(Frozen):
     """A dataset of the catalogue, and whether its files are here."""
 
     id: str
-    title: str
+    title: str = Field(description="name in reports")
     languages: tuple[str, ...]
-    licence: str
+    licence: str = Field(description="of its texts")
     ready: bool
     needs: tuple[str, ...] = Field(description="what keeps it from being ready without a download; empty = ready")
     source: str | None = Field(description="repositories of its files, or `bundled`; null = not ready")
@@ -34,7 +34,7 @@ class DatasetEntry(Document):
     """What the catalogue says of a dataset."""
 
     id: str
-    title: str
+    title: str = Field(description="name in reports")
     used_here: str = Field(description="repositories of the files that are used here, or `bundled`")
     files: tuple[str, ...] = Field(description="each with where it comes from and what pins it")
     other_sources: tuple[str, ...] = Field(description="files of the sources that are not used here")
@@ -46,12 +46,12 @@ class DatasetEntry(Document):
     )
     question_types: tuple[str, ...]
     languages: tuple[str, ...]
-    licence: str
+    licence: str = Field(description="of its texts")
     redistributable: bool = Field(description="whether its texts may stand in a report that is passed on")
     canary: str | None = Field(description="string by which training sets can be cleaned of the data; null = none")
     paper: str
     expected_rows: int | None = Field(description="rows of all files at the pinned revision; null = not stated")
-    evaluation_version: str
+    evaluation_version: str = Field(description="raised when an item means something else")
     ambiguous: tuple[str, ...] = Field(description="items whose own labels contradict each other")
     differences: tuple[str, ...] = Field(description="where we differ from the paper or its code, and why")
 
@@ -87,12 +87,12 @@ class DatasetCheck(DatasetContent, ReachableScores):
     """
 
     id: str
-    title: str
+    title: str = Field(description="name in reports")
     ready: bool
     needs: tuple[str, ...] = Field(description="what is missing or wrong; empty = ready")
     sources: tuple[str, ...] = Field(description="repository and revision of its files")
     pinned: bool = Field(description="the content of every file is pinned by a hash")
-    licence: str
+    licence: str = Field(description="of its texts")
     redistributable: bool
     rows_read: int | None = Field(default=None, description="records of all files; null = they could not be read")
     ambiguous: tuple[str, ...] = Field(description="items whose own labels contradict each other")
@@ -110,8 +110,8 @@ class FunnelStep(Frozen):
     """A step, and what became of the cards that entered it."""
 
     step: CardStep
-    entered: int
-    kept: int
+    entered: int = Field(description="cards that came in")
+    kept: int = Field(description="cards that go on")
     dropped: dict[str, int] = Field(description="cards by the reason why they are left out")
     failed: int = Field(description="cards whose call failed, or on which people have not said enough")
 
@@ -119,7 +119,7 @@ class FunnelStep(Frozen):
 class PrintedFunnelStep(Frozen):
     """A count that the paper prints of its own cards, and the same count of these."""
 
-    language: str
+    language: str = Field(description="of its texts")
     stage: str
     step: CardStep = Field(description="that keeps these cards")
     quality: str | None = Field(description="null = of any")

@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import Field, JsonValue, TypeAdapter
 
 from schemas.base import Frozen
 from schemas.errors import UsageError
@@ -15,8 +15,8 @@ class Document(Frozen):
 class SystemName(Frozen):
     """A model in one setting."""
 
-    model: str
-    setting: str
+    model: str = Field(description="its name")
+    setting: str = Field(description="how it was asked")
 
 
 DOCUMENTS = {

@@ -28,16 +28,16 @@ class GatePart(ScorePart):
 class ScoreLikeness(Frozen):
     """How far a score may be set beside a paper's."""
 
-    paper: str
-    verdict: Likeness
-    reasons: tuple[str, ...]
+    paper: str = Field(description="its title")
+    verdict: Likeness = Field(description="how like it is")
+    reasons: tuple[str, ...] = Field(description="what differs")
     position: str | None = Field(description="among the published models; null = it may not be ranked, or is no total")
 
 
 class SystemExplanation(SystemName):
     """How a score of a model in one setting came about."""
 
-    part: ScorePart
+    part: ScorePart = Field(description="which of the item's answers; empty = it has one")
     instruments: tuple[str, ...] = Field(description="what they failed to do")
     comparability: ScoreLikeness | None = Field(description="null = no paper has such a score")
 
@@ -60,11 +60,11 @@ class PlaceAbove(Frozen):
 class ScoreExplanation(Document):
     """How a total, or the score of an ability, task or dataset came about."""
 
-    run: str
-    benchmark: str
-    title: str
-    profile: Profile
-    redacted: bool
+    run: str = Field(description="its name")
+    benchmark: str = Field(description="id of its blueprint")
+    title: str = Field(description="name in reports")
+    profile: Profile = Field(description="how replies were read")
+    redacted: bool = Field(description="texts that must not be passed on are left out")
     level: Tier
     kind: Kind
     id: str
@@ -79,32 +79,32 @@ class ScoreExplanation(Document):
 class LabelCount(Frozen):
     """A label of macro F1."""
 
-    label: str
-    hits: int
-    predicted: int
-    gold: int
-    f1: float
+    label: str = Field(description="of an option")
+    hits: int = Field(description="answers that rightly give it")
+    predicted: int = Field(description="answers that give it")
+    gold: int = Field(description="items for which it is right")
+    f1: float = Field(description="2 x hits / (predicted + gold)")
 
 
 class GroupScore(SystemName):
     """A score of the items of a group, on 0-100."""
 
-    dataset: str
-    method: str
+    dataset: str = Field(description="its id")
+    method: str = Field(description="as the blueprint names it")
     measure: str = Field(description="a metric, or a dimension of the rubric")
     score: float | None
     ci_low: float | None = Field(description="95 % interval")
-    ci_high: float | None
+    ci_high: float | None = Field(description="upper end of that interval")
     n: int = Field(description="rows scored, an item asked several times being several")
-    n_total: int
-    group: str
-    value: str
+    n_total: int = Field(description="items asked")
+    group: str = Field(description="name of the group, such as gender")
+    value: str = Field(description="value of the group in these items")
 
 
 class MetricBreakdown(Frozen):
     """How a raw score follows from the items."""
 
-    formula: str
+    formula: str = Field(description="in words")
     counts: dict[str, int | float] = Field(description="what the formula is computed from")
     labels: tuple[LabelCount, ...] = Field(description="of macro F1")
     value: float | None = Field(description="null = nothing was scored")
@@ -114,8 +114,8 @@ class MetricBreakdown(Frozen):
 class MethodBreakdown(MetricBreakdown):
     """The same of a method, and the scores of the groups that the items are in."""
 
-    method: str
-    metric: Metric
+    method: str = Field(description="as the blueprint names it")
+    metric: Metric = Field(description="what is measured")
     groups: tuple[GroupScore, ...]
 
 
@@ -142,7 +142,7 @@ class ScoreBySide(Frozen):
     """A score on both sides of a condition."""
 
     dataset: str = Field(description="empty = the total before the veto")
-    method: str
+    method: str = Field(description="as the blueprint names it")
     measure: str
     subset: SideScore = SideScore()
     complement: SideScore = SideScore()
@@ -157,7 +157,7 @@ class SystemBySide(SystemName):
 class ItemsBySide(Frozen):
     """Items by side."""
 
-    subset: int
+    subset: int = Field(description="part of the dataset that it is in")
     complement: int
     unknown: int = Field(description="items of which the condition is null")
 
@@ -165,8 +165,8 @@ class ItemsBySide(Frozen):
 class SubsetExplanation(Document):
     """Scores of the items that fulfil a condition, beside those of the others."""
 
-    run: str
-    benchmark: str
+    run: str = Field(description="its name")
+    benchmark: str = Field(description="id of its blueprint")
     where: str
     columns: tuple[str, ...] = Field(description="that a condition may name")
     items: ItemsBySide

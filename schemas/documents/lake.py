@@ -13,7 +13,7 @@ class UnusedFile(Frozen):
     """A file of the lake that no run needs."""
 
     path: str = Field(description="in the lake")
-    bytes: int
+    bytes: int = Field(description="on the disk")
 
 
 class UnusedPartition(UnusedFile):
@@ -52,7 +52,7 @@ class JournalSummary(Document):
     """The replies of a journal."""
 
     journal: str = Field(description="path of its file")
-    file_bytes: int
+    file_bytes: int = Field(description="on the disk")
     replies: int
     models: tuple[ModelReplies, ...]
 
@@ -62,7 +62,7 @@ class JournalExport(Document):
 
     file: str
     replies: int
-    file_bytes: int
+    file_bytes: int = Field(description="on the disk")
 
 
 class RequestSet(Frozen):
@@ -70,8 +70,8 @@ class RequestSet(Frozen):
 
     file: str = Field(pattern=r"^[^/\\\x00]+$")
     identity: str = Field(description="of the endpoint")
-    model: str
-    repetition: int
+    model: str = Field(description="its name")
+    repetition: int = Field(description="0-based number of the time that it was asked")
     calls: int
     sha256: str = Field(description="of the file")
 
@@ -92,9 +92,9 @@ class JournalImport(Document):
 
     source: str
     journal: str
-    read: int
+    read: int = Field(description="replies of the source")
     good: int = Field(description="keep all rules: they were added, were there already, or are second replies")
-    added: int
+    added: int = Field(description="replies that the journal lacked")
     same: int = Field(description="were in the journal as they are")
     kept_ours: int = Field(description="another reply to a call that the journal has one to, which it keeps")
     refused: int = Field(description="break a rule; one that breaks several is counted once")
@@ -197,7 +197,7 @@ class ScoreChange(SystemName):
 class Verification(Document):
     """A run, verified or not."""
 
-    run: str
+    run: str = Field(description="its name")
     verified: bool
     files: CheckedFiles
     layers: tuple[CheckedLayer, ...]

@@ -24,19 +24,19 @@ class JudgedTotal(SystemName):
     total: float | None = Field(description="0 if vetoed; null if the verdict is one without a total")
     total_before_veto: float | None = Field(description="the mean of the main abilities but the gate, of what was scored")
     ci_low: float | None = Field(description="95 % interval of total_before_veto; null = none was computed")
-    ci_high: float | None
+    ci_high: float | None = Field(description="upper end of that interval")
     gate_score: float | None = Field(description="of the main ability that can veto; null = no gate, or nothing of it was scored")
     gate_ci_low: float | None = Field(description="95 % interval of gate_score")
     gate_ci_high: float | None
     gate_coverage: float | None = Field(description="share of the gate's datasets that have a score")
     gate_item_coverage: float | None = Field(description="share of their items that have a score")
     vetoed: bool | None = Field(description="null = too little of the gate was scored to decide")
-    veto_reason: str | None
+    veto_reason: str | None = Field(description="in words; null = not vetoed")
     rank: int | None = Field(description="within its setting and group; null = not ranked")
     coverage: float = Field(description="share of the benchmark's datasets that have a score")
     item_coverage: float | None = Field(description="share of the items asked that have a score; null = none was asked")
-    datasets_scored: int
-    datasets_total: int
+    datasets_scored: int = Field(description="datasets with a score")
+    datasets_total: int = Field(description="datasets of the blueprint")
     n_scored: int = Field(description="items with a score, one asked several times being several")
     n_total: int = Field(description="items asked")
     verdict: Verdict
@@ -64,7 +64,7 @@ class SystemRow(JudgedTotal):
 class StoredRow(SystemRow):
     """A row of a leaderboard of several runs."""
 
-    run: str
+    run: str = Field(description="its name")
     group: int = Field(description="number of the group that it is ranked in: runs asked and rated in the same way")
     fuller_run: str | None = Field(description="an earlier run of its group with more items scored")
 
@@ -114,17 +114,17 @@ class DimensionMean(Frozen):
 class DimensionScore(DimensionMean):
     """The same with what it is of."""
 
-    model: str
-    dataset: str
-    setting: str
-    rubric: str
-    dimension: str
+    model: str = Field(description="its name")
+    dataset: str = Field(description="its id")
+    setting: str = Field(description="how it was asked")
+    rubric: str = Field(description="its id")
+    dimension: str = Field(description="of the rubric")
 
 
 class StoredDimensionScore(DimensionScore):
     """The same of one of several runs."""
 
-    run: str
+    run: str = Field(description="its name")
 
 
 class HelperRanks(Frozen):
@@ -132,7 +132,7 @@ class HelperRanks(Frozen):
 
     role: str
     groups: tuple[int, int]
-    setting: str
+    setting: str = Field(description="how it was asked")
     models: tuple[str, ...] = Field(description="with a total in both groups")
     spearman: float | None
     spearman_low: float | None = Field(description="lower end of its 95 % interval, by resampled models")
@@ -145,7 +145,7 @@ class HelperRanks(Frozen):
 class ModelScore(Frozen):
     """A model's score on a task."""
 
-    model: str
+    model: str = Field(description="its name")
     score: float | None = Field(default=None, description="null = the model has none")
     mark: Literal["best", "second"] | None = None
     tied: bool | None = Field(
@@ -157,7 +157,7 @@ class TaskAcross(Frozen):
     """A task over the models."""
 
     id: str
-    title: str
+    title: str = Field(description="name in reports")
     scores: tuple[ModelScore, ...]
     quartiles: tuple[float, ...] = Field(description="lowest score, three quartiles, highest score")
     weakest_of: int = Field(description="models with the task among their five weakest")
@@ -168,7 +168,7 @@ class PairDifference(Frozen):
 
     first: str
     second: str
-    difference: float
+    difference: float = Field(description="first - second, in points")
     ci_low: float | None = Field(description="lower end of its 95 % interval; null = no interval")
     ci_high: float | None = Field(description="upper end of its 95 % interval; null = no interval")
     n_items: int
@@ -178,7 +178,7 @@ class PairDifference(Frozen):
 class VariedRanks(Frozen):
     """Ranks by other weights or another threshold."""
 
-    title: str
+    title: str = Field(description="name in reports")
     ranks: tuple[int | None, ...] = Field(description="by model; null = not ranked")
     rank_correlation: float | None = Field(description="Spearman's rho with the usual ranks; null = undefined")
     moved: int = Field(description="models with another rank, one that is new or one less")

@@ -13,7 +13,7 @@ class ProviderRow(Frozen):
     """A provider, or a kind of local server."""
 
     id: str
-    title: str
+    title: str = Field(description="name in reports")
     base_url: str
     api_key_env: str | None = Field(description="environment variable of its key; null = it needs no key")
     key_is_set: bool | None = Field(description="whether that variable is set; null = it needs no key")
@@ -29,7 +29,7 @@ class ProviderRow(Frozen):
 class CheckedModel(Frozen):
     """What was found out about a model."""
 
-    model: str
+    model: str = Field(description="its name")
     server: str = Field(description="URL without credentials; empty for the embedded server")
     probed_at: str = Field(description="time, ISO 8601")
     latency_s: float | None = Field(description="seconds, of the call that was answered; null = none was")
@@ -50,14 +50,14 @@ class CheckedCapability(Frozen):
     """Whether a model has a capability, and what shows it."""
 
     verdict: Verdict
-    evidence: str
+    evidence: str = Field(description="what shows it, without a key")
     documented: str | None = Field(description="what the provider's documents say; null = they are not known, or say nothing")
 
 
 class ModelCheck(CheckedModel, Document):
     """What works with a model."""
 
-    answers: bool
+    answers: bool = Field(description="whether it answered at all")
     remembered: bool = Field(description="from an earlier check: no call was sent")
     file: str | None = Field(description="that keeps what was found; null = nothing is kept")
     calls: int = Field(description="that it took to find this out")
@@ -79,7 +79,7 @@ class RaterAgreement(Frozen):
     judge: str = Field(description="a judge, a text metric, or `people`")
     rubric: str = Field(description="empty for text metrics and people")
     dimension: str = Field(description="of the judge; empty for a text metric across criteria")
-    statistic: str
+    statistic: str = Field(description="such as kappa, tau or alpha")
     level: str = Field(description="pooled, by_item or by_system")
     value: float | None = Field(description="of the judge with people")
     value_low: float | None = Field(default=None, description="lower end of its 95 % interval; null = no interval")
@@ -117,11 +117,11 @@ class Certificate(RaterAgreement):
 class JudgeCheck(Document):
     """Ratings by people beside those of a run's judges."""
 
-    run: str
+    run: str = Field(description="its name")
     human: str = Field(description="file of ratings by people")
     read: int = Field(description="rows of the file")
-    good: int
-    refused: int
+    good: int = Field(description="rows that keep every rule")
+    refused: int = Field(description="rows that break one")
     refused_by_rule: dict[str, int] = Field(description="rows by the rule they break; one may break several")
     left_out: dict[str, int] = Field(description="good ratings that were not used, by reason")
     certificates: tuple[Certificate, ...]
@@ -133,7 +133,7 @@ class JudgeCheck(Document):
 class RatingSheet(Document):
     """A sheet on which people rate answers of a run."""
 
-    run: str
+    run: str = Field(description="its name")
     answers: int
     files: tuple[str, ...]
 
@@ -149,10 +149,10 @@ class RefusedRating(Frozen):
 class ImportedRatings(Document):
     """Ratings by people that came in: read = taken + empty + refused without the rows that are not there."""
 
-    run: str
+    run: str = Field(description="its name")
     read: int = Field(description="rows of the sheets")
     empty: int = Field(description="rows without a rating, which is missing")
-    taken: int
+    taken: int = Field(description="ratings that are stored now")
     refused: tuple[RefusedRating, ...]
     scored_run: str | None = Field(default=None, description="run with scores of all ratings by now; null = none was taken")
 

@@ -13,15 +13,15 @@ from schemas.usage import Expectation, Role
 class DatasetForecast(Expectation):
     """Calls that remain for one model and one dataset."""
 
-    dataset: str
-    model: str
+    dataset: str = Field(description="its id")
+    model: str = Field(description="its name")
     role: Role
 
 
 class ModelForecast(Expectation):
     """Calls that remain for one model."""
 
-    model: str
+    model: str = Field(description="its name")
     role: Role
     basis: str = Field(description="what its tokens are estimated from")
 
@@ -30,7 +30,7 @@ class RunForecast(Document):
     """Calls, tokens and cost that remain of a run: calls are counted, tokens and cost estimated."""
 
     dry_run: Literal[True] = True
-    benchmark: str
+    benchmark: str = Field(description="id of its blueprint")
     currency: str | None = Field(description="null = no price table was named")
     datasets: tuple[DatasetForecast, ...]
     models: tuple[ModelForecast, ...]
@@ -45,7 +45,7 @@ class PlanOption(Frozen):
     path: str = Field(description="such as `retrieval.top_k`")
     type: str = Field(description="in words")
     default: str = Field(description="as `--set` takes it; empty for what has fields of its own or has to be set")
-    description: str
+    description: str = Field(description="what it says")
 
 
 class PlanOptionList(Document):

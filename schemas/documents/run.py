@@ -76,9 +76,9 @@ class ScoreOverDialogues(SystemName):
 
     total: float | None
     ci_low: float | None = Field(description="95 % interval")
-    ci_high: float | None
+    ci_high: float | None = Field(description="upper end of that interval")
     n_scored: int
-    datasets_scored: int
+    datasets_scored: int = Field(description="datasets with a score")
 
 
 class SimulationCheck(SystemName):
@@ -103,17 +103,17 @@ class SimulationCheck(SystemName):
 class RawScore(Frozen):
     """A score of a metric in its own unit."""
 
-    model: str
-    dataset: str
-    method: str
-    metric: Metric
-    setting: str
+    model: str = Field(description="its name")
+    dataset: str = Field(description="its id")
+    method: str = Field(description="as the blueprint names it")
+    metric: Metric = Field(description="what is measured")
+    setting: str = Field(description="how it was asked")
     value: float | None = Field(description="null = nothing was scored")
     ci_low: float | None = Field(description="95 % interval")
-    ci_high: float | None
+    ci_high: float | None = Field(description="upper end of that interval")
     n_scored: int
     n_unparsed: int = Field(description="of the scored, replies that cannot be read and count as wrong")
-    n_total: int
+    n_total: int = Field(description="items asked")
     n_clusters: int | None = Field(description="that were drawn from; null = no interval")
     design_effect: float | None = Field(description="of a mean; null = single items, no interval")
 
@@ -127,19 +127,19 @@ else:
 class PeopleCount(SystemName):
     """The people who rated answers of a model to a dataset."""
 
-    dataset: str
-    rubric: str
+    dataset: str = Field(description="its id")
+    rubric: str = Field(description="its id")
     raters: tuple[str, ...] = Field(description="by name")
     n_answers: int = Field(description="that somebody rated")
-    n_total: int
+    n_total: int = Field(description="items asked")
 
 
 class FailedCalls(Frozen):
     """Calls of a model that failed in the same way."""
 
-    model: str
-    what: str
-    calls: int
+    model: str = Field(description="its name")
+    what: str = Field(description="kind of failure, in words")
+    calls: int = Field(description="that failed so")
     next_step: str
     error: str | None = Field(description="the first one's, in the words of the server; null = it said nothing")
 
@@ -157,8 +157,8 @@ class Cost(Frozen):
 class SystemRegression(Regression):
     """A way in which a model and setting regressed against the run before."""
 
-    model: str
-    setting: str
+    model: str = Field(description="its name")
+    setting: str = Field(description="how it was asked")
     previous: str | None = Field(description="the run compared with")
 
 
@@ -168,15 +168,15 @@ class RunDocument(Document):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, tuple[dict[str, JsonValue], ...]]
 
-    run: str
+    run: str = Field(description="its name")
     number: int | None = RUN_NUMBER
-    benchmark: str
+    benchmark: str = Field(description="id of its blueprint")
     manifest: str = Field(description="path of the file")
     models: tuple[SystemRow, ...] = Field(description="by setting, ranked ones first")
     abilities: tuple[AbilityScore, ...] = Field(description="of each model in turn, in the order of the blueprint")
     weakest_tasks: tuple[WeakTask, ...] = Field(description="three of each model at most, the lowest first; none that has 100")
     gains: tuple[SettingGain, ...] = Field(description="of settings over `base`, of the total and by dataset")
-    unread: tuple[UnreadReplies, ...]
+    unread: tuple[UnreadReplies, ...] = Field(description="by model and setting")
     instruments: tuple[InstrumentCount, ...]
     lengths: tuple[MeanLength, ...]
     simulation: tuple[SimulationCheck, ...] = Field(description="empty where no person is played")
@@ -205,7 +205,7 @@ class RunDocument(Document):
 class StageDocument(Document):
     """What a stage wrote: partitions that are new, and those that were there."""
 
-    stage: str
+    stage: str = Field(description="build, infer or score")
     partitions: tuple[PartitionRef, ...]
     missing: tuple[Missing, ...]
     calls: CallCounts
@@ -228,9 +228,9 @@ class BestTotal(SystemName):
 class ListedRun(Frozen):
     """A run of the lake."""
 
-    run: str
+    run: str = Field(description="its name")
     number: int | None = RUN_NUMBER
-    benchmark: str
+    benchmark: str = Field(description="id of its blueprint")
     models: tuple[str, ...] = Field(description="under test")
     started_at: str
     finished_at: str
@@ -251,10 +251,10 @@ class RunList(Document):
 class RewrittenReport(Document):
     """A report that was written again."""
 
-    run: str
+    run: str = Field(description="its name")
     report: str
     markdown: str
-    redacted: bool
+    redacted: bool = Field(description="texts that must not be passed on are left out")
     written_by: str = Field(description="version of MoodFlow")
     run_written_by: str = Field(description="version of MoodFlow that made the run")
     sealed_again: tuple[str, ...] = Field(description="files that were not as sealed, and are sealed again")
@@ -264,6 +264,6 @@ class RewrittenReport(Document):
 class ExportedRun(Document):
     """The files that a run was exported to."""
 
-    run: str
+    run: str = Field(description="its name")
     folder: str
     files: tuple[str, ...]

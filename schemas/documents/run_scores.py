@@ -11,10 +11,10 @@ class PartScore(SystemName):
     """A score below the total of a model and setting, on 0-100."""
 
     id: str
-    title: str
+    title: str = Field(description="name in reports")
     score: float | None = Field(description="null = nothing was scored")
     ci_low: float | None = Field(description="95 % interval, put together from those of its datasets; of the gate resampled")
-    ci_high: float | None
+    ci_high: float | None = Field(description="upper end of that interval")
 
 
 class AbilityScore(PartScore):
@@ -33,15 +33,15 @@ class WeakTask(PartScore):
 class HeadlineScore(SystemName):
     """A score that a report shows before the total, on 0-100; null = nothing was scored."""
 
-    headline: str
-    dataset: str
-    method: str
-    metric: Metric
+    headline: str = Field(description="heading under which a report leads with it")
+    dataset: str = Field(description="its id")
+    method: str = Field(description="as the blueprint names it")
+    metric: Metric = Field(description="what is measured")
     score: float | None
     ci_low: float | None = Field(description="95 % interval")
-    ci_high: float | None
+    ci_high: float | None = Field(description="upper end of that interval")
     n: int = Field(description="items scored")
-    n_total: int
+    n_total: int = Field(description="items asked")
 
 
 class DatasetHeadlines(Frozen):
@@ -59,17 +59,17 @@ class SettingGain(SystemName):
     """What a setting gains over `base`, over the items scored in both, on 0-100."""
 
     scope: str = Field(description="a dataset, or `total`")
-    base_0_100: float
-    setting_0_100: float
+    base_0_100: float = Field(description="score in base")
+    setting_0_100: float = Field(description="score in the setting")
     gain: float = Field(description="points; setting - base")
     ci_low: float | None = Field(description="95 % interval of the gain; null = too few items")
-    ci_high: float | None
+    ci_high: float | None = Field(description="upper end of that interval")
     n_items: int = Field(description="scored in both settings")
 
 
 class UnreadReplies(SystemName):
     """Replies of a model in a setting that cannot be read as an answer."""
 
-    unread: int
+    unread: int = Field(description="replies that cannot be read")
     total: int = Field(description="replies that came and are read")
     datasets: dict[str, int] = Field(description="unread ones by dataset, the most first")

@@ -74,8 +74,8 @@ class ServedDeployment(Frozen):
 class ServedSession(Document):
     """Where server, reports and deployments are."""
 
-    ui: str
-    api: str
+    ui: str = Field(description="address of its pages")
+    api: str = Field(description="address of the server")
     reports: str = Field(description="address of the first page of the reports, with the token that lets a browser in")
     config: str = Field(description="file of the deployments")
     login: LoginHint

@@ -182,7 +182,7 @@ def _stored(run: PastRun, ref: PartitionRef) -> LakeFile:
     footer = run.lake.read_footer(ref)
     return LakeFile(
         layer=ref.layer,
-        file=str(run.lake.path(ref)),
+        file=str(run.lake.path(ref)) if run.names_lake else ref.path,
         fingerprint=ref.fingerprint,
         content_sha256=ref.content_sha256,
         package_version=footer.package_version,

@@ -59,6 +59,7 @@ class LeaderboardData:
     `fuller_run`, an earlier run of its group with more items scored. `abilities`: rows of `ability_scores` of the same models.
     `history`: rows of `totals` of every run of the benchmark, with columns `run` and `group`, numbered among all of them. Totals
     are judged (`judge_totals`). `manifests`: of these runs, newest first. `links`: address of a run's report, where there is one.
+    `scores`: where the score of a run's model and setting is explained, in pages of a server.
     """
 
     blueprint: Blueprint
@@ -67,6 +68,7 @@ class LeaderboardData:
     history: pl.DataFrame
     manifests: tuple[RunManifest, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
+    scores: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     is_published: bool = False
     groups: tuple[Group, ...] = ()
     regressed: frozenset[tuple[str, str, str]] = frozenset()

@@ -22,6 +22,7 @@ from schemas.tables.scores import ItemScores
 from tasks.metrics.answer_forms import FORMS, Question
 from tasks.models.http.client import BUDGET_SPENT
 from tasks.rows.index import open_rows
+from tasks.rows.partitions import PLACE
 from tasks.rows.reply_shapes import describe_unread, fold_message
 from tasks.runs.option_orders import answers_by_position
 from tasks.runs.past_run import PastRun
@@ -31,7 +32,6 @@ from tasks.solvers.answers import ANSWER, ASKED, ITEM, OWN_WORDS
 MOST_EXAMPLES, SHOWN = 3, 300
 """Examples of a group, and characters of their replies."""
 
-PLACE = ["dataset", "model", "setting"]
 FAILED = ["role", "asked_model", "failure", "http_status", "message"]
 """What failed calls of one group share."""
 
@@ -106,7 +106,7 @@ def _counts(rows: pl.DataFrame) -> Iterator[FacetCount]:
 def items_all_fail(run: PastRun) -> tuple[HardItem, ...]:
     """Find the items that all systems with a score of them fail, two at least, by dataset."""
     status = pl.col("status")
-    scored = open_rows(run).named_rows.filter(status.is_in(["right", "partial", "wrong", "unread"]))
+    scored = open_rows(run).rows.filter(status.is_in(["right", "partial", "wrong", "unread"]))
     by_system = scored.group_by(*ITEM, "model", "setting").agg(
         fails=status.is_in(["wrong", "unread"]).all(), unread=(status == "unread").all(), repetition=pl.col("repetition").min()
     )

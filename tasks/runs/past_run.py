@@ -24,12 +24,14 @@ from tasks.scoring.breakdowns import judges_first
 class PastRun:
     """A run of the lake. `blueprint` is the one of its manifest, whatever files say now.
 
-    Whatever reads rows of it raises LakeError if a partition is gone or changed.
+    Whatever reads rows of it raises LakeError if a partition is gone or changed. `names_lake`: whether commands about it say
+    where its lake is, which is left out of pages that go elsewhere.
     """
 
     manifest: RunManifest
     blueprint: Blueprint
     lake: Lake
+    names_lake: bool = True
 
     @property
     def name(self) -> str:
@@ -79,7 +81,8 @@ class PastRun:
 
     def command(self, name: str, *arguments: str) -> str:
         """Return a command about this run, to be typed as it is."""
-        lake = [] if str(self.lake.root) == str(DEFAULT_LAKE) else ["--lake", str(self.lake.root)]
+        is_named = self.names_lake and str(self.lake.root) != str(DEFAULT_LAKE)
+        lake = ["--lake", str(self.lake.root)] if is_named else []
         return join(["moodflow", *name.split(), self.name, *arguments, *lake])
 
 

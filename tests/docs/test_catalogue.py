@@ -10,8 +10,10 @@ import pytest
 from docs.generate.catalogue import read_asks, write_pages
 from docs.generate.catalogue_examples import is_bundled
 from docs.generate.catalogue_places import Catalogue, read_catalogue
+from docs.generate.scripted_run import short_blueprint
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
+from tasks.scoring.blueprints import load_blueprint
 from tasks.text.tables import escape
 from tests.docs.pages import LINK, ROOT
 
@@ -126,3 +128,13 @@ def test_links_between_pages_lead_to_pages(site: Path) -> None:
         if site in (file := (page.parent / target).resolve()).parents and file.name != "demo.md" and not file.is_file()
     ]
     assert dead == []
+
+
+def test_run_to_click_through_has_gate_and_total(tmp_path: Path) -> None:
+    """One task in two of the sub-abilities of each ability; Companionship has only one."""
+    file = tmp_path / "moodbench-demo.yaml"
+    file.write_text(json.dumps(short_blueprint()), encoding="utf-8")
+    blueprint = load_blueprint(file)
+    mains = [(main.id, len(main.dataset_ids)) for main in blueprint.abilities if main.evaluated]
+    assert mains == [("values_safety", 2), ("foundational", 2), ("emotional", 2), ("companionship", 1)]
+    assert blueprint.gate == load_blueprint("moodbench-mini").gate

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,7 @@ from schemas.item import Item
 from schemas.lineage import RunManifest
 from schemas.metrics import METRICS
 from schemas.question_types import QUESTION_TYPES
+from schemas.tables.comparisons import HumanRatings
 from schemas.tables.layers import LAYERS
 from schemas.tables.results import Results
 from schemas.tables.runs import BlueprintParts, Partitions
@@ -104,7 +106,7 @@ def test_every_variable_of_ours_is_listed(pages: Pages) -> None:
 def test_every_document_has_page_and_schema(tree: Path, pages: Pages) -> None:
     for name in DOCUMENTS:
         page = f"documents/{name.replace(' ', '-')}"
-        schema = json_schema(name)
+        schema: dict[str, Any] = json_schema(name)
         assert json.loads((tree / "reference" / f"{page}.json").read_text("utf-8")) == schema
         if "It is the same as" not in pages[f"{page}.md"]:
             parts = {name: schema, **schema.get("$defs", {})}
@@ -136,6 +138,7 @@ def test_every_layer_and_column_has_anchor(pages: Pages) -> None:
         ("failures.md", [*FAILURES, *(f"remark {remark}" for remark in REMARKS), *ITEM_STATUSES]),
         ("registries.md", [f"benchmark {field.name}" for field in fields(Benchmark)]),
         ("files/items.md", [f"item {name}" for name in Item.model_fields]),
+        ("files/ratings.md", [f"ratings {name}" for name in HumanRatings.columns()]),
         ("python.md", [f"moodflow {name}" for name in ("evaluate", "run", "runs")]),
         ("python.md", [f"Run {name}" for name in vars(moodflow.Run) if not name.startswith("_")]),
     ],

@@ -56,7 +56,7 @@ def ranking_table(data: LeaderboardData) -> Table:
             row.group if len(data.groups) > 1 else None,
             row.rank,
             row.said(data.chosen.group_by),
-            Cell(row.model, href=data.links.get(row.run or "", "")),
+            Cell(row.model, href=data.scores.get((row.run or "", row.model, row.setting)) or data.links.get(row.run or "", "")),
             setting_title(row.setting),
             *(total_cell(row), interval_cell(row), _verdict_cell(row, data)),
             *(row.abilities.get(main.id) for main in measured),

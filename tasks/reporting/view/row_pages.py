@@ -120,7 +120,7 @@ def _row_id(params: Params) -> RowId:
 
 def _status(run: PastRun, row: RowId) -> str:
     index = open_rows(run)
-    own = index.named_rows.filter(**row.model_dump()).select("status").collect()
+    own = index.rows.filter(**row.model_dump()).select("status").collect()
     return str(own.item())
 
 
