@@ -5,19 +5,21 @@ from pathlib import Path
 from secrets import token_urlsafe
 from threading import Event
 from typing import Annotated
+from urllib.parse import urlencode
 
 import typer
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, print_json, terminal
+from flows.commands.serve import Host
 from flows.runtime.local_server import listen
 from schemas.documents.serve import ServedPages
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from tasks.lake.manifest import resolve_run
+from tasks.reporting.view.addresses import Address, served
 
 Runs = Annotated[list[str] | None, typer.Argument(metavar="RUN...", help=f"{opt.HANDLES}; default: all of the lake")]
-Host = Annotated[str, typer.Option("--host", help="address of this machine to listen on")]
 To = Annotated[Path | None, typer.Option("--to", metavar="DIR", help="write the pages of one run into this folder instead")]
 Limit = Annotated[int, typer.Option("--limit", min=1, help="wrong rows that have a page with --to, those of the gate first")]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="0 = any free port")]
@@ -57,18 +59,19 @@ def write_pages(lake: Folder, runs: tuple[str, ...], to: Path, limit: int, *, as
 
 
 def serve_pages(lake: Folder, runs: tuple[str, ...], host: str, port: int, *, as_json: bool) -> None:
-    """Serve the pages until a signal comes; print their address."""
-    from flows.service.login import address_with  # noqa: PLC0415  with the pages, which take their time
-    from flows.service.report_server import page_of_runs, serve_reports  # noqa: PLC0415
+    """Serve the pages until a signal comes; print the address, of the page of a single run or of the first page."""
+    from flows.service.report_server import serve_reports  # noqa: PLC0415  with the pages, which take their time
 
     token, stopped = token_urlsafe(24), Event()
     with listen(host, port, "--port") as listening, serve_reports(listening, [lake], token) as origin:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stopped.set())
-        document = ServedPages(address=address_with(token, origin, page_of_runs(runs)), runs=runs, lake=str(lake))
+        path = served(Address("run", runs[0])) if len(runs) == 1 else "/"
+        query = urlencode([*(("run", run) for run in runs if len(runs) > 1), ("token", token)])
+        document = ServedPages(address=f"{origin}{path}?{query}", runs=runs, lake=str(lake))
         if as_json:
             print_json(document)
         else:
-            lines = (f"Open {document.address}", "It lets in whoever has this address. Ctrl-C stops it.")
-            terminal().print(*lines, sep="\n", highlight=False, soft_wrap=True)
+            words = f"Open {document.address}\nIt lets in whoever has this address. Ctrl-C stops it."
+            terminal().print(words, highlight=False, soft_wrap=True)
         stopped.wait()

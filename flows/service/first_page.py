@@ -44,8 +44,8 @@ def stamp_lakes(*lakes: Folder) -> Stamps:
 @lru_cache(maxsize=4)
 def first_page(lakes: tuple[Folder, ...], stamps: Stamps, named: tuple[str, ...] = ()) -> str:
     """Return the page about these lakes. `named`: runs that it is about; none = all."""
-    several = len(lakes) > 1
-    sections = [section for number, lake in enumerate(lakes) for section in _describe_lake(number, lake, named, several=several)]
+    many = len(lakes) > 1
+    sections = [section for number, lake in enumerate(lakes) for section in _describe_lake(number, lake, named, several=many)]
     page = make_environment().get_template("index.html.jinja")
     # Leaderboards of many benchmarks are not folded as a long table of a report is.
     return page.render(lakes=lakes, n_runs=len(stamps), sections=sections, colours=COLOURS, most_rows=inf)

@@ -2,33 +2,32 @@
 
 import asyncio
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from mimetypes import guess_type
 from threading import Thread
-from urllib.parse import urlencode
+from typing import get_args
 
 import uvicorn
+from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from flows.runtime.local_server import names_of, origin_of
 from flows.service.first_page import LEADERBOARD, first_page, leaderboard_page, stamp_lakes
-from flows.service.login import LONGEST_HEAD, STATIC, Dispatch, guard, message_page
-from flows.service.run_files import find_file
-from flows.service.view_pages import find_run, view_page
+from flows.service.login import STYLES, admit, message_page, require_own
+from flows.service.view_pages import find_file, find_run, view_page
 from schemas.errors import MoodflowError, UsageError, summarize
 from schemas.folders import Folder
 from schemas.printing import tell
-from tasks.reporting.view.addresses import Address, served
-from tasks.reporting.view.site import STYLESHEET, stylesheet
+from tasks.reporting.view.addresses import PageKind
+from tasks.reporting.view.site import stylesheet
 
 HEADERS = {
     # Pages hold what models wrote: whatever it says, it reaches nothing outside the page.
@@ -52,16 +51,9 @@ MOST_AT_ONCE, MOST_CONNECTIONS = 4, 64
 """Pages made at a time, each of which takes memory; connections, of which more are answered with 503."""
 
 
-def page_of_runs(runs: Sequence[str]) -> str:
-    """Return where the pages about these runs begin: at the one of a single run, else at the first page."""
-    if len(runs) == 1:
-        return served(Address("run", runs[0]))
-    return f"/?{urlencode([('run', run) for run in runs])}" if runs else "/"
-
-
-def report_app(lakes: tuple[Folder, ...], hosts: Sequence[str], login: Dispatch) -> Starlette:
-    """Return the application; `hosts`: names it answers to, `login`: who is let in."""
-    folders = [lake / "runs" for lake in lakes]
+def report_app(lakes: tuple[Folder, ...], hosts: Sequence[str], login: Callable[[Request], Response | None]) -> Starlette:
+    """Return the application; `hosts`: names it answers to, `login`: what answers those who are not let in."""
+    folders, turns = [lake / "runs" for lake in lakes], asyncio.Semaphore(MOST_AT_ONCE)
 
     def index(request: Request) -> Response:
         named = tuple(find_run(lakes, name)[1].name for name in request.query_params.getlist("run"))
@@ -75,11 +67,6 @@ def report_app(lakes: tuple[Folder, ...], hosts: Sequence[str], login: Dispatch)
             raise HTTPException(404, "there is no such leaderboard") from error
         return HTMLResponse(page, headers=COMPLETE)
 
-    def static(request: Request) -> Response:
-        if request.path_params["name"] != STYLESHEET:
-            raise HTTPException(404, "there is no such file")
-        return Response(stylesheet(), media_type="text/css")
-
     def file(request: Request) -> Response:
         try:
             if path := find_file(folders, request.path_params["run"], request.path_params["name"]):
@@ -89,77 +76,50 @@ def report_app(lakes: tuple[Folder, ...], hosts: Sequence[str], login: Dispatch)
             pass  # it went away, may not be read, or its name is too long: for the browser, it is not there
         raise HTTPException(404, "there is no such file")
 
-    routes = [
-        Route("/", index),
-        Route(f"/{LEADERBOARD}/{{lake:int}}/{{benchmark}}", leaderboard),
-        Route("/view/{run}/{kind}", partial(view_page, lakes)),
-        Route(f"{STATIC}{{name}}", static),
-        Route("/{run}/{name}", file),
-    ]
-    own_names = Middleware(TrustedHostMiddleware, allowed_hosts=hosts)
-    shield, let_in = (Middleware(BaseHTTPMiddleware, dispatch=dispatch) for dispatch in (_shield(), login))
-    app = Starlette(
-        routes=routes,
-        middleware=[shield, own_names, let_in],
-        exception_handlers={HTTPException: lambda _, error: _refuse(error)},
-    )
-    app.router.redirect_slashes = False
-    return app
-
-
-def _shield() -> Dispatch:
-    """Return the middleware that makes few pages at a time, and that every response leaves with its headers."""
-    turns = asyncio.Semaphore(MOST_AT_ONCE)
-
-    async def dispatch(request: Request, call_next: RequestResponseEndpoint) -> Response:
+    async def shielded(request: Request, call_next: RequestResponseEndpoint) -> Response:
         try:
+            require_own(request, hosts)
             async with turns:
-                response = await call_next(request)
+                response = login(request) or await call_next(request)
         except Exception as error:  # noqa: BLE001  whatever a page stumbles over is told in words
             response = _refuse(error)
         for name, value in HEADERS.items():
             response.headers.setdefault(name, value)
         return response
 
-    return dispatch
+    routes = [
+        Route("/", index),
+        Route(STYLES, lambda _: Response(stylesheet(), media_type="text/css")),
+        Route(f"/{LEADERBOARD}/{{lake:int}}/{{benchmark}}", leaderboard),
+        *(Route(f"/view/{{run}}/{kind}", partial(view_page, lakes, kind)) for kind in get_args(PageKind)),
+        Route("/{run}/{name}", file),
+    ]
+    shield, words = Middleware(BaseHTTPMiddleware, dispatch=shielded), {HTTPException: lambda _, error: _refuse(error)}
+    return Starlette(routes=routes, middleware=[shield], exception_handlers=words)
 
 
 def _refuse(error: Exception) -> Response:
     """Return what is wrong as a page: with the request, or with the lake."""
     if isinstance(error, HTTPException):
-        response = message_page(error.status_code, error.detail)
-        response.headers.update(error.headers or {})
-        return response
+        return message_page(error.status_code, error.detail, headers=error.headers)
+    if isinstance(error, ValidationError | UsageError):
+        return message_page(400, str(error) if isinstance(error, UsageError) else f"the address is wrong\n{summarize(error)}")
     if isinstance(error, MoodflowError):
-        return message_page(400 if isinstance(error, UsageError) else 409, str(error))
+        return message_page(409, str(error))
     tell(f"a page could not be made: {type(error).__name__}: {summarize(error)}")
     return message_page(500, "this page could not be made\nThe terminal of the server says why.")
 
 
 @contextmanager
 def serve_reports(listening: socket.socket, lakes: Sequence[Folder], token: str, *, stays: bool = False) -> Iterator[str]:
-    """Serve the reports of these lakes on a listening socket while the block runs; yields the address, without the token.
-
-    `stays`: the token is the same after a restart.
-    """
+    """Serve the reports of these lakes on a listening socket while the block runs; yields the address, without the token."""
     origin = origin_of(listening)
-    # Browsers send a cookie to all ports of a host: under one name, servers would overwrite each other's.
-    login = guard(token, f"moodflow-{origin.rpartition(':')[2]}", stays=stays)
+    # Browsers send the cookies of a host to all its ports: under one name, servers would overwrite each other's.
+    login = partial(admit, token=token, cookie=f"moodflow-{origin.rpartition(':')[2]}", stays=stays)
     app = report_app(tuple(lakes), names_of(listening), login)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            http="h11",
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            log_level="critical",
-            server_header=False,
-            limit_concurrency=MOST_CONNECTIONS,
-            h11_max_incomplete_event_size=LONGEST_HEAD,
-            timeout_graceful_shutdown=1,
-        )
-    )
+    config = uvicorn.Config(app, http="h11", lifespan="off", log_config=None, log_level="critical", server_header=False)
+    config.limit_concurrency, config.timeout_graceful_shutdown = MOST_CONNECTIONS, 1
+    server = uvicorn.Server(config)
     thread = Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     try:

@@ -1,5 +1,6 @@
 """Serve from the options of `moodflow serve`: everything is checked before anything starts."""
 
+import hmac
 import os
 import socket
 from collections.abc import Callable, Mapping
@@ -16,7 +17,6 @@ from flows.runtime.local_server import SERVER_AUTH, LocalServer, listen, new_log
 from flows.runtime.prefect_flows import log
 from flows.runtime.server_process import prefect_home
 from flows.service.deployments import check_deployment, find_config, key_addresses, read_deployments, reschedule, set_lakes
-from flows.service.login import address_with, derive_token
 from flows.service.registration import build_deployment
 from flows.service.report_server import serve_reports
 from flows.service.scheduler import ServerPlan, serve_until_signal
@@ -56,7 +56,7 @@ def serve_session(options: ServeOptions, show: Callable[[ServedSession], None]) 
     ):
         given = os.environ.get(SERVER_AUTH)
         auth, login = (given, LoginHint(file=None, made=None)) if given else keep_auth(home / "moodflow-serve.password")
-        token = derive_token(auth)
+        token = hmac.digest(auth.encode(), b"reports", "sha256").hex()  # stays as long as the login, and does not tell it
         os.environ[KEY_ADDRESSES] = f"{os.environ.get(KEY_ADDRESSES, '')} {key_addresses(deployments)}".strip()
         webhook = SecretStr(options.webhook) if options.webhook else None
         with serve_reports(reporting, lakes, token, stays=True) as reports_url:
@@ -67,7 +67,7 @@ def serve_session(options: ServeOptions, show: Callable[[ServedSession], None]) 
                 session = ServedSession(
                     ui=server.origin,
                     api=server.api_url,
-                    reports=address_with(token, reports_url),
+                    reports=f"{reports_url}/?token={token}",
                     config=str(config),
                     login=login,
                     webhook=webhook is not None,

@@ -115,7 +115,7 @@ def read_row(run: PastRun, params: Params) -> ItemExplanation:
 
 
 def _row_id(params: Params) -> RowId:
-    return RowId.model_validate({name: params[name] for name in RowId.model_fields})
+    return RowId.model_validate({name: text for name, text in params.items() if name in RowId.model_fields})
 
 
 def _status(run: PastRun, row: RowId) -> str:

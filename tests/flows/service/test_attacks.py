@@ -108,8 +108,6 @@ QUERIES = (
         "?gate=%zz",
     ),
     *(
-        "?text=%ff%fe",
-        "?text=%c3%28",
         f"?text={'x' * 201}",
         f"?text={'%00' * 2600}",
         "?after=..%2f..%2fetc",
@@ -126,6 +124,8 @@ HARMLESS_QUERIES = (
     "?text=",
     "?shortest=9999999999999999999999",
     "?group=__class__=x",
+    "?text=%ff%fe",
+    "?text=%c3%28",
 )
 HOSTS = ("evil.example", "evil.example:80", "127.0.0.1.evil.example", "127.0.0.1.", "127.0.0.1@evil.example", "0.0.0.0", "")
 METHODS = ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "get")
@@ -136,19 +136,21 @@ ATTACKS = (
     *((*get(f"{VIEW}/rows{query}"), {200}) for query in HARMLESS_QUERIES),
     (*get(ROW.replace("repetition=0", f"repetition={10**30}")), {400}),
     (*get(f"{ROW}&beside_run=away"), {404}),
-    (*get(f"{ROW}&format=yaml"), {400}),
+    (*get(f"{ROW}&format=yaml"), {200}),
+    (*get(f"{VIEW}/row?dataset=mini_eq_test"), {400}),
     (*get(f"{VIEW}/compare?other=/etc"), {400}),
+    (*get(f"{VIEW}/map?model=m"), {400}),
     (*get(f"{VIEW}/score?dataset={{{{1234*5678}}}}"), {200, 400}),
     (*get(f"/{'a' * 1001}/b"), {400}),
     (*get(f"{VIEW}/rows?text=@LONG@"), {400}),
-    (*get("/", "X-Long: @LONG@"), {400}),
+    (*get("/", "X-Long: @LONG@"), {200, 400}),
     *((*get("/", f"Range: {wanted}"), {200}) for wanted in ("bytes=0-9", "bytes=0-,0-,0-", "bytes=-1", "items=0-1")),
     # Only under the own name.
     *(("GET / HTTP/1.1", (f"Host: {host}", SENT[1]), {400}) for host in HOSTS),
     ("GET / HTTP/1.1", SENT[1:], {400}),
     ("GET / HTTP/1.1", (SENT[0], "Host: evil.example", SENT[1]), {400}),
     ("GET / HTTP/1.0", SENT[1:], {400}),
-    ("GET / HTTP/1.1", ("Host: LOCALHOST:1", SENT[1]), {200}),
+    ("GET / HTTP/1.1", ("Host: LOCALHOST:1", SENT[1]), {400}),
     (*get("http://evil.example/"), {400}),
     (*get("/", "X-Forwarded-Host: evil.example"), {200}),
     # Not asked for by a page from elsewhere.
@@ -162,7 +164,7 @@ ATTACKS = (
     (*get("/", CROSS, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"), {200}),
     # Only read.
     *((f"{method} / HTTP/1.1", SENT, {405}) for method in METHODS),
-    ("CONNECT evil.example:443 HTTP/1.1", SENT, {405}),
+    ("CONNECT evil.example:443 HTTP/1.1", SENT, {400}),
     # Only with the token.
     *(
         ("GET / HTTP/1.1", (SENT[0], f"Cookie: {cookie}"), {401})
@@ -171,7 +173,7 @@ ATTACKS = (
     *((f"GET /?token={given} HTTP/1.1", SENT, {401}) for given in TOKENS),
     ("GET /@RUN@/report.html HTTP/1.1", SENT[:1], {401}),
     (f"GET {VIEW}/run HTTP/1.1", SENT[:1], {401}),
-    ("GET /static/../ HTTP/1.1", SENT[:1], {404}),
+    ("GET /static/../ HTTP/1.1", SENT[:1], {401}),
     # Bytes that two servers could read in two ways.
     ("GET / HTTP/1.1", (*SENT, "Content-Length: 5", "Content-Length: 6"), {400}),
     ("GET / HTTP/1.1", (*SENT, "Content-Length: 0", "Transfer-Encoding: chunked"), {200, 400}),
@@ -213,7 +215,7 @@ def test_a_token_becomes_a_cookie(site: Site) -> None:
 
 def test_a_page_in_words_holds_no_markup(site: Site) -> None:
     page = ask(site, *get(f"{VIEW}/rows?%3Cscript%3Ealert(1)%3C/script%3E%E2%80%AE=1")).body.decode()
-    assert "unknown: &lt;script&gt;alert(1)&lt;/script&gt;\\u202e" in page
+    assert "got: &lt;script&gt;alert(1)&lt;/script&gt;\\u202e" in page
 
 
 @each_row("kind", get_args(PageKind))
