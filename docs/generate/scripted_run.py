@@ -6,15 +6,14 @@ otherwise; one of them judges. No weights, no network.
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 from tasks.scoring.blueprints import load_blueprint
-from tests.flows.scripted import Policy, policy
+from tests.flows.scripted import policy, reply_in_part
 from tests.model_server import ModelServer
 
 BENCHMARK, JUDGE = "moodbench-mini", "judge"
@@ -25,20 +24,19 @@ SHOWN, WRONG_ROWS = (90, 70, 40), 50
 """Models of the run to click through, and wrong replies that have a page."""
 
 
-def reply_in_part(quality: int, good: Policy, bad: Policy, messages: list[dict[str, str]]) -> str:
-    """Return the right reply to as many of 100 prompts as the quality says."""
-    drawn = crc32(f"{quality} {json.dumps(messages, ensure_ascii=False)}".encode()) % 100
-    return (good if drawn < quality else bad)(messages)
+def name_models(qualities: Iterable[int]) -> dict[str, int]:
+    """Return names for models of these qualities."""
+    return {f"scripted-{quality}": quality for quality in qualities}
 
 
-def run_models(folder: Path, qualities: Sequence[int], benchmark: str = BENCHMARK) -> Command:
-    """Run the models into the lake `folder / "lake"`, and return the command, which has no Prefect but this run's."""
+def run_models(folder: Path, qualities: Mapping[str, int], benchmark: str = BENCHMARK) -> Command:
+    """Run models of these qualities into the lake `folder / "lake"`; return the command, which has no Prefect but this run's."""
     os.environ["PREFECT_HOME"] = str((folder / "prefect").absolute())
     from flows.commands.app import app  # noqa: PLC0415  reads the variable
 
     command: Command = partial(app, standalone_mode=False)
     good, bad = (policy(tuple(load_blueprint(BENCHMARK).datasets), behaviour) for behaviour in ("gold", "wrong"))
-    models = {f"scripted-{quality}": partial(reply_in_part, quality, good, bad) for quality in qualities} | {JUDGE: good}
+    models = {name: partial(reply_in_part, quality, good, bad) for name, quality in qualities.items()} | {JUDGE: good}
     with ExitStack() as stack:
         urls = {name: stack.enter_context(ModelServer(reply)).base_url for name, reply in models.items()}
         entries = [{"name": name, "base_url": url} for name, url in urls.items()]
@@ -72,7 +70,7 @@ def write_demo() -> None:
     """
     blueprint, pages = Path("moodbench-demo.yaml"), Path("pages")
     blueprint.write_text(json.dumps(short_blueprint()), encoding="utf-8")
-    command = run_models(Path(), SHOWN, str(blueprint))
+    command = run_models(Path(), name_models(SHOWN), str(blueprint))
     pages.mkdir()
     (report,) = Path("lake").glob("runs/*/report.html")
     (pages / "report.html").write_bytes(report.read_bytes())

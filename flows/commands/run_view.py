@@ -245,7 +245,7 @@ def usage_view(cost: Cost) -> list[RenderableType]:
 
 
 def _next_steps(document: RunDocument, run: PastRun) -> Iterator[str]:
-    """Yield commands that lead on: to how the total came about, to replies of the weakest task, to other runs."""
+    """Yield commands that lead on: to how the total came about, to replies of the weakest task, to all, to other runs."""
     newest, *_ = list_runs(run.lake.root)
 
     def handle(name: str) -> str:
@@ -258,6 +258,7 @@ def _next_steps(document: RunDocument, run: PastRun) -> Iterator[str]:
     for task in sorted(document.weakest_tasks, key=attrgetter("score"))[:1]:
         options = "".join(f" {word}" for word in run.options(System(task.model, task.setting)))
         yield f"moodflow explain {own}{options} --dataset {task.dataset} --worst 5{where}"
+    yield f"moodflow view {own}{where}"
     other = f"compare {handle(document.previous)} {own}" if document.previous else f"leaderboard {document.benchmark}"
     yield f"moodflow {other}{where}"
 

@@ -25,7 +25,10 @@ PAGES = (
     "docs/operations.md",
     *(
         f"docs/how-to/{name}.md"
-        for name in ("own-endpoint", "own-dataset", "own-benchmark", "own-prompts", "own-judge", "people", "build-cards", "ci")
+        for name in (
+            *("own-endpoint", "own-dataset", "own-benchmark", "own-prompts", "own-judge", "people", "build-cards", "ci"),
+            *("score-of-zero", "view"),
+        )
     ),
 )
 BY_MAKE = ("make demo", "make test")

@@ -1,6 +1,7 @@
 """What pages print is so: links lead somewhere, quoted messages are the program's, blocks are executed or say why not."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tests.docs.pages import FENCE, LINK, NOT_EXECUTED, ROOT, anchors, blocks, p
 from tests.flows.command import ended
 from tests.rows import each_row
 
-EXECUTED = ("README", "docs/operations.md", "docs/how-to")
+EXECUTED = ("README", "docs/operations.md", "docs/how-to", "docs/tutorial.md", "docs/zh/tutorial.md")
 SYNOPSES = ("docs/journal.md", "docs/longemotion.md", "docs/esc-eval.md", "docs/attunebench.md")
 """Pages whose blocks without a language show the forms of commands, with placeholders."""
 
@@ -156,3 +157,19 @@ def test_where_change_goes_names_what_exists() -> None:
         paths = re.findall(r"`([a-z]\w*/[^`]+|[a-z][\w.]*)`", f"{files} {test}")
         assert [path for path in paths if not [*ROOT.glob(path.rstrip("/"))]] == [], change
         assert [name for name in re.findall(r"`(\w+_VERSION)`", version) if f"\n{name} = " not in code] == [], change
+
+
+def test_comparability_has_versions_of_code() -> None:
+    written = (ROOT / "docs/comparability.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`\w+_VERSION`.*?) \| (\d+) \|", written, flags=re.MULTILINE)
+    stated = {name: version for names, version in rows for name in re.findall(r"`(\w+)`", names)}
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "tasks").rglob("*.py")]
+    assert stated == dict(found for text in texts for found in re.findall(r'^(\w+_VERSION) = "(\d+)"$', text, re.MULTILINE))
+
+
+def test_citation_has_version_and_title_of_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    own = {"version": project["version"], "license": project["license"], "abstract": project["description"]}
+    assert {name: citation[name] for name in own} == own
+    assert f"version = {{{project['version']}}}" in (ROOT / "docs/cite.md").read_text(encoding="utf-8")

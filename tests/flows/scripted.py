@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
+from zlib import crc32
 
 import polars as pl
 
@@ -32,6 +33,12 @@ def policy(datasets: tuple[str, ...], behaviour: Behaviour, mirror: Path | None 
         return lambda _messages: NONSENSE
     replies = replies_of(datasets, behaviour, mirror, permute)
     return lambda messages: answered(messages, replies, behaviour)
+
+
+def reply_in_part(quality: int, good: Policy, bad: Policy, messages: list[dict[str, str]]) -> str:
+    """Return the right reply to as many of 100 prompts as the quality says."""
+    drawn = crc32(f"{quality} {json.dumps(messages, ensure_ascii=False)}".encode()) % 100
+    return (good if drawn < quality else bad)(messages)
 
 
 def replies_of(datasets: tuple[str, ...], behaviour: Behaviour, mirror: Path | None = None, permute: int = 0) -> dict[str, str]:

@@ -83,9 +83,10 @@ def test_one_model_has_a_bar_for_each_ability() -> None:
         "Kind      80.0 [55.0, 100.0] ████████████████",
     ]
     assert "Unread replies: none of 30" in lines
-    assert lines[-3:] == [
+    assert lines[-4:] == [
         "moodflow explain latest --lake lake",
         "moodflow explain latest --dataset mind --worst 5 --lake lake",
+        "moodflow view latest --lake lake",
         "moodflow leaderboard tiny --lake lake",
     ]
 
