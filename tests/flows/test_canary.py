@@ -70,6 +70,7 @@ def test_a_changed_model_is_noticed_and_asked_anew(tmp_path: Path) -> None:
     assert keys.n_unique() == 2 * ITEMS
 
 
+@pytest.mark.long
 def test_differences_add_up_over_nights_until_accepted(tmp_path: Path) -> None:
     right, wrong = policy(DATASETS, "gold"), policy(DATASETS, "wrong")
     prompts: list[str] = []

@@ -99,6 +99,7 @@ def test_partition_is_that_of_the_text(tmp_path: Path, server: ModelServer) -> N
     assert len({name.rsplit("-", 1)[1] for name in names}) == 1
 
 
+@pytest.mark.long
 def test_a_past_run_needs_no_folder(tmp_path: Path, server: ModelServer) -> None:
     lake, text = tmp_path / "lake", marked("single_choice", "LANGUAGE", "instruction")
     folder = write(tmp_path / "theirs", single_choice=text, wording=WORDING)
@@ -117,6 +118,7 @@ def test_a_past_run_needs_no_folder(tmp_path: Path, server: ModelServer) -> None
     )
 
 
+@pytest.mark.long
 def test_statement_of_source_sets_no_run_apart(tmp_path: Path, server: ModelServer) -> None:
     folder, runs = tmp_path / "theirs", []
     write(folder, single_choice=marked("single_choice", "LANGUAGE", "instruction"))
@@ -133,6 +135,7 @@ def test_statement_of_source_sets_no_run_apart(tmp_path: Path, server: ModelServ
     assert ended("verify", runs[2], "--lake", tmp_path / "lake", "--json").document["differences"] == []
 
 
+@pytest.mark.long
 def test_folder_of_plan_counts_before_blueprints(tmp_path: Path, server: ModelServer) -> None:
     text = ("single_choice", "LANGUAGE", "instruction")
     write(

@@ -24,6 +24,7 @@ PLACES: dict[str, Callable[[Path], tuple[str, str]]] = {
     "mirror": lambda folder: ("--mirror", str(folder / "mirror")),
     "folder": lambda folder: ("--set", f"folders.attunebench={folder / 'mirror' / SAMPLE200}"),
 }
+USUAL = ("folder", pytest.param("mirror", marks=pytest.mark.long))
 RULE = "turns.annotations.pairwiseComparisons|twelve_comparisons"
 
 
@@ -45,7 +46,7 @@ def run(folder: Path, benchmark: str | Path, place: str, reply: Callable[..., st
         return told, ended(*command, "--json"), server.calls
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", USUAL)
 def test_one_rejected_conversation_of_sixteen_is_missing(tmp_path: Path, place: str) -> None:
     good = sixteen(tmp_path, 1)
     told, done, _ = run(tmp_path, "attunebench", place, knowing(MODELS["oracle"], good))
@@ -78,7 +79,7 @@ def beside_another(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", USUAL)
 def test_fourteen_rejected_of_sixteen_stop_their_dataset(tmp_path: Path, place: str) -> None:
     sixteen(tmp_path, 14)
     told, done, calls = run(tmp_path, beside_another(tmp_path), place, knowing(MODELS["oracle"]))

@@ -16,6 +16,7 @@ MOST_GROWTH, FLOOR_S = 10.0, 0.06
 """Of the CPU time where a text is four times as long: linear work grows by 4, quadratic by 16. Shorter times say nothing."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reader", READERS)
 @each_row("shape", SHAPES)
 def test_time_grows_with_the_length(reader: str, shape: str) -> None:
