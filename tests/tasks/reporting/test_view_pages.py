@@ -38,8 +38,8 @@ def test_a_fault_stands_at_its_line() -> None:
         SpokenLine(speaker=speaker, text=text, turn=n // 2 + 1, call_key="k", language="en", characters=len(text))
         for n, (speaker, text) in enumerate(said_by)
     )
-    about: dict[str, Any] = {"part": "", "speaker": "seeker", "turn": 2, "severity": "hindered"}
-    fault = DialogueFault(found_by="rule", kind="falls_out_of_role", **about)
+    about: dict[str, Any] = {"part": "", "speaker": "seeker", "turn": 2, "severity": "hindered", "found_by": "rule"}
+    fault = DialogueFault(**about | {"kind": "falls_out_of_role"})
     lines = [*dialogue_of(asked(turns=turns, faults=(fault,)))]
     assert [line.faults for line in lines] == ["", "", "falls out of role (hindered, by rule)"]
 
