@@ -1,0 +1,101 @@
+"""Pages about a run: what stands next to what on the page of a row, and which links a score has."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from schemas.documents.answered_item import AskedOnce, DialogueFault, GoldRow, ItemExplanation, PartAnswer, SpokenLine
+from schemas.documents.rows import RowId
+from schemas.errors import UsageError
+from tasks.reporting.view.addresses import Address, row_address, score_address, served
+from tasks.reporting.view.pages import read_row, render
+from tasks.reporting.view.row_pages import dialogue_of, mark_needle, read_turns
+from tasks.reporting.view.site import Site
+from tasks.runs.past_run import PastRun
+from tests.tasks.run_rows.asked_runs import asked_run, choice, said
+
+ROW = {"dataset": "d", "item_id": "q1", "model": "m", "setting": "base", "repetition": "0"}
+NOTHING = dict.fromkeys(("call", "finish_reason", "remark", "failure", "failed_role", "turns"))
+LONG = "x" * 30_000
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> PastRun:
+    items = [choice("q1", context=LONG), choice("q2"), choice("s1", dataset="s")]
+    replies = [said("q1", "A"), said("q2", "B"), said("s1", "A", dataset="s")]
+    return asked_run(tmp_path_factory.mktemp("lake"), items, {"m": replies})
+
+
+def asked(**fields: Any) -> AskedOnce:
+    """A time that an item was asked, of which the page takes these fields."""
+    return AskedOnce.model_construct(**{"calls": (), "answers": (), "turns": (), "faults": (), **fields})
+
+
+def test_a_fault_stands_at_its_line() -> None:
+    said_by = [("seeker", "I am sad"), ("tested", "I hear you"), ("seeker", "As a language model, no")]
+    turns = tuple(
+        SpokenLine(speaker=speaker, text=text, turn=n // 2 + 1, call_key="k", language="en", characters=len(text))
+        for n, (speaker, text) in enumerate(said_by)
+    )
+    about: dict[str, Any] = {"part": "", "speaker": "seeker", "turn": 2, "severity": "hindered"}
+    fault = DialogueFault(found_by="rule", kind="falls_out_of_role", **about)
+    lines = [*dialogue_of(asked(turns=turns, faults=(fault,)))]
+    assert [line.faults for line in lines] == ["", "", "falls out of role (hindered, by rule)"]
+
+
+def test_gold_stands_beside_what_was_inferred() -> None:
+    parts = {"post": "no JSON", "turn 1 review": '{"emotion_tags": [{"emotion": "sad", "intensity": 6}]}'}
+    answers = tuple(PartAnswer(part=part, reply=reply, scores=(), ratings=(), **NOTHING) for part, reply in parts.items())
+    first = {"number": 1, "emotions": [{"name": "upset", "intensity": 5}], "remark": None}
+    gold = (GoldRow(layer="turns", columns=first), GoldRow(layer="wholes", columns={"answers": {"q1": ["to rest", "to talk"]}}))
+    about: dict[str, Any] = {"gold": gold}
+    document, call = ItemExplanation.model_construct(**about), SimpleNamespace(step="turn 1 review")
+    shown = [
+        (title, step, noted.rows, [(getattr(name, "value", name), value) for name, value in inferred.rows])
+        for title, step, noted, inferred in read_turns(document, asked(answers=answers, calls=(call,)))
+    ]
+    assert [(title, step) for title, step, *_ in shown] == [("Turn 1", call), ("As a whole", None)]
+    assert [[value for _, value in noted] for _, _, noted, _ in shown] == [["upset 5"], ["q1 to rest; to talk"]]
+    assert [inferred for *_, inferred in shown] == [[("emotion tags", "sad 6")], [("post", "no JSON")]]
+
+
+@pytest.mark.parametrize(
+    ("text", "needle", "expected"),
+    [
+        ("ab needle cd", "needle", ("ab ", "needle", " cd")),
+        ("ends with nee", "needle", ("ends with ", "nee", "")),
+        ("no part", None, ("no part", "", "")),
+    ],
+)
+def test_a_needle_is_marked(text: str, needle: str | None, expected: tuple[str, str, str]) -> None:
+    assert mark_needle(text, needle) == expected
+
+
+def test_a_repetition_not_asked_is_refused(run: PastRun) -> None:
+    with pytest.raises(UsageError, match="there is no repetition 3"):
+        read_row(run, ROW | {"repetition": "3"})
+
+
+def test_a_long_text_is_cut_in_words(run: PastRun) -> None:
+    page = render(Address("row", run.name, tuple(ROW.items())), run, Site(served, "view.css"))
+    assert f">{LONG[:20_000]}</p>" in page
+    assert "10,000 more characters are shown by the command below." in page
+    assert "<form" not in page
+
+
+def test_each_part_leads_one_level_deeper(run: PastRun) -> None:
+    site = Site(served, "/static/view.css", leaderboard="/board")
+    page = render(score_address(run.name, "m", "base"), run, site)
+    below = score_address(run.name, "m", "base", ability="kind")
+    assert f'href="{served(below).replace("&", "&amp;")}"' in page
+    assert render(below, run, site).count('<a href="/board">Leaderboard</a>') == 1
+
+
+def test_no_link_is_shown_to_no_page(run: PastRun) -> None:
+    page = render(Address("run", run.name), run, Site(lambda _: None, "view.css"))
+    assert page.count("<a ") == page.count('<a class="skip"') == 1
+
+
+def test_a_row_has_one_address() -> None:
+    assert row_address("r", RowId.model_validate(ROW)) == Address("row", "r", tuple(ROW.items()))
