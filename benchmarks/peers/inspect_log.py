@@ -10,12 +10,12 @@ from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpe
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput  # type: ignore[import-not-found]
 from inspect_ai.scorer import Score  # type: ignore[import-not-found]
 
-WORDS = ["the", "and", "she", "felt", "that", "when", "friend", "morning", "could", "not", "sleep", "because", "work", "had", "been", "heavy", "all", "week", "at", "lake"]
+WORDS = "the and she felt that when friend morning could not sleep because work had been heavy all week at lake"
 
 
 def text(chance: random.Random) -> str:
     """Return a text of some 300 characters."""
-    return " ".join(chance.choices(WORDS, k=60))
+    return " ".join(chance.choices(WORDS.split(), k=60))
 
 
 def sample(number: int, chance: random.Random) -> EvalSample:

@@ -72,10 +72,10 @@ def name_file(address: Address) -> str:
 
 
 def _is_written(run: PastRun, address: Address) -> bool:
-    if address.kind == "rows":
-        params = dict(address.params)
-        return params.keys() <= LISTED and params.get("status", "wrong") in {"wrong", "unread"}
-    return address.run == run.name and address.kind not in {"row", "compare"}
+    if address.run != run.name or address.kind in {"row", "compare"}:
+        return False
+    params = dict(address.params)
+    return address.kind != "rows" or (params.keys() <= LISTED and params.get("status", "wrong") in {"wrong", "unread"})
 
 
 def _own_files(folder: Path) -> set[str]:

@@ -195,8 +195,8 @@ class Lake:
         }
         # Polars tells a full disk in ways of its own, some of which do not say so: it does not write to the disk itself.
         buffer = BytesIO()
-        metadata = {_FOOTER_KEY: canonical_json(footer)}
-        rows.write_parquet(buffer, metadata=metadata, arrow_schema=described(rows, schema), row_group_size=_GROUP)
+        said = {_FOOTER_KEY: canonical_json(footer)}
+        rows.write_parquet(buffer, metadata=said, arrow_schema=described(rows, schema), row_group_size=_GROUP)
         encoded = buffer.getbuffer()
         with unwritable("a partition cannot be written", path):
             if not complete:

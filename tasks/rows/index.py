@@ -6,7 +6,7 @@ repetition: the number of a row says where it stands.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from io import BytesIO
@@ -87,7 +87,7 @@ def open_rows(run: PastRun) -> RowIndex:
 class Partitions:
     """Those that rows are made of, without reviews of simulated persons, which are no ratings of replies.
 
-    `places`: datasets, models and settings that have rows, in order. `key`: changes when a partition does.
+    `places`: item scores of each dataset, model and setting, in order. `key`: changes when a partition does.
     """
 
     def __init__(self, run: PastRun) -> None:
@@ -96,15 +96,10 @@ class Partitions:
         for ref in run.manifest.partitions:
             if ref.layer in TAKEN and dict(ref.place).get("rubric") != review:
                 self._refs[ref.layer, tuple(value for name, value in ref.place if name in PLACE)].append(ref)
-        self.places = sorted(place for layer, place in self._refs if layer == "item_scores")
+        scored = {place: of_place for (layer, place), of_place in self._refs.items() if layer == "item_scores"}
+        self.places = {place: sum(ref.rows for ref in scored[place]) for place in sorted(scored)}
         made_of = sorted((ref.path, ref.content_sha256) for refs in self._refs.values() for ref in refs)
         self.key = sha256(to_json([VERSION, made_of])).hexdigest()
-
-    def batches(self) -> Iterator[list[Place]]:
-        """Yield places in their order, so many at a time as their rows allow."""
-        rows = accumulate(sum(ref.rows for ref in self._refs["item_scores", place]) for place in self.places)
-        for _, batch in groupby(zip(self.places, rows, strict=True), key=lambda pair: pair[1] // GROUP):
-            yield [place for place, _ in batch]
 
     def read(self, layer: str, places: Iterable[Place], take: Take, checked: int = 0) -> pl.DataFrame:
         """Return what is taken of the rows of a layer; no more of them is read than that needs.
@@ -131,8 +126,10 @@ def _seal(partitions: Partitions, encoded: bytes) -> bytes:
 def _encode(partitions: Partitions) -> bytes:
     file = BytesIO()
     with pq.ParquetWriter(file, COLUMNS.to_frame().to_arrow().schema, compression="zstd") as writer:
-        for batch in partitions.batches():
-            rows, *others = (partitions.read(layer, batch, take) for layer, take in TAKEN.items())
+        ends = accumulate(partitions.places.values())
+        for _, batch in groupby(zip(partitions.places, ends, strict=True), key=lambda pair: pair[1] // GROUP):
+            places = [place for place, _ in batch]
+            rows, *others = (partitions.read(layer, places, take) for layer, take in TAKEN.items())
             for frame in others:
                 rows = rows.join(frame, on=[name for name in ROW if name in frame.columns], how="left")
             writer.write_table(rows.select(*COLUMNS).sort(ROW).cast(COLUMNS).to_arrow(), row_group_size=GROUP)

@@ -16,7 +16,7 @@ from tasks.runs.past_run import PastRun, reopen
 APART = 25
 """Points of 100 between two ratings of a dimension from which on judges disagree."""
 
-ORDERED_BY = {"score": "score", "length": "reply_characters", "rating": "rating"}
+ORDERED_BY = {"place": "row", "score": "score", "length": "reply_characters", "rating": "rating"}
 AFTER = re.compile(r"(?P<value>[0-9]{1,10}(?:\.[0-9]{1,20})?(?:e-[0-9]{1,3})?)?_(?P<row>[0-9]{1,9})")
 WHERE = "filter of rows"
 
@@ -24,8 +24,6 @@ WHERE = "filter of rows"
 def read_filter(params: Iterable[tuple[str, str]]) -> RowFilter:
     """Return the filter that a form or an address states; a field left empty narrows nothing. UsageError: it cannot be read."""
     stated = {name: value for name, value in params if value}
-    for name in stated.keys() - RowFilter.model_fields.keys():
-        raise unknown_name("field", name, RowFilter.model_fields, WHERE, "leave it out")
     try:
         return RowFilter.model_validate(stated)
     except ValidationError as error:
@@ -95,8 +93,7 @@ def _row_conditions(wanted: RowFilter) -> list[pl.Expr]:
         "longest": pl.col("reply_characters") <= (wanted.longest or 0),
         "judges_disagree": pl.col("judges_apart") >= APART,
     }
-    stated = wanted.model_dump(exclude_defaults=True)
-    return [condition for field, condition in conditions.items() if field in stated]
+    return [conditions[field] for field in wanted.model_dump(exclude_defaults=True) if field in conditions]
 
 
 def _changed_rows(run: PastRun, index: RowIndex, other: str) -> pl.LazyFrame:
@@ -125,10 +122,7 @@ def _later(rows: pl.LazyFrame, wanted: RowFilter) -> pl.LazyFrame:
         return rows
     if not (key := AFTER.fullmatch(wanted.after)):
         raise _refusal("after", "is no key of a page", "`next` of the page before", wanted.after)
-    is_later = pl.col("row") > int(key["row"])
-    if wanted.order == "place":
-        return rows.filter(pl.col("row") < int(key["row"]) if wanted.descending else is_later)
-    value = pl.col(ORDERED_BY[wanted.order])
+    value, is_later = pl.col(ORDERED_BY[wanted.order]), pl.col("row") > int(key["row"])
     if key["value"] is None:
         return rows.filter(value.is_null(), is_later)
     last = float(key["value"])
@@ -136,13 +130,12 @@ def _later(rows: pl.LazyFrame, wanted: RowFilter) -> pl.LazyFrame:
     return rows.filter(is_further | ((value == last) & is_later) | value.is_null())
 
 
-def _key_of(row: Mapping[str, Any], wanted: RowFilter) -> str:
-    value = row.get(ORDERED_BY.get(wanted.order, ""))
-    return f"{'' if value is None else value}_{row['row']}"
-
-
 def _in_order(rows: pl.LazyFrame, wanted: RowFilter) -> pl.LazyFrame:
-    if wanted.order != "place":
-        by = [ORDERED_BY[wanted.order], "row"]
-        return rows.sort(by, descending=[wanted.descending, False], nulls_last=True)
-    return rows.sort("row", descending=True) if wanted.descending else rows
+    if wanted.order == "place" and not wanted.descending:
+        return rows  # as they are
+    return rows.sort(ORDERED_BY[wanted.order], "row", descending=[wanted.descending, False], nulls_last=True)
+
+
+def _key_of(row: Mapping[str, Any], wanted: RowFilter) -> str:
+    value = row[ORDERED_BY[wanted.order]]
+    return f"{'' if value is None else value}_{row['row']}"

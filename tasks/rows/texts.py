@@ -14,21 +14,17 @@ from tasks.runs.tidy import RIGHT
 from tasks.solvers.answers import ITEM, SAID
 from tasks.text.number_format import shorten
 
-MOST_PLACES = 64
-"""Partitions of answers that are searched at a time."""
-
-CHECKED = 2_000
-"""Rows of partitions that can be checked as a whole while somebody waits for a page."""
+CHECKED, TOGETHER = 2_000, 16
+"""Rows of partitions that can be checked as a whole while somebody waits; partitions of answers that are searched at a time."""
 
 LONGEST, BEGINNING = 160, 2_000
 """Characters of a text that are shown, and of those that they are taken from."""
 
 
 def search_texts(run: PastRun, rows: pl.DataFrame, text: str, enough: int) -> pl.DataFrame:
-    """Return those rows whose question, context, options or answer holds a text, in any case.
+    """Return the first rows whose question, context, options or answer holds a text, in any case; none whose texts are withheld.
 
-    Items are searched once for all models, answers some places at a time, in the order of the rows, until so many are found. No
-    text is found in datasets whose texts are withheld.
+    Items are searched once for all models, answers some places at a time, until so many are found.
     """
     partitions = Partitions(run)
 
@@ -44,9 +40,9 @@ def search_texts(run: PastRun, rows: pl.DataFrame, text: str, enough: int) -> pl
         return partitions.read("items", [(dataset,)], lambda items: items.filter(in_item).select(ITEM))
 
     places = rows.filter(~pl.col("dataset").is_in([*withheld_datasets(run)])).partition_by(PLACE, maintain_order=True)
-    found, most = rows.clear(), 1  # the first place may have enough
+    found = rows.clear()
     while places and found.height < enough:
-        some, places, most = pl.concat(places[:most]), places[most:], min(2 * most, MOST_PLACES)
+        some, places = pl.concat(places[:TOGETHER]), places[TOGETHER:]
         asked = pl.concat(items_of(dataset) for dataset in some["dataset"].unique())
         answered = partitions.read(
             "answers", some.select(PLACE).unique().rows(), lambda answers: answers.filter(in_answer).select(ROW)
@@ -63,10 +59,8 @@ def show_rows(run: PastRun, rows: pl.DataFrame) -> tuple[RowEntry, ...]:
     scores = data.item_scores.join(data.items, on=ITEM).sort("part", "method", "metric")
     texts = {"read_as": pl.col("parsed_answer"), "gold": RIGHT, "question": pl.col("question")}
     first = scores.group_by(ROW, maintain_order=True).agg(text.drop_nulls().first().alias(name) for name, text in texts.items())
-    said = pl.when(SAID.count() > 0).then(SAID.drop_nulls().str.join("\n"))
-    shown = rows.select(ROW)
-    for frame in (first, data.answers.sort("part").group_by(ROW).agg(reply=said)):
-        shown = shown.join(frame, on=ROW, how="left", maintain_order="left")
+    said = data.answers.sort("part").group_by(ROW).agg(reply=pl.when(SAID.count() > 0).then(SAID.drop_nulls().str.join("\n")))
+    shown = rows.select(ROW).join(first, on=ROW, how="left").join(said, on=ROW, how="left")
     beginnings = shown.select(pl.col(*texts, "reply").str.slice(0, BEGINNING)).to_dicts()
     return tuple(
         from_row(
@@ -89,9 +83,8 @@ def _read_texts(run: PastRun, rows: pl.DataFrame) -> ReportData:
     # Between two ids groups of a file are left out; a list of ids does not do that.
     is_shown = pl.col("item_id").is_between(pl.lit(ids.min()), pl.lit(ids.max())) & pl.col("item_id").is_in(ids.implode())
     is_read = is_shown | pl.col("dataset").is_in([*withheld_datasets(run)])
-    no_context = pl.lit(None, pl.String).alias("context")
     takes: dict[str, Take] = dict.fromkeys(("answers", "item_scores"), lambda asked: asked.filter(is_shown))
-    takes["items"] = lambda items: items.with_columns(no_context).filter(is_read)
+    takes["items"] = lambda items: items.with_columns(context=pl.lit(None, pl.String)).filter(is_read)
     partitions, places = Partitions(run), rows.select(PLACE).unique().rows()
     frames: dict[str, Any] = {layer: partitions.read(layer, places, take, CHECKED) for layer, take in takes.items()}
     data = ReportData(run.manifest, run.blueprint, **frames)

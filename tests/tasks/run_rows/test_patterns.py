@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from schemas.documents.patterns import FlippedChoice
 from schemas.lineage import DatasetNotice
@@ -11,7 +12,7 @@ from tasks.rows.patterns import group_failed_calls, group_unread, items_all_fail
 from tests.tasks.rows import judgement, judgements
 from tests.tasks.run_rows.asked_runs import asked_run, choice, said
 
-FAILED = {"failure": "http_429", "http_status": 429}
+FAILED: dict[str, Any] = {"failure": "http_429", "http_status": 429}
 
 
 def test_unread_replies_are_grouped_by_shape(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def test_names_that_are_none_of_the_run_are_refused(run: PastRun, wanted: dict[s
         ([("text", "x" * 201)], "text cannot be read"),
         ([("shortest", "-1")], "shortest cannot be read"),
         ([("status", "good")], "status cannot be read"),
-        ([("colour", "red")], "there is no field colour"),
+        ([("colour", "red")], "colour cannot be read"),
         ([("text", "\ud800")], "text cannot be read"),
     ],
 )
