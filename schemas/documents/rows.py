@@ -9,8 +9,8 @@ from schemas.documents.document import Document
 from schemas.vocabulary import Language
 
 RowStatus = Literal["right", "partial", "wrong", "unread", "call failed", "judge failed", "not counted"]
-"""`right`: earned the most that its metrics give. `wrong`: the least. `partial`: between. `unread`: the reply cannot be read,
-which counts as wrong. `call failed`, `judge failed`: has no score. `not counted`: a filler item of a questionnaire."""
+"""`right`: earned the most that each of its metrics gives. `wrong`: the least. `partial`: between. `unread`: the reply cannot be
+read, which counts as wrong. `call failed`, `judge failed`: has no score by a metric. `not counted`: by none of them."""
 
 RowOrder = Literal["place", "score", "length", "rating"]
 """`place`: dataset, model, setting, item, repetition. `length`: of the reply. `rating`: the mean of its judges."""
@@ -60,7 +60,7 @@ class RowEntry(RowId):
 
     status: RowStatus
     gate: bool = Field(description="whether its dataset belongs to the ability that can veto")
-    score: float | None = Field(description="mean over its metrics, each on 0-100 between its bounds; null = missing")
+    score: float | None = Field(description="mean over its metrics, each on 0-100 by its normalisation; null = missing")
     rating: float | None = Field(description="mean of its ratings, each on 0-100 of its scale; null = none")
     judges_apart: float | None = Field(
         description="widest distance of two ratings in a dimension, on 0-100; null = fewer than two"

@@ -58,34 +58,35 @@ class RowIndex(NamedTuple):
 
     rows: pl.LazyFrame
     counts: pl.DataFrame
+    files: "RowFiles"
 
 
-KEPT: dict[str, RowIndex] = {}
-"""Those that this process opened last, by what they are made of."""
+KEPT: dict[tuple[str, str], RowIndex] = {}
+"""Those that this process opened last, by lake and what they are made of."""
 
 
 def open_rows(run: PastRun) -> RowIndex:
     """Open the index of a run's rows; make it if it is not there. LakeError: a partition is gone or damaged."""
-    partitions = Partitions(run)
-    if kept := KEPT.get(partitions.key):
+    files = RowFiles(run)
+    if kept := KEPT.get((str(run.lake.root), files.key)):
         return kept
     path, content = state_folder(run.lake.root) / FOLDER / run.name, b""
     with suppress(OSError):
         content = path.read_bytes()
-    if content[:SEAL] != _seal(partitions, content[SEAL:]):
-        encoded = _encode(partitions)
-        content = _seal(partitions, encoded) + encoded
+    if content[:SEAL] != _seal(files, content[SEAL:]):
+        encoded = _encode(files)
+        content = _seal(files, encoded) + encoded
         with suppress(OSError):  # a full disk, another user's folder: this process keeps it
             replace_file(path, content)
     rows = pl.scan_parquet(BytesIO(content[SEAL:]), row_index_name="row")
-    KEPT[partitions.key] = RowIndex(rows, rows.group_by(FACETS).len("rows").collect())
+    index = KEPT[str(run.lake.root), files.key] = RowIndex(rows, rows.group_by(FACETS).len("rows").collect(), files)
     for earlier in list(KEPT)[:-4]:
         KEPT.pop(earlier, None)
-    return KEPT[partitions.key]
+    return index
 
 
-class Partitions:
-    """Those that rows are made of, without reviews of simulated persons, which are no ratings of replies.
+class RowFiles:
+    """The partitions that rows are made of, without reviews of simulated persons, which are no ratings of replies.
 
     `places`: item scores of each dataset, model and setting, in order. `key`: changes when a partition does.
     """
@@ -119,17 +120,17 @@ class Partitions:
         return take(self._lake.read_all(refs, schema).lazy()).collect()
 
 
-def _seal(partitions: Partitions, encoded: bytes) -> bytes:
-    return sha256(partitions.key.encode() + encoded).digest()
+def _seal(files: RowFiles, encoded: bytes) -> bytes:
+    return sha256(files.key.encode() + encoded).digest()
 
 
-def _encode(partitions: Partitions) -> bytes:
+def _encode(files: RowFiles) -> bytes:
     file = BytesIO()
     with pq.ParquetWriter(file, COLUMNS.to_frame().to_arrow().schema, compression="zstd") as writer:
-        ends = accumulate(partitions.places.values())
-        for _, batch in groupby(zip(partitions.places, ends, strict=True), key=lambda pair: pair[1] // GROUP):
+        ends = accumulate(files.places.values())
+        for _, batch in groupby(zip(files.places, ends, strict=True), key=lambda pair: pair[1] // GROUP):
             places = [place for place, _ in batch]
-            rows, *others = (partitions.read(layer, places, take) for layer, take in TAKEN.items())
+            rows, *others = (files.read(layer, places, take) for layer, take in TAKEN.items())
             for frame in others:
                 rows = rows.join(frame, on=[name for name in ROW if name in frame.columns], how="left")
             writer.write_table(rows.select(*COLUMNS).sort(ROW).cast(COLUMNS).to_arrow(), row_group_size=GROUP)

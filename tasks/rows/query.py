@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from schemas.documents.rows import FacetCount, RowFilter, RowsPage
 from schemas.errors import UsageError, unknown_name
 from tasks.rows.index import FACETS, PLACE, ROW, RowIndex, open_rows
-from tasks.rows.texts import gate_datasets, search_texts, show_rows
+from tasks.rows.texts import gate_datasets, search_texts, show_rows, withheld_datasets
 from tasks.runs.past_run import PastRun, reopen
 
 APART = 25
@@ -40,24 +40,25 @@ def find_rows(run: PastRun, index: RowIndex, wanted: RowFilter, limit: int = 50)
     """Return a page of rows; UsageError: a name is none of the run's, or a value cannot be read."""
     conditions, of_rows = _conditions(run, index, wanted), _row_conditions(wanted)
     rows = _changed_rows(run, index, wanted.changed_since) if wanted.changed_since else index.rows
-    counts = index.counts
+    counts, total = index.counts, int(index.counts["rows"].sum())
     if of_rows or wanted.changed_since:
         counts = rows.filter(*of_rows).group_by(FACETS).len("rows").collect(engine="streaming")
-    found = _in_order(_later(rows.filter(*conditions.values(), *of_rows), wanted), wanted)
+    matching = counts.filter(*conditions.values())
+    found = _later(rows.filter(*conditions.values(), *of_rows), wanted)
     if wanted.text:
-        matching = found.drop("groups").collect()
-        enough = limit + 1 if wanted.order == "place" else matching.height
-        page = search_texts(run, matching, wanted.text, enough).head(limit + 1)
-    else:
-        page = found.head(limit + 1).collect()
+        readable = matching.filter(~pl.col("dataset").is_in([*withheld_datasets(run)]))
+        datasets = readable["dataset"].unique().sort(descending=wanted.descending)
+        enough = limit + 1 if wanted.order == "place" else total + 1
+        found = search_texts(index.files, found, datasets, wanted.text, enough).lazy()
+    page = _in_order(found, wanted).head(limit + 1).collect()
     shown = page.head(limit)
     return RowsPage(
         run=run.name,
         benchmark=run.manifest.benchmark,
         filter=wanted,
-        rows=show_rows(run, shown) if shown.height else (),
-        matches=None if wanted.text else int(counts.filter(*conditions.values())["rows"].sum()),
-        total=int(index.counts["rows"].sum()),
+        rows=show_rows(run, index.files, shown) if shown.height else (),
+        matches=None if wanted.text else int(matching["rows"].sum()),
+        total=total,
         counts=tuple(_count_facets(counts, conditions)),
         next=_key_of(shown.row(-1, named=True), wanted) if page.height > limit else None,
     )
