@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 from flows.runtime.local_server import listen
 from flows.service.report_server import serve_reports
 from tasks.scoring.blueprints import load_blueprint
-from tests.browser.conftest import Opened
+from tests.browser.conftest import Opened, Scheme
 from tests.browser.test_report import WIDEST
 from tests.tasks.run_rows.asked_runs import asked_run, choice, said
 
@@ -104,7 +104,7 @@ def test_a_filter_is_sent_by_a_form(opened: Opened, address: str) -> None:
 @pytest.mark.skipif(not AXE, reason="MOODFLOW_AXE names no axe.min.js")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_axe_finds_nothing(browser: Browser, address: str, kind: str, scheme: str) -> None:
+def test_axe_finds_nothing(browser: Browser, address: str, kind: str, scheme: Scheme) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme, bypass_csp=True)
     page = context.new_page()
     page.goto(f"{address}/?token=let-me-in")

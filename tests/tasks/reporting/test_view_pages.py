@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from schemas.documents.answered_item import AskedOnce, DialogueFault, GoldRow, ItemExplanation, PartAnswer, SpokenLine
+from schemas.documents.rows import RowId
 from schemas.errors import UsageError
 from tasks.reporting.view.addresses import Address, row_address, score_address, served
 from tasks.reporting.view.pages import read_row, render
@@ -48,7 +49,8 @@ def test_gold_stands_beside_what_was_inferred() -> None:
     answers = tuple(PartAnswer(part=part, reply=reply, scores=(), ratings=(), **NOTHING) for part, reply in parts.items())
     first = {"number": 1, "emotions": [{"name": "upset", "intensity": 5}], "remark": None}
     gold = (GoldRow(layer="turns", columns=first), GoldRow(layer="wholes", columns={"answers": {"q1": ["to rest", "to talk"]}}))
-    document, call = ItemExplanation.model_construct(gold=gold), SimpleNamespace(step="turn 1 review")
+    about: dict[str, Any] = {"gold": gold}
+    document, call = ItemExplanation.model_construct(**about), SimpleNamespace(step="turn 1 review")
     shown = [
         (title, step, noted.rows, [(getattr(name, "value", name), value) for name, value in inferred.rows])
         for title, step, noted, inferred in read_turns(document, asked(answers=answers, calls=(call,)))
@@ -93,4 +95,7 @@ def test_each_part_leads_one_level_deeper(run: PastRun) -> None:
 def test_no_link_is_shown_to_no_page(run: PastRun) -> None:
     page = render(Address("run", run.name), run, Site(lambda _: None, "view.css"))
     assert page.count("<a ") == page.count('<a class="skip"') == 1
-    assert row_address(run.name, SimpleNamespace(**ROW | {"repetition": 0})) == Address("row", run.name, tuple(ROW.items()))
+
+
+def test_a_row_has_one_address() -> None:
+    assert row_address("r", RowId.model_validate(ROW)) == Address("row", "r", tuple(ROW.items()))
