@@ -27,7 +27,10 @@ from tests.prefect_server import PrefectServer
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 URL = "http://127.0.0.1:9/v1"
 ONE_AT_A_TIME = {"name": "scripted", "concurrency": 1}
-REFUSALS = {"api_key_env": "the key of model scripted may not be sent to this base URL", "identity": "is that of another server"}
+REFUSALS = {
+    "api_key_env": "the key of model scripted may not be sent to this base URL",
+    "identity": "is another server's address",
+}
 """By what is left in a form whose base URL is changed."""
 
 
