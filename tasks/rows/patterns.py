@@ -20,7 +20,7 @@ from schemas.roles import JUDGE
 from schemas.tables.responses import Judgements, Responses
 from tasks.metrics.answer_forms import FORMS, Question
 from tasks.models.http.client import BUDGET_SPENT
-from tasks.rows.index import PLACE, Partitions, Place, open_rows
+from tasks.rows.index import PLACE, Place, RowFiles, open_rows
 from tasks.rows.reply_shapes import describe_unread, fold_message
 from tasks.rows.texts import withheld_datasets
 from tasks.runs.option_orders import answers_by_position
@@ -41,15 +41,15 @@ def group_unread(run: PastRun) -> tuple[UnreadGroup, ...]:
     """Group the replies that cannot be read by their shape, the most frequent first; only partitions are read that have some."""
     unread = run.layers["raw_scores"].filter(pl.col("n_unparsed") > 0).select(PLACE).unique().sort(PLACE)
     by_dataset = unread.partition_by("dataset", maintain_order=True)
-    partitions = Partitions(run)
-    return _group(UnreadGroup, ["shape"], [_shapes(run, partitions, places.rows()) for places in by_dataset])
+    files = RowFiles(run)
+    return _group(UnreadGroup, ["shape"], [_shapes(run, files, places.rows()) for places in by_dataset])
 
 
-def _shapes(run: PastRun, partitions: Partitions, places: list[Place]) -> pl.DataFrame:
+def _shapes(run: PastRun, files: RowFiles, places: list[Place]) -> pl.DataFrame:
     """Return the unread replies of a dataset with their shapes; `reply` is null but in the first rows of a shape."""
-    unread = partitions.read("item_scores", places, lambda scores: scores.filter(pl.col("status") == "unparsed")).lazy()
-    answers = partitions.read("answers", places, lambda rows: rows.join(unread, on=ANSWER, how="semi"))
-    asked = partitions.read("items", places, lambda rows: rows.join(unread, on="item_id", how="semi"))
+    unread = files.read("item_scores", places, lambda scores: scores.filter(pl.col("status") == "unparsed")).lazy()
+    answers = files.read("answers", places, lambda rows: rows.join(unread, on=ANSWER, how="semi"))
+    asked = files.read("items", places, lambda rows: rows.join(unread, on="item_id", how="semi"))
     items = {item["item_id"]: item for item in asked.iter_rows(named=True)}
     replies = answers.with_columns(text=OWN_WORDS).sort(ANSWER)
     shapes = [describe_unread(items[reply["item_id"]], reply) for reply in replies.iter_rows(named=True)]
@@ -125,9 +125,9 @@ def items_all_fail(run: PastRun) -> tuple[HardItem, ...]:
 
 def _hard(run: PastRun, dataset: str, hard: pl.DataFrame) -> Iterator[HardItem]:
     """Yield these items of a dataset, with what is right and what most systems took for it."""
-    partitions = Partitions(run)
-    places = [place for place in partitions.places if place[0] == dataset]
-    read = partitions.read(
+    files = RowFiles(run)
+    places = [place for place in files.places if place[0] == dataset]
+    read = files.read(
         "item_scores", places, lambda scores: scores.drop_nulls("parsed_answer").join(hard.lazy(), on="item_id", how="semi")
     )
     given = read.group_by("item_id", wrong="parsed_answer").agg(wrong_systems=pl.struct("model", "setting").n_unique())

@@ -12,7 +12,7 @@ from tasks.text.number_format import shorten
 from tasks.text.replies import read_object, split_reasoning
 
 LOOKED_AT, BEGINNING, LONGEST_KEYS = 20_000, 120, 80
-"""Characters of an answer that rules look at, that tell its language, and that the keys of an object take at most."""
+"""Characters of a reply that are looked at, from either end, that tell its language, and that the keys of an object take."""
 
 FEW_WORDS, REPEATED = 5, 60
 """Words of a short answer, and characters of its question that a reply repeats if it has them in a row."""
@@ -35,8 +35,10 @@ def describe_unread(item: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
     `item`: row of `items`. `answer`: row of `answers`; its `text` is what the model under test says.
     """
     text, ending = answer["text"], ", cut off at the limit" if answer["finish_reason"] == "length" else ""
+    if len(text) > 2 * LOOKED_AT:
+        text = f"{text[:LOOKED_AT]}{text[-LOOKED_AT:]}"
     thought, said = split_reasoning(text)
-    said = said.strip()[:LOOKED_AT]
+    said = said.strip()
     if answer["remark"] == "refusal":
         return "a refusal, marked as one by the server"
     if not says_something(said):
