@@ -49,7 +49,7 @@ def write_pages(folder: Path) -> None:
 
 def read_asks() -> Mapping[str, Any]:
     """Return what tasks and datasets ask and benchmarks measure, by name, as asks.yaml says it."""
-    return read_yaml(read_text(HERE / "asks.yaml"))
+    return dict(read_yaml(read_text(HERE / "asks.yaml")))
 
 
 def divide(catalogue: Catalogue) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
