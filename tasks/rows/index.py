@@ -23,7 +23,6 @@ from schemas.metrics import METRICS
 from schemas.tables.layers import LAYERS
 from schemas.vocabulary import LANGUAGES
 from tasks.lake.files import parquet_source, replace_file
-from tasks.lake.frames import unreadable
 from tasks.lake.local_state import state_folder
 from tasks.runs.past_run import PastRun, no_rows
 from tasks.scoring.label_scores import STATUS
@@ -79,7 +78,9 @@ def open_rows(run: PastRun) -> RowIndex:
         with suppress(OSError):  # a full disk, another user's folder: this process keeps it
             replace_file(path, content)
     rows = pl.scan_parquet(BytesIO(content[SEAL:]), row_index_name="row")
-    index = KEPT[str(run.lake.root), files.key] = RowIndex(rows, rows.group_by(FACETS).len("rows").collect(), files)
+    index = KEPT[str(run.lake.root), files.key] = RowIndex(
+        rows, rows.group_by(FACETS).len("rows").collect(engine="streaming"), files
+    )
     for earlier in list(KEPT)[:-4]:
         KEPT.pop(earlier, None)
     return index
@@ -114,8 +115,8 @@ class RowFiles:
         if sum(ref.rows for ref in refs) > checked:
             sources: Any = [parquet_source(self._lake.path(ref)) for ref in refs]
             rows = pl.scan_parquet(sources, schema=pl.Schema(schema), hive_partitioning=False, glob=False)
-            # A schema that is not ours is that of an earlier version, with closed lists of names.
-            with unreadable(self._lake.path(refs[0])), suppress(pl.exceptions.SchemaError):
+            # Else one is gone, damaged, or of an earlier version with closed lists of names: who reads all of it can tell.
+            with suppress(pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
                 return take(rows).collect(engine="streaming")
         return take(self._lake.read_all(refs, schema).lazy()).collect()
 

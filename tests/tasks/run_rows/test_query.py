@@ -7,6 +7,7 @@ import pytest
 
 from schemas.documents.rows import RowFilter, RowsPage
 from schemas.errors import LakeError, UsageError
+from tasks.rows import texts
 from tasks.rows.index import open_rows
 from tasks.rows.query import find_rows, read_filter
 from tasks.runs.past_run import PastRun
@@ -131,6 +132,7 @@ def test_rows_that_changed_are_found(run: PastRun) -> None:
         ({"after": "1; DROP TABLE"}, "after is no key of a page"),
         ({"after": "nan_1", "order": "score"}, "after is no key of a page"),
         ({"changed_since": "never"}, "never"),
+        ({"changed_since": "../runs/r"}, "../runs/r"),
     ],
 )
 def test_names_that_are_none_of_the_run_are_refused(run: PastRun, wanted: dict[str, Any], what: str) -> None:
@@ -172,10 +174,20 @@ def test_texts_that_may_not_be_passed_on_are_withheld(tmp_path: Path) -> None:
     assert {name[0] for name in names(find(run, text="h"))} == {"e-0", "e-1", "e-2"}
 
 
-def test_a_partition_that_is_gone_is_told(tmp_path: Path) -> None:
-    run = make_run(tmp_path)
+def test_large_partitions_show_the_same_texts(run: PastRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = find(run)
+    monkeypatch.setattr(texts, "CHECKED", 0)
+    assert find(run) == expected
+
+
+@each_row("checked", [0, 2_000])
+def test_a_partition_that_is_gone_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checked: int) -> None:
+    monkeypatch.setattr(texts, "CHECKED", checked)
+    run = make_run(tmp_path / str(checked))
     open_rows(run)
-    run.lake.path(run.partitions("answers", dataset="e")[0]).unlink()
+    gone = run.lake.path(run.partitions("answers", dataset="e")[0])
+    gone.unlink()
     assert names(find(run, dataset="d"))
-    with pytest.raises(LakeError, match="a partition of the lake is missing"):
-        find(run, dataset="e")
+    with pytest.raises(LakeError, match="a partition of the lake is missing") as caught:
+        find(run)
+    assert caught.value.where == str(gone)
