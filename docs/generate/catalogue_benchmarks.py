@@ -81,7 +81,7 @@ def more_lines(name: str, page: str) -> Iterator[str]:
     if name in PAGES:
         yield f"{link('The page of this benchmark', PAGES[name], page)} has its options, layers and departures in full."
     demo = link("A run to click through", "benchmarks/demo.md", page)
-    yield f"{link('Methodology', 'methodology.md', page)} has every formula. {demo} shows a report and a leaderboard."
+    yield f"{link('Methodology', 'methodology.md', page)} has every formula. {demo} shows report, leaderboard and view."
 
 
 def command(blueprint: Blueprint) -> str:
