@@ -56,7 +56,6 @@ def photograph_tutorial(folder: Path) -> None:
     folder.mkdir()
     run_models(folder, OF_TUTORIAL)
     from flows.runtime.local_server import listen  # noqa: PLC0415  reads the variable
-    from flows.service.login import address_with  # noqa: PLC0415
     from flows.service.report_server import serve_reports  # noqa: PLC0415
 
     (report,) = (folder / "lake").glob("runs/*/report.html")
@@ -68,8 +67,9 @@ def photograph_tutorial(folder: Path) -> None:
     ):
         pages = {"tutorial-report.png": f"/{run}/report.html"}
         pages |= {name: served(Address(kind, run, params)) for name, (kind, params) in VIEWED.items()}
+        page.goto(f"{origin}/?token={token}")
         for name, path in pages.items():
-            page.goto(address_with(token, origin, path))
+            page.goto(origin + path)
             page.screenshot(path=picture(name))
             check_size(name)
 
