@@ -27,21 +27,22 @@ def write(folder: Path) -> None:
 
 def write_pages(folder: Path) -> None:
     """Write a page for each benchmark, task and dataset, and the overview."""
-    catalogue, asks, zh = read_catalogue(), read_asks(), read_yaml(read_text(HERE / "zh.yaml"))
+    catalogue, zh = read_catalogue(), read_yaml(read_text(HERE / "zh.yaml"))
+    asks = with_titles(read_asks(), catalogue)
     bundled = {
         name: Bundled(spec, catalogue.of_dataset(name)[0].blueprint)
         for name, spec in catalogue.datasets.items()
         if is_bundled(spec) and catalogue.of_dataset(name)
     }
     tasks_below, datasets_below = divide(catalogue)
-    about, both = asks["benchmarks"], asks["tasks"] | asks["datasets"]
+    about, tasks = asks["benchmarks"], asks["tasks"]
     pages = {INDEX: index_text(catalogue, about)}
     for name in catalogue.families:
         pages[benchmark_page(name)] = benchmark_text(catalogue, name, about, zh.get(name, {}), tasks_below[name])
     for name in catalogue.tasks:
-        pages[task_page(name)] = task_text(catalogue, name, asks["tasks"], asks["datasets"], datasets_below[name])
+        pages[task_page(name)] = task_text(catalogue, name, tasks, asks["datasets"], datasets_below[name])
     for name in catalogue.datasets:
-        pages[dataset_page(name)] = dataset_text(catalogue, name, both, bundled)
+        pages[dataset_page(name)] = dataset_text(catalogue, name, tasks | asks["datasets"], bundled)
     for place, text in pages.items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(text, encoding="utf-8")
@@ -49,7 +50,16 @@ def write_pages(folder: Path) -> None:
 
 def read_asks() -> Mapping[str, Any]:
     """Return what tasks and datasets ask and benchmarks measure, by name, as asks.yaml says it."""
-    return read_yaml(read_text(HERE / "asks.yaml"))
+    return dict(read_yaml(read_text(HERE / "asks.yaml")))
+
+
+def with_titles(asks: Mapping[str, Any], catalogue: Catalogue) -> dict[str, dict[str, str]]:
+    """Return the same, with titles for what installed packages add."""
+    return {
+        "benchmarks": {name: blueprint.title for name, blueprint in catalogue.blueprints.items()} | asks["benchmarks"],
+        "tasks": {name: places[0].task.title for name, places in catalogue.tasks.items()} | asks["tasks"],
+        "datasets": {name: spec.title for name, spec in catalogue.datasets.items() if not is_bundled(spec)} | asks["datasets"],
+    }
 
 
 def divide(catalogue: Catalogue) -> tuple[dict[str, list[str]], dict[str, list[str]]]:

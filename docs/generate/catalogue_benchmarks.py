@@ -10,8 +10,8 @@ from docs.generate.catalogue_markdown import (
     folded,
     join,
     link,
-    metric_link,
     metric_words,
+    reference_link,
     rows_table,
     task_page,
     toctree,
@@ -43,7 +43,7 @@ def benchmark_text(catalogue: Catalogue, name: str, about: Mapping[str, str], zh
         "## Run it",
         *run_part(catalogue, name),
         "## Settings",
-        settings_part(blueprint),
+        settings_part(catalogue, blueprint, page),
         f"## {blueprint.ability_word.capitalize().replace('ty', 'ties')}, tasks and datasets",
         tree_part(places, page),
         "## How the total is made",
@@ -81,7 +81,7 @@ def more_lines(name: str, page: str) -> Iterator[str]:
     if name in PAGES:
         yield f"{link('The page of this benchmark', PAGES[name], page)} has its options, layers and departures in full."
     demo = link("A run to click through", "benchmarks/demo.md", page)
-    yield f"{link('Methodology', 'methodology.md', page)} has every formula. {demo} shows a report and a leaderboard."
+    yield f"{link('Methodology', 'methodology.md', page)} has every formula. {demo} shows report, leaderboard and view."
 
 
 def command(blueprint: Blueprint) -> str:
@@ -107,25 +107,21 @@ def run_part(catalogue: Catalogue, name: str) -> Iterator[str]:
     yield block(f"moodflow leaderboard {name}{published}", "console")
 
 
-def settings_part(blueprint: Blueprint) -> str:
+def settings_part(catalogue: Catalogue, blueprint: Blueprint, page: str) -> str:
     """Return the settings in which its items can be asked, the usual ones first."""
     usual = blueprint.settings or ("base",)
+    has_contexts = any(catalogue.datasets[name].task for name in blueprint.datasets)
     rows = [
         (
-            f"`{name}`",
+            reference_link("setting", name, page),
             escape(solver.title),
             "yes" if name in usual else "with `--settings`",
             "; ".join(f"`{role}` {escape(does)}" for role, does in solver.roles.items()) or "none",
         )
         for name, solver in SOLVERS.items()
-        if name in usual or (solver.retrieves and has_contexts(blueprint))
+        if name in usual or (solver.retrieves and has_contexts)
     ]
     return rows_table(("Setting", "Name", "Asked by default", "Helpers"), rows)
-
-
-def has_contexts(blueprint: Blueprint) -> bool:
-    """Return whether its items have long contexts, which settings that retrieve need."""
-    return blueprint.name.startswith("longemotion")
 
 
 def tree_part(places: list[Place], page: str) -> str:
@@ -185,7 +181,7 @@ def total_part(blueprint: Blueprint, page: str) -> Iterator[str]:
 def metrics_part(places: list[Place], page: str) -> str:
     """Return the metrics with the number of datasets that each is of."""
     names = dict.fromkeys(spec.metric for place in places for spec in place.metrics)
-    rows = [(metric_link(name, page), metric_words(name), *_uses(places, name)) for name in names]
+    rows = [(reference_link("metric", name, page), metric_words(name), *_uses(places, name)) for name in names]
     return rows_table(("Metric", "What it is", ">Datasets it counts in", ">Shown only in"), rows)
 
 

@@ -11,18 +11,15 @@ from docs.generate.catalogue_markdown import (
     folded,
     join,
     link,
-    metric_link,
-    metric_words,
+    reference_link,
     rows_table,
     task_page,
 )
 from docs.generate.catalogue_places import Catalogue, Place
 from docs.generate.catalogue_published import paper_with, printed_part
-from schemas.blueprint import MetricSpec
-from schemas.dataset import DatasetSpec, PinnedFile, SourceFile
+from docs.generate.catalogue_scores import scores_part
+from schemas.dataset import BundledFile, DatasetSpec, PinnedFile, SourceFile
 from schemas.usage import TESTED
-from tasks.judging.rubrics import load_rubric
-from tasks.runs.baselines import measure_baselines
 from tasks.scoring.published import paper_of
 from tasks.solvers.state import Call
 from tasks.sources.locating import sources
@@ -46,7 +43,7 @@ def dataset_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], bundl
         trail_part(catalogue, places, page),
         f"# {escape(spec.title)}",
         f"{escape(asked)} Its name in commands is `{name}`.",
-        facts_part(spec, own, sibling),
+        facts_part(spec, own, sibling, page),
         "## Place and weight",
         place_part(catalogue, places, page),
         "## An example",
@@ -82,17 +79,17 @@ def siblings(catalogue: Catalogue, name: str, bundled: Mapping[str, Bundled]) ->
         yield from (bundled[place.dataset] for place in catalogue.tasks[task] if place.dataset in bundled)
 
 
-def facts_part(spec: DatasetSpec, own: Bundled | None, sibling: Bundled | None) -> str:
+def facts_part(spec: DatasetSpec, own: Bundled | None, sibling: Bundled | None, page: str) -> str:
     """Return a table of what is known in a word each."""
     example = own or sibling
     groups = [group["name"] for group in (example.row["groups"] or ())] if example else []
-    types = ", ".join(f"`{kind}`" for kind in spec.question_types)
+    types = ", ".join(reference_link("question type", kind, page) for kind in spec.question_types)
     rows = [
         ("Question type", types),
         ("Languages", ", ".join(spec.languages)),
         (
-            "Rows of its files",
-            f"{spec.expected_rows:,}" if spec.expected_rows else f"{own.built.items.height} items" if own else "not stated",
+            "Size",
+            size_words(spec, own),
         ),
         ("Results by", ", ".join(["language", "part of the dataset", *(f"`{name}`" for name in groups)])),
         ("Evaluation version", spec.evaluation_version),
@@ -101,6 +98,13 @@ def facts_part(spec: DatasetSpec, own: Bundled | None, sibling: Bundled | None) 
         ("Texts may be passed on", "yes" if spec.redistributable else "no: reports withhold them where they are redacted"),
     ]
     return rows_table(("What", "Of this dataset"), rows)
+
+
+def size_words(spec: DatasetSpec, own: Bundled | None) -> str:
+    """Return how many items there are of our own, how many rows the files of another have."""
+    if own:
+        return f"{own.built.items.height} items"
+    return f"{spec.expected_rows:,} rows in all of its files" if spec.expected_rows else "not stated"
 
 
 def place_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
@@ -191,82 +195,6 @@ def absent_part(spec: DatasetSpec, sibling: Bundled | None, page: str) -> Iterat
         yield f"An item of our own for the same task{same} is on the page of {example}."
 
 
-def scores_part(places: list[Place], own: Bundled | None, page: str) -> Iterator[str]:
-    """Yield the metrics of a dataset, and what perfect and constant answers earn."""
-    for blueprints, place in by_metrics(places).items():
-        if len(by_metrics(places)) > 1:
-            yield f"In {', '.join(f'`{name}`' for name in blueprints)}:"
-        yield metrics_table(place, page)
-    for rubric in dict.fromkeys(name for place in places for name in rubrics_of(place)):
-        dimensions = ", ".join(dimension.name for dimension in load_rubric(rubric).dimensions)
-        yield f"A judge rates by the rubric `{rubric}`: {escape(dimensions)}."
-    if own:
-        yield from measured_part(own)
-    elif places:
-        yield (
-            "A perfect model earns 100, as far as labels do not contradict each other; what always the same answer earns, "
-            "`moodflow datasets check` computes once the files are here."
-        )
-
-
-def by_metrics(places: list[Place]) -> dict[tuple[str, ...], Place]:
-    """Return one place for each way in which benchmarks score the dataset, by their names."""
-    names: dict[tuple[object, ...], list[Place]] = {}
-    for place in places:
-        names.setdefault(place.metrics, []).append(place)
-    return {tuple(place.blueprint.name for place in alike): alike[0] for alike in names.values()}
-
-
-def rubrics_of(place: Place) -> Iterator[str]:
-    """Yield the rubrics of a dataset's judged methods."""
-    for method in place.blueprint.datasets[place.dataset].methods:
-        if method.rubric:
-            yield method.rubric
-
-
-def metrics_table(place: Place, page: str) -> str:
-    """Return the metrics with their weights, and how each is put on 0-100."""
-    rows = [
-        (metric_link(spec.metric, page), metric_words(spec.metric), weight_of(spec), normalisation_of(spec))
-        for spec in place.metrics
-    ]
-    return rows_table(("Metric", "What it is", ">Weight", "On 0-100"), rows)
-
-
-def weight_of(spec: MetricSpec) -> str:
-    """Return a metric's weight; of those that are only shown, that."""
-    return f"{spec.weight:g}" if spec.weight else "0, shown only"
-
-
-def normalisation_of(spec: MetricSpec) -> str:
-    """Return how a score is put on 0-100, with the cut-off of the metric if it has one."""
-    ways = {"ratio": "x 100", "none": "as it is", "grade": "by a table"}
-    rule = spec.normalisation
-    if rule.type == "numeric":
-        words = f"(x - {rule.min:g}) / {rule.max - rule.min:g} x 100"
-    elif rule.type == "centred":
-        words = f"100 at {rule.best:g}, 0 at {rule.span:g} from it"
-    else:
-        words = ways[rule.type]
-    return f"{words}; first {spec.k}" if spec.k else words
-
-
-def measured_part(own: Bundled) -> Iterator[str]:
-    """Yield the scores of imagined models on our own items, by the same parsing and scoring as real ones."""
-    reachable = own.reachable
-    if reachable.ceiling is None:
-        yield "Only a judge, or several answers together, decide: no imagined model is scored."
-        return
-    rows: list[tuple[str, float]] = [("A model that knows the gold", reachable.ceiling)]
-    rows += [(f"Always `{letter}`", score) for letter, score in reachable.constant.items()]
-    yield rows_table(("Imagined model", ">Score"), rows)
-    for method in own.blueprint.datasets[own.spec.id].methods:
-        for spec in method.metrics:
-            if majority := measure_baselines(own.built.items, spec.metric).majority:
-                label = escape(majority.label)
-                yield f"Always the most frequent right label, {label}: {100 * majority.share:.2f} of `{spec.metric}`."
-
-
 def published_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
     """Return what each paper prints of the ability that the dataset belongs to: none prints single datasets."""
     parts: dict[str, str] = {}
@@ -304,7 +232,9 @@ def source_part(spec: DatasetSpec) -> Iterator[str]:
 
 def file_row(file: SourceFile) -> tuple[str, str, str, str]:
     """Return the row of a file."""
-    if not isinstance(file, PinnedFile):
+    if isinstance(file, BundledFile):
         return "MoodFlow", "this release", f"`data/bundled/{file.name}`", "the release"
+    if not isinstance(file, PinnedFile):
+        return "your own", "–", f"`{file.path.name}`", "–"
     pin = f"sha256 `{file.sha256}`" if file.sha256 else f"md5 `{file.md5}`" if file.md5 else "revision only"
     return escape(file.repository), f"`{file.revision}`", f"`{file.path}{f', {file.member}' if file.member else ''}`", pin

@@ -72,7 +72,11 @@ class Bundled:
         options = SolverOptions(self.setting, own=solver.read_options({}))
         roles = {role: _never_called(role) for role in (TESTED, *(solver.roles.keys() - solver.optional))}
         asked = AskedItem(self.row["item_id"], item, context)
-        return asyncio.run(solver.solve(asked, options, SolverResources(roles), 0)).calls
+
+        async def solve() -> tuple[Call, ...]:
+            return (await solver.solve(asked, options, SolverResources(roles), 0)).calls
+
+        return asyncio.run(solve())
 
 
 def _never_called(role: str) -> RoleModel:

@@ -7,8 +7,8 @@ from os.path import relpath
 from schemas.metrics import METRICS
 from tasks.text.tables import escape
 
-METRICS_PAGE = "reference/metrics.md"
-"""The reference has a heading for each metric, by its name."""
+REFERENCE = {"metric": "metrics", "question type": "question-types", "setting": "settings", "rubric": "rubrics"}
+"""Pages of the reference that have a heading for each name of a kind."""
 
 
 def link(label: str, target: str, page: str) -> str:
@@ -32,9 +32,9 @@ def benchmark_page(name: str) -> str:
     return f"benchmarks/{name}.md"
 
 
-def metric_link(name: str, page: str) -> str:
-    """Return a link to the reference of a metric, which has what it is and how it is computed."""
-    return link(f"`{name}`", f"{METRICS_PAGE}#{name}", page)
+def reference_link(kind: str, name: str, page: str) -> str:
+    """Return a link to what the reference says of a metric, question type, setting or rubric."""
+    return link(f"`{name}`", f"reference/{REFERENCE[kind]}.md#{name}", page)
 
 
 def metric_words(name: str) -> str:

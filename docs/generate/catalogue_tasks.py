@@ -7,7 +7,7 @@ from docs.generate.catalogue_markdown import (
     dataset_page,
     join,
     link,
-    metric_link,
+    reference_link,
     rows_table,
     task_page,
     toctree,
@@ -70,10 +70,10 @@ def place_row(catalogue: Catalogue, places: list[Place], page: str) -> tuple[obj
 def dataset_row(catalogue: Catalogue, places: list[Place], asks: str, page: str) -> tuple[str, ...]:
     """Return the row of a dataset."""
     name = places[0].dataset
-    metrics = dict.fromkeys(metric_link(spec.metric, page) for place in places for spec in place.metrics if spec.weight)
+    names = dict.fromkeys(spec.metric for place in places for spec in place.metrics if spec.weight)
     return (
         link(escape(catalogue.datasets[name].title), dataset_page(name), page),
         escape(asks),
-        ", ".join(metrics),
+        ", ".join(reference_link("metric", metric, page) for metric in names),
         ", ".join(f"`{place.blueprint.name}`" for place in places),
     )

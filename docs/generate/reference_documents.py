@@ -1,6 +1,7 @@
 """Reference pages of the documents that commands print with --json: one each, with its JSON schema as a file."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ HEAD = """# Documents
 
 Every command below prints one JSON document with `--json`, and nothing else on standard output. `moodflow schema NAME` prints the
 JSON schema (draft 2020-12) of a document, `moodflow schema` the names of all. Further keys may be added in later versions."""
+
+schema_of = cache(json_schema)
 
 
 def page_of(name: str) -> str:
@@ -26,7 +29,7 @@ def first_with(kind: str) -> str:
 
 def document_page(name: str) -> str:
     """Return the page of a document."""
-    schema, first = json_schema(name), first_with(DOCUMENTS[name])
+    schema, first = schema_of(name), first_with(DOCUMENTS[name])
     file = f"{{download}}`{page_of(name)}.json <{page_of(name)}.json>`"
     about = f"What {code(f'moodflow {name} --json')} prints. JSON schema: {file}."
     if first != name:
@@ -40,7 +43,7 @@ def write(folder: Path) -> None:
     names = sorted(DOCUMENTS)
     for name in names:
         (folder / f"{page_of(name)}.md").write_text(document_page(name), encoding="utf-8")
-        schema = json.dumps(json_schema(name), ensure_ascii=False, indent=2)
+        schema = json.dumps(schema_of(name), ensure_ascii=False, indent=2)
         (folder / f"{page_of(name)}.json").write_text(f"{schema}\n", encoding="utf-8")
     rows = [(f"[{code(name)}]({page_of(name)}.md)", says(name)) for name in names]
     index = joined(HEAD, table(("Command", "Document"), rows), contents(*map(page_of, names)))
@@ -49,7 +52,7 @@ def write(folder: Path) -> None:
 
 def says(name: str) -> str:
     """Return what is said of a document; of one in several forms what is said of each."""
-    schema: dict[str, Any] = json_schema(name)
+    schema: dict[str, Any] = schema_of(name)
     kinds = [schema["$defs"][each["$ref"].rpartition("/")[2]] for each in schema.get("anyOf", ())]
     texts = (str(kind["description"]).split("\n\n", maxsplit=1)[0] for kind in kinds or [schema])
     return " Or: ".join(map(sentence, texts))

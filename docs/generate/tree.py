@@ -1,8 +1,8 @@
 """Put the source tree of the site together: pages of the repository, and pages that generators write.
 
-A generator is a module beside this one with `write(folder: Path) -> None`. `folder` is the root of the tree, so that worker and
-reader see one layout: `reference.write` makes `folder / "reference" / "index.md"` and its neighbours, `catalogue.write` the same
-below `folder / "benchmarks"`.
+A generator is a module beside this one with `write(folder: Path) -> None`, which gets a process of its own. `folder` is the root
+of the tree: `reference.write` makes `folder / "reference" / "index.md"` and its neighbours, `catalogue.write` the same below
+`folder / "benchmarks"`.
 
 * Each folder of pages has an `index.md` (in the repository: `README.md`), which is in the sidebar. The pages beside it and the
   `index.md` one level below it follow as its chapters, by name. A page that has a toctree of its own keeps it.

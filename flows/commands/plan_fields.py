@@ -103,6 +103,7 @@ def plan_fields() -> Mapping[str, PlanField]:
     return {field.path: field for fields, prefix in parts for field in _walk(fields, prefix)}
 
 
+@cache
 def role_names() -> tuple[str, ...]:
     """Return the roles that models may be named for."""
     return tuple(path for path, field in plan_fields().items() if field.model is ModelEntry and path != "models")

@@ -11,6 +11,7 @@ from docs.generate.catalogue import read_asks, write_pages
 from docs.generate.catalogue_examples import is_bundled
 from docs.generate.catalogue_places import Catalogue, read_catalogue
 from docs.generate.scripted_run import short_blueprint
+from schemas.dataset import PinnedFile
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from tasks.scoring.blueprints import load_blueprint
@@ -64,7 +65,7 @@ def test_dataset_has_licence_metrics_and_sources(site: Path, catalogue: Catalogu
         text = dataset_text(site, name)
         wanted = [escape(spec.licence), f"moodflow datasets check {name}", *map(escape, spec.differences)]
         wanted += [f"metrics.md#{metric.metric})" for place in catalogue.of_dataset(name) for metric in place.metrics]
-        wanted += [file.sha256 for file in spec.files[:6] if (sha256 := getattr(file, "sha256", None)) and sha256]
+        wanted += [file.sha256 for file in spec.files[:6] if isinstance(file, PinnedFile) and file.sha256]
         assert [part for part in wanted if part not in text] == [], name
 
 
@@ -75,7 +76,7 @@ def test_example_has_gold_of_the_item(site: Path, catalogue: Catalogue) -> None:
         text = dataset_text(site, name)
         lines = (DATA_FOLDER / "bundled" / f"{name.removeprefix(READ_AS_ITEMS)}.jsonl").read_text(encoding="utf-8").splitlines()
         items = {item["item_id"]: item for item in map(json.loads, lines)}
-        item = items[re.search(r"^Item `(.+?)`", text, flags=re.MULTILINE)[1]]
+        item = items[re.findall(r"^Item `(.+?)`", text, flags=re.MULTILINE)[0]]
         assert item["question"] in text
         gold = re.findall(
             r"^\* \*\*(.+?)\*\*: (.+)$", text.partition("### Gold")[2].partition("## Scores")[0], flags=re.MULTILINE
