@@ -34,7 +34,7 @@ def test_docs_prints_paths_of_pages(site: Path) -> None:
 
 def test_docs_opens_a_page(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(docs.webbrowser, "open", opened.append)
+    monkeypatch.setattr("webbrowser.open", opened.append)
     assert ended("docs", "failures", "--open").status == 0
     assert opened == [f"file://{site}/failures.html"]
 
