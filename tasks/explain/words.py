@@ -77,7 +77,7 @@ def verdict_lines(model: TotalExplanation) -> Iterator[str]:
     """Yield what the verdict on a total rests on, below its headline."""
     total = model.total
     if gate := model.gate:
-        yield f"Veto by {gate.title}: {describe_gate(dict(total))}, the threshold is {gate.threshold:g}"
+        yield f"{gate.title} vetoes below {gate.threshold:g}: {describe_gate(dict(total))}"
     scored = f"{total.datasets_scored} of {total.datasets_total} datasets, {total.n_scored} of {total.n_total} items"
     yield f"Total {say_total(total)}, {total.verdict}, rank {count(total.rank)}: {scored} have a score"
 
