@@ -85,8 +85,8 @@ def render_compare(page: Page) -> str:
         blocks = [block for model in document.models for block in _compared(page, document.before, model)]
         return _render(page, f"Changes since {document.before}", [Block(warnings=document.warnings), *blocks])
     runs = [each.run for each in describe_runs(run.lake.root).runs if each.benchmark == run.manifest.benchmark]
-    rows = [[page.link(name, Address("compare", run.name, (("other", name),)))] for name in runs if name != run.name]
-    return _render(page, "Compare with", [Block(tables=(Table((Column("Run", "name"),), rows, "Runs"),))] if rows else ())
+    others = [page.link(name, Address("compare", run.name, (("other", name),))) for name in runs if name != run.name]
+    return _render(page, "Compare with", [Block(links=tuple(others))] if others else ())
 
 
 def _compared(page: Page, other: str, model: SystemComparison) -> Iterator[Block]:

@@ -45,15 +45,15 @@ def render_run(page: Page) -> str:
         filters[system.label] = RowFilter(**system._asdict())
     systems = Table((*columns("name", "Model", "Setting"), *TOTAL_COLUMNS), rows, "Models of the run")
     ways = [page.link(words, Address(kind, run.name)) for kind, words in WAYS.items()]
+    ways.append(Cell("The report of this run", href=page.site.report or ""))
     counts = Block(words="Each number leads to these rows.", tables=(count_rows(page, filters),))
-    return page.render(
-        run.blueprint.title,
-        "run",
-        crumbs=page.crumbs,
-        sections=[("result", "What came out", [Block(tables=(systems,))]), ("rows", "Rows", [counts])],
-        ways=[*ways, Cell("The report of this run", href=page.site.report or "")],
-        commands=[run.command(name) for name in ("runs show", "explain", "verify")],
-    )
+    sections = [
+        ("result", "What came out", [Block(words=f"The run's full name is {run.name}.", tables=(systems,))]),
+        ("rows", "Rows", [counts]),
+        ("find", "Find", [Block(links=tuple(way for way in ways if way.href))]),
+    ]
+    commands = [run.command(name) for name in ("runs show", "explain", "verify")]
+    return page.render(run.blueprint.title, crumbs=page.crumbs, sections=sections, commands=commands)
 
 
 def count_rows(page: Page, filters: Mapping[str, RowFilter]) -> Table:
@@ -122,12 +122,11 @@ def _break_down(metrics: Sequence[MethodBreakdown]) -> Iterator[Block]:
     lines = [(metric.metric, next(metric_lines(metric))) for metric in metrics]
     yield Block(tables=(Table((Column("Metric", "name"), Column("From its rows")), lines, "Metrics"),))
     sides = {"name": "group value measure", "score": "score", "number": "ci_low ci_high", "count": "n n_total"}
-    tables = {
-        f"{each.metric} by label": records_table("Labels", each.labels, name="label", count="hits predicted gold", number="f1")
-        for each in metrics
-    }
-    tables |= {f"{each.method} by group": records_table("Groups", each.groups, **sides) for each in metrics}
-    yield from (Block(title, tables=(table,), folds=True) for title, table in tables.items() if table.rows)
+    folded: dict[str, Table] = {}
+    for each in metrics:
+        labels = records_table("Labels", each.labels, name="label", count="hits predicted gold", number="f1")
+        folded |= {f"{each.metric} by label": labels, f"{each.method} by group": records_table("Groups", each.groups, **sides)}
+    yield from (Block(title, tables=(table,), folds=True) for title, table in folded.items() if table.rows)
 
 
 def place_crumbs(page: Page, system: System, path: BlueprintPath) -> tuple[Cell, ...]:

@@ -20,15 +20,9 @@ STYLESHEET = "view.css"
 
 
 class Site(NamedTuple):
-    """Where the pages of a run are shown.
+    """Where the pages of a run are shown, and from there its stylesheet, leaderboard and report (null = nowhere).
 
-    Attributes:
-        links: from an address to what a link holds.
-        stylesheet: where `stylesheet()` is found from a page.
-        leaderboard: where the leaderboard of the benchmark is found; null = nowhere.
-        report: where the report of the run is found; null = nowhere.
-        answers_forms: whether pages may be asked for by a form, which a folder of files cannot answer.
-        note: what stands at the end of each page.
+    `answers_forms`: pages may be asked for by a form, which a folder of files cannot answer. `note`: stands at the end of each.
     """
 
     links: Links
