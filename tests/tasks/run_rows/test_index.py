@@ -75,7 +75,7 @@ def test_a_damaged_index_is_made_again(run: PastRun, damage: str, monkeypatch: p
     file = Path(str(run.lake.root)) / FOLDER / run.name
     content = file.read_bytes()
     other = make_run(tmp_path, scores=SCORES[:1])
-    open_rows(other)
+    assert open_rows(other).counts.height == 1
     foreign = (tmp_path / FOLDER / "r").read_bytes()
     file.write_bytes(
         {"cut": content[:-9], "changed": content[:99] + b"?" + content[100:], "of another run": foreign, "gone": b""}[damage]
