@@ -57,7 +57,7 @@ def group_failed_calls(run: PastRun) -> tuple[FailedGroup, ...]:
     budget = pl.when(pl.col("error") == BUDGET_SPENT).then(pl.lit("budget"))
     of_judges = {"role": pl.lit(JUDGE), "asked_model": "judge", "failure": budget, "http_status": pl.lit(None, pl.Int64)}
     message = pl.col("error").fill_null("no message").map_elements(fold_message, pl.String)
-    is_withheld = pl.col("dataset").is_in(withheld_datasets(run))
+    is_withheld = pl.col("dataset").is_in([*withheld_datasets(run)])
     shown = pl.when(is_withheld).then(pl.lit("withheld: its licence")).otherwise(message)
     for ref in run.manifest.partitions:
         if ref.layer == "responses" and not ref.complete:
