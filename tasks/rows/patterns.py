@@ -37,9 +37,8 @@ def _shapes(run: PastRun, index: RowIndex, places: list[Place]) -> pl.DataFrame:
     """Return the unread replies of a dataset with their shapes; `reply` is null but in the first rows of a shape."""
     unread = index.read("item_scores", places, lambda scores: scores.filter(pl.col("status") == "unparsed")).lazy()
     answers = index.read("answers", places, lambda rows: rows.join(unread, on=ANSWER, how="semi"))
-    items = index.read("items", places, lambda rows: rows.join(unread, on="item_id", how="semi")).rows_by_key(
-        "item_id", named=True, unique=True, include_key=True
-    )
+    asked = index.read("items", places, lambda rows: rows.join(unread, on="item_id", how="semi"))
+    items = {item["item_id"]: item for item in asked.iter_rows(named=True)}
     replies = answers.with_columns(text=OWN_WORDS).sort(ANSWER)
     shapes = [describe_unread(items[reply["item_id"]], reply) for reply in replies.iter_rows(named=True)]
     if is_withheld := places[0][0] in withheld_datasets(run):

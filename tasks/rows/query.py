@@ -163,9 +163,8 @@ def _show_rows(run: PastRun, index: RowIndex, rows: pl.DataFrame) -> tuple[RowEn
     said = data.answers.sort("part").group_by(ROW).agg(reply=pl.when(SAID.count() > 0).then(SAID.drop_nulls().str.join("\n")))
     shown = rows.join(first, on=ROW, how="left").join(said, on=ROW, how="left", maintain_order="left")
     beginning = pl.col(*texts, "reply").str.head(BEGINNING).map_elements(lambda text: shorten(text, LONGEST), pl.String)
-    hidden = withheld_datasets(run)
     return tuple(
-        from_row(RowEntry, row, withheld=hidden.get(row["dataset"]))
+        from_row(RowEntry, row, withheld=withheld_datasets(run).get(row["dataset"]))
         for row in shown.with_columns(beginning).iter_rows(named=True)
     )
 
