@@ -1,7 +1,7 @@
 """Find what recurs among the rows of a run: unread replies, failed calls, items that all fail, choices that follow the order."""
 
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -54,7 +54,12 @@ def group_failed_calls(run: PastRun) -> tuple[FailedGroup, ...]:
     shared = ["role", "asked_model", "failure", "http_status", "message"]
     lacking = set(scores.filter(pl.col("n_scored") < pl.col("n_total")).select(PLACE).iter_rows())
     budget = pl.when(pl.col("error") == BUDGET_SPENT).then(pl.lit("budget"))
-    of_judges = {"role": pl.lit(JUDGE), "asked_model": "judge", "failure": budget, "http_status": pl.lit(None, pl.Int64)}
+    of_judges: dict[str, Any] = {
+        "role": pl.lit(JUDGE),
+        "asked_model": "judge",
+        "failure": budget,
+        "http_status": pl.lit(None, pl.Int64),
+    }
     message = pl.col("error").fill_null("no message").map_elements(fold_message, pl.String)
     is_withheld = pl.col("dataset").is_in([*withheld_datasets(run)])
     shown = pl.when(is_withheld).then(pl.lit("withheld: its licence")).otherwise(message)

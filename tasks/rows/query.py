@@ -108,7 +108,7 @@ def _changed_rows(run: PastRun, index: RowIndex, other: str) -> pl.LazyFrame:
     if past.manifest.benchmark != run.manifest.benchmark:
         got = f"{other}, a run of {past.manifest.benchmark}"
         raise _refusal("changed_since", "is of another benchmark", f"a run of {run.manifest.benchmark}", got)
-    same = [*ROW, "status", pl.col("score").round(9)]  # further digits are rounding
+    same: list[str | pl.Expr] = [*ROW, "status", pl.col("score").round(9)]  # further digits are rounding
     return index.rows.join(open_rows(past).rows, on=same, how="anti", nulls_equal=True, maintain_order="left")
 
 
