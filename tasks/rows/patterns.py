@@ -54,12 +54,7 @@ def group_failed_calls(run: PastRun) -> tuple[FailedGroup, ...]:
     shared = ["role", "asked_model", "failure", "http_status", "message"]
     lacking = set(scores.filter(pl.col("n_scored") < pl.col("n_total")).select(PLACE).iter_rows())
     budget = pl.when(pl.col("error") == BUDGET_SPENT).then(pl.lit("budget"))
-    of_judges: dict[str, Any] = {
-        "role": pl.lit(JUDGE),
-        "asked_model": "judge",
-        "failure": budget,
-        "http_status": pl.lit(None, pl.Int64),
-    }
+    of_judges: Any = {"role": pl.lit(JUDGE), "asked_model": "judge", "failure": budget, "http_status": pl.lit(None, pl.Int64)}
     message = pl.col("error").fill_null("no message").map_elements(fold_message, pl.String)
     is_withheld = pl.col("dataset").is_in([*withheld_datasets(run)])
     shown = pl.when(is_withheld).then(pl.lit("withheld: its licence")).otherwise(message)
