@@ -72,6 +72,5 @@ def serve_pages(lake: Folder, runs: tuple[str, ...], host: str, port: int, *, as
         if as_json:
             print_json(document)
         else:
-            words = f"Open {document.address}\nIt lets in whoever has this address. Ctrl-C stops it."
-            terminal().print(words, highlight=False, soft_wrap=True)
+            terminal().print(f"Open {document.address}", "Ctrl-C stops it.", sep="\n", highlight=False, soft_wrap=True)
         stopped.wait()

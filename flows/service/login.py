@@ -59,5 +59,4 @@ def require_own(request: Request, hosts: Sequence[str]) -> None:
     if headers.get("origin", f"http://{host}") != f"http://{host}" or not (is_own or is_opened):
         raise HTTPException(403, "a page from elsewhere asked for this\nOpen the address itself, or follow a link to it.")
     if len(path) > LONGEST_PATH or len(query) > LONGEST_QUERY:
-        most, got = f"path {LONGEST_PATH:,} bytes, query {LONGEST_QUERY:,}", f"path {len(path):,}, query {len(query):,}"
-        raise HTTPException(400, f"the address is too long\nexpected: at most {most}\ngot: {got}")
+        raise HTTPException(400, f"the address is too long\nexpected: {LONGEST_PATH:,} bytes of path, {LONGEST_QUERY:,} of query")

@@ -85,6 +85,5 @@ def _read_query(kind: PageKind, query: bytes) -> tuple[tuple[str, str], ...]:
     pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True)
     names = [name for name, _ in pairs]
     if wrong := dict.fromkeys(name for name in names if name not in allowed or names.count(name) > 1):
-        expected, got = ", ".join(allowed) or "none", ", ".join(wrong)
-        raise HTTPException(400, f"this page takes other parameters, each once\nexpected: {expected}\ngot: {got}")
+        raise HTTPException(400, f"wrong parameters: {', '.join(wrong)}\nexpected, each once: {', '.join(allowed) or 'none'}")
     return tuple((name, text) for name, text in pairs if text)

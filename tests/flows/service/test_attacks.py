@@ -215,7 +215,7 @@ def test_a_token_becomes_a_cookie(site: Site) -> None:
 
 def test_a_page_in_words_holds_no_markup(site: Site) -> None:
     page = ask(site, *get(f"{VIEW}/rows?%3Cscript%3Ealert(1)%3C/script%3E%E2%80%AE=1")).body.decode()
-    assert "got: &lt;script&gt;alert(1)&lt;/script&gt;\\u202e" in page
+    assert "Wrong parameters: &lt;script&gt;alert(1)&lt;/script&gt;\\u202e" in page
 
 
 @each_row("kind", get_args(PageKind))
