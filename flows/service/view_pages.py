@@ -1,7 +1,6 @@
 """Find the pages and files of runs that addresses name: by names of runs in the lakes, never by a path."""
 
 import json
-import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -23,9 +22,6 @@ from tasks.reporting.view.row_pages import BESIDE
 from tasks.reporting.view.site import Site
 from tasks.runs.past_run import PastRun, reopen
 
-PLAIN_NAME = re.compile(r"[^./\\\x00-\x1f][^/\\\x00-\x1f]*")
-"""Of a run or a file: never `.`, `..`, or a hidden one."""
-
 PARAMETERS: Mapping[PageKind, Collection[str]] = {
     "score": ("model", "setting", "ability", "task", "dataset"),
     "rows": RowFilter.model_fields,
@@ -35,15 +31,18 @@ PARAMETERS: Mapping[PageKind, Collection[str]] = {
 """What the query of an address may have; of other kinds nothing."""
 
 
-def find_file(folders: Sequence[Folder], run: str, name: str) -> Folder | None:
-    """Return a run's file from the first of the folders that has it.
+def find_file(lakes: Sequence[Folder], run: str, name: str) -> tuple[int, Folder]:
+    """Return the number of the first lake that has this file of a run, and the file; HTTPException: there is none.
 
-    Nothing else is found: no folder, nothing that begins with a dot, nothing outside, be it by `..` or by a link. Starlette's
-    static files know neither this rule nor object stores.
+    What an address names is compared with what is there, never made a part of a path. Hidden files, and links that lead out of
+    the lake, are not there. Starlette's static files know neither this rule nor object stores.
     """
-    if not PLAIN_NAME.fullmatch(run) or not PLAIN_NAME.fullmatch(name):
-        return None
-    return next((file for folder in folders if (file := folder / run / name).is_file() and _is_inside(file, folder)), None)
+    for number, lake in enumerate(lakes):
+        files = run_folder(lake, run).iterdir() if run in run_stamps(lake) else ()
+        for file in files:
+            if file.name == name and not name.startswith(".") and file.is_file() and _is_inside(file, lake):
+                return number, file
+    raise HTTPException(404, f"there is no run {run}, or it has no {name}\nIt was deleted, or is in another lake.")
 
 
 def _is_inside(path: Folder, folder: Folder) -> bool:
@@ -54,15 +53,12 @@ def _is_inside(path: Folder, folder: Folder) -> bool:
 
 def find_run(lakes: Sequence[Folder], name: str) -> tuple[int, PastRun]:
     """Return the run of this very name, and the number of its lake; HTTPException: no lake has it within its folder."""
-    for number, lake in enumerate(lakes):
-        stamp = run_stamps(lake).get(name)
-        if stamp and _is_inside(run_folder(lake, name) / MANIFEST, lake):
-            return number, _open(lake, name, stamp)
-    raise HTTPException(404, f"there is no run {name}\nIt was deleted, or is in another lake.")
+    number, _ = find_file(lakes, name, MANIFEST)
+    return number, _open(lakes[number], name, run_stamps(lakes[number]).get(name))
 
 
 @lru_cache(maxsize=8)
-def _open(lake: Folder, run: str, stamp: Stamp) -> PastRun:  # noqa: ARG001  with another stamp it is read again
+def _open(lake: Folder, run: str, stamp: Stamp | None) -> PastRun:  # noqa: ARG001  with another stamp it is read again
     return reopen(lake, run)
 
 
