@@ -122,4 +122,3 @@ def serve_reports(listening: socket.socket, lakes: Sequence[Folder], token: str,
     finally:
         server.should_exit = True
         thread.join()
-        listening.close()

@@ -31,16 +31,9 @@ WRONG = [RowFilter(status=status, gate=gate) for gate in (True, False) for statu
 def write_view(run: PastRun, folder: Path, limit: int) -> Path:
     """Write the pages, each complete in itself but for the stylesheet, and return the first one.
 
-    Pages that it wrote there before are replaced or removed, of whatever run; hidden files are left alone.
-
-    Args:
-        run: what they are about.
-        folder: where they go; it is made.
-        limit: wrong and unread rows that have a page; a list of rows holds as many, so that it leads to all of them.
-
-    Raises:
-        UsageError: the folder holds other files, or is inside the lake.
-        LakeError: a partition is gone or changed, or the disk refuses a file.
+    Pages that it wrote there before are replaced or removed, of whatever run; hidden files are left alone. `limit`: wrong and
+    unread rows that have a page; a list of rows holds as many, so that it leads to all of them. UsageError: the folder holds
+    other files, or is inside the lake. LakeError: a partition is gone or changed, or the disk refuses a file.
     """
     run, earlier = replace(run, names_lake=False), _own_files(folder, run.lake.root)
     found = [find_rows(run, open_rows(run), wanted, limit) for wanted in WRONG]

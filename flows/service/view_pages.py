@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import parse_qsl, quote
+from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -65,7 +65,7 @@ def _open(lake: Folder, run: str, stamp: Stamp | None) -> PastRun:  # noqa: ARG0
 def view_page(lakes: Sequence[Folder], kind: PageKind, request: Request) -> Response:
     """Return a page about a run, or the document behind one."""
     number, run = find_run(lakes, request.path_params["run"])
-    params = _read_query(kind, request.scope["query_string"])
+    params = _read_query(kind, request.query_params.multi_items())
     for other in (text for name, text in params if name in {"other", "beside_run", "changed_since"}):
         find_run([run.lake.root], resolve_run(run.lake.root, other))
     if ("format", "json") in params:
@@ -75,11 +75,9 @@ def view_page(lakes: Sequence[Folder], kind: PageKind, request: Request) -> Resp
     return HTMLResponse(render(Address(kind, run.name, params), run, site))
 
 
-def _read_query(kind: PageKind, query: bytes) -> tuple[tuple[str, str], ...]:
+def _read_query(kind: PageKind, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Return the parameters of a page, without those that are blank; HTTPException: it has others, or one twice."""
-    allowed = PARAMETERS.get(kind, ())
-    pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True)
-    names = [name for name, _ in pairs]
+    allowed, names = PARAMETERS.get(kind, ()), [name for name, _ in pairs]
     if wrong := dict.fromkeys(name for name in names if name not in allowed or names.count(name) > 1):
         raise HTTPException(400, f"wrong parameters: {', '.join(wrong)}\nexpected, each once: {', '.join(allowed) or 'none'}")
     return tuple((name, text) for name, text in pairs if text)
