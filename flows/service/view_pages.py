@@ -38,8 +38,9 @@ def find_file(lakes: Sequence[Folder], run: str, name: str) -> tuple[int, Folder
     the lake, are not there. Starlette's static files know neither this rule nor object stores.
     """
     for number, lake in enumerate(lakes):
-        files = run_folder(lake, run).iterdir() if run in run_stamps(lake) else ()
-        for file in files:
+        if run not in run_stamps(lake):
+            continue
+        for file in run_folder(lake, run).iterdir():
             if file.name == name and not name.startswith(".") and file.is_file() and _is_inside(file, lake):
                 return number, file
     raise HTTPException(404, f"there is no run {run}, or it has no {name}\nIt was deleted, or is in another lake.")
