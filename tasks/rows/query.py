@@ -65,7 +65,7 @@ def find_rows(run: PastRun, index: RowIndex, wanted: RowFilter, limit: int = 50)
         matches=None if wanted.text else int(matching["rows"].sum()),
         total=total,
         counts=tuple(_count_facets(counts, conditions)),
-        next=str(shown["row"].last()) if page.height > limit else None,
+        next=str(shown["row"].last()) if shown.height < page.height and limit else None,
     )
 
 

@@ -33,7 +33,7 @@ MOST_COMPARED = 4_000_000
 def render_rows(page: Page) -> str:
     """Return the page of the rows that a filter asks for."""
     run, wanted = page.run, read_filter(page.params.items())
-    found = find_rows(run, open_rows(run), wanted)
+    found = find_rows(run, open_rows(run), wanted, page.site.rows)
     crumbs = page.crumbs
     if wanted.model and wanted.setting:
         named = [(name, value) for name in ("dataset", "task", "ability") if (value := getattr(wanted, name))]

@@ -1,6 +1,7 @@
 """The pages `run`, `score` and `map`: from the models of a run down to the rows behind the score of a dataset."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from schemas.documents.explanation import MethodBreakdown, SystemExplanation, TotalExplanation
@@ -61,12 +62,12 @@ def count_rows(page: Page, filters: Mapping[str, RowFilter]) -> Table:
     index = open_rows(page.run)
     cells: dict[str, dict[str, Cell]] = {}
     for label, wanted in filters.items():
-        found = find_rows(page.run, index, wanted, limit=1)
+        found = find_rows(page.run, index, wanted, limit=0)
         counts: list[tuple[str, int | None, dict[str, Any]]] = [("all", found.matches, {})]
         counts += [(each.value, each.rows, {"status": each.value}) for each in found.counts if each.facet == "status"]
         if page.run.blueprint.gate:
             failing = {"status": "wrong", "gate": True}
-            matches = find_rows(page.run, index, wanted.model_copy(update=failing), limit=1).matches
+            matches = find_rows(page.run, index, wanted.model_copy(update=failing), limit=0).matches
             counts.append(("wrong at the gate", matches, failing))
         cells[label] = {name.capitalize(): page.link_rows(n, wanted.model_copy(update=more)) for name, n, more in counts}
     titles = dict.fromkeys(title for own in cells.values() for title in own)
@@ -143,6 +144,7 @@ def place_crumbs(page: Page, system: System, path: BlueprintPath) -> tuple[Cell,
     return (*page.crumbs, page.link_score(system.label, system, number(total.total)), *below.values())
 
 
+@lru_cache(maxsize=64)  # the way down to each page has its numbers
 def find_parts(run: PastRun, system: System) -> dict[tuple[str, str], ScorePart]:
     """Return every part of a total, and of the gate, down to the metrics, by kind and id; abilities of all tiers are alike."""
     scores, blueprint = scores_of(run.layers, system), run.blueprint

@@ -23,6 +23,7 @@ class Site(NamedTuple):
     """Where the pages of a run are shown, and from there its stylesheet, leaderboard and report (null = nowhere).
 
     `answers_forms`: pages may be asked for by a form, which a folder of files cannot answer. `note`: stands at the end of each.
+    `rows`: that a list shows at once.
     """
 
     links: Links
@@ -31,6 +32,7 @@ class Site(NamedTuple):
     report: str | None = None
     answers_forms: bool = False
     note: str = ""
+    rows: int = 50
 
 
 class Page(NamedTuple):
