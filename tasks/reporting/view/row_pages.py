@@ -1,5 +1,6 @@
 """The pages `rows` and `row`: what was asked and answered, as a list that can be narrowed, and one of them whole."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -152,7 +153,7 @@ def render_row(run: PastRun, params: Params, site: Site) -> str:
         command=run.command("explain", "--dataset", row.dataset, "--item", row.item_id, *run.options(system)),
         beside_fields=BESIDE,
         excerpt_of=lambda text: make_excerpt(text, MOST_TEXT, SHOWN_TEXT),
-        **{function.__name__: function for function in (dialogue_of, mark_needle, read_turns)},
+        **{function.__name__: function for function in (dialogue_of, mark_needle, read_turns, split_at_quotes)},
     )
 
 
@@ -160,6 +161,12 @@ def dialogue_of(asked: AskedOnce) -> Iterator[DialogueLine]:
     """Yield the lines of a dialogue with the faults at each."""
     turns, faults = ([each.model_dump() for each in rows] for rows in (asked.turns or (), asked.faults))
     return dialogue_lines(turns, faults, MOST_TEXT, SHOWN_TEXT)
+
+
+def split_at_quotes(text: str, quotes: Sequence[str]) -> list[str]:
+    """Split a text at the quotes that it has; each odd part is one. They may differ from it in white space."""
+    patterns = [r"\s+".join(map(re.escape, quote.split())) for quote in sorted(quotes, key=len, reverse=True)]
+    return re.split(f"({'|'.join(patterns)})", text) if quotes else [text]
 
 
 def mark_needle(text: str, needle: str | None) -> tuple[str, str, str]:
