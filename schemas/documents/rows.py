@@ -47,6 +47,7 @@ class RowFilter(Frozen):
     judges_disagree: bool = Field(
         default=False, description="two judges, or two repetitions of one, differ by a quarter of the scale"
     )
+    tainted: bool = Field(default=False, description="a person whom a model plays has a fault that counts")
     text: str | None = Field(
         default=None, max_length=LONGEST_TEXT, description="in question, context, options or reply; any case"
     )
@@ -65,6 +66,7 @@ class RowEntry(RowId):
     judges_apart: float | None = Field(
         description="widest distance of two ratings in a dimension, on 0-100; null = fewer than two"
     )
+    faults: int | None = Field(description="of persons whom a model plays, those that count; null = none")
     reply_characters: int | None = Field(description="null = no reply came")
     language: Language
     question: str

@@ -60,15 +60,15 @@ def _rows_table(run: PastRun, site: Site, rows: Sequence[RowEntry]) -> Table:
     cells = [
         (
             link(row.item_id, site, row_address(run.name, row), _words(run, "dataset", row.dataset)),
-            *(row.status, row.score, row.rating),
+            *(row.status, row.score, row.rating, row.faults),
             *(text and Cell(text, language=row.language) for text in (row.question, row.reply, row.read_as, row.gold)),
             *(row.model, setting_title(row.setting)),
         )
         for row in rows
     ]
-    texts = columns("text", "Question", "Reply", "Read as", "Right")
+    texts = (Column("Faults", "count"), *columns("text", "Question", "Reply", "Read as", "Right"))
     table = Table((*heads, *texts, *columns("name", "Model", "Setting")), cells, "Rows")
-    return table.without_empty("Rating", "Read as", "Right")
+    return table.without_empty("Rating", "Faults", "Read as", "Right")
 
 
 def _choices(run: PastRun, page: RowsPage) -> dict[str, list[tuple[str, str]]]:

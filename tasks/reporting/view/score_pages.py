@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import polars as pl
+
 from schemas.documents.explanation import MethodBreakdown, SystemExplanation, TotalExplanation
 from schemas.documents.rows import RowFilter
 from schemas.documents.score_part import ScorePart
@@ -17,13 +19,14 @@ from tasks.reporting.view.addresses import Address, PageKind, rows_address, scor
 from tasks.reporting.view.site import Params, Site, link, records_table, render_sections
 from tasks.rows.index import open_rows
 from tasks.rows.query import find_rows
+from tasks.runs.failures import count_dialogues_by
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System, ordered
 from tasks.runs.score_tree import explain_ability, explain_total, scores_of
 from tasks.runs.sections import Block, Section
 from tasks.runs.verdict import judge_run, label_of, total_of
 from tasks.solvers.registry import setting_title
-from tasks.text.number_format import interval, number
+from tasks.text.number_format import interval, list_counts, number
 
 WAYS: Mapping[PageKind, str] = {
     "unread": "Unread replies, by their shape",
@@ -34,6 +37,8 @@ WAYS: Mapping[PageKind, str] = {
     "compare": "Another run beside this one",
 }
 """Pages that find something."""
+
+TAINTED = "Dialogues in which the simulated person fell out of its part"
 
 
 def render_run(run: PastRun, _: Params, site: Site) -> str:
@@ -47,6 +52,9 @@ def render_run(run: PastRun, _: Params, site: Site) -> str:
         filters[system.label] = RowFilter(**system._asdict())
     systems = Table((*columns("name", "Model", "Setting"), *TOTAL_COLUMNS), rows, "Models of the run")
     ways = [link(words, site, Address(kind, run.name)) for kind, words in WAYS.items()]
+    faults = run.read("simulation_faults").filter(pl.col("refused").is_null())
+    if kinds := count_dialogues_by(faults, "kind"):
+        ways.append(link(TAINTED, site, rows_address(run.name, RowFilter(tainted=True)), list_counts(kinds)))
     found = [[way] for way in (*ways, Cell("The report of this run", href=site.report or "")) if way.href]
     sections = [
         ("result", "What came out", [Block(tables=(systems,))]),
@@ -64,17 +72,18 @@ def run_crumbs(run: PastRun, site: Site) -> tuple[Cell, ...]:
 
 
 def count_rows(run: PastRun, site: Site, filters: Mapping[str, RowFilter]) -> Table:
-    """Return how many rows of each status a filter gives, and wrong ones at the gate; each number leads to these rows."""
+    """Return how many rows of each status, wrong at the gate and with faults a filter gives; each number leads to these rows."""
     index = open_rows(run)
+    special: dict[str, dict[str, Any]] = {"wrong at the gate": {"status": "wrong", "gate": True}} if run.blueprint.gate else {}
+    special |= {"tainted dialogues": {"tainted": True}} if run.partitions("simulation_faults") else {}
     cells: dict[str, dict[str, Cell]] = {}
     for label, wanted in filters.items():
         page = find_rows(run, index, wanted, limit=1)
         counts: list[tuple[str, int | None, dict[str, Any]]] = [("all", page.matches, {})]
         counts += [(each.value, each.rows, {"status": each.value}) for each in page.counts if each.facet == "status"]
-        if run.blueprint.gate:
-            failing = {"status": "wrong", "gate": True}
-            matches = find_rows(run, index, wanted.model_copy(update=failing), limit=1).matches
-            counts.append(("wrong at the gate", matches, failing))
+        for name, narrower in special.items():
+            matches = find_rows(run, index, wanted.model_copy(update=narrower), limit=1).matches
+            counts.append((name, matches, narrower))
         cells[label] = {
             name.capitalize(): Cell(n, href=site.links(rows_address(run.name, wanted.model_copy(update=narrower))) or "")
             for name, n, narrower in counts
