@@ -9,8 +9,9 @@ from schemas.documents.document import Document
 from schemas.vocabulary import Language
 
 RowStatus = Literal["right", "partial", "wrong", "unread", "call failed", "judge failed", "not counted"]
-"""`right`: earned the most that each of its metrics gives. `wrong`: the least. `partial`: between. `unread`: the reply cannot be
-read, which counts as wrong. `call failed`, `judge failed`: has no score by a metric. `not counted`: by none of them."""
+"""`right`: earned the most that each of its metrics gives. `wrong`: the least. `partial`: between, or its metrics are about all
+items. `unread`: the reply cannot be read, which counts as wrong. `call failed`, `judge failed`: has no score by a metric.
+`not counted`: by none."""
 
 RowOrder = Literal["place", "score", "length", "rating"]
 """`place`: dataset, model, setting, item, repetition. `length`: of the reply. `rating`: the mean of its judges."""
@@ -43,29 +44,23 @@ class RowFilter(Frozen):
     group: str | None = Field(default=None, description="NAME=VALUE of a group column, `subset` among them")
     shortest: int | None = Field(default=None, ge=0, description="characters of the reply")
     longest: int | None = Field(default=None, ge=0, description="characters of the reply")
-    changed_since: str | None = Field(default=None, description="run in which the same row has another status or score")
-    judges_disagree: bool = Field(
-        default=False, description="two judges, or two repetitions of one, differ by a quarter of the scale"
+    changed_since: str | None = Field(
+        default=None, description="run in which the same row has another status or score, or is not"
     )
+    judges_disagree: bool = Field(default=False, description="two ratings in a dimension differ by a quarter of its scale")
     tainted: bool = Field(default=False, description="a person whom a model plays has a fault that counts")
-    text: str | None = Field(
-        default=None, max_length=LONGEST_TEXT, description="in question, context, options or reply; any case"
-    )
+    text: str | None = Field(default=None, max_length=LONGEST_TEXT, description="in question, context, options, reply; any case")
     order: RowOrder = "place"
     descending: bool = False
-    after: str | None = Field(default=None, description="`next` of the page before")
+    after: str | None = Field(default=None, pattern="^[0-9]{1,9}$", description="`next` of the page before")
 
 
 class RowEntry(RowId):
     """A row as a list shows it. Texts are shortened."""
 
     status: RowStatus
-    gate: bool = Field(description="whether its dataset belongs to the ability that can veto")
     score: float | None = Field(description="mean over its metrics, each on 0-100 by its normalisation; null = missing")
     rating: float | None = Field(description="mean of its ratings, each on 0-100 of its scale; null = none")
-    judges_apart: float | None = Field(
-        description="widest distance of two ratings in a dimension, on 0-100; null = fewer than two"
-    )
     faults: int | None = Field(description="of persons whom a model plays, those that count; null = none")
     reply_characters: int | None = Field(description="null = no reply came")
     language: Language
@@ -73,7 +68,6 @@ class RowEntry(RowId):
     reply: str | None
     read_as: str | None
     gold: str | None
-    withheld: str | None = Field(description="licence for which texts are left out; null = they are shown")
 
 
 class FacetCount(Frozen):
@@ -87,9 +81,6 @@ class FacetCount(Frozen):
 class RowsPage(Document):
     """A page of rows of a run."""
 
-    run: str
-    benchmark: str
-    filter: RowFilter
     rows: tuple[RowEntry, ...]
     matches: int | None = Field(description="rows that fulfil the filter; null = not counted, since texts were searched")
     total: int = Field(description="rows of the run")

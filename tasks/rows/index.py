@@ -8,10 +8,11 @@ repetition: the number of a row says where it stands.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import cached_property
 from hashlib import sha256
 from io import BytesIO
 from itertools import accumulate, groupby
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -19,7 +20,7 @@ from pydantic_core import to_json
 
 from schemas.documents.rows import RowStatus
 from schemas.lineage import PartitionRef
-from schemas.metrics import METRICS
+from schemas.metrics import METRICS, reduced_by
 from schemas.tables.layers import LAYERS
 from schemas.vocabulary import LANGUAGES
 from tasks.lake.files import parquet_source, replace_file
@@ -34,8 +35,8 @@ VERSION = "2"
 """Bumped when rows of the index come out differently."""
 
 FOLDER, SEAL = "row-index", sha256().digest_size
-GROUP = 20_000
-"""Rows of a group of the file, and of item scores that are read at a time."""
+GROUP, CHECKED = 20_000, 2_000
+"""Rows of a group of the file, and of item scores that are read at a time; and those that can be checked while somebody waits."""
 
 MOST = 100
 PLACE = ("dataset", "model", "setting")
@@ -53,48 +54,15 @@ Place = tuple[str, ...]
 Take = Callable[[pl.LazyFrame], pl.LazyFrame]
 
 
-class RowIndex(NamedTuple):
-    """The rows of a run: COLUMNS and `row`, the number of a row; and `counts`, how many `rows` have the same FACETS."""
-
-    rows: pl.LazyFrame
-    counts: pl.DataFrame
-    files: "RowFiles"
-
-
-KEPT: dict[tuple[str, str], RowIndex] = {}
-"""Those that this process opened last, by lake and what they are made of."""
-
-
-def open_rows(run: PastRun) -> RowIndex:
-    """Open the index of a run's rows; make it if it is not there. LakeError: a partition is gone or damaged."""
-    files = RowFiles(run)
-    if kept := KEPT.get((str(run.lake.root), files.key)):
-        return kept
-    path, content = state_folder(run.lake.root) / FOLDER / run.name, b""
-    with suppress(OSError):
-        content = path.read_bytes()
-    if content[:SEAL] != _seal(files, content[SEAL:]):
-        encoded = _encode(files)
-        content = _seal(files, encoded) + encoded
-        with suppress(OSError):  # a full disk, another user's folder: this process keeps it
-            replace_file(path, content)
-    rows = pl.scan_parquet(BytesIO(content[SEAL:]), row_index_name="row")
-    index = KEPT[str(run.lake.root), files.key] = RowIndex(
-        rows, rows.group_by(FACETS).len("rows").collect(engine="streaming"), files
-    )
-    for earlier in list(KEPT)[:-4]:
-        KEPT.pop(earlier, None)
-    return index
-
-
-class RowFiles:
-    """The partitions that rows are made of, without reviews of simulated persons, which are no ratings of replies.
+class RowIndex:
+    """The rows of a run and what they are made of, without reviews of simulated persons, which are no ratings of replies.
 
     `places`: item scores of each dataset, model and setting, in order. `key`: changes when a partition does.
     """
 
     def __init__(self, run: PastRun) -> None:
         self._lake, self._refs = run.lake, defaultdict[tuple[str, Place], list[PartitionRef]](list)
+        self._path = state_folder(run.lake.root) / FOLDER / run.name
         review = run.manifest.plan.get("simulation_rubric") or ""
         for ref in run.manifest.partitions:
             if ref.layer in TAKEN and dict(ref.place).get("rubric") != review:
@@ -102,47 +70,73 @@ class RowFiles:
         scored = {place: of_place for (layer, place), of_place in self._refs.items() if layer == "item_scores"}
         self.places = {place: sum(ref.rows for ref in scored[place]) for place in sorted(scored)}
         made_of = sorted((ref.path, ref.content_sha256) for refs in self._refs.values() for ref in refs)
-        self.key = sha256(to_json([VERSION, made_of])).hexdigest()
+        self.key = sha256(to_json([VERSION, str(run.lake.root), made_of])).digest()
 
-    def read(self, layer: str, places: Iterable[Place], take: Take, checked: int = 0) -> pl.DataFrame:
+    @cached_property
+    def rows(self) -> pl.LazyFrame:
+        """COLUMNS of each row and `row`, its number; from the file, or made and written there. Errors are those of `read`."""
+        content = b""
+        with suppress(OSError):
+            content = self._path.read_bytes()
+        if content[:SEAL] != sha256(self.key + content[SEAL:]).digest():
+            encoded = self._encode()
+            content = sha256(self.key + encoded).digest() + encoded
+            with suppress(OSError):  # a full disk, another user's folder: this process keeps it
+                replace_file(self._path, content)
+        return pl.scan_parquet(BytesIO(content[SEAL:]), row_index_name="row")
+
+    @cached_property
+    def counts(self) -> pl.DataFrame:
+        """How many `rows` have the same FACETS."""
+        return self.rows.group_by(FACETS).len("rows").collect()
+
+    def read(self, layer: str, places: Iterable[Place], take: Take) -> pl.DataFrame:
         """Return what is taken of the rows of a layer; no more of them is read than that needs.
 
-        Partitions of up to `checked` rows are read as a whole and checked by their hashes. LakeError: one is gone or damaged.
+        Partitions of up to CHECKED rows are read as a whole and checked by their hashes. LakeError: one is gone or damaged.
         """
         depth = {"items": 1, "simulation_faults": 0}.get(layer)  # all models have the same items; faults are one partition
         keys = dict.fromkeys(place[:depth] for place in places)
         refs, schema = [ref for key in keys for ref in self._refs.get((layer, key), ())], LAYERS[layer].schema
-        if not refs:
-            return take(no_rows(layer).lazy()).collect()
-        if sum(ref.rows for ref in refs) > checked:
+        if refs and sum(ref.rows for ref in refs) > CHECKED:
             sources: Any = [parquet_source(self._lake.path(ref)) for ref in refs]
             rows = pl.scan_parquet(sources, schema=pl.Schema(schema), hive_partitioning=False, glob=False)
-            # Else one is gone, damaged, or of an earlier version with closed lists of names: who reads all of it can tell.
-            with suppress(pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            # They are of an earlier version, with closed lists of names, or one is gone or damaged: they are read one by one.
+            with suppress(OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
                 return take(rows).collect(engine="streaming")
-        return take(self._lake.read_all(refs, schema).lazy()).collect()
+        return take(self._lake.read_all(refs, schema).lazy() if refs else no_rows(layer).lazy()).collect()
+
+    def _encode(self) -> bytes:
+        file, ends = BytesIO(), accumulate(self.places.values())
+        with pq.ParquetWriter(file, COLUMNS.to_frame().to_arrow().schema, compression="zstd") as writer:
+            for _, batch in groupby(zip(self.places, ends, strict=True), key=lambda pair: pair[1] // GROUP):
+                places = [place for place, _ in batch]
+                rows, *others = (self.read(layer, places, take) for layer, take in TAKEN.items())
+                for frame in others:
+                    rows = rows.join(frame, on=[name for name in ROW if name in frame.columns], how="left")
+                writer.write_table(rows.select(*COLUMNS).sort(ROW).cast(COLUMNS).to_arrow(), row_group_size=GROUP)
+        return file.getvalue()
 
 
-def _seal(files: RowFiles, encoded: bytes) -> bytes:
-    return sha256(files.key.encode() + encoded).digest()
+KEPT: dict[bytes, RowIndex] = {}
+"""Those that this process opened last, by their keys."""
 
 
-def _encode(files: RowFiles) -> bytes:
-    file = BytesIO()
-    with pq.ParquetWriter(file, COLUMNS.to_frame().to_arrow().schema, compression="zstd") as writer:
-        ends = accumulate(files.places.values())
-        for _, batch in groupby(zip(files.places, ends, strict=True), key=lambda pair: pair[1] // GROUP):
-            places = [place for place, _ in batch]
-            rows, *others = (files.read(layer, places, take) for layer, take in TAKEN.items())
-            for frame in others:
-                rows = rows.join(frame, on=[name for name in ROW if name in frame.columns], how="left")
-            writer.write_table(rows.select(*COLUMNS).sort(ROW).cast(COLUMNS).to_arrow(), row_group_size=GROUP)
-    return file.getvalue()
+def open_rows(run: PastRun) -> RowIndex:
+    """Return the index of a run's rows, the same one as long as it is kept."""
+    index = RowIndex(run)
+    for earlier in list(KEPT)[:-3]:
+        KEPT.pop(earlier, None)
+    return KEPT.setdefault(index.key, index)
 
 
 def _scored(scores: pl.LazyFrame) -> pl.LazyFrame:
     """Return status and score of each row, from rows of `item_scores`."""
-    ways = [(name, row.normalisation.type, *raw_bounds(row.normalisation)) for name, row in METRICS.items()]
+    rules = {name: row.normalisation for name, row in METRICS.items()}
+    for name in reduced_by("bias", "preference"):
+        if rules[name].type == "centred":
+            rules.pop(name)  # best is what lies between the answers: none of them is right or wrong by it
+    ways = [(name, rule.type, *raw_bounds(rule)) for name, rule in rules.items()]
     bounds = pl.LazyFrame(ways, ["metric", "kind", "low", "high"], orient="row")
     share = scale(pl.col("value"), pl.col("kind"), pl.col("low"), pl.col("high"))
     status = pl.coalesce(

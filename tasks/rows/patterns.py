@@ -5,34 +5,23 @@ from typing import TypeVar
 
 import polars as pl
 
-from schemas.documents.patterns import (
-    FailedGroup,
-    FlippedChoice,
-    HardItem,
-    OrderFlips,
-    RowExample,
-    RowGroup,
-    UnreadGroup,
-)
+from schemas.documents.patterns import FailedGroup, FlippedChoice, HardItem, OrderFlips, RowExample, RowGroup, UnreadGroup
 from schemas.documents.rows import FacetCount
 from schemas.item import option_letters
+from schemas.metrics import sort_keys
 from schemas.roles import JUDGE
 from schemas.tables.responses import Judgements, Responses
 from tasks.metrics.answer_forms import FORMS, Question
 from tasks.models.http.client import BUDGET_SPENT
-from tasks.rows.index import PLACE, Place, RowFiles, open_rows
+from tasks.rows.index import PLACE, Place, RowIndex, open_rows
 from tasks.rows.reply_shapes import describe_unread, fold_message
 from tasks.rows.texts import withheld_datasets
-from tasks.runs.option_orders import answers_by_position
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import from_row
 from tasks.solvers.answers import ANSWER, ASKED, ITEM, OWN_WORDS
 
 MOST_EXAMPLES, SHOWN = 3, 300
 """Examples of a group, and characters of their replies."""
-
-FAILED = ["role", "asked_model", "failure", "http_status", "message"]
-"""What failed calls of one group share."""
 
 GroupT = TypeVar("GroupT", bound=RowGroup)
 
@@ -41,15 +30,14 @@ def group_unread(run: PastRun) -> tuple[UnreadGroup, ...]:
     """Group the replies that cannot be read by their shape, the most frequent first; only partitions are read that have some."""
     unread = run.layers["raw_scores"].filter(pl.col("n_unparsed") > 0).select(PLACE).unique().sort(PLACE)
     by_dataset = unread.partition_by("dataset", maintain_order=True)
-    files = RowFiles(run)
-    return _group(UnreadGroup, ["shape"], [_shapes(run, files, places.rows()) for places in by_dataset])
+    return _group(UnreadGroup, ["shape"], [_shapes(run, open_rows(run), places.rows()) for places in by_dataset])
 
 
-def _shapes(run: PastRun, files: RowFiles, places: list[Place]) -> pl.DataFrame:
+def _shapes(run: PastRun, index: RowIndex, places: list[Place]) -> pl.DataFrame:
     """Return the unread replies of a dataset with their shapes; `reply` is null but in the first rows of a shape."""
-    unread = files.read("item_scores", places, lambda scores: scores.filter(pl.col("status") == "unparsed")).lazy()
-    answers = files.read("answers", places, lambda rows: rows.join(unread, on=ANSWER, how="semi"))
-    asked = files.read("items", places, lambda rows: rows.join(unread, on="item_id", how="semi"))
+    unread = index.read("item_scores", places, lambda scores: scores.filter(pl.col("status") == "unparsed")).lazy()
+    answers = index.read("answers", places, lambda rows: rows.join(unread, on=ANSWER, how="semi"))
+    asked = index.read("items", places, lambda rows: rows.join(unread, on="item_id", how="semi"))
     items = {item["item_id"]: item for item in asked.iter_rows(named=True)}
     replies = answers.with_columns(text=OWN_WORDS).sort(ANSWER)
     shapes = [describe_unread(items[reply["item_id"]], reply) for reply in replies.iter_rows(named=True)]
@@ -66,24 +54,24 @@ def group_failed_calls(run: PastRun) -> tuple[FailedGroup, ...]:
     Only partitions are read that have some.
     """
     scores, frames = run.layers["raw_scores"], []
+    shared = ["role", "asked_model", "failure", "http_status", "message"]
     lacking = set(scores.filter(pl.col("n_scored") < pl.col("n_total")).select(PLACE).iter_rows())
-    for ref in (ref for ref in run.manifest.partitions if not ref.by_people):
+    budget = pl.when(pl.col("error") == BUDGET_SPENT).then(pl.lit("budget"))
+    of_judges = {"role": pl.lit(JUDGE), "asked_model": "judge", "failure": budget, "http_status": pl.lit(None, pl.Int64)}
+    message = pl.col("error").fill_null("no message").map_elements(fold_message, pl.String)
+    is_withheld = pl.col("dataset").is_in(withheld_datasets(run))
+    shown = pl.when(is_withheld).then(pl.lit("withheld: its licence")).otherwise(message)
+    for ref in run.manifest.partitions:
         if ref.layer == "responses" and not ref.complete:
             calls = run.lake.read(ref, Responses).filter(pl.col("failure").is_not_null())
-        elif ref.layer == "judgements" and tuple(ref.key(name) for name in PLACE) in lacking:
+        elif ref.layer == "judgements" and not ref.by_people and tuple(ref.key(name) for name in PLACE) in lacking:
             unrated = run.lake.read(ref, Judgements).filter(pl.col("rating").is_null())
-            budget = pl.when(pl.col("error") == BUDGET_SPENT).then(pl.lit("budget"))
-            calls = unrated.unique("call_key", keep="first", maintain_order=True).with_columns(
-                role=pl.lit(JUDGE), asked_model="judge", failure=budget, http_status=pl.lit(None, pl.Int64)
-            )
+            calls = unrated.unique("call_key", keep="first", maintain_order=True).with_columns(**of_judges)
         else:
             continue
-        message = pl.col("error").fill_null("no message").map_elements(fold_message, pl.String)
-        hidden = pl.col("dataset").is_in([*withheld_datasets(run)])
-        shown = pl.when(hidden).then(pl.lit("withheld: its licence")).otherwise(message)
         calls = calls.cast({"failure": pl.String}).with_columns(message=shown)
-        frames.append(calls.select(*ASKED, *FAILED, reply=pl.lit(None, pl.String)))
-    return _group(FailedGroup, FAILED, frames)
+        frames.append(calls.select(*ASKED, *shared, reply=pl.lit(None, pl.String)))
+    return _group(FailedGroup, shared, frames)
 
 
 def _group(kind: type[GroupT], shared: list[str], frames: Sequence[pl.DataFrame]) -> tuple[GroupT, ...]:
@@ -93,48 +81,46 @@ def _group(kind: type[GroupT], shared: list[str], frames: Sequence[pl.DataFrame]
         kind(
             **rows.select(shared).row(0, named=True),
             rows=rows.height,
-            counts=tuple(_counts(rows)),
+            counts=tuple(
+                FacetCount(facet=name, value=value, rows=number)
+                for name in PLACE
+                for value, number in rows.group_by(name).len().sort("len", name, descending=[True, False]).iter_rows()
+            ),
             examples=tuple(RowExample(**row) for row in rows.head(MOST_EXAMPLES).select(*ASKED, "reply").to_dicts()),
         )
         for rows in sorted(groups, key=lambda rows: -rows.height)
     )
 
 
-def _counts(rows: pl.DataFrame) -> Iterator[FacetCount]:
-    for name in PLACE:
-        for value, number in rows.group_by(name).len().sort("len", name, descending=[True, False]).iter_rows():
-            yield FacetCount(facet=name, value=value, rows=number)
-
-
 def items_all_fail(run: PastRun) -> tuple[HardItem, ...]:
     """Find the items that all systems with a score of them fail, two at least, by dataset."""
-    status = pl.col("status")
-    scored = open_rows(run).rows.filter(status.is_in(["right", "partial", "wrong", "unread"]))
+    index, status = open_rows(run), pl.col("status")
+    scored = index.rows.filter(status.is_in(["right", "partial", "wrong", "unread"]))
     by_system = scored.group_by(*ITEM, "model", "setting").agg(
         fails=status.is_in(["wrong", "unread"]).all(), unread=(status == "unread").all(), repetition=pl.col("repetition").min()
     )
-    by_item = by_system.group_by(ITEM).agg(
-        pl.col("fails").all(),
-        pl.col("unread").sum(),
-        systems=pl.len(),
-        row=pl.struct("model", "setting", "repetition").sort().first(),
-    )
+    row = pl.struct("model", "setting", "repetition").sort().first()
+    by_item = by_system.group_by(ITEM).agg(pl.col("fails").all(), pl.col("unread").sum(), systems=pl.len(), row=row)
     hard = by_item.filter("fails", pl.col("systems") > 1).unnest("row").sort(ITEM).collect()
-    return tuple(item for (name,), rows in hard.group_by("dataset", maintain_order=True) for item in _hard(run, str(name), rows))
+    of_datasets = hard.group_by("dataset", maintain_order=True)
+    return tuple(item for (name,), rows in of_datasets for item in _hard(run, index, str(name), rows))
 
 
-def _hard(run: PastRun, dataset: str, hard: pl.DataFrame) -> Iterator[HardItem]:
+def _hard(run: PastRun, index: RowIndex, dataset: str, hard: pl.DataFrame) -> Iterator[HardItem]:
     """Yield these items of a dataset, with what is right and what most systems took for it."""
-    files = RowFiles(run)
-    places = [place for place in files.places if place[0] == dataset]
-    read = files.read(
-        "item_scores", places, lambda scores: scores.drop_nulls("parsed_answer").join(hard.lazy(), on="item_id", how="semi")
+    places = [place for place in index.places if place[0] == dataset]
+    wanted = hard.lazy().select("item_id")
+    scores, answers, items = (
+        index.read(layer, places, lambda rows: rows.join(wanted, on="item_id", how="semi"))
+        for layer in ("item_scores", "answers", "items")
     )
-    given = read.group_by("item_id", wrong="parsed_answer").agg(wrong_systems=pl.struct("model", "setting").n_unique())
+    orders = answers.unique(ASKED).select(*ASKED, "option_order")
+    chosen = scores.drop_nulls("parsed_answer").join(orders, on=ASKED, how="left")
+    wrong = pl.coalesce(_letter(pl.coalesce(OPTION, "chosen_place")), "parsed_answer")
+    given = chosen.group_by("item_id", wrong=wrong).agg(wrong_systems=pl.struct("model", "setting").n_unique())
     first = given.sort("wrong_systems", "wrong", descending=[True, False]).unique("item_id", keep="first")
-    items = run.read("items", dataset=dataset)
-    known = hard.join(first, on="item_id", how="left").join(items, on="item_id", suffix="_item", maintain_order="left")
-    for row in known.iter_rows(named=True):
+    rows = hard.join(first, on="item_id", how="left").join(items, on="item_id", suffix="_item", maintain_order="left")
+    for row in rows.iter_rows(named=True):
         question = Question.from_row(row)
         names = FORMS[question.form].names(question.options)
         gold = ",".join(names[index] for index in FORMS[question.form].right(question)) if question.gold_indices else None
@@ -142,22 +128,48 @@ def _hard(run: PastRun, dataset: str, hard: pl.DataFrame) -> Iterator[HardItem]:
         yield from_row(HardItem, row, wrong_systems=row["wrong_systems"] or 0, **shown)
 
 
+OPTION = pl.col("option_order").list.get(pl.col("chosen_place"), null_on_oob=True)
+"""Index of the chosen option in its item; null = it was not read, or was shown as the item has it."""
+
+
+def _letter(place: pl.Expr) -> pl.Expr:
+    return place.map_elements(lambda number: option_letters(number + 1)[number], pl.String)
+
+
 def order_flips(run: PastRun) -> tuple[OrderFlips, ...]:
     """Find items asked in several orders of their options of which more than one was chosen, by dataset and system."""
     if run.manifest.plan.get("permute", 0) < 2:  # noqa: PLR2004  orders
         return ()
-    flips = (_flips(run, {name: str(ref.key(name)) for name in PLACE}) for ref in run.partitions("answers"))
-    return tuple(flip for flip in flips if flip.items)
+    return tuple(_flips(run))
 
 
-def _flips(run: PastRun, keys: dict[str, str]) -> OrderFlips:
-    chosen = answers_by_position(run.read("item_scores", **keys), run.read("answers", **keys))
-    option = pl.col("option_order").list.get(pl.col("chosen_place"), null_on_oob=True)
-    read = chosen.filter(pl.col("option_order").is_not_null()).with_columns(option=option)
-    several = read.filter(pl.col("option").count().over("item_id") > 1)
-    flipped = several.filter(pl.col("option").drop_nulls().n_unique().over("item_id") > 1)
-    letters = pl.col("chosen_place").map_elements(lambda place: option_letters(place + 1)[place], pl.String)
-    by_item = flipped.with_columns(letters=letters).group_by("item_id", maintain_order=True)
-    rows = by_item.agg(repetitions="repetition", letters="letters", options="option").to_dicts()
-    items = tuple(FlippedChoice(**row) for row in rows)
-    return OrderFlips(**keys, items=several["item_id"].n_unique(), flipped=items)
+def _flips(run: PastRun) -> Iterator[OrderFlips]:
+    for keys in (dict(ref.place) for ref in run.partitions("answers")):
+        chosen = answers_by_position(run.read("item_scores", **keys), run.read("answers", **keys))
+        read = chosen.drop_nulls("option_order").with_columns(options=OPTION, letters=_letter(pl.col("chosen_place")))
+        several = read.filter(pl.col("options").count().over("item_id") > 1)
+        flipped = several.filter(pl.col("options").drop_nulls().n_unique().over("item_id") > 1)
+        rows = flipped.group_by("item_id", maintain_order=True).agg("letters", "options", repetitions="repetition").to_dicts()
+        if several.height:
+            items = several["item_id"].n_unique()
+            yield OrderFlips(**keys, items=items, flipped=tuple(FlippedChoice(**row) for row in rows))
+
+
+def answers_by_position(item_scores: pl.DataFrame, given: pl.DataFrame) -> pl.DataFrame:
+    """Return the answered single choices of one system, once per item and order of its options.
+
+    An order that comes again is answered by the same stored reply, so it counts once; so does an item that several methods score.
+
+    Returns:
+        columns dataset, item_id, repetition, option_order (null = as the item has them), chosen_place (null = unreadable),
+        gold_place.
+    """
+    key = [*ITEM, "repetition"]
+    answered = item_scores.filter(pl.col("gold_place").is_not_null() & pl.col("status").is_in(["scored", "unparsed"]))
+    once = answered.sort(sort_keys((*key, "method", "metric"))).unique(key, keep="first", maintain_order=True)
+    orders = given.sort(*key, "part").unique(key, keep="last").select(*key, "option_order")
+    joined = once.join(orders, on=key, how="left").sort(key)
+    distinct = joined.with_columns(order=pl.col("option_order").cast(pl.List(pl.String)).list.join(",")).unique(
+        [*ITEM, "order"], keep="first", maintain_order=True
+    )
+    return distinct.select(*ITEM, "repetition", "option_order", "chosen_place", "gold_place")

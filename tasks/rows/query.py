@@ -1,6 +1,5 @@
 """Find the rows of a run that fulfil a filter, a page at a time."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -10,14 +9,13 @@ from pydantic import ValidationError
 from schemas.documents.rows import FacetCount, RowFilter, RowsPage
 from schemas.errors import UsageError, unknown_name
 from tasks.rows.index import FACETS, PLACE, ROW, RowIndex, open_rows
-from tasks.rows.texts import gate_datasets, search_texts, show_rows, withheld_datasets
+from tasks.rows.texts import search_texts, show_rows, withheld_datasets
 from tasks.runs.past_run import PastRun, reopen
 
 APART = 25
 """Points of 100 between two ratings of a dimension from which on judges disagree."""
 
 ORDERED_BY = {"place": "row", "score": "score", "length": "reply_characters", "rating": "rating"}
-AFTER = re.compile(r"(?P<value>[0-9]{1,10}(?:\.[0-9]{1,20})?(?:e-[0-9]{1,3})?)?_(?P<row>[0-9]{1,9})")
 WHERE = "filter of rows"
 
 
@@ -44,35 +42,35 @@ def find_rows(run: PastRun, index: RowIndex, wanted: RowFilter, limit: int = 50)
     if of_rows or wanted.changed_since:
         counts = rows.filter(*of_rows).group_by(FACETS).len("rows").collect(engine="streaming")
     matching = counts.filter(*conditions.values())
-    found = _later(rows.filter(*conditions.values(), *of_rows), wanted)
+    rows = rows.filter(*conditions.values(), *of_rows)
+    if wanted.after:
+        rows = _later(index, rows, wanted, wanted.after)
     if wanted.text:
-        readable = matching.filter(~pl.col("dataset").is_in([*withheld_datasets(run)]))
+        readable = matching.filter(~pl.col("dataset").is_in(withheld_datasets(run)))
         datasets = readable["dataset"].unique().sort(descending=wanted.descending)
-        enough = limit + 1 if wanted.order == "place" else total + 1
-        found = search_texts(index.files, found, datasets, wanted.text, enough).lazy()
-    page = _in_order(found, wanted).head(limit + 1).collect()
+        rows = search_texts(index, rows, datasets, wanted.text, limit + 1 if wanted.order == "place" else total + 1).lazy()
+    if wanted.order != "place" or wanted.descending:
+        rows = rows.sort(ORDERED_BY[wanted.order], "row", descending=[wanted.descending, False], nulls_last=True)
+    page = rows.head(limit + 1).collect()
     shown = page.head(limit)
     return RowsPage(
-        run=run.name,
-        benchmark=run.manifest.benchmark,
-        filter=wanted,
-        rows=show_rows(run, index.files, shown) if shown.height else (),
+        rows=show_rows(run, index, shown) if shown.height else (),
         matches=None if wanted.text else int(matching["rows"].sum()),
         total=total,
         counts=tuple(_count_facets(counts, conditions)),
-        next=_key_of(shown.row(-1, named=True), wanted) if page.height > limit else None,
+        next=str(shown["row"].last()) if page.height > limit else None,
     )
 
 
 def _conditions(run: PastRun, index: RowIndex, wanted: RowFilter) -> Mapping[str, pl.Expr]:
     """Return what the filter asks of FACETS, by its fields."""
-    systems = {name: {value: [value] for value in index.counts[name].unique().sort()} for name in ("model", "setting")}
+    abilities, gate = {node.id: node.dataset_ids for _, node in run.blueprint.nodes()}, run.blueprint.gate
     choices: dict[str, Mapping[Any, list[str]]] = {
-        **systems,
+        **{name: {value: [value] for value in index.counts[name].unique().sort()} for name in ("model", "setting")},
         "dataset": {name: [name] for name in run.blueprint.datasets},
-        "ability": {node.id: node.dataset_ids for _, node in run.blueprint.nodes()},
+        "ability": abilities,
         "task": {task.id: [entry.id for entry in task.datasets] for _, task in run.blueprint.tasks()},
-        "gate": {True: gate_datasets(run)},
+        "gate": {True: abilities[gate.ability] if gate else []},
     }
     conditions = {name: pl.col(name) == value for name in ("status", "language") if (value := getattr(wanted, name))}
     for field, allowed in choices.items():
@@ -104,10 +102,8 @@ def _changed_rows(run: PastRun, index: RowIndex, other: str) -> pl.LazyFrame:
     if past.manifest.benchmark != run.manifest.benchmark:
         got = f"{other}, a run of {past.manifest.benchmark}"
         raise _refusal("changed_since", "is of another benchmark", f"a run of {run.manifest.benchmark}", got)
-    before = open_rows(past).rows.select(*ROW, was="status", had="score")
-    same_score = pl.col("score").round(9).eq_missing(pl.col("had").round(9))  # further digits are rounding
-    rows = index.rows.join(before, on=ROW, how="left", maintain_order="left")
-    return rows.filter(~(pl.col("status").eq_missing(pl.col("was")) & same_score)).drop("was", "had")
+    same = [*ROW, "status", pl.col("score").round(9)]  # further digits are rounding
+    return index.rows.join(open_rows(past).rows, on=same, how="anti", nulls_equal=True, maintain_order="left")
 
 
 def _count_facets(counts: pl.DataFrame, conditions: Mapping[str, pl.Expr]) -> Iterator[FacetCount]:
@@ -118,26 +114,12 @@ def _count_facets(counts: pl.DataFrame, conditions: Mapping[str, pl.Expr]) -> It
         yield from (FacetCount(facet=facet, value=value, rows=rows) for value, rows in sums.iter_rows())
 
 
-def _later(rows: pl.LazyFrame, wanted: RowFilter) -> pl.LazyFrame:
-    """Return rows that come after the page before."""
-    if wanted.after is None:
-        return rows
-    if not (key := AFTER.fullmatch(wanted.after)):
-        raise _refusal("after", "is no key of a page", "`next` of the page before", wanted.after)
-    value, is_later = pl.col(ORDERED_BY[wanted.order]), pl.col("row") > int(key["row"])
-    if key["value"] is None:
+def _later(index: RowIndex, rows: pl.LazyFrame, wanted: RowFilter, after: str) -> pl.LazyFrame:
+    """Return rows that come after the last one of the page before."""
+    name = ORDERED_BY[wanted.order]
+    last = index.rows.slice(int(after), 1).select(name).collect()
+    value, edge, is_later = pl.col(name), last.to_series().first(), pl.col("row") > int(after)
+    if edge is None:
         return rows.filter(value.is_null(), is_later)
-    last = float(key["value"])
-    is_further = value < last if wanted.descending else value > last
-    return rows.filter(is_further | ((value == last) & is_later) | value.is_null())
-
-
-def _in_order(rows: pl.LazyFrame, wanted: RowFilter) -> pl.LazyFrame:
-    if wanted.order == "place" and not wanted.descending:
-        return rows  # as they are
-    return rows.sort(ORDERED_BY[wanted.order], "row", descending=[wanted.descending, False], nulls_last=True)
-
-
-def _key_of(row: Mapping[str, Any], wanted: RowFilter) -> str:
-    value = row[ORDERED_BY[wanted.order]]
-    return f"{'' if value is None else value}_{row['row']}"
+    is_further = value < edge if wanted.descending else value > edge
+    return rows.filter(is_further | ((value == edge) & is_later) | value.is_null())

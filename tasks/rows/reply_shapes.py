@@ -1,6 +1,5 @@
 """Say what kind of reply cannot be read, in words that replies of the same kind share; and the same of a server's message."""
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +15,9 @@ LOOKED_AT, BEGINNING, LONGEST_KEYS = 20_000, 120, 80
 
 FEW_WORDS, REPEATED = 5, 60
 """Words of a short answer, and characters of its question that a reply repeats if it has them in a row."""
+
+SENTENCES = ("a sentence", "several sentences")
+"""Of these the language is told: a few words may be the same in several."""
 
 _REFUSES = re.compile(
     r"\W*(?:(?:i'm|i am|we're)\W+(?:very\W+|so\W+)?sorry|sorry\b|as an? (?:ai|artificial|language model)"
@@ -34,7 +36,7 @@ def describe_unread(item: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
 
     `item`: row of `items`. `answer`: row of `answers`; its `text` is what the model under test says.
     """
-    text, ending = answer["text"], ", cut off at the limit" if answer["finish_reason"] == "length" else ""
+    text, ending = answer["text"], ", cut off at the token limit" if answer["finish_reason"] == "length" else ""
     if len(text) > 2 * LOOKED_AT:
         text = f"{text[:LOOKED_AT]}{text[-LOOKED_AT:]}"
     thought, said = split_reasoning(text)
@@ -45,12 +47,14 @@ def describe_unread(item: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
         return ("only a thought, no answer after it" if thought else "no word" if said else "empty") + ending
     if _REFUSES.match(said.replace("’", "'")):
         return f"a refusal in words{ending}"
-    if begun := _OBJECT.search(said):
+    if _OBJECT.search(said):
         keys = sorted({re.sub(r"\d+", "9", key) for key in read_object(text) or ()})
-        named = f"JSON with {shorten(', '.join(keys), LONGEST_KEYS)}" if keys else _fault_of(said[begun.start() :])
-        return f"{named}{ending}"
-    foreign = ", in another language than the item" if find_language(said[:BEGINNING]) not in {None, item["language"]} else ""
-    return f"{_size_of(said, item['question'])}, {_count_named(Question.from_row(item), said)}{foreign}{ending}"
+        fault = "is not closed" if said.count("{") > said.count("}") else "cannot be read"
+        return (f"JSON with {shorten(', '.join(keys), LONGEST_KEYS)}" if keys else f"JSON that {fault}") + ending
+    size, is_foreign = _size_of(said, item["question"]), find_language(said[:BEGINNING]) not in {None, item["language"]}
+    named = "" if size in {"a letter", "a number"} else f", {_count_named(Question.from_row(item), said)}"
+    language = ", in another language than the item" if is_foreign and size in SENTENCES else ""
+    return f"{size}{named}{language}{ending}"
 
 
 def _count_named(question: Question, said: str) -> str:
@@ -64,38 +68,23 @@ def _count_named(question: Question, said: str) -> str:
     return f"several {what}s named" if len(named) > 1 else f"{'one' if named else 'no'} {what} named"
 
 
-def _fault_of(begun: str) -> str:
-    """Return why what begins like an object of JSON is none."""
-    try:
-        json.JSONDecoder(strict=False).raw_decode(begun)
-    except json.JSONDecodeError as error:
-        is_open = error.pos >= len(begun.rstrip("`\n ")) or error.msg.startswith("Unterminated")
-        return "JSON that is not closed" if is_open else f"JSON that does not parse ({error.msg})"
-    except RecursionError:
-        return "JSON nested too deep"
-    return "JSON without a key"
-
-
 def _size_of(said: str, question: str) -> str:
     if question[:REPEATED] in said:
         return "repeats the question"
     words = _WORD.findall(said)
     if len(words) > FEW_WORDS:
-        return "several sentences" if _SENTENCE_END.search(said) else "a sentence"
+        return SENTENCES[bool(_SENTENCE_END.search(said))]
     is_one = "a letter" if "".join(words)[1:] == "" else "a word"
     return "a few words" if words[1:] else is_one if words else "a number"
 
 
-_FOLDED = (
-    (re.compile(r"https?://[^\s'\")]+"), "<address>"),
-    (re.compile(r"(?<![\w-])(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[\w-]{8,}(?![\w-])"), "<id>"),
-    (re.compile(r"(?<!\AHTTP )(?<![\w-])\d(?:[\d.,:-]*\d)?"), "<number>"),
+_FOLDED = re.compile(
+    r"(?P<address>https?://[^\s'\")]+)|(?P<id>(?<![\w-])(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[\w-]{8,}(?![\w-]))"
+    r"|(?P<number>(?<!\AHTTP )(?<![\w-])\d(?:[\d.,:-]*\d)?)"
 )
-"""What differs between messages that say the same, and what stands in its place."""
+"""What differs between messages that say the same."""
 
 
 def fold_message(message: str) -> str:
     """Return a server's message with one sign for each address, id and number in it, but for its HTTP status."""
-    for pattern, sign in _FOLDED:
-        message = pattern.sub(sign, message)
-    return message
+    return _FOLDED.sub(lambda match: f"<{match.lastgroup}>", message)

@@ -11,7 +11,7 @@ import polars as pl
 from schemas.item import option_letters
 from schemas.question_types import answered_by
 from schemas.table import Cell, Column, Table, columns
-from tasks.runs.option_orders import answers_by_position
+from tasks.rows.patterns import answers_by_position
 from tasks.runs.run_tables import ReportData, System
 from tasks.text.number_format import count, counted, number, percent, share_of
 

@@ -20,6 +20,7 @@ from tasks.lake.lake import Lake
 from tasks.lake.local_state import state_folder
 from tasks.lake.manifest import list_runs, read_manifest, read_manifests, write_manifest
 from tasks.lake.objects import ObjectStore
+from tasks.rows.index import FOLDER, RowIndex
 from tests.object_store import BUCKET, SECRET, keys, name_store, object_store
 from tests.tasks.lake.test_lake import (  # the tests among them are run here again, on the lake of this module
     CODE,
@@ -31,6 +32,7 @@ from tests.tasks.lake.test_lake import (  # the tests among them are run here ag
     test_newest_incomplete_partition_has_own_identity,  # noqa: F401
 )
 from tests.tasks.lake.test_manifest import bare_manifest
+from tests.tasks.run_rows.small_run import make_run
 
 ADDRESS = f"s3://{BUCKET}/nightly/lake"
 
@@ -212,3 +214,11 @@ def test_the_index_of_runs_is_kept_here(root: Folder, monkeypatch: pytest.Monkey
     write_manifest(root, bare_manifest("20260102-b", benchmark="thin"))
     assert [manifest.benchmark for manifest in read_manifests(root)] == ["thin", "tiny"]
     assert read == ["20260102-b"]
+
+
+def test_rows_of_a_run_in_a_store_are_indexed(root: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOODFLOW_STATE", str(tmp_path))
+    run = make_run(root)
+    for _ in range(2):  # made, and read from this machine
+        assert RowIndex(run).counts["rows"].sum() == 9
+    assert (state_folder(root) / FOLDER / "r").is_file()

@@ -1,10 +1,10 @@
 """A small run, written out by hand: two datasets, one of which can veto and one of which is judged; two models; repetitions."""
 
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 from schemas.blueprint import Gate, MetricSpec
+from schemas.folders import Folder
 from schemas.lineage import CodeVersion, DatasetNotice, PartitionRef
 from schemas.tables.layers import LAYERS
 from tasks.lake.lake import Lake
@@ -106,7 +106,7 @@ def keep(lake: Lake, run: str, layer: str, rows: tuple[Row, ...]) -> list[Partit
     ]
 
 
-def make_run(folder: Path, name: str = "r", scores: tuple[Row, ...] = SCORES, **fields: Any) -> PastRun:
+def make_run(folder: Folder, name: str = "r", scores: tuple[Row, ...] = SCORES, **fields: Any) -> PastRun:
     lake = Lake(folder, CodeVersion("1", None))
     layers = {"items": ITEMS, "answers": ANSWERS, "judgements": RATINGS, "item_scores": scores, "simulation_faults": FAULTS}
     refs = [ref for layer, rows in layers.items() for ref in keep(lake, name, layer, rows)]

@@ -1,15 +1,18 @@
 """What the index says of each row, and when it is made."""
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+from schemas.errors import LakeError
 from schemas.tables.scores import ItemScores
 from tasks.explain.rows import answered_items
 from tasks.rows import index
-from tasks.rows.index import FOLDER, TAKEN, open_rows
+from tasks.rows.index import FOLDER, TAKEN, RowIndex, open_rows
 from tasks.runs.evidence import read_evidence
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
@@ -52,6 +55,19 @@ def test_parts_are_averaged_before_metrics_are() -> None:
     ]
 
 
+def test_what_leans_is_neither_right_nor_wrong() -> None:
+    bias: dict[str, Any] = {"method": "bias", "metric": "bias_score_ambiguous"}
+    rows = [score("d-0", 1.0), score("d-0", 0.5, **bias), score("d-1", 0.0), score("d-1", 0.5, **bias), score("d-2", 1.0, **bias)]
+    tau = [score(f"d-{3 + n}", float(n - 1), method="tau", metric="kendall_tau") for n in range(3)]  # on -1 to 1
+    scored = TAKEN["item_scores"](frame(ItemScores, (*rows, *tau)).lazy()).collect().sort("item_id")
+    assert scored.select("status", "score").rows() == [
+        ("right", 100.0),
+        ("wrong", 0.0),
+        ("partial", None),
+        *(("wrong", 0.0), ("partial", 50.0), ("right", 100.0)),
+    ]
+
+
 def test_rows_agree_with_what_explain_says(run: PastRun) -> None:
     rows = {
         (row["item_id"], row["repetition"]): row
@@ -80,7 +96,7 @@ def test_a_damaged_index_is_made_again(run: PastRun, damage: str, monkeypatch: p
     file = Path(str(run.lake.root)) / FOLDER / run.name
     content = file.read_bytes()
     other = make_run(tmp_path, scores=SCORES[:1])
-    open_rows(other)
+    assert open_rows(other).counts.height == 1
     foreign = (tmp_path / FOLDER / "r").read_bytes()
     file.write_bytes(
         {"cut": content[:-9], "changed": content[:99] + b"?" + content[100:], "of another run": foreign, "gone": b""}[damage]
@@ -88,6 +104,30 @@ def test_a_damaged_index_is_made_again(run: PastRun, damage: str, monkeypatch: p
     index.KEPT.clear()
     assert open_rows(run).rows.collect().equals(expected)
     assert file.read_bytes() == content
+
+
+def test_a_new_description_keeps_the_index(run: PastRun) -> None:
+    described = replace(run, manifest=run.manifest.model_copy(update={"finished_at": "2030-01-01T00:00:00+00:00"}))
+    assert open_rows(described) is open_rows(run)
+
+
+def test_two_build_the_index_at_once(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    with ThreadPoolExecutor(4) as pool:
+        counts = [*pool.map(lambda _: RowIndex(run).counts["rows"].sum(), range(8))]
+    assert counts == [9] * 8
+    assert [file.name for file in (tmp_path / FOLDER).iterdir()] == ["r"]
+
+
+def test_of_large_partitions_the_missing_one_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "CHECKED", 0)
+    run = make_run(tmp_path)
+    assert open_rows(run).counts["rows"].sum() == 9
+    gone = run.lake.path(run.partitions("answers", dataset="e")[0])
+    gone.unlink()
+    with pytest.raises(LakeError, match="a partition of the lake is missing") as caught:
+        assert RowIndex(replace(run, manifest=run.manifest.model_copy(update={"run": "s"}))).counts.height
+    assert caught.value.where == str(gone)
 
 
 def test_an_index_that_cannot_be_written_is_kept(tmp_path: Path) -> None:

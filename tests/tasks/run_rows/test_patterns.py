@@ -84,6 +84,13 @@ def test_items_that_all_fail_doubt_their_gold(tmp_path: Path) -> None:
     assert (hard[0].dataset, hard[0].model, hard[0].setting, hard[0].repetition) == ("d", "m", "base", 0)
 
 
+def test_a_wrong_choice_is_named_as_the_item_has_it(tmp_path: Path) -> None:
+    # A as m was shown is the option B of the item, which n names by its text.
+    replies = {"m": [said("1", "A", option_order=[1, 2, 0])], "n": [said("1", "sadness")]}
+    (item,) = items_all_fail(asked_run(tmp_path, [choice("1")], replies))
+    assert (item.gold, item.wrong, item.wrong_systems, item.gold_in_doubt) == ("A", "B", 2, True)
+
+
 def test_one_system_alone_has_no_hard_items(tmp_path: Path) -> None:
     assert items_all_fail(asked_run(tmp_path, [choice("1")], {"m": [said("1", "B")]})) == ()
 

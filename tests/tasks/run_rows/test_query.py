@@ -7,11 +7,12 @@ import pytest
 
 from schemas.documents.rows import RowFilter, RowsPage
 from schemas.errors import LakeError, UsageError
-from tasks.rows import texts
+from tasks.rows import index
 from tasks.rows.index import open_rows
 from tasks.rows.query import find_rows, read_filter
 from tasks.runs.past_run import PastRun
 from tests.rows import each_row
+from tests.tasks.run_rows.asked_runs import asked_run, choice, said
 from tests.tasks.run_rows.small_run import ODD, SCORES, make_run, notice, score
 
 RowName = tuple[str, str, int]
@@ -130,8 +131,6 @@ def test_rows_that_changed_are_found(run: PastRun) -> None:
         ({"model": "mm"}, "there is no model mm"),
         ({"setting": "rag"}, "there is no setting rag"),
         ({"group": "subset"}, "group names no value"),
-        ({"after": "1; DROP TABLE"}, "after is no key of a page"),
-        ({"after": "nan_1", "order": "score"}, "after is no key of a page"),
         ({"changed_since": "never"}, "never"),
         ({"changed_since": "../runs/r"}, "../runs/r"),
     ],
@@ -149,6 +148,7 @@ def test_names_that_are_none_of_the_run_are_refused(run: PastRun, wanted: dict[s
         ([("shortest", "-1")], "shortest cannot be read"),
         ([("status", "good")], "status cannot be read"),
         ([("colour", "red")], "colour cannot be read"),
+        *(([("after", key)], "after cannot be read") for key in ("1; DROP TABLE", "nan", "-1", "1\n", "٣", "9" * 10)),
         ([("text", "\ud800")], "text cannot be read"),
     ],
 )
@@ -162,6 +162,55 @@ def test_empty_fields_of_a_form_narrow_nothing() -> None:
     assert read_filter(params) == RowFilter(gate=True, longest=9, text="a  b\0")
 
 
+def test_a_page_after_no_row_is_empty(run: PastRun) -> None:
+    for order in ("place", "score", "length", "rating"):
+        assert names(find(run, order=order, after="999999999")) == []
+
+
+LONG = "lake " * 200_000 + "needle"
+REPLIES = ("Die STRASSE", "die Straße", "İSTANBUL", "istanbul", "100 % \\d_* (a|b]", "我很难过", LONG)
+
+
+@each_row(
+    ("text", "expected"),
+    [
+        ("straße", "12"),
+        ("STRASSE", "12"),
+        ("STRAẞE", "12"),
+        ("İstanbul", "34"),
+        ("ISTANBUL", "34"),
+        ("100 %", "5"),
+        ("\\D_*", "5"),
+        ("(A|B]", "5"),
+        ("d.*", ""),
+        ("难", "6"),
+        ("LAKE needle", "7"),
+        ("anger", "1234567"),  # an option of all
+    ],
+)
+def test_texts_are_found_in_any_case(asked: PastRun, text: str, expected: str) -> None:
+    page = find(asked, text=text, dataset="d")
+    assert [row.item_id for row in page.rows] == [*expected]
+
+
+def test_an_id_of_two_datasets_is_two_rows(asked: PastRun) -> None:
+    rows = find(asked, text="die STRASSE").rows
+    assert [(row.dataset, row.item_id, row.question, row.reply) for row in rows] == [
+        ("d", "1", "What does Mia feel?", "Die STRASSE"),
+        ("d", "2", "What does Mia feel?", "die Straße"),
+        ("s", "1", "Which way?", "Die Straße"),
+    ]
+    assert len(find(asked, dataset="d").rows[6].reply or "") <= 160
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> PastRun:
+    rows = [choice(str(n)) for n, _ in enumerate(REPLIES, 1)]
+    replies = [said(str(n), text) for n, text in enumerate(REPLIES, 1)]
+    rows.append(choice("1", "s", question="Which way?"))
+    return asked_run(tmp_path_factory.mktemp("asked"), rows, {"m": [*replies, said("1", "Die Straße", "s")]})
+
+
 def test_long_texts_are_shortened(run: PastRun) -> None:
     row = find(run, dataset="e").rows[0]
     assert (row.reply, row.reply_characters, row.gold) == ("Oh. " * 39 + "Oh.…", 12_000, "be kind")
@@ -170,22 +219,16 @@ def test_long_texts_are_shortened(run: PastRun) -> None:
 def test_texts_that_may_not_be_passed_on_are_withheld(tmp_path: Path) -> None:
     run = make_run(tmp_path, redacted=True, datasets=(notice(redistributable=False),))
     row = find(run, model="n").rows[0]
-    assert (row.withheld, row.question, row.reply) == ("CC BY-NC 4.0", *["text withheld: licence CC BY-NC 4.0"] * 2)
+    assert (row.question, row.reply) == ("text withheld: licence CC BY-NC 4.0",) * 2
     assert (row.read_as, row.gold) == ("option text 1, withheld",) * 2
     assert {name[0] for name in names(find(run, text="h"))} == {"e-0", "e-1", "e-2"}
 
 
-def test_large_partitions_show_the_same_texts(run: PastRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = find(run)
-    monkeypatch.setattr(texts, "CHECKED", 0)
-    assert find(run) == expected
-
-
 @each_row("checked", [0, 2_000])
 def test_a_partition_that_is_gone_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checked: int) -> None:
-    monkeypatch.setattr(texts, "CHECKED", checked)
+    monkeypatch.setattr(index, "CHECKED", checked)
     run = make_run(tmp_path / str(checked))
-    open_rows(run)
+    assert open_rows(run).counts.height
     gone = run.lake.path(run.partitions("answers", dataset="e")[0])
     gone.unlink()
     assert names(find(run, dataset="d"))

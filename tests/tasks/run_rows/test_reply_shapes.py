@@ -21,24 +21,25 @@ def shape(text: str, item: dict[str, Any] | None = None, **fields: Any) -> str:
     ("text", "fields", "expected"),
     [
         (" \n", {}, "empty"),
-        ("", CUT, "empty, cut off at the limit"),
+        ("", CUT, "empty, cut off at the token limit"),
         ("***", {}, "no word"),
-        ("<think>She cries, so", CUT, "only a thought, no answer after it, cut off at the limit"),
+        ("<think>She cries, so", CUT, "only a thought, no answer after it, cut off at the token limit"),
         ("<think>She cries.</think>", {}, "only a thought, no answer after it"),
         ("I would rather not.", {"remark": "refusal"}, "a refusal, marked as one by the server"),
         ("I’m sorry, but I can't choose between A and B.", {}, "a refusal in words"),
         ("作为一个AI，我没有感受。", {}, "a refusal in words"),
-        ("E", {}, "a letter, one letter named"),
-        ("7", {}, "a number, no letter named"),
+        ("E", {}, "a letter"),
+        ("7", {}, "a number"),
         ("gloomy", {}, "a word, no letter named"),
         ("A or C", {}, "a few words, several letters named"),
         ("There is much that could be said about her", {}, "a sentence, no letter named"),
         ("She may feel many things. Nobody can tell.", {}, "several sentences, no letter named"),
         ("What does Mia feel? That is the question here.", {}, "repeats the question, no letter named"),
         (CHINESE, {}, "a sentence, no letter named, in another language than the item"),
+        ("答案 is B? 不。", {}, "a few words, one letter named"),
         ('{"choice": null, "reason 12": "x"}', {}, "JSON with choice, reason 9"),
-        ('```json\n{"choice": "', CUT, "JSON that is not closed, cut off at the limit"),
-        ('{"choice" "B"}', {}, "JSON that does not parse (Expecting ':' delimiter)"),
+        ('```json\n{"choice": "', CUT, "JSON that is not closed, cut off at the token limit"),
+        ('{"choice" "B"}', {}, "JSON that cannot be read"),
     ],
 )
 def test_a_shape_says_what_is_noticed_first(text: str, fields: dict[str, Any], expected: str) -> None:
@@ -51,7 +52,7 @@ def test_a_label_is_named_by_its_text() -> None:
 
 
 def test_an_object_nested_too_deep_ends_nothing() -> None:
-    assert shape('{"a":' * 100_000) == "JSON nested too deep"
+    assert shape('{"a":' * 100_000) == "JSON that is not closed"
 
 
 def test_prose_in_place_of_a_number() -> None:

@@ -16,7 +16,7 @@ from tasks.reporting.content.position_bias import (
     find_stability,
     position_rows,
 )
-from tasks.runs.option_orders import answers_by_position
+from tasks.rows.patterns import answers_by_position
 from tests.tasks.replies import answers_of_replies
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_items import make_table
