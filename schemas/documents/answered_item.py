@@ -14,11 +14,6 @@ from schemas.tables.responses import Responses, SimulationFaults
 from schemas.vocabulary import ItemStatus
 
 
-def is_empty(rows: tuple[object, ...]) -> bool:
-    """Return whether there is none, so that nothing is said of it."""
-    return not rows
-
-
 @dataclass(frozen=True)
 class ShownOption:
     """An option as shown to the model."""
@@ -185,7 +180,9 @@ class AskedOnce(Frozen):
     scores: tuple[AnswerScore, ...]
     answers: tuple[PartAnswer, ...]
     faults: tuple[DialogueFault, ...] = Field(
-        default=(), exclude_if=is_empty, description="of whoever was played in the dialogue, as far as they count; absent = none"
+        default=(),
+        exclude_if=lambda faults: not faults,
+        description="of whoever was played in the dialogue, as far as they count; absent = none",
     )
 
 
@@ -233,7 +230,9 @@ class ItemExplanation(Document):
     redacted: bool = Field(description="texts that must not be passed on are left out")
     item: SourcedItem
     context: ContextRow | None = Field(description="of a long item")
-    gold: tuple[GoldRow, ...] = Field(default=(), exclude_if=is_empty, description="absent = the item has it, or it is withheld")
+    gold: tuple[GoldRow, ...] = Field(
+        default=(), exclude_if=lambda rows: not rows, description="absent = the item has it, or it is withheld"
+    )
     withheld: str | None = Field(description="licence for which texts are left out of a redacted run")
     asked: tuple[AskedOnce, ...]
     stored: tuple[LakeFile, ...]

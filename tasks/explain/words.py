@@ -13,7 +13,6 @@ PART_COLUMNS = (
     *(Column("", "name"), Column("Share", "share"), *columns("number", "Score", "Adds")),
     *(*columns("count", "Datasets", "Items"), Column("Deeper by", "name")),
 )
-SHARES = "Share: of the score above it. Adds: share x score; these add up to the score above."
 
 
 def part_rows(model: SystemExplanation) -> Iterator[tuple[ScorePart, tuple[Value, ...]]]:
@@ -21,7 +20,7 @@ def part_rows(model: SystemExplanation) -> Iterator[tuple[ScorePart, tuple[Value
     part = model.part
     yield from ((each, _cells(each, depth)) for depth, each in _flat(part))
     what = name_score(model.total.verdict) if isinstance(model, TotalExplanation) else f"{part.kind.replace('_', '-')} {part.id}"
-    yield part, (f"= {what}", "", part.score, "", _datasets(part), _items(part), "")
+    yield part, (f"= {what}", "", part.score, "", _datasets(part), _so_many(part.n_scored, part.n_total), "")
     if isinstance(model, TotalExplanation) and model.gate:
         name, _, score, _, *rest = _cells(model.gate)
         yield model.gate, (f"{name} (gate, not in the mean)", "", score, "", *rest)
@@ -37,15 +36,11 @@ def _cells(part: ScorePart, depth: int = 0) -> tuple[Value, ...]:
     share = None if part.share is None else f"{100 * part.share:.1f} %"
     name = f"{'  ' * depth}{part.id if part.kind == 'metric' else part.title}"
     deeper = f"{OPTIONS[part.kind]} {part.id}" if part.kind in OPTIONS else ""
-    return (name, share, part.score, part.contributes, _datasets(part), _items(part), deeper)
+    return (name, share, part.score, part.contributes, _datasets(part), _so_many(part.n_scored, part.n_total), deeper)
 
 
 def _datasets(part: ScorePart) -> str:
     return "" if part.kind in ("metric", "dataset") else _so_many(part.datasets_scored, part.datasets_total)
-
-
-def _items(part: ScorePart) -> str:
-    return _so_many(part.n_scored, part.n_total)
 
 
 def _so_many(n: int, of: int) -> str:
@@ -54,7 +49,7 @@ def _so_many(n: int, of: int) -> str:
 
 def score_lines(model: SystemExplanation) -> Iterator[str]:
     """Yield the raw score of every metric below it, how far papers compare, and what instruments failed at."""
-    yield SHARES
+    yield "Share: of the score above it. Adds: share x score; these add up to the score above."
     for _, each in _flat(model.part):
         if each.measured:
             yield f"{each.measured.dataset}, {each.id}: {_formula(each.measured, each.score)}"
@@ -77,7 +72,7 @@ def verdict_lines(model: TotalExplanation) -> Iterator[str]:
     """Yield what the verdict on a total rests on, below its headline."""
     total = model.total
     if gate := model.gate:
-        yield f"Veto by {gate.title}: {describe_gate(dict(total))}, the threshold is {gate.threshold:g}"
+        yield f"{gate.title} vetoes below {gate.threshold:g}: {describe_gate(dict(total))}"
     scored = f"{total.datasets_scored} of {total.datasets_total} datasets, {total.n_scored} of {total.n_total} items"
     yield f"Total {say_total(total)}, {total.verdict}, rank {count(total.rank)}: {scored} have a score"
 

@@ -176,7 +176,7 @@ def _explain_segment(answer: ScoredItem) -> str:
 def _explain_share(answer: ScoredItem) -> str:
     share = number(answer.score["value"], 2)
     if METRICS[answer.score["metric"]].rating is not None:
-        return f"The ratings of the reply earn {share} of 1 by {answer.score['metric']}."
+        return f"The ratings of the reply come to {share} of 1; 1 is the highest in every dimension."
     most = number(METRICS[answer.score["metric"]].bounds[1], 0)
     return f"{answer.score['metric']} against the best reference: {share} of {most}."
 

@@ -10,7 +10,7 @@ from schemas.benchmark import Rows
 from schemas.chart import Chart
 from schemas.documents.run import RunDocument
 from schemas.errors import UsageError
-from schemas.table import Table
+from schemas.table import Cell, Table
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, Row
 from tasks.solvers.infer_job import InferJob
@@ -36,7 +36,7 @@ class RunSection:
 
 @dataclass(frozen=True)
 class Block:
-    """A part of a section: a title, words, warnings, figures and tables; one that folds hides them."""
+    """A part of a section: a title, words, warnings, figures, tables and links; one that folds hides them."""
 
     title: str = ""
     words: str = ""
@@ -44,6 +44,7 @@ class Block:
     charts: tuple[Chart, ...] = ()
     folds: bool = False
     warnings: tuple[str, ...] = ()
+    links: tuple[Cell, ...] = ()
 
 
 Section = tuple[str, str, Iterable[Block]]

@@ -93,6 +93,7 @@ def test_hostile_replies_are_text(opened: Opened, address: str) -> None:
 
 def test_a_filter_is_sent_by_a_form(opened: Opened, address: str) -> None:
     opened.page.goto(f"{address}/view/r/rows")
+    opened.page.get_by_text("Filter", exact=True).click()
     opened.page.get_by_label("Status").select_option("unread")
     opened.page.get_by_role("button", name="Show rows").click()
     assert opened.page.locator("h2").all_inner_texts() == ["Filter", "1 row of 10"]

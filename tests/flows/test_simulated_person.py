@@ -25,6 +25,7 @@ LEVELS = {"aaa": (3, 3, 1), "bbb": (1, 2, 1), "ccc": (1, 1, 1)}
 """What each model is worth on each of the three days."""
 
 DAYS = ("train", "sister", "toast")
+KINDS = "admits machine 3, cheers up early 3"
 CRITERIA = {"coherence": 2, "fluency": 1, "theme": 2, "completeness": 2, "emotion": 0, "humanoid": 2}
 
 
@@ -143,8 +144,7 @@ def assert_found_in_the_pages(run: str) -> None:
     tainted = RowFilter(tainted=True)
     href = served(rows_address(run, tainted))
     page = render(Address("run", run), past, site)
-    assert f'<a href="{href}">Dialogues in which the simulated person fell out of its part</a>' in page
-    assert "<small>admits machine 3, cheers up early 3</small>" in page
+    assert f'<a href="{href}">Dialogues in which the simulated person fell out of its part: {KINDS}</a>' in page
     assert f'<a href="{href}">6</a>' in page
     assert f'<a href="{href.replace("?", "?model=aaa&amp;setting=interview&amp;")}">2</a>' in page
     rows = find_rows(past, open_rows(past), tainted).rows

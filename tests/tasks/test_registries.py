@@ -59,7 +59,7 @@ class Example:
 HALF = (1.0, 0.0, 0.5)
 # Rated 5 and 2 on 1 to 5: (5 - 1) / 4 and (2 - 1) / 4; 5 / 5 and 2 / 5.
 RATED: Mapping[Metric, tuple[float, float, float]] = {"judged_rating": (1.0, 0.25, 0.625), "mean_rating": (1.0, 0.4, 0.7)}
-WHY_RATED = "The ratings of the reply earn 0.40 of 1 by mean_rating."
+WHY_RATED = "The ratings of the reply come to 0.40 of 1; 1 is the highest in every dimension."
 
 EXAMPLES: Mapping[QuestionType, Example] = {
     "single_choice": Example(

@@ -6,12 +6,12 @@ from tasks.reporting.view.addresses import Address, PageKind
 from tasks.reporting.view.finding_pages import render_compare, render_failed, render_flips, render_hard, render_unread
 from tasks.reporting.view.row_pages import read_row, render_row, render_rows
 from tasks.reporting.view.score_pages import render_map, render_run, render_score
-from tasks.reporting.view.site import Params, Site
+from tasks.reporting.view.site import Page, Site
 from tasks.runs.past_run import PastRun
 
 __all__ = ["read_row", "render"]
 
-PAGES: Mapping[PageKind, Callable[[PastRun, Params, Site], str]] = {
+PAGES: Mapping[PageKind, Callable[[Page], str]] = {
     "run": render_run,
     "score": render_score,
     "rows": render_rows,
@@ -32,4 +32,4 @@ def render(address: Address, run: PastRun, site: Site) -> str:
         UsageError: if the address names what this run does not have.
         LakeError: if a partition is gone or changed.
     """
-    return PAGES[address.kind](run, dict(address.params), site)
+    return PAGES[address.kind](Page(run, dict(address.params), site))

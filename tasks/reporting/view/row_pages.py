@@ -1,7 +1,7 @@
 """The pages `rows` and `row`: what was asked and answered, as a list that can be narrowed, and one of them whole."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any, get_args
@@ -9,13 +9,13 @@ from typing import Any, get_args
 from schemas.documents.answered_item import AskedOnce, ItemExplanation
 from schemas.documents.rows import RowEntry, RowFilter, RowId, RowOrder, RowsPage
 from schemas.errors import unknown_name
-from schemas.table import Cell, Column, Table, Value, columns
+from schemas.table import Cell, Column, Part, Table, Value, columns
 from tasks.explain.rows import explain_item, find_dataset_of
 from tasks.explain.totals import BlueprintPath, Selection, choose_systems, find_place
 from tasks.reporting.content.evidence import DialogueLine, dialogue_lines, make_excerpt, make_needle_excerpt
-from tasks.reporting.view.addresses import row_address, rows_address
-from tasks.reporting.view.score_pages import place_crumbs, run_crumbs
-from tasks.reporting.view.site import MOST_TEXT, SHOWN_TEXT, Params, Site, link, render_page
+from tasks.reporting.view.addresses import row_address
+from tasks.reporting.view.score_pages import place_crumbs
+from tasks.reporting.view.site import Page
 from tasks.rows.index import open_rows
 from tasks.rows.query import find_rows, read_filter
 from tasks.runs.past_run import PastRun, reopen
@@ -24,57 +24,57 @@ from tasks.solvers.registry import setting_title
 from tasks.text.number_format import count
 from tasks.text.replies import read_object
 
+MOST_TEXT, SHOWN_TEXT = 20_000, 1_500
+"""Characters of a text that a page holds; its width before it is folded."""
+
 MOST_COMPARED = 4_000_000
 """Characters of a chunk times those of a needle, up to which a part of the needle is looked for in the chunk."""
 
 
-def render_rows(run: PastRun, params: Params, site: Site) -> str:
+def render_rows(page: Page) -> str:
     """Return the page of the rows that a filter asks for."""
-    wanted = read_filter(params.items())
-    page = find_rows(run, open_rows(run), wanted)
-    crumbs = run_crumbs(run, site)
+    run, wanted = page.run, read_filter(page.params.items())
+    found = find_rows(run, open_rows(run), wanted)
+    crumbs = page.crumbs
     if wanted.model and wanted.setting:
         named = [(name, value) for name in ("dataset", "task", "ability") if (value := getattr(wanted, name))]
         place = find_place(run.blueprint, replace(Selection(), **dict(named[:1])))
-        crumbs = place_crumbs(run, site, System(wanted.model, wanted.setting), place)
-    first, following = (wanted.model_copy(update={"after": key}) for key in (None, page.next))
-    return render_page(
+        crumbs = place_crumbs(page, System(wanted.model, wanted.setting), place)
+    ways = (("First page", wanted.after, None), ("Next page", found.next, found.next))
+    return page.render(
+        "Rows",
         "rows",
-        run,
-        site,
-        crumbs=(*crumbs, Cell("Rows", "" if page.matches is None else count(page.matches))),
-        title="Rows",
-        page=page,
+        crumbs=(*crumbs, Cell("Rows", "" if found.matches is None else count(found.matches))),
+        found=found,
         wanted=wanted.model_dump(),
-        action=site.links(rows_address(run.name, RowFilter())),
-        table=_rows_table(run, site, page.rows),
-        choices=_choices(run, page),
-        chips=[*_chips(run, site, wanted)],
-        first_page=site.links(rows_address(run.name, first)) if wanted.after else None,
-        next_page=site.links(rows_address(run.name, following)) if page.next else None,
+        action=page.link_rows("", RowFilter()).href,
+        table=_rows_table(page, found.rows),
+        choices=_choices(run, found),
+        chips=[*_chips(page, wanted)],
+        ways=[page.link_rows(words, wanted.model_copy(update={"after": key})) for words, is_there, key in ways if is_there],
     )
 
 
-def _rows_table(run: PastRun, site: Site, rows: Sequence[RowEntry]) -> Table:
-    heads = (Column("Item", "name"), Column("Status", "verdict"), *columns("score", "Score", "Rating", digits=1))
-    cells = [
-        (
-            link(row.item_id, site, row_address(run.name, row), _words(run, "dataset", row.dataset)),
-            *(row.status, row.score, row.rating, row.faults),
-            *(text and Cell(text, language=row.language) for text in (row.question, row.reply, row.read_as, row.gold)),
-            *(row.model, setting_title(row.setting)),
-        )
-        for row in rows
-    ]
-    texts = (Column("Faults", "count"), *columns("text", "Question", "Reply", "Read as", "Right"))
-    table = Table((*heads, *texts, *columns("name", "Model", "Setting")), cells, "Rows")
-    return table.without_empty("Rating", "Faults", "Read as", "Right")
+def _rows_table(page: Page, rows: Sequence[RowEntry]) -> Table:
+    """Return the rows; what a reply was read as is said where it says more, and judges read a reply as it is."""
+    heads = (*columns("name", "Item", "Model", "Setting"), Column("Status", "verdict"))
+    cells = []
+    for row in rows:
+        is_same = row.read_as in (None, row.reply) or row.rating is not None
+        reply = row.reply and Cell(row.reply, "" if is_same else f"read as {row.read_as}", language=row.language)
+        question, gold = (text and Cell(text, language=row.language) for text in (row.question, row.gold))
+        item = page.link_row(row.item_id, row, _words(page.run, "dataset", row.dataset))
+        about = (item, row.model, setting_title(row.setting), row.status)
+        cells.append((*about, row.score, row.rating, row.faults, question, reply, gold))
+    texts = (Column("Faults", "count"), *columns("text", "Question", "Reply", "Right"))
+    table = Table((*heads, *columns("score", "Score", "Rating", digits=1), *texts), cells, "Rows")
+    return table.without_empty("Rating", "Faults", "Right")
 
 
-def _choices(run: PastRun, page: RowsPage) -> dict[str, list[tuple[str, str]]]:
+def _choices(run: PastRun, found: RowsPage) -> dict[str, list[tuple[str, str]]]:
     """Return what each field of the form offers, with how many rows that gives where they are counted."""
     choices: dict[str, list[tuple[str, str]]] = {}
-    for each in page.counts:
+    for each in found.counts:
         choices.setdefault(each.facet, []).append((each.value, f"{_words(run, each.facet, each.value)} ({count(each.rows)})"))
     choices["ability"] = [
         (node.id, f"{'· ' * (tier - 1)}{node.title}") for tier, node in run.blueprint.nodes() if node.dataset_ids
@@ -89,15 +89,15 @@ def _words(run: PastRun, field: str, value: str) -> str:
     return setting_title(value) if field == "setting" else value
 
 
-def _chips(run: PastRun, site: Site, wanted: RowFilter) -> Iterator[Cell]:
+def _chips(page: Page, wanted: RowFilter) -> Iterator[Cell]:
     """Yield each part of the filter with the page without it."""
     for name, value in wanted.model_dump(exclude_defaults=True, exclude={"after", "order", "descending"}).items():
         without = wanted.model_copy(update={name: RowFilter.model_fields[name].default, "after": None})
-        words = "" if value is True else f": {_words(run, name, str(value))}"
-        yield link(f"{name.replace('_', ' ')}{words}", site, rows_address(run.name, without))
+        words = "" if value is True else f": {_words(page.run, name, str(value))}"
+        yield page.link_rows(f"{name.replace('_', ' ')}{words}", without)
 
 
-def read_row(run: PastRun, params: Params) -> ItemExplanation:
+def read_row(run: PastRun, params: Mapping[str, str]) -> ItemExplanation:
     """Return the document behind a page `row`, of the one time that it names; UsageError: the run has no such row."""
     row = _row_id(params)
     (system,) = choose_systems(run, Selection(model=row.model, setting=row.setting))
@@ -109,51 +109,42 @@ def read_row(run: PastRun, params: Params) -> ItemExplanation:
     return document.model_copy(update={"asked": (asked[str(row.repetition)],)})
 
 
-def _row_id(params: Params) -> RowId:
+def _row_id(params: Mapping[str, str]) -> RowId:
     return RowId.model_validate({name: text for name, text in params.items() if name in RowId.model_fields})
-
-
-def _status(run: PastRun, row: RowId) -> str:
-    index = open_rows(run)
-    own = index.rows.filter(**row.model_dump()).select("status").collect()
-    return str(own.item())
 
 
 BESIDE = {"model": "beside", "setting": "beside_setting", "run": "beside_run"}
 """Parameters of the page of a row that name another model, setting or run, which the same item is shown of beside it."""
 
 
-def render_row(run: PastRun, params: Params, site: Site) -> str:
+def render_row(page: Page) -> str:
     """Return the page of a row, beside it the same item of another model, setting or run where one is named."""
+    run, params = page.run, dict(page.params)
     document, row = read_row(run, params), _row_id(params)
     shown, beside = [(run, document)], {name: params[field] for name, field in BESIDE.items() if params.get(field)}
     if beside:
         other = reopen(run.lake.root, beside["run"]) if "run" in beside else run
-        shown.append((other, read_row(other, {**params, **beside})))
+        shown.append((other, read_row(other, params | beside)))
     item: Any = document.item
     system, context = System(row.model, row.setting), document.context
     listed = RowFilter(dataset=row.dataset, model=row.model, setting=row.setting)
-    crumbs = place_crumbs(run, site, system, BlueprintPath(dataset=row.dataset))
-    return render_page(
+    crumbs = place_crumbs(page, system, BlueprintPath(dataset=row.dataset))
+    return page.render(
+        row.item_id,
         "row",
-        run,
-        site,
-        crumbs=(*crumbs, link("Rows", site, rows_address(run.name, listed)), Cell(row.item_id)),
-        title=row.item_id,
+        crumbs=(*crumbs, page.link_rows("Rows", listed), Cell(row.item_id)),
+        commands=[run.command("explain", "--dataset", row.dataset, "--item", row.item_id, *run.options(system))],
         document=document,
         row=row,
         shown=shown,
         needle=make_needle_excerpt(item.context, context.model_dump()) if context and item.context else None,
-        others={
-            name: dict.fromkeys(each) for name, each in zip(("model", "setting"), zip(*run.systems, strict=True), strict=True)
-        },
-        params=dict.fromkeys(BESIDE.values(), "") | dict(params),
-        status=_status(run, row),
-        as_json=site.links(row_address(run.name, row, format="json")) if site.answers_forms else None,
-        command=run.command("explain", "--dataset", row.dataset, "--item", row.item_id, *run.options(system)),
+        others={name: dict.fromkeys(getattr(each, name) for each in run.systems) for name in System._fields},
+        params=dict.fromkeys(BESIDE.values(), "") | params,
+        status=open_rows(run).rows.filter(**row.model_dump()).select("status").collect().item(),
+        as_json=page.site.links(row_address(run.name, row, format="json")) if page.site.answers_forms else None,
         beside_fields=BESIDE,
         excerpt_of=lambda text: make_excerpt(text, MOST_TEXT, SHOWN_TEXT),
-        **{function.__name__: function for function in (dialogue_of, mark_needle, read_turns, split_at_quotes)},
+        **{function.__name__: function for function in (dialogue_of, mark_needle, rating_table, read_turns, split_at_quotes)},
     )
 
 
@@ -161,6 +152,19 @@ def dialogue_of(asked: AskedOnce) -> Iterator[DialogueLine]:
     """Yield the lines of a dialogue with the faults at each."""
     turns, faults = ([each.model_dump() for each in rows] for rows in (asked.turns or (), asked.faults))
     return dialogue_lines(turns, faults, MOST_TEXT, SHOWN_TEXT)
+
+
+def rating_table(asked: AskedOnce) -> Table:
+    """Return the ratings, each of the highest of its scale; how one was read is said where it is no plain number."""
+    is_repeated = any(rating.judge_repetition for rating in asked.ratings)
+    rows = []
+    for rating in asked.ratings:
+        given = None if rating.rating is None else Part(rating.rating, rating.highest)
+        read = "" if rating.parse_status == "parsed" else rating.parse_status
+        about = (rating.part, rating.dimension.replace("_", " "), rating.judge)
+        rows.append((*about, rating.judge_repetition + 1 if is_repeated else None, given, read))
+    heads = (*columns("name", "Part", "Dimension", "Judge"), Column("Time", "count"), Column("Rating", "part"), Column("Read"))
+    return Table(heads, rows, "Ratings").without_empty("Part", "Time", "Read")
 
 
 def split_at_quotes(text: str, quotes: Sequence[str]) -> list[str]:
@@ -183,34 +187,26 @@ def read_turns(document: ItemExplanation, asked: AskedOnce) -> Iterator[tuple[An
     Each has a title, its first call, what people noted (gold with a `number` is of that turn) and what the model answered.
     """
     calls: Any = asked.calls
-    parts: dict[str, list[tuple[str, str | None]]] = {}
+    noted: dict[str, list[tuple[Value, Value]]] = {}
+    for row in document.gold:
+        turn = f"turn {row.columns['number']}" if "number" in row.columns else ""
+        stated = {name: value for name, value in row.columns.items() if name != "number" and value not in (None, "", [], {})}
+        noted.setdefault(turn, []).extend(_fields(stated))
+    inferred: dict[str, list[tuple[Value, Value]]] = {}
     for answer in asked.answers:
         turn, what = answer.part.rsplit(" ", 1) if answer.part.startswith("turn ") else ("", answer.part)
-        parts.setdefault(turn, []).append((what, answer.reply))
-    for turn in sorted(parts, key=lambda turn: (not turn, len(turn), turn)):
-        rows = (
-            row.columns for row in document.gold if (f"turn {row.columns['number']}" if "number" in row.columns else "") == turn
-        )
-        noted = [_field(name, value) for row in rows for name, value in row.items() if name != "number"]
-        inferred = [pair for part in parts[turn] for pair in _fields(*part)]
+        fields = read_object(answer.reply)
+        inferred.setdefault(turn, []).extend(_fields(fields, what) if fields else _fields({what: answer.reply}))
+    for turn in sorted(inferred, key=lambda turn: (not turn, len(turn), turn)):
         call = next((call for call in calls if turn and str(call.step).startswith(f"{turn} ")), None)
-        noted_and_inferred = (
-            Table((Column(head, "name"), Column("Value")), rows, f"{turn or 'whole'}: {head}")
-            for head, rows in (("Noted by people", [pair for pair in noted if pair[1]]), ("Inferred by the model", inferred))
-        )
-        yield turn.capitalize() or "As a whole", call, *noted_and_inferred
+        sides = (("Noted by people", noted.get(turn, [])), ("Inferred by the model", inferred[turn]))
+        tables = (Table((Column(head, "name"), Column("Value")), rows, f"{turn or 'whole'}: {head}") for head, rows in sides)
+        yield turn.capitalize() or "As a whole", call, *tables
 
 
-def _fields(part: str, reply: str | None) -> Iterator[tuple[Value, Value]]:
-    """Yield the fields of a reply that is JSON; any other as it is."""
-    fields = read_object(reply)
-    yield from (_field(name, value, part) for name, value in (fields or {}).items())
-    if not fields:
-        yield part, reply and make_excerpt(reply, 0).short
-
-
-def _field(name: str, value: object, part: str = "") -> tuple[Value, Value]:
-    return Cell(name.replace("_", " "), part), make_excerpt(_plain(value), 0, SHOWN_TEXT).short
+def _fields(fields: Mapping[str, Any], part: str = "") -> Iterator[tuple[Value, Value]]:
+    for name, value in fields.items():
+        yield Cell(name.replace("_", " "), part), make_excerpt(_plain(value), 0, SHOWN_TEXT).short
 
 
 def _plain(value: Any, depth: int = 5) -> str:

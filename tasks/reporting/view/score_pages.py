@@ -1,6 +1,6 @@
 """The pages `run`, `score` and `map`: from the models of a run down to the rows behind the score of a dataset."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -13,10 +13,9 @@ from tasks.explain.rows import explain_rows
 from tasks.explain.totals import OPTIONS, BlueprintPath, Selection, choose_systems, explain_score, find_place, places_above
 from tasks.explain.words import PART_COLUMNS, metric_lines, part_rows, score_lines, verdict_lines
 from tasks.reporting.content.score_tree import interval_of
-from tasks.reporting.content.tables import ScoreInterval
 from tasks.reporting.content.verdicts import TOTAL_COLUMNS, interval_cell, total_cell
-from tasks.reporting.view.addresses import Address, PageKind, rows_address, score_address
-from tasks.reporting.view.site import Params, Site, link, records_table, render_sections
+from tasks.reporting.view.addresses import Address, PageKind
+from tasks.reporting.view.site import Page, records_table
 from tasks.rows.index import open_rows
 from tasks.rows.query import find_rows
 from tasks.runs.failures import count_dialogues_by
@@ -41,96 +40,90 @@ WAYS: Mapping[PageKind, str] = {
 TAINTED = "Dialogues in which the simulated person fell out of its part"
 
 
-def render_run(run: PastRun, _: Params, site: Site) -> str:
+def render_run(page: Page) -> str:
     """Return the page of a run: what came out for each model, and the ways to its rows."""
-    rows: list[tuple[Value, ...]] = []
-    filters = {"All models": RowFilter()}
+    run, rows, filters = page.run, [], {"All models": RowFilter()}
     for total in map(total_of, ordered(judge_run(run))):
         system = System(total.model, total.setting)
-        name = link(total.model, site, score_address(run.name, *system), total.headline)
+        name = page.link_score(total.model, system, total.headline)
         rows.append((name, setting_title(total.setting), total_cell(total), interval_cell(total), total.verdict))
         filters[system.label] = RowFilter(**system._asdict())
     systems = Table((*columns("name", "Model", "Setting"), *TOTAL_COLUMNS), rows, "Models of the run")
-    ways = [link(words, site, Address(kind, run.name)) for kind, words in WAYS.items()]
+    ways = [page.link(words, Address(kind, run.name)) for kind, words in WAYS.items()]
     faults = run.read("simulation_faults").filter(pl.col("refused").is_null())
     if kinds := count_dialogues_by(faults, "kind"):
-        ways.append(link(TAINTED, site, rows_address(run.name, RowFilter(tainted=True)), list_counts(kinds)))
-    found = [[way] for way in (*ways, Cell("The report of this run", href=site.report or "")) if way.href]
+        ways.append(page.link_rows(f"{TAINTED}: {list_counts(kinds)}", RowFilter(tainted=True)))
+    ways.append(Cell("The report of this run", href=page.site.report or ""))
+    counts = Block(words="Each number leads to these rows.", tables=(count_rows(page, filters),))
     sections = [
-        ("result", "What came out", [Block(tables=(systems,))]),
-        ("rows", "Rows", [Block(words="Each number leads to these rows.", tables=(count_rows(run, site, filters),))]),
-        ("find", "Find", [Block(tables=(Table((Column("Page", "name"),), found, "Pages"),))]),
-        commands_section(run.command(name) for name in ("runs show", "explain", "verify")),
+        ("result", "What came out", [Block(words=f"The run's full name is {run.name}.", tables=(systems,))]),
+        ("rows", "Rows", [counts]),
+        ("find", "Find", [Block(links=tuple(way for way in ways if way.href))]),
     ]
-    return render_sections(run, site, crumbs=run_crumbs(run, site), title=run.blueprint.title, sections=sections)
+    commands = [run.command(name) for name in ("runs show", "explain", "verify")]
+    return page.render(run.blueprint.title, crumbs=page.crumbs, sections=sections, commands=commands)
 
 
-def run_crumbs(run: PastRun, site: Site) -> tuple[Cell, ...]:
-    """Return the places from the leaderboard down to the run."""
-    above = (Cell("Leaderboard", href=site.leaderboard),) if site.leaderboard else ()
-    return (*above, link("Run", site, Address("run", run.name)))
-
-
-def count_rows(run: PastRun, site: Site, filters: Mapping[str, RowFilter]) -> Table:
+def count_rows(page: Page, filters: Mapping[str, RowFilter]) -> Table:
     """Return how many rows of each status, wrong at the gate and with faults a filter gives; each number leads to these rows."""
-    index = open_rows(run)
+    run, index = page.run, open_rows(page.run)
     special: dict[str, dict[str, Any]] = {"wrong at the gate": {"status": "wrong", "gate": True}} if run.blueprint.gate else {}
     special |= {"tainted dialogues": {"tainted": True}} if run.partitions("simulation_faults") else {}
     cells: dict[str, dict[str, Cell]] = {}
     for label, wanted in filters.items():
-        page = find_rows(run, index, wanted, limit=1)
-        counts: list[tuple[str, int | None, dict[str, Any]]] = [("all", page.matches, {})]
-        counts += [(each.value, each.rows, {"status": each.value}) for each in page.counts if each.facet == "status"]
+        found = find_rows(run, index, wanted, limit=1)
+        counts: list[tuple[str, int | None, dict[str, Any]]] = [("all", found.matches, {})]
+        counts += [(each.value, each.rows, {"status": each.value}) for each in found.counts if each.facet == "status"]
         for name, narrower in special.items():
             matches = find_rows(run, index, wanted.model_copy(update=narrower), limit=1).matches
             counts.append((name, matches, narrower))
-        cells[label] = {
-            name.capitalize(): Cell(n, href=site.links(rows_address(run.name, wanted.model_copy(update=narrower))) or "")
-            for name, n, narrower in counts
-        }
+        cells[label] = {name.capitalize(): page.link_rows(n, wanted.model_copy(update=more)) for name, n, more in counts}
     titles = dict.fromkeys(title for own in cells.values() for title in own)
     rows = [(label, *(own.get(title) for title in titles)) for label, own in cells.items()]
     return Table((Column("Rows of", "name"), *columns("count", *titles)), rows, "Rows by status")
 
 
-def commands_section(commands: Iterable[str]) -> Section:
-    """Return the section of a page with the commands that show the same."""
-    table = Table((Column("Command", "code"),), [[command] for command in commands], "Commands")
-    return "commands", "On the command line", [Block(tables=(table,))]
-
-
-def render_score(run: PastRun, params: Params, site: Site) -> str:
+def render_score(page: Page) -> str:
     """Return the page of a score: what it is made of, each part one level deeper, and the rows at its end."""
-    named = (params.get("model"), params.get("setting"), params.get("ability"), params.get("task"), params.get("dataset"))
-    wanted = Selection(*named)
+    run, named = page.run, page.params.get
+    wanted = Selection(named("model"), named("setting"), named("ability"), named("task"), named("dataset"))
     systems, path = choose_systems(run, wanted), find_place(run.blueprint, wanted)
     document = explain_score(run, systems, wanted, path)
     is_single, title = len(systems) == 1, document.models[0].part.title
     place = {"ability": path.ability and path.ability.id, "task": path.task and path.task.id, "dataset": path.dataset}
     sections: list[Section] = []
     for system, model in zip(systems, document.models, strict=True):
-        counts = count_rows(run, site, {"This score": RowFilter(**place, **system._asdict())})
+        counts = count_rows(page, {"This score": RowFilter(**place, **system._asdict())})
+        score = model.total.total if isinstance(model, TotalExplanation) else model.part.score
         part = find_parts(run, system)[_kind(document.kind), document.id]
-        sections.append((f"score-{len(sections)}", *_explain(model, interval_of(part), _parts_table(run, site, model), counts)))
+        blocks = [*_explain(model, part, _parts_table(page, model), counts)]
+        sections.append((f"score-{len(sections)}", f"{label_of(model)}: {number(score, 2)}", blocks))
     if path.dataset and is_single:
         metrics = explain_rows(run, document, path.dataset, systems[0], 0).metrics
         sections.append(("metrics", "From rows to the score", [*_break_down(metrics)]))
     missing = tuple(f"{gap.dataset}: {gap.reason}; {gap.next_step}" for gap in document.missing)
     broken = () if document.adds_up else ("The stored scores are not what their parts give.",)
     sections += [("missing", "What is missing", [Block(warnings=(*missing, *broken))])] if missing or broken else []
-    sections.append(commands_section([document.above[-1].next if document.above else run.command("explain")]))
-    crumbs = place_crumbs(run, site, systems[0], path) if is_single else (*run_crumbs(run, site), Cell(title))
-    return render_sections(run, site, crumbs=crumbs, title=title, sections=sections)
+    options = [text for kind, name in place.items() if name for text in (f"--{kind}", name)]
+    return page.render(
+        title,
+        sections=sections,
+        crumbs=place_crumbs(page, systems[0], path) if is_single else (),
+        commands=[run.command("explain", *options, *(run.options(systems[0]) if is_single else ()))],
+    )
 
 
-def _explain(model: SystemExplanation, ends: ScoreInterval | None, *tables: Table) -> tuple[str, list[Block]]:
-    """Return a title with the score of a model, and the blocks about it."""
-    score, said = model.part.score, [f"95 % interval {interval(ends.low, ends.high, 2)}"] if ends else []
+def _explain(model: SystemExplanation, part: ScorePart, *tables: Table) -> Iterator[Block]:
+    """Yield the blocks about the score of a model."""
     if isinstance(model, TotalExplanation):
-        score, said = model.total.total, [model.total.headline.rstrip("."), *verdict_lines(model)]
+        *gate, total = verdict_lines(model)
+        yield Block(words=f"{model.total.headline} {total}.", tables=tables)
+        yield from (Block("Gate", f"{line}.") for line in gate)
+    else:
+        ends = interval_of(part)
+        yield Block(words=f"95 % interval {interval(ends.low, ends.high, 2)}." if ends else "", tables=tables)
     lines = Table((Column("How it was computed"),), [[line.strip(" -")] for line in score_lines(model)], "Arithmetic")
-    blocks = [Block(words=". ".join(said), tables=tables), Block("How it was computed", tables=(lines,), folds=True)]
-    return f"{label_of(model)}: {number(score, 2)}", blocks
+    yield Block("How it was computed", tables=(lines,), folds=True)
 
 
 def _break_down(metrics: Sequence[MethodBreakdown]) -> Iterator[Block]:
@@ -138,26 +131,25 @@ def _break_down(metrics: Sequence[MethodBreakdown]) -> Iterator[Block]:
     lines = [(metric.metric, next(metric_lines(metric))) for metric in metrics]
     yield Block(tables=(Table((Column("Metric", "name"), Column("From its rows")), lines, "Metrics"),))
     sides = {"name": "group value measure", "score": "score", "number": "ci_low ci_high", "count": "n n_total"}
-    tables = {
-        f"{each.metric} by label": records_table("Labels", each.labels, name="label", count="hits predicted gold", number="f1")
-        for each in metrics
-    }
-    tables |= {f"{each.method} by group": records_table("Groups", each.groups, **sides) for each in metrics}
-    yield from (Block(title, tables=(table,), folds=True) for title, table in tables.items() if table.rows)
+    folded: dict[str, Table] = {}
+    for each in metrics:
+        labels = records_table("Labels", each.labels, name="label", count="hits predicted gold", number="f1")
+        folded |= {f"{each.metric} by label": labels, f"{each.method} by group": records_table("Groups", each.groups, **sides)}
+    yield from (Block(title, tables=(table,), folds=True) for title, table in folded.items() if table.rows)
 
 
-def place_crumbs(run: PastRun, site: Site, system: System, path: BlueprintPath) -> tuple[Cell, ...]:
-    """Return the places from the leaderboard down to a score, each with its number."""
-    total = next(total_of(row) for row in system.rows(judge_run(run)))
-    places = [(str(place.kind), place.id) for place in places_above(run, path) if place.kind != "total"]
+def place_crumbs(page: Page, system: System, path: BlueprintPath) -> tuple[Cell, ...]:
+    """Return the places from the leaderboard down to a score, each with its number; of two with one title the deeper one."""
+    total = next(total_of(row) for row in system.rows(judge_run(page.run)))
+    places = [(str(place.kind), place.id) for place in places_above(page.run, path) if place.kind != "total"]
     own = {"dataset": path.dataset, "task": path.task and path.task.id, "ability": path.ability and path.ability.id}
     places += [(kind, name) for kind, name in own.items() if name][:1]
-    parts = find_parts(run, system)
-    below = (
-        link(parts[place].title, site, score_address(run.name, *system, **{place[0]: place[1]}), number(parts[place].score))
+    parts = find_parts(page.run, system)
+    below = {
+        parts[place].title: page.link_score(parts[place].title, system, number(parts[place].score), **dict([place]))
         for place in places
-    )
-    return (*run_crumbs(run, site), link(system.label, site, score_address(run.name, *system), number(total.total)), *below)
+    }
+    return (*page.crumbs, page.link_score(system.label, system, number(total.total)), *below.values())
 
 
 def find_parts(run: PastRun, system: System) -> dict[tuple[str, str], ScorePart]:
@@ -172,25 +164,25 @@ def _kind(kind: str) -> str:
     return kind.removeprefix("sub_")
 
 
-def _parts_table(run: PastRun, site: Site, model: SystemExplanation) -> Table:
+def _parts_table(page: Page, model: SystemExplanation) -> Table:
     """Return what a score is made of; each part leads one level deeper."""
     rows: list[tuple[Value, ...]] = []
     for part, (name, *cells, _) in part_rows(model):
-        place = {OPTIONS[part.kind].removeprefix("--"): part.id} if part.kind in OPTIONS and part is not model.part else {}
-        href = site.links(score_address(run.name, model.model, model.setting, **place)) if place else None
-        rows.append((Cell(str(name).replace("  ", "· "), href=href or ""), *cells))
+        words: Value = str(name).replace("  ", "· ")
+        if part.kind in OPTIONS and part is not model.part:
+            system, place = System(model.model, model.setting), {OPTIONS[part.kind].removeprefix("--"): part.id}
+            words = page.link_score(words, system, **place)
+        rows.append((words, *cells))
     return Table((PART_COLUMNS[0]._replace(title="Part"), *PART_COLUMNS[1:-1]), rows, "What the score is made of")
 
 
-def render_map(run: PastRun, _: Params, site: Site) -> str:
+def render_map(page: Page) -> str:
     """Return the page of all tasks by all models."""
-    parts = {system: find_parts(run, system) for system in run.systems}
+    parts = {system: find_parts(page.run, system) for system in page.run.systems}
     heads = (*columns("name", "Task", "Ability"), *columns("score", *(system.label for system in parts), digits=1))
     rows: list[tuple[Value, ...]] = []
-    for ability, task in run.blueprint.tasks():
-        hrefs = (site.links(score_address(run.name, *system, task=task.id)) or "" for system in parts)
-        scores = (own["task", task.id].score for own in parts.values())
-        rows.append((task.title, ability.title, *(Cell(score, href=href) for score, href in zip(scores, hrefs, strict=True))))
+    for ability, task in page.run.blueprint.tasks():
+        scores = (page.link_score(own["task", task.id].score, system, task=task.id) for system, own in parts.items())
+        rows.append((task.title, ability.title, *scores))
     shown = Block(words="Each number leads to what it is made of.", tables=(Table(heads, rows, "Tasks by model"),))
-    crumbs = (*run_crumbs(run, site), Cell("Map"))
-    return render_sections(run, site, crumbs=crumbs, title="Map", sections=[("map", "Tasks by model", [shown])])
+    return page.render("Map", sections=[("map", "Tasks by model", [shown])])

@@ -1,38 +1,28 @@
 """What surrounds a page about a run: where its links lead, its stylesheet, and the frame that all such pages have."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from sys import maxsize
 from typing import NamedTuple, cast
 
+from schemas.documents.rows import RowFilter, RowId
 from schemas.printing import printable
 from schemas.table import Cell, Column, Kind, Table, Value
+from tasks.lake.manifest import run_number
 from tasks.reporting.content.evidence import make_excerpt
 from tasks.reporting.figures.palette import COLOURS
 from tasks.reporting.page import make_environment
-from tasks.reporting.view.addresses import Address, Links
+from tasks.reporting.view.addresses import Address, Links, row_address, rows_address, score_address
 from tasks.runs.past_run import PastRun
-from tasks.runs.sections import Section
+from tasks.runs.run_tables import System
 
 STYLESHEET = "view.css"
 """The file that holds `stylesheet()`."""
 
-Params = Mapping[str, str]
-
-
-MOST_TEXT, SHOWN_TEXT = 20_000, 1_500
-"""Characters of a text that a page holds; its width before it is folded."""
-
 
 class Site(NamedTuple):
-    """Where the pages of a run are shown.
+    """Where the pages of a run are shown, and from there its stylesheet, leaderboard and report (null = nowhere).
 
-    Attributes:
-        links: from an address to what a link holds.
-        stylesheet: where `stylesheet()` is found from a page.
-        leaderboard: where the leaderboard of the benchmark is found; null = nowhere.
-        report: where the report of the run is found; null = nowhere.
-        answers_forms: whether pages may be asked for by a form, which a folder of files cannot answer.
-        note: what stands at the end of each page.
+    `answers_forms`: pages may be asked for by a form, which a folder of files cannot answer. `note`: stands at the end of each.
     """
 
     links: Links
@@ -43,14 +33,53 @@ class Site(NamedTuple):
     note: str = ""
 
 
+class Page(NamedTuple):
+    """A page that is asked for: about which run, with which parameters, and where it is shown."""
+
+    run: PastRun
+    params: Mapping[str, str]
+    site: Site
+
+    @property
+    def crumbs(self) -> tuple[Cell, ...]:
+        """The places from the leaderboard down to the run."""
+        above = (Cell("Leaderboard", href=self.site.leaderboard),) if self.site.leaderboard else ()
+        return (*above, self.link("Run", Address("run", self.run.name)))
+
+    def link(self, words: Value, address: Address, note: str = "") -> Cell:
+        """Return words that lead to a page, if there is one."""
+        return Cell(words, note, href=self.site.links(address) or "")
+
+    def link_row(self, words: str, row: RowId, note: str = "", **more: str) -> Cell:
+        """Return words that lead to a row."""
+        return self.link(words, row_address(self.run.name, row, **more), note)
+
+    def link_rows(self, words: Value, wanted: RowFilter) -> Cell:
+        """Return words that lead to the rows of a filter."""
+        return self.link(words, rows_address(self.run.name, wanted))
+
+    def link_score(self, words: Value, system: System, note: str = "", **place: str) -> Cell:
+        """Return words that lead to a score of a system."""
+        return self.link(words, score_address(self.run.name, *system, **place), note)
+
+    def render(
+        self, title: str, template: str = "page", crumbs: Sequence[Cell] = (), commands: Iterable[str] = (), **content: object
+    ) -> str:
+        """Return the page as HTML; what cannot be seen in it is shown.
+
+        `template` is one of the folder `view`; the frame itself shows `sections`, no table folded for its length. `crumbs`: the
+        way to the page, by default from its run. `commands` show the same on a terminal.
+        """
+        frame = {"run": self.run, "number": run_number(self.run.name), "site": self.site, "records_table": records_table}
+        unfolded = {"most_rows": maxsize, "most_blocks": maxsize}
+        way = crumbs or (*self.crumbs, Cell(title))
+        page = make_environment(self.run.blueprint.ability_word).get_template(f"view/{template}.html.jinja")
+        return printable(page.render(frame | unfolded | content, title=title, crumbs=way, commands=commands))
+
+
 def stylesheet() -> str:
     """Return the one stylesheet of all pages about runs: that of reports, and what only these pages have."""
     return make_environment().get_template("view/view.css").render(colours=COLOURS)
-
-
-def link(words: str, site: Site, address: Address, note: str = "") -> Cell:
-    """Return words that lead to a page, if there is one."""
-    return Cell(words, note, href=site.links(address) or "")
 
 
 def records_table(title: str, records: Sequence[object], **fields: str) -> Table:
@@ -63,25 +92,3 @@ def records_table(title: str, records: Sequence[object], **fields: str) -> Table
 
 def _short(value: Value) -> Value:
     return make_excerpt(value, 0).short if isinstance(value, str) else value
-
-
-def render_page(template: str, run: PastRun, site: Site, *, crumbs: Sequence[Cell], title: str, **content: object) -> str:
-    """Return a page; what cannot be seen in it is shown.
-
-    Args:
-        template: of its content, in the folder `view`.
-        run: what it is about.
-        site: where it is shown.
-        crumbs: the places from the leaderboard down to the page itself.
-        title: its heading.
-        content: whatever else the template asks for.
-    """
-    page = make_environment(run.blueprint.ability_word).get_template(f"view/{template}.html.jinja")
-    return printable(page.render(run=run, site=site, crumbs=crumbs, title=title, records_table=records_table, **content))
-
-
-def render_sections(run: PastRun, site: Site, *, crumbs: Sequence[Cell], title: str, sections: Sequence[Section]) -> str:
-    """Return a page of tables and words; none of its tables is folded for its length."""
-    return render_page(
-        "sections", run, site, crumbs=crumbs, title=title, sections=sections, most_rows=maxsize, most_blocks=maxsize
-    )

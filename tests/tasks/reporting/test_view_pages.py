@@ -5,12 +5,21 @@ from typing import Any
 
 import pytest
 
-from schemas.documents.answered_item import AskedOnce, DialogueFault, GoldRow, ItemExplanation, PartAnswer, SpokenLine
+from schemas.documents.answered_item import (
+    AnswerRating,
+    AskedOnce,
+    DialogueFault,
+    GoldRow,
+    ItemExplanation,
+    PartAnswer,
+    SpokenLine,
+)
 from schemas.documents.rows import RowId
 from schemas.errors import UsageError
+from schemas.table import Part
 from tasks.reporting.view.addresses import Address, row_address, score_address, served
 from tasks.reporting.view.pages import read_row, render
-from tasks.reporting.view.row_pages import dialogue_of, mark_needle, read_turns, split_at_quotes
+from tasks.reporting.view.row_pages import dialogue_of, mark_needle, rating_table, read_turns, split_at_quotes
 from tasks.reporting.view.site import Site
 from tasks.runs.past_run import PastRun
 from tests.rows import each_row
@@ -24,7 +33,7 @@ LONG = "x" * 30_000
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> PastRun:
     items = [choice("q1", context=LONG), choice("q2"), choice("s1", dataset="s")]
-    replies = [said("q1", "A"), said("q2", "B"), said("s1", "A", dataset="s")]
+    replies = [said("q1", "A"), said("q2", "Answer: B"), said("s1", "A", dataset="s")]
     return asked_run(tmp_path_factory.mktemp("lake"), items, {"m": replies})
 
 
@@ -116,3 +125,26 @@ def test_no_link_is_shown_to_no_page(run: PastRun) -> None:
 
 def test_a_row_has_one_address() -> None:
     assert row_address("r", RowId.model_validate(ROW)) == Address("row", "r", tuple(ROW.items()))
+
+
+def test_a_reading_is_shown_where_it_differs(run: PastRun) -> None:
+    page = render(Address("rows", run.name), run, Site(served, "view.css"))
+    assert page.count("read as") == page.count("read as B") == 1
+
+
+def test_a_run_has_its_full_name_once(run: PastRun) -> None:
+    page = render(Address("run", run.name), run, Site(served, "view.css"))
+    assert page.count(f"full name is {run.name}.") == 1
+    assert "<p><code>moodflow runs show" in page
+
+
+def test_a_rating_is_of_the_highest() -> None:
+    about: dict[str, Any] = {"part": "", "judge": "j", "rubric": "r", "lowest": 0, "highest": 4, "rationale": None}
+    given = [("warm_words", 3, "parsed"), ("tact", None, "unreadable")]
+    ratings = tuple(
+        AnswerRating(**about, judge_repetition=0, dimension=dimension, rating=rating, parse_status=status, raw_reply="")
+        for dimension, rating, status in given
+    )
+    table = rating_table(asked(ratings=ratings))
+    assert [column.title for column in table.columns] == ["Dimension", "Judge", "Rating", "Read"]
+    assert table.rows == [["warm words", "j", Part(3, 4), ""], ["tact", "j", None, "unreadable"]]

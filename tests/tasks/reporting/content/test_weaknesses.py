@@ -51,7 +51,7 @@ def test_a_long_context_is_shortened_and_capped() -> None:
     # 40 repetitions of 14 characters are 560; the short form shows 150 + 60 of them, a Chinese character counting twice.
     assert len(LONG) == 560
     assert example.context == Excerpt(f"{LONG[:150]} […] {LONG[-60:]}", LONG[:100], 460)
-    assert example.why == "The ratings of the reply earn 0.25 of 1 by judged_rating."
+    assert example.why == "The ratings of the reply come to 0.25 of 1; 1 is the highest in every dimension."
 
 
 def test_short_text_stays_whole() -> None:
