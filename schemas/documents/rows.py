@@ -16,9 +16,6 @@ items. `unread`: the reply cannot be read, which counts as wrong. `call failed`,
 RowOrder = Literal["place", "score", "length", "rating"]
 """`place`: dataset, model, setting, item, repetition. `length`: of the reply. `rating`: the mean of its judges."""
 
-LONGEST_TEXT = 200
-"""Characters that a search or a name in a filter may have."""
-
 
 class RowId(Frozen):
     """What names a row in its run."""
@@ -45,11 +42,11 @@ class RowFilter(Frozen):
     shortest: int | None = Field(default=None, ge=0, description="characters of the reply")
     longest: int | None = Field(default=None, ge=0, description="characters of the reply")
     changed_since: str | None = Field(
-        default=None, description="run in which the same row has another status or score, or is not"
+        default=None, description="run in which the same row has another status or score, or which lacks it"
     )
     judges_disagree: bool = Field(default=False, description="two ratings in a dimension differ by a quarter of its scale")
     tainted: bool = Field(default=False, description="a person whom a model plays has a fault that counts")
-    text: str | None = Field(default=None, max_length=LONGEST_TEXT, description="in question, context, options, reply; any case")
+    text: str | None = Field(default=None, max_length=200, description="in question, context, options, reply; any case")
     order: RowOrder = "place"
     descending: bool = False
     after: str | None = Field(default=None, pattern="^[0-9]{1,9}$", description="`next` of the page before")

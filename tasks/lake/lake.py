@@ -34,9 +34,6 @@ from tasks.lake.partitions import canonical_json, content_sha256, incomplete_nam
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 _FOOTER_KEY = "moodflow"
-_GROUP = 2_000
-"""Rows of a group of a file: who looks for a few items reads no more of a large partition than their groups."""
-
 _CHECKED = KeptFrames(32 * 2**20)
 """Rows that this process wrote or checked, by the hashes of their file's bytes and of themselves and the layer's schema.
 
@@ -195,8 +192,9 @@ class Lake:
         }
         # Polars tells a full disk in ways of its own, some of which do not say so: it does not write to the disk itself.
         buffer = BytesIO()
-        said = {_FOOTER_KEY: canonical_json(footer)}
-        rows.write_parquet(buffer, metadata=said, arrow_schema=described(rows, schema), row_group_size=_GROUP)
+        metadata = {_FOOTER_KEY: canonical_json(footer)}
+        # Whoever looks for a few items reads no more of a large partition than their groups of rows.
+        rows.write_parquet(buffer, metadata=metadata, arrow_schema=described(rows, schema), row_group_size=2_000)
         encoded = buffer.getbuffer()
         with unwritable("a partition cannot be written", path):
             if not complete:

@@ -143,8 +143,8 @@ def _scored(scores: pl.LazyFrame) -> pl.LazyFrame:
         STATUS.filter(IS_MISSING).min().cast(pl.String).str.replace("_", " "),
         pl.when(~STATUS.is_in(COUNTED).any()).then(pl.lit("not counted")),
         pl.when((STATUS == "unparsed").any()).then(pl.lit("unread")),
-        pl.when(share.min() >= MOST).then(pl.lit("right")),
-        pl.when(share.max() <= 0).then(pl.lit("wrong")),
+        pl.when(share.min().round(9) >= MOST).then(pl.lit("right")),
+        pl.when(share.max().round(9) <= 0).then(pl.lit("wrong")),
         pl.lit("partial"),
     )
     rows = average_parts(scores).join(bounds, on="metric", how="left")

@@ -14,8 +14,8 @@ from schemas.tables.responses import Judgements, Responses
 from tasks.metrics.answer_forms import FORMS, Question
 from tasks.models.http.client import BUDGET_SPENT
 from tasks.rows.index import PLACE, Place, RowIndex, open_rows
+from tasks.rows.query import withheld_datasets
 from tasks.rows.reply_shapes import describe_unread, fold_message
-from tasks.rows.texts import withheld_datasets
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import from_row
 from tasks.solvers.answers import ANSWER, ASKED, ITEM, OWN_WORDS
@@ -37,8 +37,9 @@ def _shapes(run: PastRun, index: RowIndex, places: list[Place]) -> pl.DataFrame:
     """Return the unread replies of a dataset with their shapes; `reply` is null but in the first rows of a shape."""
     unread = index.read("item_scores", places, lambda scores: scores.filter(pl.col("status") == "unparsed")).lazy()
     answers = index.read("answers", places, lambda rows: rows.join(unread, on=ANSWER, how="semi"))
-    asked = index.read("items", places, lambda rows: rows.join(unread, on="item_id", how="semi"))
-    items = {item["item_id"]: item for item in asked.iter_rows(named=True)}
+    items = index.read("items", places, lambda rows: rows.join(unread, on="item_id", how="semi")).rows_by_key(
+        "item_id", named=True, unique=True, include_key=True
+    )
     replies = answers.with_columns(text=OWN_WORDS).sort(ANSWER)
     shapes = [describe_unread(items[reply["item_id"]], reply) for reply in replies.iter_rows(named=True)]
     if is_withheld := places[0][0] in withheld_datasets(run):
@@ -49,10 +50,7 @@ def _shapes(run: PastRun, index: RowIndex, places: list[Place]) -> pl.DataFrame:
 
 
 def group_failed_calls(run: PastRun) -> tuple[FailedGroup, ...]:
-    """Group the calls that failed by the server's message, and those of a judge that gave no rating, the most frequent first.
-
-    Only partitions are read that have some.
-    """
+    """Group the calls that failed by the server's message, and those of a judge that gave no rating, the most frequent first."""
     scores, frames = run.layers["raw_scores"], []
     shared = ["role", "asked_model", "failure", "http_status", "message"]
     lacking = set(scores.filter(pl.col("n_scored") < pl.col("n_total")).select(PLACE).iter_rows())
@@ -114,8 +112,7 @@ def _hard(run: PastRun, index: RowIndex, dataset: str, hard: pl.DataFrame) -> It
         index.read(layer, places, lambda rows: rows.join(wanted, on="item_id", how="semi"))
         for layer in ("item_scores", "answers", "items")
     )
-    orders = answers.unique(ASKED).select(*ASKED, "option_order")
-    chosen = scores.drop_nulls("parsed_answer").join(orders, on=ASKED, how="left")
+    chosen = scores.drop_nulls("parsed_answer").join(answers.select(*ANSWER, "option_order"), on=ANSWER, how="left")
     wrong = pl.coalesce(_letter(pl.coalesce(OPTION, "chosen_place")), "parsed_answer")
     given = chosen.group_by("item_id", wrong=wrong).agg(wrong_systems=pl.struct("model", "setting").n_unique())
     first = given.sort("wrong_systems", "wrong", descending=[True, False]).unique("item_id", keep="first")
