@@ -173,7 +173,8 @@ def _parts_table(page: Page, model: SystemExplanation) -> Table:
             system, place = System(model.model, model.setting), {OPTIONS[part.kind].removeprefix("--"): part.id}
             words = page.link_score(words, system, **place)
         rows.append((words, *cells))
-    return Table((PART_COLUMNS[0]._replace(title="Part"), *PART_COLUMNS[1:-1]), rows, "What the score is made of")
+    table = Table((PART_COLUMNS[0]._replace(title="Part"), *PART_COLUMNS[1:-1]), rows, "What the score is made of")
+    return table.without_empty("Datasets")
 
 
 def render_map(page: Page) -> str:

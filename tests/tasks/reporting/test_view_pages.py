@@ -24,6 +24,7 @@ from tasks.reporting.view.site import Site
 from tasks.runs.past_run import PastRun
 from tests.rows import each_row
 from tests.tasks.run_rows.asked_runs import asked_run, choice, said
+from tests.tasks.scoring.samples import ability, blueprint, task
 
 ROW = {"dataset": "d", "item_id": "q1", "model": "m", "setting": "base", "repetition": "0"}
 NOTHING = dict.fromkeys(("call", "finish_reason", "remark", "failure", "failed_role", "turns"))
@@ -34,7 +35,8 @@ LONG = "x" * 30_000
 def run(tmp_path_factory: pytest.TempPathFactory) -> PastRun:
     items = [choice("q1", context=LONG), choice("q2"), choice("s1", dataset="s")]
     replies = [said("q1", "A"), said("q2", "Answer: B"), said("s1", "A", dataset="s")]
-    return asked_run(tmp_path_factory.mktemp("lake"), items, {"m": replies})
+    design = blueprint(ability("kind", task("d").model_copy(update={"title": "Kind"})), ability("safe", task("s")))
+    return asked_run(tmp_path_factory.mktemp("lake"), items, {"m": replies}, design=design)
 
 
 def asked(**fields: Any) -> AskedOnce:
@@ -125,6 +127,13 @@ def test_no_link_is_shown_to_no_page(run: PastRun) -> None:
 
 def test_a_row_has_one_address() -> None:
     assert row_address("r", RowId.model_validate(ROW)) == Address("row", "r", tuple(ROW.items()))
+
+
+def test_places_of_one_title_are_one(run: PastRun) -> None:
+    page = render(Address("row", run.name, tuple(ROW.items())), run, Site(served, "view.css"))
+    assert page.count(">Kind</a>") == 1
+    assert "task=task_d" in page
+    assert "ability=kind" not in page
 
 
 def test_a_reading_is_shown_where_it_differs(run: PastRun) -> None:
