@@ -65,6 +65,7 @@ class RowEntry(RowId):
     reply: str | None
     read_as: str | None
     gold: str | None
+    withheld: str | None = Field(description="licence for which texts are left out; null = they are shown")
 
 
 class FacetCount(Frozen):

@@ -1,7 +1,7 @@
 """Find what recurs among the rows of a run: unread replies, failed calls, items that all fail, choices that follow the order."""
 
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -37,9 +37,8 @@ def _shapes(run: PastRun, index: RowIndex, places: list[Place]) -> pl.DataFrame:
     """Return the unread replies of a dataset with their shapes; `reply` is null but in the first rows of a shape."""
     unread = index.read("item_scores", places, lambda scores: scores.filter(pl.col("status") == "unparsed")).lazy()
     answers = index.read("answers", places, lambda rows: rows.join(unread, on=ANSWER, how="semi"))
-    items = index.read("items", places, lambda rows: rows.join(unread, on="item_id", how="semi")).rows_by_key(
-        "item_id", named=True, unique=True, include_key=True
-    )
+    asked = index.read("items", places, lambda rows: rows.join(unread, on="item_id", how="semi"))
+    items = {item["item_id"]: item for item in asked.iter_rows(named=True)}
     replies = answers.with_columns(text=OWN_WORDS).sort(ANSWER)
     shapes = [describe_unread(items[reply["item_id"]], reply) for reply in replies.iter_rows(named=True)]
     if is_withheld := places[0][0] in withheld_datasets(run):
@@ -55,9 +54,14 @@ def group_failed_calls(run: PastRun) -> tuple[FailedGroup, ...]:
     shared = ["role", "asked_model", "failure", "http_status", "message"]
     lacking = set(scores.filter(pl.col("n_scored") < pl.col("n_total")).select(PLACE).iter_rows())
     budget = pl.when(pl.col("error") == BUDGET_SPENT).then(pl.lit("budget"))
-    of_judges = {"role": pl.lit(JUDGE), "asked_model": "judge", "failure": budget, "http_status": pl.lit(None, pl.Int64)}
+    of_judges: dict[str, Any] = {
+        "role": pl.lit(JUDGE),
+        "asked_model": "judge",
+        "failure": budget,
+        "http_status": pl.lit(None, pl.Int64),
+    }
     message = pl.col("error").fill_null("no message").map_elements(fold_message, pl.String)
-    is_withheld = pl.col("dataset").is_in(withheld_datasets(run))
+    is_withheld = pl.col("dataset").is_in([*withheld_datasets(run)])
     shown = pl.when(is_withheld).then(pl.lit("withheld: its licence")).otherwise(message)
     for ref in run.manifest.partitions:
         if ref.layer == "responses" and not ref.complete:

@@ -53,7 +53,7 @@ def find_rows(run: PastRun, index: RowIndex, wanted: RowFilter, limit: int = 50)
     if wanted.after:
         rows = _later(index, rows, wanted, wanted.after)
     if wanted.text:
-        readable = matching.filter(~pl.col("dataset").is_in(withheld_datasets(run)))
+        readable = matching.filter(~pl.col("dataset").is_in([*withheld_datasets(run)]))
         datasets = readable["dataset"].unique().sort(descending=wanted.descending)
         rows = _search_texts(index, rows, datasets, wanted.text, limit + 1 if wanted.order == "place" else total + 1).lazy()
     if wanted.order != "place" or wanted.descending:
@@ -109,7 +109,7 @@ def _changed_rows(run: PastRun, index: RowIndex, other: str) -> pl.LazyFrame:
     if past.manifest.benchmark != run.manifest.benchmark:
         got = f"{other}, a run of {past.manifest.benchmark}"
         raise _refusal("changed_since", "is of another benchmark", f"a run of {run.manifest.benchmark}", got)
-    same = [*ROW, "status", pl.col("score").round(9)]  # further digits are rounding
+    same: list[str | pl.Expr] = [*ROW, "status", pl.col("score").round(9)]  # further digits are rounding
     return index.rows.join(open_rows(past).rows, on=same, how="anti", nulls_equal=True, maintain_order="left")
 
 
@@ -164,7 +164,10 @@ def _show_rows(run: PastRun, index: RowIndex, rows: pl.DataFrame) -> tuple[RowEn
     said = data.answers.sort("part").group_by(ROW).agg(reply=pl.when(SAID.count() > 0).then(SAID.drop_nulls().str.join("\n")))
     shown = rows.join(first, on=ROW, how="left").join(said, on=ROW, how="left", maintain_order="left")
     beginning = pl.col(*texts, "reply").str.head(BEGINNING).map_elements(lambda text: shorten(text, LONGEST), pl.String)
-    return tuple(from_row(RowEntry, row) for row in shown.with_columns(beginning).iter_rows(named=True))
+    return tuple(
+        from_row(RowEntry, row, withheld=withheld_datasets(run).get(row["dataset"]))
+        for row in shown.with_columns(beginning).iter_rows(named=True)
+    )
 
 
 def _read_texts(run: PastRun, index: RowIndex, rows: pl.DataFrame) -> ReportData:
@@ -172,7 +175,7 @@ def _read_texts(run: PastRun, index: RowIndex, rows: pl.DataFrame) -> ReportData
     ids = rows["item_id"].unique()
     # Between two ids groups of a file are left out; a list of ids does not do that.
     is_shown = pl.col("item_id").is_between(pl.lit(ids.min()), pl.lit(ids.max())) & pl.col("item_id").is_in(ids.implode())
-    is_read = is_shown | pl.col("dataset").is_in(withheld_datasets(run))
+    is_read = is_shown | pl.col("dataset").is_in([*withheld_datasets(run)])
     takes: dict[str, Take] = dict.fromkeys(("answers", "item_scores"), lambda asked: asked.filter(is_shown))
     takes["items"] = lambda items: items.with_columns(context=pl.lit(None, pl.String)).filter(is_read)  # it may be long
     frames: dict[str, Any] = {layer: index.read(layer, rows.select(PLACE).unique().rows(), take) for layer, take in takes.items()}
@@ -180,6 +183,6 @@ def _read_texts(run: PastRun, index: RowIndex, rows: pl.DataFrame) -> ReportData
     return redact(data) if run.manifest.redacted else data
 
 
-def withheld_datasets(run: PastRun) -> list[str]:
-    """Return the datasets whose texts are left out."""
-    return [each.id for each in run.manifest.datasets if run.manifest.redacted and not each.redistributable]
+def withheld_datasets(run: PastRun) -> dict[str, str]:
+    """Return the licences of datasets whose texts are left out, by dataset."""
+    return {each.id: each.licence for each in run.manifest.datasets if run.manifest.redacted and not each.redistributable}

@@ -16,9 +16,6 @@ LOOKED_AT, BEGINNING, LONGEST_KEYS = 20_000, 120, 80
 FEW_WORDS, REPEATED = 5, 60
 """Words of a short answer, and characters of its question that a reply repeats if it has them in a row."""
 
-SENTENCES = ("a sentence", "several sentences")
-"""Of these the language is told: a few words may be the same in several."""
-
 _REFUSES = re.compile(
     r"\W*(?:(?:i'm|i am|we're)\W+(?:very\W+|so\W+)?sorry|sorry\b|as an? (?:ai|artificial|language model)"
     r"|i\W+(?:can(?:no|')?t|won't|will not|must decline|am (?:unable|not able))"
@@ -53,7 +50,7 @@ def describe_unread(item: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
         return (f"JSON with {shorten(', '.join(keys), LONGEST_KEYS)}" if keys else f"JSON that {fault}") + ending
     size, is_foreign = _size_of(said, item["question"]), find_language(said[:BEGINNING]) not in {None, item["language"]}
     named = "" if size in {"a letter", "a number"} else f", {_count_named(Question.from_row(item), said)}"
-    language = ", in another language than the item" if is_foreign and size in SENTENCES else ""
+    language = ", in another language than the item" if is_foreign and "sentence" in size else ""
     return f"{size}{named}{language}{ending}"
 
 
@@ -73,7 +70,7 @@ def _size_of(said: str, question: str) -> str:
         return "repeats the question"
     words = _WORD.findall(said)
     if len(words) > FEW_WORDS:
-        return SENTENCES[bool(_SENTENCE_END.search(said))]
+        return "several sentences" if _SENTENCE_END.search(said) else "a sentence"
     is_one = "a letter" if "".join(words)[1:] == "" else "a word"
     return "a few words" if words[1:] else is_one if words else "a number"
 

@@ -219,7 +219,7 @@ def test_long_texts_are_shortened(run: PastRun) -> None:
 def test_texts_that_may_not_be_passed_on_are_withheld(tmp_path: Path) -> None:
     run = make_run(tmp_path, redacted=True, datasets=(notice(redistributable=False),))
     row = find(run, model="n").rows[0]
-    assert (row.question, row.reply) == ("text withheld: licence CC BY-NC 4.0",) * 2
+    assert (row.withheld, row.question, row.reply) == ("CC BY-NC 4.0", *["text withheld: licence CC BY-NC 4.0"] * 2)
     assert (row.read_as, row.gold) == ("option text 1, withheld",) * 2
     assert {name[0] for name in names(find(run, text="h"))} == {"e-0", "e-1", "e-2"}
 
