@@ -37,7 +37,7 @@ RETRIEVED = (
     *("query_number", "stage", "rank", "corpus", "chunk", "query", "dense", "bm25", "fused", "kept", "holds_needle"),
     *("enriched", "helper", "helper_call_key"),
 )
-FAULT = ("part", "found_by", "speaker", "turn", "kind", "severity")
+FAULT = ("part", "found_by", "speaker", "turn", "kind", "severity", "evidence")
 
 if TYPE_CHECKING:
     ItemColumns = Frozen

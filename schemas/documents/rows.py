@@ -45,6 +45,7 @@ class RowFilter(Frozen):
         default=None, description="run in which the same row has another status or score, or which lacks it"
     )
     judges_disagree: bool = Field(default=False, description="two ratings in a dimension differ by a quarter of its scale")
+    tainted: bool = Field(default=False, description="a person whom a model plays has a fault that counts")
     text: str | None = Field(default=None, max_length=200, description="in question, context, options, reply; any case")
     order: RowOrder = "place"
     descending: bool = False
@@ -57,6 +58,7 @@ class RowEntry(RowId):
     status: RowStatus
     score: float | None = Field(description="mean over its metrics, each on 0-100 by its normalisation; null = missing")
     rating: float | None = Field(description="mean of its ratings, each on 0-100 of its scale; null = none")
+    faults: int | None = Field(description="of persons whom a model plays, those that count; null = none")
     reply_characters: int | None = Field(description="null = no reply came")
     language: Language
     question: str

@@ -37,7 +37,7 @@ from schemas.tables.layers import gold_layers
 from tasks.explain.groups import score_groups
 from tasks.lake.local_state import state_folder
 from tasks.models.journal.table import JOURNAL
-from tasks.runs.evidence import NO_MESSAGES, Evidence, Key, answered_item, read_evidence, read_unredacted, redacted
+from tasks.runs.evidence import NO_MESSAGES, Evidence, Key, answered_item, read_evidence, read_unredacted, redacted, withheld
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import Row, System, from_row
 from tasks.scoring.reduction import COUNTED, average_parts, reduce_item_scores
@@ -124,7 +124,9 @@ def explain_item(run: PastRun, dataset: str, system: System, item: str) -> ItemE
     readable = redacted(run, stored)
     row = readable.item(item)
     context = readable.data.contexts.filter(item_id=item).to_dicts()
-    faults = run.read("simulation_faults", dataset=dataset, **system._asdict()).filter(pl.col("refused").is_null())
+    faults = run.read("simulation_faults").filter(pl.col("refused").is_null(), dataset=dataset, **system._asdict())
+    if readable.withheld:
+        faults = faults.with_columns(evidence=pl.lit(withheld(readable.withheld)))
     return ItemExplanation(
         run=run.name,
         benchmark=run.manifest.benchmark,

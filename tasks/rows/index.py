@@ -31,7 +31,7 @@ from tasks.scoring.reduction import COUNTED, IS_MISSING, average_parts, scale
 from tasks.scoring.tree import raw_bounds
 from tasks.solvers.answers import SAID
 
-VERSION = "1"
+VERSION = "2"
 """Bumped when rows of the index come out differently."""
 
 FOLDER, SEAL = "row-index", sha256().digest_size
@@ -44,7 +44,8 @@ ROW = (*PLACE, "item_id", "repetition")
 FACETS = (*PLACE, "status", "language")
 COLUMNS = pl.Schema(
     {**dict.fromkeys((*PLACE, "item_id"), pl.String()), "repetition": pl.Int64(), "status": pl.Enum(get_args(RowStatus))}
-    | {"language": pl.Enum(LANGUAGES), "groups": pl.List(pl.String()), "reply_characters": pl.Int64()}
+    | {"language": pl.Enum(LANGUAGES), "groups": pl.List(pl.String())}
+    | dict.fromkeys(("reply_characters", "faults"), pl.Int64())
     | dict.fromkeys(("score", "rating", "judges_apart"), pl.Float64())
 )
 """Those of RowEntry that are no texts, and `groups`, each as NAME=VALUE."""
@@ -94,7 +95,8 @@ class RowIndex:
 
         Partitions of up to CHECKED rows are read as a whole and checked by their hashes. LakeError: one is gone or damaged.
         """
-        keys = dict.fromkeys(place[:1] if layer == "items" else place for place in places)  # all models have the same items
+        depth = {"items": 1, "simulation_faults": 0}.get(layer)  # all models have the same items; faults are one partition
+        keys = dict.fromkeys(place[:depth] for place in places)
         refs, schema = [ref for key in keys for ref in self._refs.get((layer, key), ())], LAYERS[layer].schema
         if refs and sum(ref.rows for ref in refs) > CHECKED:
             sources: Any = [parquet_source(self._lake.path(ref)) for ref in refs]
@@ -172,5 +174,6 @@ TAKEN: Mapping[str, Take] = {
     "items": _grouped,
     "answers": lambda answers: answers.group_by(ROW).agg(reply_characters=pl.when(_LENGTH.count() > 0).then(_LENGTH.sum())),
     "judgements": _rated,
+    "simulation_faults": lambda faults: faults.filter(pl.col("refused").is_null()).group_by(ROW).agg(faults=pl.len()),
 }
 """What the index takes of each layer that it is made of."""

@@ -98,6 +98,7 @@ def _row_conditions(wanted: RowFilter) -> list[pl.Expr]:
         "shortest": pl.col("reply_characters") >= (wanted.shortest or 0),
         "longest": pl.col("reply_characters") <= (wanted.longest or 0),
         "judges_disagree": pl.col("judges_apart") >= APART,
+        "tainted": pl.col("faults") > 0,
     }
     return [conditions[field] for field in wanted.model_dump(exclude_defaults=True) if field in conditions]
 

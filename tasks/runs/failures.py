@@ -232,8 +232,8 @@ def check_simulation(run: PastRun) -> tuple[SimulationCheck, ...]:
             dialogues=dialogues,
             tainted=slips,
             share=slips / dialogues,
-            kinds=_dialogues_by(own, "kind"),
-            severities=_dialogues_by(own, "severity"),
+            kinds=count_dialogues_by(own, "kind"),
+            severities=count_dialogues_by(own, "severity"),
             refused=system.of(faults).height - own.height,
             unreviewed=None if reviews.is_empty() else dialogues - system.of(rated).select(ANSWER).n_unique(),
             all=from_row(ScoreOverDialogues, system.rows(totals)[0]),
@@ -253,7 +253,7 @@ def _score_without(run: PastRun, faults: pl.DataFrame) -> pl.DataFrame:
     return score_benchmark(scores.lazy(), run.blueprint, settings).totals if scores.height else none
 
 
-def _dialogues_by(faults: pl.DataFrame, name: str) -> dict[str, int]:
+def count_dialogues_by(faults: pl.DataFrame, name: str) -> dict[str, int]:
     """Return in how many dialogues a fault has each value of a column, the most frequent first."""
     counts = faults.unique([*ANSWER, name]).group_by(name).len()
     return dict(counts.sort("len", name, descending=[True, False]).rows())

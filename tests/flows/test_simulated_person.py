@@ -9,6 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
+from schemas.documents.rows import RowFilter
+from tasks.reporting.view.addresses import Address, row_address, rows_address, served
+from tasks.reporting.view.pages import render
+from tasks.reporting.view.site import Site
+from tasks.rows.index import open_rows
+from tasks.rows.query import find_rows
+from tasks.runs.past_run import PastRun, reopen
 from tasks.text.number_format import number
 from tests.docs.test_own_package import Family, family  # noqa: F401  a fixture
 from tests.flows.command import Ended, assert_one_message, ended
@@ -18,6 +25,7 @@ LEVELS = {"aaa": (3, 3, 1), "bbb": (1, 2, 1), "ccc": (1, 1, 1)}
 """What each model is worth on each of the three days."""
 
 DAYS = ("train", "sister", "toast")
+KINDS = "admits machine 3, cheers up early 3"
 CRITERIA = {"coherence": 2, "fluency": 1, "theme": 2, "completeness": 2, "emotion": 0, "humanoid": 2}
 
 
@@ -93,6 +101,7 @@ def test_from_slips_and_reviews_to_report_and_leaderboard() -> None:
     # The seeker's ratings are no score of the model's.
     assert {row["dimension"] for row in second.document["dimension_scores"]} == {"warmth", "understanding", "honest"}
     assert_shown(Path(second.document["report"]).read_text(encoding="utf-8"))
+    assert_found_in_the_pages(second.document["run"])
     checked = ended("verify", second.document["run"], "--json")
     assert (checked.status, checked.document["differences"]) == (0, [])
     assert {row["layer"]: row["recomputed"] for row in checked.document["layers"]}["simulation_faults"] == 1
@@ -127,6 +136,28 @@ def assert_shown(page: str) -> None:
     assert "aaa Interview 67 % 2 of 3 admits machine 1, cheers up early 1" in said
     assert f"{number(66.67, 2)} 3 items, 1 dataset 100.00 1 item, 1 dataset" in said
     assert "1 fault rejected" in said
+
+
+def assert_found_in_the_pages(run: str) -> None:
+    """From the page of the run by its link to the rows, and to the line that has the fault."""
+    past, site = reopen(Path("parquet"), run), Site(served, "view.css", answers_forms=True)
+    tainted = RowFilter(tainted=True)
+    href = served(rows_address(run, tainted))
+    page = render(Address("run", run), past, site)
+    assert f'<a href="{href}">Dialogues in which the simulated person fell out of its part: {KINDS}</a>' in page
+    assert f'<a href="{href}">6</a>' in page
+    assert f'<a href="{href.replace("?", "?model=aaa&amp;setting=interview&amp;")}">2</a>' in page
+    rows = find_rows(past, open_rows(past), tainted).rows
+    assert [(row.item_id, row.model, row.faults) for row in rows] == [
+        (f"day-{day}", name, 1) for name in LEVELS for day in (1, 3)
+    ]
+    lines = render(row_address(run, rows[1]), past, site)
+    assert "It <mark>was bad.</mark>" in lines
+    assert "Fault of the seeker: cheers up early (helped, by j)" in lines
+    notices = tuple(each.model_copy(update={"redistributable": False}) for each in past.manifest.datasets)
+    manifest = past.manifest.model_copy(update={"redacted": True, "datasets": notices})
+    lines = render(row_address(run, rows[1]), PastRun(manifest, past.blueprint, past.lake), site)
+    assert ("Fault of the seeker: cheers up early" in lines, "was bad." in lines) == (True, False)
 
 
 def assert_compared(third: Ended) -> None:

@@ -105,12 +105,16 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class DialogueLine:
-    """What one speaker said, in one line; `language` as it was found, null where it cannot be told; `faults` in words."""
+    """What one speaker said, in one line; `language` as it was found, null where it cannot be told.
+
+    `faults` of the line are in words; `quotes` from it show them.
+    """
 
     speaker: str
     language: str | None
     text: Excerpt
     faults: str
+    quotes: tuple[str, ...]
 
 
 def dialogue_lines(turns: Sequence[Row], faults: Sequence[Row], limit: int, width: int = 0) -> Iterator[DialogueLine]:
@@ -124,7 +128,7 @@ def dialogue_lines(turns: Sequence[Row], faults: Sequence[Row], limit: int, widt
         own = [fault for fault in faults if (fault["speaker"], fault["turn"]) == (turn["speaker"], counts[turn["speaker"]])]
         words = dict.fromkeys(f"{fault['kind'].replace('_', ' ')} ({fault['severity']}, by {fault['found_by']})" for fault in own)
         text = make_excerpt(turn["text"] if width else " ".join(turn["text"].split()), limit // len(turns), width or fitting)
-        yield DialogueLine(turn["speaker"], turn["language"], text, ", ".join(words))
+        yield DialogueLine(turn["speaker"], turn["language"], text, ", ".join(words), tuple(fault["evidence"] for fault in own))
 
 
 def make_excerpt(text: str, limit: int, width: int = SHORT_WIDTH) -> Excerpt:

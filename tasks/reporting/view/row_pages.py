@@ -1,5 +1,6 @@
 """The pages `rows` and `row`: what was asked and answered, as a list that can be narrowed, and one of them whole."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -64,10 +65,10 @@ def _rows_table(page: Page, rows: Sequence[RowEntry]) -> Table:
         question, gold = (text and Cell(text, language=row.language) for text in (row.question, row.gold))
         item = page.link_row(row.item_id, row, _words(page.run, "dataset", row.dataset))
         about = (item, row.model, setting_title(row.setting), row.status)
-        cells.append((*about, row.score, row.rating, question, reply, gold))
-    texts = columns("text", "Question", "Reply", "Right")
+        cells.append((*about, row.score, row.rating, row.faults, question, reply, gold))
+    texts = (Column("Faults", "count"), *columns("text", "Question", "Reply", "Right"))
     table = Table((*heads, *columns("score", "Score", "Rating", digits=1), *texts), cells, "Rows")
-    return table.without_empty("Rating", "Right")
+    return table.without_empty("Rating", "Faults", "Right")
 
 
 def _choices(run: PastRun, found: RowsPage) -> dict[str, list[tuple[str, str]]]:
@@ -143,7 +144,7 @@ def render_row(page: Page) -> str:
         as_json=page.site.links(row_address(run.name, row, format="json")) if page.site.answers_forms else None,
         beside_fields=BESIDE,
         excerpt_of=lambda text: make_excerpt(text, MOST_TEXT, SHOWN_TEXT),
-        **{function.__name__: function for function in (dialogue_of, mark_needle, rating_table, read_turns)},
+        **{function.__name__: function for function in (dialogue_of, mark_needle, rating_table, read_turns, split_at_quotes)},
     )
 
 
@@ -164,6 +165,12 @@ def rating_table(asked: AskedOnce) -> Table:
         rows.append((*about, rating.judge_repetition + 1 if is_repeated else None, given, read))
     heads = (*columns("name", "Part", "Dimension", "Judge"), Column("Time", "count"), Column("Rating", "part"), Column("Read"))
     return Table(heads, rows, "Ratings").without_empty("Part", "Time", "Read")
+
+
+def split_at_quotes(text: str, quotes: Sequence[str]) -> list[str]:
+    """Split a text at the quotes that it has; each odd part is one. They may differ from it in white space."""
+    patterns = [r"\s+".join(map(re.escape, quote.split())) for quote in sorted(quotes, key=len, reverse=True)]
+    return re.split(f"({'|'.join(patterns)})", text) if quotes else [text]
 
 
 def mark_needle(text: str, needle: str | None) -> tuple[str, str, str]:

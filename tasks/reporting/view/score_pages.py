@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+import polars as pl
+
 from schemas.documents.explanation import MethodBreakdown, SystemExplanation, TotalExplanation
 from schemas.documents.rows import RowFilter
 from schemas.documents.score_part import ScorePart
@@ -17,13 +19,14 @@ from tasks.reporting.view.addresses import Address, PageKind
 from tasks.reporting.view.site import Page, records_table
 from tasks.rows.index import open_rows
 from tasks.rows.query import find_rows
+from tasks.runs.failures import count_dialogues_by
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System, ordered
 from tasks.runs.score_tree import explain_ability, explain_total, scores_of
 from tasks.runs.sections import Block, Section
 from tasks.runs.verdict import judge_run, label_of, total_of
 from tasks.solvers.registry import setting_title
-from tasks.text.number_format import interval, number
+from tasks.text.number_format import interval, list_counts, number
 
 WAYS: Mapping[PageKind, str] = {
     "unread": "Unread replies, by their shape",
@@ -34,6 +37,8 @@ WAYS: Mapping[PageKind, str] = {
     "compare": "Another run beside this one",
 }
 """Pages that find something."""
+
+TAINTED = "Dialogues in which the simulated person fell out of its part"
 
 
 def render_run(page: Page) -> str:
@@ -46,6 +51,9 @@ def render_run(page: Page) -> str:
         filters[system.label] = RowFilter(**system._asdict())
     systems = Table((*columns("name", "Model", "Setting"), *TOTAL_COLUMNS), rows, "Models of the run")
     ways = [page.link(words, Address(kind, run.name)) for kind, words in WAYS.items()]
+    faults = run.read("simulation_faults").filter(pl.col("refused").is_null())
+    if kinds := count_dialogues_by(faults, "kind"):
+        ways.append(page.link_rows(f"{TAINTED}: {list_counts(kinds)}", RowFilter(tainted=True)))
     ways.append(Cell("The report of this run", href=page.site.report or ""))
     counts = Block(words="Each number leads to these rows.", tables=(count_rows(page, filters),))
     sections = [
@@ -58,17 +66,18 @@ def render_run(page: Page) -> str:
 
 
 def count_rows(page: Page, filters: Mapping[str, RowFilter]) -> Table:
-    """Return how many rows of each status a filter gives, and wrong ones at the gate; each number leads to these rows."""
-    index = open_rows(page.run)
+    """Return how many rows of each status, wrong at the gate and with faults a filter gives; each number leads to these rows."""
+    run, index = page.run, open_rows(page.run)
+    special: dict[str, dict[str, Any]] = {"wrong at the gate": {"status": "wrong", "gate": True}} if run.blueprint.gate else {}
+    special |= {"tainted dialogues": {"tainted": True}} if run.partitions("simulation_faults") else {}
     cells: dict[str, dict[str, Cell]] = {}
     for label, wanted in filters.items():
-        found = find_rows(page.run, index, wanted, limit=0)
+        found = find_rows(run, index, wanted, limit=0)
         counts: list[tuple[str, int | None, dict[str, Any]]] = [("all", found.matches, {})]
         counts += [(each.value, each.rows, {"status": each.value}) for each in found.counts if each.facet == "status"]
-        if page.run.blueprint.gate:
-            failing = {"status": "wrong", "gate": True}
-            matches = find_rows(page.run, index, wanted.model_copy(update=failing), limit=0).matches
-            counts.append(("wrong at the gate", matches, failing))
+        for name, narrower in special.items():
+            matches = find_rows(run, index, wanted.model_copy(update=narrower), limit=0).matches
+            counts.append((name, matches, narrower))
         cells[label] = {name.capitalize(): page.link_rows(n, wanted.model_copy(update=more)) for name, n, more in counts}
     titles = dict.fromkeys(title for own in cells.values() for title in own)
     rows = [(label, *(own.get(title) for title in titles)) for label, own in cells.items()]

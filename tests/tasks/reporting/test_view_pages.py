@@ -19,9 +19,10 @@ from schemas.errors import UsageError
 from schemas.table import Part
 from tasks.reporting.view.addresses import Address, row_address, score_address, served
 from tasks.reporting.view.pages import read_row, render
-from tasks.reporting.view.row_pages import dialogue_of, mark_needle, rating_table, read_turns
+from tasks.reporting.view.row_pages import dialogue_of, mark_needle, rating_table, read_turns, split_at_quotes
 from tasks.reporting.view.site import Site
 from tasks.runs.past_run import PastRun
+from tests.rows import each_row
 from tests.tasks.run_rows.asked_runs import asked_run, choice, said
 from tests.tasks.scoring.samples import ability, blueprint, task
 
@@ -50,9 +51,25 @@ def test_a_fault_stands_at_its_line() -> None:
         for n, (speaker, text) in enumerate(said_by)
     )
     about: dict[str, Any] = {"part": "", "speaker": "seeker", "turn": 2, "severity": "hindered", "found_by": "rule"}
-    fault = DialogueFault(**about | {"kind": "falls_out_of_role"})
+    fault = DialogueFault(**about | {"kind": "falls_out_of_role", "evidence": "a language model"})
     lines = [*dialogue_of(asked(turns=turns, faults=(fault,)))]
-    assert [line.faults for line in lines] == ["", "", "falls out of role (hindered, by rule)"]
+    assert [(line.faults, line.quotes) for line in lines[1:]] == [
+        ("", ()),
+        ("falls out of role (hindered, by rule)", ("a language model",)),
+    ]
+
+
+@each_row(
+    ("quotes", "parts"),
+    [
+        ([], ["As a  (bot), no, a bot"]),
+        (["a (bot),", "a", "As a"], ["", "As a", "  (bot), no, ", "a", " bot"]),
+        (["a (bot),"], ["As ", "a  (bot),", " no, a bot"]),
+        (["a robot"], ["As a  (bot), no, a bot"]),
+    ],
+)
+def test_quotes_are_marked_in_their_line(quotes: list[str], parts: list[str]) -> None:
+    assert split_at_quotes("As a  (bot), no, a bot", quotes) == parts
 
 
 def test_gold_stands_beside_what_was_inferred() -> None:

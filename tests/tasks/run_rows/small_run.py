@@ -78,12 +78,26 @@ RATINGS = (
     judgement("e-2", "empathy", 4, dataset="e"),
     judgement("e-2", "realism", 1, dataset="e", rubric="review"),
 )
+FAULTS = tuple(
+    {
+        **{name: ANSWERS[-2][name] for name in ("dataset", "item_id", "model", "setting", "repetition", "part")},
+        "severity": "minor",
+        **row,
+    }
+    for row in (
+        {"found_by": "rule", "number": 0, "speaker": "seeker", "turn": 1, "kind": "admits_machine", "evidence": "Hello"},
+        {"found_by": "j", "number": 0, "speaker": "seeker", "turn": 1, "kind": "out_of_role", "evidence": "ell"},
+        {"found_by": "j", "number": 1, "kind": "gives_advice", "evidence": "Rest.", "refused": "turn 1 does not say that"},
+        {"item_id": "e-2", "found_by": "j", "number": 0, "kind": "gives_advice", "evidence": "Rest.", "refused": "so"},
+    )
+)
+"""One by a rule and one by a judge count in e-1; in e-2 none does."""
 
 
 def keep(lake: Lake, run: str, layer: str, rows: tuple[Row, ...]) -> list[PartitionRef]:
     """Write rows to a partition for each place that they have."""
     schema, places = LAYERS[layer].schema, defaultdict[tuple[tuple[str, str], ...], list[Row]](list)
-    keys = {"items": ("dataset",), "judgements": ("dataset", "model", "setting", "judge", "rubric")}
+    keys = {"items": ("dataset",), "judgements": ("dataset", "model", "setting", "judge", "rubric"), "simulation_faults": ()}
     for row in rows:
         places[tuple((name, row[name]) for name in keys.get(layer, ("dataset", "model", "setting")))].append(row)
     return [
@@ -94,7 +108,7 @@ def keep(lake: Lake, run: str, layer: str, rows: tuple[Row, ...]) -> list[Partit
 
 def make_run(folder: Folder, name: str = "r", scores: tuple[Row, ...] = SCORES, **fields: Any) -> PastRun:
     lake = Lake(folder, CodeVersion("1", None))
-    layers = {"items": ITEMS, "answers": ANSWERS, "judgements": RATINGS, "item_scores": scores}
+    layers = {"items": ITEMS, "answers": ANSWERS, "judgements": RATINGS, "item_scores": scores, "simulation_faults": FAULTS}
     refs = [ref for layer, rows in layers.items() for ref in keep(lake, name, layer, rows)]
     about = {"plan": {"simulation_rubric": "review"}, "blueprint": DESIGN.model_dump(mode="json")} | fields
     totals = bare_manifest().partitions  # a manifest lists them; no row is made of them

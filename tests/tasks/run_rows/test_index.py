@@ -84,6 +84,11 @@ def test_rows_agree_with_what_explain_says(run: PastRun) -> None:
     assert not rows
 
 
+def test_faults_count_unless_they_are_refused(run: PastRun) -> None:
+    rows = open_rows(run).rows.select("item_id", "faults").drop_nulls().collect().rows()
+    assert rows == [("e-1", 2)]
+
+
 @each_row("damage", ["cut", "changed", "of another run", "gone"])
 def test_a_damaged_index_is_made_again(run: PastRun, damage: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(index, "KEPT", {})

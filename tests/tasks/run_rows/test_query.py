@@ -49,6 +49,7 @@ def names(page: RowsPage) -> list[RowName]:
         ({"shortest": 7, "longest": 10}, [("d-0", "m", 1), ("d-1", "m", 0)]),
         ({"longest": 0}, [("e-2", "m", 0)]),
         ({"judges_disagree": True}, [("e-0", "m", 0)]),
+        ({"tainted": True}, [("e-1", "m", 0)]),
         ({"text": "sun"}, [("d-0", "m", 0), ("d-0", "m", 1), ("d-0", "n", 0), ("e-1", "m", 0)]),
         ({"text": "i am SAD"}, [("e-0", "m", 0)]),
         ({"text": "tea", "model": "n", "order": "place", "descending": True}, [("d-1", "n", 0), ("d-0", "n", 0)]),
