@@ -1,8 +1,5 @@
-// What furo leaves out for people who use a keyboard or a screen reader: levels of headings, names of regions, and a way to
+// What furo leaves out for people who use a keyboard or a screen reader: names of regions, and a way to
 // scroll what is wider than the page.
-for (const caption of document.querySelectorAll("p.caption[role=heading]")) {
-  caption.setAttribute("aria-level", "2");
-}
 const names = { ".sidebar-drawer": "Pages", ".toc-drawer": "On this page", ".content-icon-container": "Tools" };
 for (const [selector, name] of Object.entries(names)) {
   const part = document.querySelector(selector);

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from os.path import normpath
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -28,22 +29,22 @@ class Html(NamedTuple):
     """What a page has: anchors, links, and addresses that a browser loads or sends to."""
 
     anchors: set[str]
-    links: list[str]
-    loaded: list[str]
+    links: set[str]
+    loaded: set[str]
 
 
 class Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.html = Html({""}, [], [])
+        self.html = Html({""}, set(), set())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value for name, value in attrs if value is not None}
         self.html.anchors.update(values[name] for name in ("id", "name") if name in values)
         if tag == "a" and "href" in values:
-            self.html.links.append(values["href"])
+            self.html.links.add(values["href"])
         if LOADING.get(tag) in values:
-            self.html.loaded.append(values[LOADING[tag]])
+            self.html.loaded.add(values[LOADING[tag]])
 
 
 @pytest.fixture(scope="module")
@@ -69,19 +70,20 @@ def html(site: Path) -> dict[Path, Html]:
     return read
 
 
-def of_the_site(file: Path, addresses: list[str]) -> Iterator[tuple[Path, str]]:
+def of_the_site(file: Path, addresses: set[str]) -> Iterator[tuple[Path, str]]:
     """Yield file and anchor that each address on a page leads to, those of other sites left out."""
     for address in addresses:
         parts = urlsplit(address)
         if not parts.scheme and not parts.netloc:
-            yield (file.parent / unquote(parts.path)).resolve() if parts.path else file, unquote(parts.fragment)
+            to = Path(normpath(file.parent / unquote(parts.path))) if parts.path else file
+            yield to, unquote(parts.fragment)
 
 
-def test_links_lead_to_files_and_anchors(html: dict[Path, Html]) -> None:
-    dead = []
+def test_links_lead_to_files_and_anchors(site: Path, html: dict[Path, Html]) -> None:
+    dead, files = [], {file for file in site.rglob("*") if file.is_file()}
     for file, page in html.items():
-        for to, anchor in of_the_site(file, [*page.links, *page.loaded]):
-            if not to.is_file() or (to in html and anchor not in html[to].anchors):
+        for to, anchor in of_the_site(file, page.links | page.loaded):
+            if to not in files or (to in html and anchor not in html[to].anchors):
                 dead.append(f"{file}: {to}#{anchor}")
     assert dead == []
     assert len(html) > 50
@@ -91,6 +93,17 @@ def test_nothing_is_loaded_from_elsewhere(site: Path, html: dict[Path, Html]) ->
     assert {address for page in html.values() for address in page.loaded if re.match(r"(?!data:)[a-z]+:|//", address)} == set()
     styles = "".join(file.read_text(encoding="utf-8") for file in site.rglob("*.css"))
     assert re.findall(r"@import[^;]*|url\(\s*[\"']?(?!data:)(?:[a-z]+:|//)[^)]*", styles) == []
+
+
+def test_sidebar_opens_the_way_to_page(site: Path) -> None:
+    text = (site / "benchmarks" / "datasets" / "copa.html").read_text(encoding="utf-8")
+    sidebar = text.partition('<div class="sidebar-tree">')[2].partition("</div>")[0]
+    opened = re.findall(r'<li class="toctree-l\d current[^"]*">\s*<a [^>]*href="([^"]+)"', sidebar)
+    assert opened == ["../index.html", "../moodbench.html", "../tasks/simple_causal_reasoning.html", "#"]
+    assert '<a class="reference internal" href="#" aria-current="page">COPA</a>' in sidebar
+    assert "../../how-to/run.html" in sidebar
+    assert "../tasks/eq_test.html" in sidebar
+    assert "mini_eq_test.html" not in sidebar
 
 
 def test_llms_lists_every_page_and_twin(site: Path) -> None:
