@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from docs.generate import demo
 from docs.generate.catalogue_benchmarks import benchmark_text
 from docs.generate.catalogue_datasets import dataset_text
 from docs.generate.catalogue_examples import Bundled, is_bundled
-from docs.generate.catalogue_markdown import benchmark_page, dataset_page, join, link, rows_table, task_page, toctree
+from docs.generate.catalogue_links import benchmark_page, dataset_page, link, task_page
 from docs.generate.catalogue_places import Catalogue, read_catalogue
 from docs.generate.catalogue_tasks import task_text
+from docs.generate.markdown import joined, table, toctree, write_page
 from schemas.json_yaml import read_text, read_yaml
 from tasks.scoring.published import paper_of
 from tasks.text.tables import escape
@@ -20,12 +20,6 @@ INDEX = "benchmarks/index.md"
 
 
 def write(folder: Path) -> None:
-    """Write all pages below `benchmarks`, and the run to click through."""
-    write_pages(folder)
-    demo.write(folder)
-
-
-def write_pages(folder: Path) -> None:
     """Write a page for each benchmark, task and dataset, and the overview."""
     catalogue, zh = read_catalogue(), read_yaml(read_text(HERE / "zh.yaml"))
     asks = with_titles(read_asks(), catalogue)
@@ -44,8 +38,7 @@ def write_pages(folder: Path) -> None:
     for name in catalogue.datasets:
         pages[dataset_page(name)] = dataset_text(catalogue, name, tasks | asks["datasets"], bundled)
     for place, text in pages.items():
-        (folder / place).parent.mkdir(parents=True, exist_ok=True)
-        (folder / place).write_text(text, encoding="utf-8")
+        write_page(folder / place, text)
 
 
 def read_asks() -> Mapping[str, Any]:
@@ -79,17 +72,17 @@ def divide(catalogue: Catalogue) -> tuple[dict[str, list[str]], dict[str, list[s
 def index_text(catalogue: Catalogue, about: Mapping[str, str]) -> str:
     """Return the overview: benchmarks, then all datasets."""
     unused = [f"datasets/{name}" for name in catalogue.datasets if not catalogue.of_dataset(name)]
-    return join(
+    return joined(
         "# Benchmarks",
         "What each benchmark measures, down to the datasets, with weights, metrics, published scores and licences. All pages "
         "below are made of the blueprints and the catalogue, so they say what the program does.",
-        rows_table(
+        table(
             ("Benchmark", "What it measures", ">Tasks", ">Datasets", "Published scores"),
             [benchmark_row(catalogue, name, about) for name in catalogue.families],
         ),
         f"{link('Click through a run', 'benchmarks/demo.md', INDEX)} before you install anything.",
         "## All datasets",
-        rows_table(
+        table(
             ("Dataset", "Title", "Languages", "Licence", "Texts may be passed on"),
             [
                 (

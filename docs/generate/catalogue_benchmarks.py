@@ -2,22 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from docs.generate.catalogue_markdown import (
-    benchmark_page,
-    block,
-    bullets,
-    dataset_page,
-    folded,
-    join,
-    link,
-    metric_words,
-    reference_link,
-    rows_table,
-    task_page,
-    toctree,
-)
+from docs.generate.catalogue_links import benchmark_page, dataset_page, link, metric_words, reference_link, task_page
 from docs.generate.catalogue_places import Catalogue, Place
 from docs.generate.catalogue_published import paper_with, table_part
+from docs.generate.markdown import block, bullets, folded, joined, table, toctree
 from schemas.blueprint import Blueprint
 from tasks.solvers.registry import SOLVERS, is_optional
 from tasks.text.number_format import counted, listed
@@ -35,7 +23,7 @@ def benchmark_text(catalogue: Catalogue, name: str, about: Mapping[str, str], zh
     blueprint, page = catalogue.blueprints[name], benchmark_page(name)
     places = catalogue.of_blueprint(name)
     variants = [each for each in catalogue.families[name] if each != name]
-    return join(
+    return joined(
         f"# {escape(blueprint.title)}",
         f"{escape(about[name])} Source: {escape(blueprint.source)}.",
         bullets([sizes_line(blueprint, places), *more_lines(name, page)]),
@@ -63,7 +51,7 @@ def benchmark_text(catalogue: Catalogue, name: str, about: Mapping[str, str], zh
 
 def zh_part(zh: Mapping[str, str]) -> str:
     """Return the head in Chinese."""
-    return join("## 中文", bullets(f"**{title}**：{zh[key]}" for key, title in ZH.items())).rstrip()
+    return joined("## 中文", bullets(f"**{title}**：{zh[key]}" for key, title in ZH.items()))
 
 
 def sizes_line(blueprint: Blueprint, places: list[Place]) -> str:
@@ -99,12 +87,12 @@ def run_part(catalogue: Catalogue, name: str) -> Iterator[str]:
     """Yield the commands: a trial on our own items, the whole, the leaderboard."""
     if f"{name}-mini" in catalogue.blueprints:
         yield "A trial on items of our own, without a download:"
-        yield block(command(catalogue.blueprints[f"{name}-mini"]), "console")
+        yield block("console", command(catalogue.blueprints[f"{name}-mini"]))
     yield "All of it; `--dry-run` counts calls and tokens first, `--mirror DIR` reads files that are here:"
-    yield block(f"{command(catalogue.blueprints[name])} \\\n    --dry-run", "console")
+    yield block("console", f"{command(catalogue.blueprints[name])} \\\n    --dry-run")
     yield "The ranking of your runs, or of the paper's models where it prints them:"
     published = f"\nmoodflow leaderboard {name} --published" if paper_with(catalogue.blueprints[name]) else ""
-    yield block(f"moodflow leaderboard {name}{published}", "console")
+    yield block("console", f"moodflow leaderboard {name}{published}")
 
 
 def settings_part(catalogue: Catalogue, blueprint: Blueprint, page: str) -> str:
@@ -121,7 +109,7 @@ def settings_part(catalogue: Catalogue, blueprint: Blueprint, page: str) -> str:
         for name, solver in SOLVERS.items()
         if name in usual or (solver.retrieves and has_contexts)
     ]
-    return rows_table(("Setting", "Name", "Asked by default", "Helpers"), rows)
+    return table(("Setting", "Name", "Asked by default", "Helpers"), rows)
 
 
 def tree_part(places: list[Place], page: str) -> str:
@@ -148,7 +136,7 @@ def tree_part(places: list[Place], page: str) -> str:
         ">Share of its main ability, %",
         ">Share of the total, %",
     )
-    return rows_table(heads, rows)
+    return table(heads, rows)
 
 
 def total_part(blueprint: Blueprint, page: str) -> Iterator[str]:
@@ -163,7 +151,7 @@ def total_part(blueprint: Blueprint, page: str) -> Iterator[str]:
     if len(blueprint.level_rules) > 1:
         rows = [[rule.weights.get(level) for level in ("low", "medium", "high")] for rule in blueprint.level_rules]
         yield "Weights of the levels that have a score:"
-        yield rows_table((">Low", ">Medium", ">High"), rows)
+        yield table((">Low", ">Medium", ">High"), rows)
     if blueprint.gate:
         title = next(ability.title for ability in blueprint.abilities if ability.id == gate)
         yield (
@@ -182,7 +170,7 @@ def metrics_part(places: list[Place], page: str) -> str:
     """Return the metrics with the number of datasets that each is of."""
     names = dict.fromkeys(spec.metric for place in places for spec in place.metrics)
     rows = [(reference_link("metric", name, page), metric_words(name), *_uses(places, name)) for name in names]
-    return rows_table(("Metric", "What it is", ">Datasets it counts in", ">Shown only in"), rows)
+    return table(("Metric", "What it is", ">Datasets it counts in", ">Shown only in"), rows)
 
 
 def _uses(places: list[Place], name: str) -> tuple[str, str]:
@@ -194,7 +182,7 @@ def _uses(places: list[Place], name: str) -> tuple[str, str]:
 def published_part(blueprint: Blueprint) -> str:
     """Return the paper's table of models."""
     paper = paper_with(blueprint)
-    return table_part(paper).rstrip() if paper else "MoodFlow has no table of models of its paper."
+    return table_part(paper) if paper else "MoodFlow has no table of models of its paper."
 
 
 def differences_part(catalogue: Catalogue, places: list[Place], page: str) -> Iterator[str]:
@@ -218,15 +206,15 @@ def licences_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
         spec = catalogue.datasets[place.dataset]
         datasets.setdefault((spec.licence, spec.redistributable), []).append(link(f"`{spec.id}`", dataset_page(spec.id), page))
     rows = [(escape(licence), "yes" if may else "no", ", ".join(names)) for (licence, may), names in datasets.items()]
-    return rows_table(("Licence, as known", "Texts may be passed on", "Datasets"), rows)
+    return table(("Licence, as known", "Texts may be passed on", "Datasets"), rows)
 
 
 def variant_part(catalogue: Catalogue, name: str, about: str, page: str) -> str:
     """Return the section of a variant: what it is, how to run it, its datasets."""
     blueprint, places = catalogue.blueprints[name], catalogue.of_blueprint(name)
-    return join(
+    return joined(
         f"## {name}",
         f"{about} Source: {escape(blueprint.source)}.",
-        block(command(blueprint), "console"),
+        block("console", command(blueprint)),
         folded(f"Its {counted(len(places), 'dataset')}", tree_part(places, page)),
-    ).rstrip()
+    )

@@ -3,21 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 from docs.generate.catalogue_examples import Bundled, first_annotation, gold_lines, right_answer
-from docs.generate.catalogue_markdown import (
-    benchmark_page,
-    block,
-    bullets,
-    dataset_page,
-    folded,
-    join,
-    link,
-    reference_link,
-    rows_table,
-    task_page,
-)
+from docs.generate.catalogue_links import benchmark_page, dataset_page, link, reference_link, task_page
 from docs.generate.catalogue_places import Catalogue, Place
 from docs.generate.catalogue_published import paper_with, printed_part
 from docs.generate.catalogue_scores import scores_part
+from docs.generate.markdown import block, bullets, folded, joined, table
 from schemas.dataset import BundledFile, DatasetSpec, PinnedFile, SourceFile
 from schemas.usage import TESTED
 from tasks.scoring.published import paper_of
@@ -39,7 +29,7 @@ def dataset_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], bundl
     own = bundled.get(name)
     asked = asks.get(name) or asks[places[0].task.id]
     sibling = None if own else next(iter(siblings(catalogue, name, bundled)), None)
-    return join(
+    return joined(
         trail_part(catalogue, places, page),
         f"# {escape(spec.title)}",
         f"{escape(asked)} Its name in commands is `{name}`.",
@@ -59,7 +49,7 @@ def dataset_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], bundl
         *source_part(spec),
         "## Check it",
         "Find or fetch the files, verify and read them, and see which scores they allow:",
-        block(f"moodflow datasets check {name}", "console"),
+        block("console", f"moodflow datasets check {name}"),
     )
 
 
@@ -97,7 +87,7 @@ def facts_part(spec: DatasetSpec, own: Bundled | None, sibling: Bundled | None, 
         ("Licence", escape(spec.licence)),
         ("Texts may be passed on", "yes" if spec.redistributable else "no: reports withhold them where they are redacted"),
     ]
-    return rows_table(("What", "Of this dataset"), rows)
+    return table(("What", "Of this dataset"), rows)
 
 
 def size_words(spec: DatasetSpec, own: Bundled | None) -> str:
@@ -132,7 +122,7 @@ def place_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
         )
         for place in places
     ]
-    return rows_table(heads, rows)
+    return table(heads, rows)
 
 
 def items_asked(place: Place) -> str:
@@ -166,11 +156,11 @@ def first_calls(calls: tuple[Call, ...]) -> list[Call]:
 def call_part(call: Call) -> str:
     """Return the messages of a call as they are sent."""
     whom = "the model under test" if call.role == TESTED else f"the {call.role.replace('_', ' ')}"
-    body = join(*(join(f"*{message.role}*", block(message.content)) for message in call.request.messages)).rstrip()
+    body = joined(*(joined(f"*{message.role}*", block("text", message.content)) for message in call.request.messages))
     title = f"What {whom} gets"
     if sum(len(message.content) for message in call.request.messages) > LONG:
-        return join(f"### {title}", folded("The prompt, which is long", body)).rstrip()
-    return join(f"### {title}", body).rstrip()
+        return joined(f"### {title}", folded("The prompt, which is long", body))
+    return joined(f"### {title}", body)
 
 
 def gold_part(own: Bundled) -> str:
@@ -178,12 +168,12 @@ def gold_part(own: Bundled) -> str:
     lines = [f"**{escape(name)}**: {escape(text)}" for name, text in gold_lines(own.row)]
     reply = right_answer(own.row)
     annotation = first_annotation(own.built, own.row["item_id"])
-    return join(
+    return joined(
         bullets(lines),
-        f"A reply that earns everything:\n\n{block(reply)}" if reply else None,
-        f"Annotations of the first turn, which no setting shows a model:\n\n{block(annotation, 'json')}" if annotation else None,
+        f"A reply that earns everything:\n\n{block('text', reply)}" if reply else None,
+        f"Annotations of the first turn, which no setting shows a model:\n\n{block('json', annotation)}" if annotation else None,
         None if lines or annotation else "There is none: a judge rates the answer.",
-    ).rstrip()
+    )
 
 
 def absent_part(spec: DatasetSpec, sibling: Bundled | None, page: str) -> Iterator[str]:
@@ -205,7 +195,7 @@ def published_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
             whole = link(f"published scores of {escape(paper.title)}", target, page)
             share = f"Of {escape(place.path[0].title)}, to which this dataset gives {place.of_main:.1f} %"
             parts[paper.title] = f"{share} ({whole}):\n\n{table}"
-    return join(*parts.values()).rstrip() or "No paper prints scores on it."
+    return joined(*parts.values()) or "No paper prints scores on it."
 
 
 def ambiguous_part(spec: DatasetSpec) -> Iterator[str]:
@@ -218,12 +208,12 @@ def source_part(spec: DatasetSpec) -> Iterator[str]:
     """Yield the files of a dataset and of what stands in for it, with what pins each."""
     for number, source in enumerate(sources(spec)):
         if number:
-            yield join(
+            yield joined(
                 "Used where these are not here:",
                 bullets(escape(text) for text in source.differences if text not in spec.differences),
-            ).rstrip()
+            )
         rows = [file_row(file) for file in source.files[:MOST_FILES]]
-        yield rows_table(("Repository", "Revision", "File", "Pinned by"), rows)
+        yield table(("Repository", "Revision", "File", "Pinned by"), rows)
         if (more := len(source.files) - MOST_FILES) > 0:
             yield f"And {counted(more, 'more file')}: `moodflow datasets show {spec.id}` lists all."
     if spec.canary:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
-from docs.generate.catalogue_markdown import bullets, join, rows_table
+from docs.generate.markdown import bullets, joined, table
 from schemas.blueprint import Blueprint
 from schemas.paper import Paper
 from tasks.scoring.blueprints import load_blueprint
@@ -48,7 +48,7 @@ def table_part(paper: Paper) -> str:
     about = [f"`{name}`: {escape(about)}" for name, column in columns.items() if name in heads and (about := column.about)]
     lines = ([escape(text) or "–" for text in row] for row in rows)
     source = f"{paper.models.name} of the paper, {len(rows)} rows as printed (`data/published/{paper.models.file}`)."
-    return join(source, bullets(about), rows_table(titles, lines))
+    return joined(source, bullets(about), table(titles, lines))
 
 
 def printed_of(blueprint: Blueprint, ability: str) -> Iterator[Printed]:
@@ -77,7 +77,7 @@ def printed_part(blueprint: Blueprint, ability: str) -> str | None:
         for row in printed_of(blueprint, ability)
     ]
     heads = ("Setting", ">Models", "Best", ">Score", ">Median", "Worst", ">Score")
-    return rows_table(heads, rows) if rows else None
+    return table(heads, rows) if rows else None
 
 
 def _named(model: tuple[str, float]) -> tuple[str, float]:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from docs.generate.catalogue_examples import Bundled
-from docs.generate.catalogue_markdown import metric_words, reference_link, rows_table
+from docs.generate.catalogue_links import metric_words, reference_link
 from docs.generate.catalogue_places import Place
+from docs.generate.markdown import table
 from schemas.blueprint import MetricSpec
 from tasks.judging.rubrics import load_rubric
 from tasks.runs.baselines import measure_baselines
@@ -50,7 +51,7 @@ def metrics_table(place: Place, page: str) -> str:
         (reference_link("metric", spec.metric, page), metric_words(spec.metric), weight_of(spec), normalisation_of(spec))
         for spec in place.metrics
     ]
-    return rows_table(("Metric", "What it is", ">Weight", "On 0-100"), rows)
+    return table(("Metric", "What it is", ">Weight", "On 0-100"), rows)
 
 
 def weight_of(spec: MetricSpec) -> str:
@@ -79,7 +80,7 @@ def measured_part(own: Bundled) -> Iterator[str]:
         return
     rows: list[tuple[str, float]] = [("A model that knows the gold", reachable.ceiling)]
     rows += [(f"Always `{letter}`", score) for letter, score in reachable.constant.items()]
-    yield rows_table(("Imagined model", ">Score"), rows)
+    yield table(("Imagined model", ">Score"), rows)
     for method in own.blueprint.datasets[own.spec.id].methods:
         for spec in method.metrics:
             if majority := measure_baselines(own.built.items, spec.metric).majority:

@@ -2,34 +2,26 @@
 
 from collections.abc import Mapping
 
-from docs.generate.catalogue_markdown import (
-    benchmark_page,
-    dataset_page,
-    join,
-    link,
-    reference_link,
-    rows_table,
-    task_page,
-    toctree,
-)
+from docs.generate.catalogue_links import benchmark_page, dataset_page, link, reference_link, task_page
 from docs.generate.catalogue_places import Catalogue, Place
+from docs.generate.markdown import joined, table, toctree
 from tasks.text.tables import escape
 
 
 def task_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], datasets: Mapping[str, str], chapters: list[str]) -> str:
     """Return the page of a task. `asks`: by task, `datasets`: by dataset; `chapters`: datasets below it in the sidebar."""
     places, page = catalogue.tasks[name], task_page(name)
-    return join(
+    return joined(
         f"# {escape(places[0].task.title)}",
         f"{escape(asks[name])} Its name in results is `{name}`.",
         "## Place and weight",
-        rows_table(
+        table(
             ("Benchmark", "Abilities", "Level", ">Weight", ">Share of its main ability, %", ">Share of the total, %"),
             [place_row(catalogue, alike, page) for alike in by_blueprint(places).values()],
         ),
         "Tasks of one ability are averaged by level, and levels by the weights on the page of the benchmark.",
         "## Datasets",
-        rows_table(
+        table(
             ("Dataset", "What it asks", "Metrics that count", "Benchmarks"),
             [dataset_row(catalogue, alike, datasets.get(id_) or asks[name], page) for id_, alike in by_dataset(places).items()],
         ),

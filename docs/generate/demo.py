@@ -4,13 +4,12 @@ import os
 import shutil
 import subprocess
 import sys
-from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from docs.generate.catalogue_markdown import join, rows_table
+from docs.generate.markdown import joined, table, write_page
 from docs.generate.scripted_run import SHOWN
-from docs.generate.tree import ROOT
+from docs.generate.tree import ROOT, hash_sources
 
 MADE_FROM = (
     "flows",
@@ -49,12 +48,12 @@ def write(folder: Path) -> None:
     """Write the page that leads to the run, and the run's pages below `_extra/demo`."""
     pages = make_pages()
     shutil.copytree(pages, folder / "_extra" / "demo", dirs_exist_ok=True)
-    (folder / "benchmarks" / "demo.md").write_text(demo_text(pages), encoding="utf-8")
+    write_page(folder / "benchmarks" / "demo.md", demo_text(pages))
 
 
 def make_pages() -> Path:
     """Return the folder of the run's pages, made if they have not been made from the sources as they are."""
-    pages = ROOT / "build" / f"demo-{hash_sources()[:16]}"
+    pages = ROOT / "build" / f"demo-{hash_sources(MADE_FROM)[:16]}"
     if pages.is_dir():
         return pages
     with TemporaryDirectory() as folder:
@@ -71,17 +70,6 @@ def make_pages() -> Path:
     return pages
 
 
-def hash_sources() -> str:
-    """Return a hash of all that the pages are made from."""
-    digest = sha256()
-    for place in MADE_FROM:
-        path = ROOT / place
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.is_file() and file.suffix != ".pyc":
-                digest.update(file.relative_to(ROOT).as_posix().encode() + file.read_bytes())
-    return digest.hexdigest()
-
-
 def demo_text(pages: Path) -> str:
     """Return the page that leads to the run's pages."""
     models = ", ".join(f"`scripted-{quality}`" for quality in SHOWN)
@@ -90,12 +78,12 @@ def demo_text(pages: Path) -> str:
         for pattern, (title, says) in PAGES.items()
         for file in pages.glob(pattern)
     ]
-    return join(
+    return joined(
         "# Click through a run",
         "These pages were written by MoodFlow, from a run of three models that are no models: each knows the gold of our own "
         f"items and gives it in as many of 100 replies as its name says ({models}). One task each of seven sub-abilities of "
         "MoodBench is asked. The scores say nothing about any model; the pages are what yours would look like.",
-        rows_table(("Page", "What it is"), rows),
+        table(("Page", "What it is"), rows),
         "`scripted-40` fails the gate of values and safety, so its total is vetoed. Make the same for a model of your own: "
         "[run a benchmark](../how-to/run.md).",
     )

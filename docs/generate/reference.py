@@ -13,7 +13,7 @@ from docs.generate import (
     reference_python,
     reference_settings,
 )
-from docs.generate.reference_text import contents, joined, table
+from docs.generate.markdown import joined, table, toctree, write_page
 
 PAGES = {
     "command-line/index": ("Command line", "every command with its arguments, options and exit statuses; environment variables"),
@@ -44,11 +44,10 @@ own: the name in lower case, a hyphen for all else, as in `reference/metrics.htm
 def write(folder: Path) -> None:
     """Write the pages into `folder / "reference"`."""
     reference = folder / "reference"
-    reference.mkdir(parents=True, exist_ok=True)
     reference_commands.write(reference / "command-line")
     reference_documents.write(reference / "documents")
     reference_files.write(reference / "files")
     for part in (reference_plan, reference_settings, reference_metrics, reference_failures, reference_layers, reference_python):
         part.write(reference)
     rows = [(f"[{title}]({page}.md)", says) for page, (title, says) in PAGES.items()]
-    (reference / "index.md").write_text(joined(HEAD, table(("Page", "Contents"), rows), contents(*PAGES)), encoding="utf-8")
+    write_page(reference / "index.md", joined(HEAD, table(("Page", "Contents"), rows), toctree(PAGES)))

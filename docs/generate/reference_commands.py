@@ -9,7 +9,8 @@ from typing import Any
 import typer
 
 from docs.generate import reference_documents
-from docs.generate.reference_text import block, code, contents, facts, joined, prose, row_name, sentence, slug, table, texts_below
+from docs.generate.markdown import block, joined, table, toctree, write_page
+from docs.generate.reference_text import code, facts, prose, row_name, sentence, slug, texts_below
 from flows.commands.app import COMMANDS, load_command, overview
 from flows.commands.plan_options import ENVIRONMENT
 from schemas.documents.document import DOCUMENTS
@@ -44,13 +45,12 @@ def page_of(group: str) -> str:
 
 def write(folder: Path) -> None:
     """Write the pages of the command line into a folder of their own."""
-    folder.mkdir(parents=True, exist_ok=True)
     groups = list(dict.fromkeys(group for *_, group in COMMANDS.values()))
     for group in groups:
         text = joined(f"# {group}", *(command_section(words) for words, (_, of) in commands().items() if of == group))
-        (folder / f"{page_of(group)}.md").write_text(text, encoding="utf-8")
-    (folder / "environment.md").write_text(environment_page(), encoding="utf-8")
-    (folder / "index.md").write_text(index_page(groups), encoding="utf-8")
+        write_page(folder / f"{page_of(group)}.md", text)
+    write_page(folder / "environment.md", environment_page())
+    write_page(folder / "index.md", index_page(groups))
 
 
 def index_page(groups: list[str]) -> str:
@@ -63,7 +63,7 @@ def index_page(groups: list[str]) -> str:
         links = [
             (f"[{code(words)}]({page_of(group)}.md#{slug(f'moodflow {words}')})", first_line(leaf)) for words, leaf in listed
         ]
-        tables.append(joined(f"## {group}", table(("Command", "What it does"), links)).rstrip())
+        tables.append(joined(f"## {group}", table(("Command", "What it does"), links)))
     return joined(
         "# Command line",
         sentence(says.strip()),
@@ -73,7 +73,7 @@ def index_page(groups: list[str]) -> str:
         "## Options of every command",
         "`--help` (`-h`) explains a command. `moodflow --version` prints the version; `moodflow --install-completion` "
         "installs the completion of commands, options and paths of `--set` in the shell.",
-        contents(*map(page_of, groups), "environment"),
+        toctree([*map(page_of, groups), "environment"]),
     )
 
 
@@ -96,7 +96,7 @@ def command_section(words: str) -> str:
         table(("Argument", "Required", "What it is"), [argument_row(words, each) for each in arguments]),
         table(("Option", "What it does"), [option_row(words, each, context) for each in options]),
         facts(("Document of `--json`", document), ("Exit status", "[0, 1, 2 or 130](index.md#exit-statuses)")),
-    ).rstrip()
+    )
 
 
 def usage(command: Any, context: Any) -> str:

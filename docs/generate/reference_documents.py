@@ -5,8 +5,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from docs.generate.markdown import joined, table, toctree, write_page
 from docs.generate.reference_schema import describe_schema
-from docs.generate.reference_text import code, contents, joined, sentence, table
+from docs.generate.reference_text import code, sentence
 from schemas.documents.document import DOCUMENTS, json_schema
 
 HEAD = """# Documents
@@ -39,15 +40,14 @@ def document_page(name: str) -> str:
 
 def write(folder: Path) -> None:
     """Write the pages and schemas of all documents into a folder of their own."""
-    folder.mkdir(parents=True, exist_ok=True)
     names = sorted(DOCUMENTS)
     for name in names:
-        (folder / f"{page_of(name)}.md").write_text(document_page(name), encoding="utf-8")
+        write_page(folder / f"{page_of(name)}.md", document_page(name))
         schema = json.dumps(schema_of(name), ensure_ascii=False, indent=2)
         (folder / f"{page_of(name)}.json").write_text(f"{schema}\n", encoding="utf-8")
     rows = [(f"[{code(name)}]({page_of(name)}.md)", says(name)) for name in names]
-    index = joined(HEAD, table(("Command", "Document"), rows), contents(*map(page_of, names)))
-    (folder / "index.md").write_text(index, encoding="utf-8")
+    index = joined(HEAD, table(("Command", "Document"), rows), toctree(map(page_of, names)))
+    write_page(folder / "index.md", index)
 
 
 def says(name: str) -> str:

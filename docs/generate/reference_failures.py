@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from docs.generate.reference_text import code, facts, joined, prose, sentence, text_below
+from docs.generate.markdown import joined, write_page
+from docs.generate.reference_text import code, facts, prose, sentence, text_below
 from schemas import vocabulary
 from schemas.vocabulary import ITEM_STATUSES, REMARKS
 from tasks.models.http.failures import FAILURE_KINDS, FailureKind
@@ -37,7 +38,7 @@ def failure_section(name: str, kind: FailureKind) -> str:
             ("Pauses in seconds", "" if waits == "-" else waits),
             ("What to do", prose(kind.remedy)),
         ),
-    ).rstrip()
+    )
 
 
 def said_of(constant: str) -> Mapping[str, str]:
@@ -48,7 +49,7 @@ def said_of(constant: str) -> Mapping[str, str]:
 
 def word_section(word: str, says: str) -> str:
     """Return what is to be known of a remark or a status."""
-    return joined(f"### {code(word)}", f"{says[:1].upper()}{says[1:].rstrip('.; ')}.").rstrip()
+    return joined(f"### {code(word)}", f"{says[:1].upper()}{says[1:].rstrip('.; ')}.")
 
 
 def failures_page() -> str:
@@ -68,4 +69,4 @@ def failures_page() -> str:
 
 def write(folder: Path) -> None:
     """Write the page."""
-    (folder / "failures.md").write_text(failures_page(), encoding="utf-8")
+    write_page(folder / "failures.md", failures_page())

@@ -7,9 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
+from docs.generate.markdown import block, joined, table, toctree, write_page
 from docs.generate.reference_layers import columns_table, rules_of
 from docs.generate.reference_schema import describe_schema, type_words
-from docs.generate.reference_text import block, code, codes, contents, docstring, facts, joined, prose, row_name, sentence, table
+from docs.generate.reference_text import code, codes, docstring, facts, prose, row_name, sentence
 from schemas.blueprint import Blueprint, PaperWording
 from schemas.folders import DATA_FOLDER
 from schemas.item import Item
@@ -41,7 +42,7 @@ PAGES = {
 
 def shipped(path: str) -> str:
     """Return one of our own files under data as a block, with its path above."""
-    return joined(f"An example, `data/{path}`:", block("yaml", (DATA_FOLDER / path).read_text(encoding="utf-8"))).rstrip()
+    return joined(f"An example, `data/{path}`:", block("yaml", (DATA_FOLDER / path).read_text(encoding="utf-8")))
 
 
 def fields_of(model: type[BaseModel], name: str) -> str:
@@ -127,7 +128,7 @@ def prompts_page() -> str:
     general = [file for file, folder in files.items() if folder is Prompts]
     others = [(file, folder) for file, folder in files.items() if folder is not Prompts]
     head = ("Text", "Placeholders", "What it says")
-    sections = (joined(f"## {code(f'{file}.yaml')}", table(head, texts_of(file, folder))).rstrip() for file, folder in others)
+    sections = (joined(f"## {code(f'{file}.yaml')}", table(head, texts_of(file, folder))) for file, folder in others)
     return joined(
         "# Prompts",
         "A folder of prompts (`--set prompts=DIR`, or `prompts` of a blueprint) replaces files of `data/prompts` by files of "
@@ -222,7 +223,6 @@ def ratings_page() -> str:
 
 def write(folder: Path) -> None:
     """Write the pages of files into a folder of their own."""
-    folder.mkdir(parents=True, exist_ok=True)
     texts = {
         "blueprint": blueprint_page(),
         "items": items_page(),
@@ -235,7 +235,7 @@ def write(folder: Path) -> None:
         "ratings": ratings_page(),
     }
     for name, text in texts.items():
-        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+        write_page(folder / f"{name}.md", text)
     rows = [(f"[{name.replace('-', ' ').capitalize()}]({name}.md)", says) for name, says in PAGES.items()]
     head = "# Files of your own\n\nFiles that you may write, with every field they may have. All are UTF-8."
-    (folder / "index.md").write_text(joined(head, table(("File", "What it is"), rows), contents(*PAGES)), encoding="utf-8")
+    write_page(folder / "index.md", joined(head, table(("File", "What it is"), rows), toctree(PAGES)))

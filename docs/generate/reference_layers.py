@@ -10,8 +10,9 @@ import dataframely as dy
 import polars as pl
 from pydantic import TypeAdapter
 
+from docs.generate.markdown import joined, table, write_page
 from docs.generate.reference_schema import describe_schema
-from docs.generate.reference_text import code, codes, docstring, facts, joined, link, prose, row_name, sentence, table
+from docs.generate.reference_text import code, codes, docstring, facts, link, prose, row_name, sentence
 from schemas.lineage import Footer, RunManifest
 from schemas.tables.items import RejectedItems
 from schemas.tables.layers import GOLD, LAYERS, Layer, Stage, gold_layers
@@ -77,7 +78,7 @@ def about(schema: type[dy.Schema]) -> str:
     """Return what the docstring of a schema says, without key and writer, which are told apart."""
     text = inspect.getdoc(schema) or ""
     first, *others = WRITER.sub("", KEY.sub(".", text)).split("\n\n")
-    return joined(*map(sentence, (first.strip(" ."), *others))).rstrip()
+    return joined(*map(sentence, (first.strip(" ."), *others)))
 
 
 def in_order() -> list[Layer]:
@@ -116,7 +117,7 @@ def layer_section(layer: Layer) -> str:
             ("Rules", codes(rules_of(schema))),
         ),
         columns_table(layer.name, schema),
-    ).rstrip()
+    )
 
 
 def rules_of(schema: type[dy.Schema]) -> Iterator[str]:
@@ -127,7 +128,7 @@ def rules_of(schema: type[dy.Schema]) -> Iterator[str]:
 
 def other_section(name: str, schema: type[dy.Schema], says: str) -> str:
     """Return what is to be known of a table that is no layer of a run."""
-    return joined(f"## {code(name)}", says, columns_table(name, schema)).rstrip()
+    return joined(f"## {code(name)}", says, columns_table(name, schema))
 
 
 def layers_page() -> str:
@@ -176,5 +177,5 @@ def files_page() -> str:
 
 def write(folder: Path) -> None:
     """Write both pages."""
-    (folder / "layers.md").write_text(layers_page(), encoding="utf-8")
-    (folder / "run-files.md").write_text(files_page(), encoding="utf-8")
+    write_page(folder / "layers.md", layers_page())
+    write_page(folder / "run-files.md", files_page())

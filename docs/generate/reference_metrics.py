@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from docs.generate.reference_text import block, code, codes, doc_of, facts, joined, link, prose, row_name, table, text_below
+from docs.generate.markdown import block, joined, table, write_page
+from docs.generate.reference_text import code, codes, doc_of, facts, link, prose, row_name, text_below
 from schemas import metrics, question_types, vocabulary
 from schemas.benchmark import files_by_name
 from schemas.folders import DATA_FOLDER
@@ -88,7 +89,7 @@ def metric_section(row: MetricRow) -> str:
             ("Used in", codes(benchmarks_by_metric().get(row.name, ()))),
             ("Constant answers", f"[{code(row.baseline)}](#constant-answers)" if row.baseline else ""),
         ),
-    ).rstrip()
+    )
 
 
 def metrics_page() -> str:
@@ -121,7 +122,7 @@ def prompt_example(name: str) -> str:
         return ""
     return joined(
         "A bundled item as it is asked:", block("text", build_messages(bundled_items()[name], Prompts.load())[0].content)
-    ).rstrip()
+    )
 
 
 def asked_in(name: str) -> str:
@@ -146,7 +147,7 @@ def type_section(row: QuestionTypeRow) -> str:
             ("Metrics", ", ".join(link(metric, "metrics.md") for metric in suited_metrics(row.name))),
         ),
         prompt_example(row.name),
-    ).rstrip()
+    )
 
 
 def types_page() -> str:
@@ -185,7 +186,7 @@ def rubric_section(name: str, file: Path) -> str:
         ),
         table(("Dimension", "Own scale", "Question"), dimension_rows(rubric)),
         table(("Fault", "What it is"), faults),
-    ).rstrip()
+    )
 
 
 def rubrics_page() -> str:
@@ -197,7 +198,7 @@ def rubrics_page() -> str:
 def profiles_page() -> str:
     """Return the page of profiles."""
     sections = (
-        joined(f"## {code(row.name)}", prose(doc_of(row.score)), facts(("Version", code(row.version)))).rstrip()
+        joined(f"## {code(row.name)}", prose(doc_of(row.score)), facts(("Version", code(row.version))))
         for row in PROFILES.values()
     )
     return joined(PROFILES_HEAD, f"## {code(CORRECTED)}", prose(text_below(vocabulary, "CORRECTED")), *sections)
@@ -207,4 +208,4 @@ def write(folder: Path) -> None:
     """Write the four pages."""
     texts = {"metrics": metrics_page(), "question-types": types_page(), "rubrics": rubrics_page(), "profiles": profiles_page()}
     for name, text in texts.items():
-        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+        write_page(folder / f"{name}.md", text)

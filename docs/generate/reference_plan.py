@@ -7,8 +7,9 @@ from typing import Any, get_args, get_origin
 
 from pydantic import ValidationError
 
+from docs.generate.markdown import joined, write_page
 from docs.generate.reference_schema import BOUNDS
-from docs.generate.reference_text import code, codes, facts, joined, sentence
+from docs.generate.reference_text import code, codes, facts, sentence
 from flows.commands.plan_fields import PlanField, plan_fields, role_names
 from flows.commands.plan_options import ENVIRONMENT, PlanOptions, path_of
 from schemas.chat import ModelEntry
@@ -106,7 +107,7 @@ def field_section(path: str, field: PlanField, changed: str) -> str:
             ("Changes", changed),
             ("Set by", ", ".join(filter(None, (code(option or ""), "" if is_part else code(how), variable)))),
         ),
-    ).rstrip()
+    )
 
 
 def example(field: PlanField) -> str:
@@ -198,5 +199,5 @@ def calls_of(entry: ModelEntry) -> tuple[object, ...]:
 
 def write(folder: Path) -> None:
     """Write both pages."""
-    (folder / "plan.md").write_text(plan_page(), encoding="utf-8")
-    (folder / "model.md").write_text(entry_page(), encoding="utf-8")
+    write_page(folder / "plan.md", plan_page())
+    write_page(folder / "model.md", entry_page())

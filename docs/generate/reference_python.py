@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import moodflow
-from docs.generate.reference_text import block, code, docstring, joined, prose
+from docs.generate.markdown import block, joined, write_page
+from docs.generate.reference_text import code, docstring, prose
 from flows.commands.python_run import Picture
 from schemas import errors
 
@@ -55,7 +56,7 @@ def function_section(name: str, thing: Any, level: int = 2) -> str:
     """Return signature and docstring of a function."""
     return joined(
         f"{'#' * level} {code(name)}", block("python", signature_of(name.removeprefix("Run."), thing)), docstring(thing)
-    ).rstrip()
+    )
 
 
 def members(kind: type) -> Iterator[str]:
@@ -67,14 +68,14 @@ def members(kind: type) -> Iterator[str]:
         if isinstance(member, (property, cached_property)):
             function = member.fget if isinstance(member, property) else member.func
             returns = signature_of(name, function).rpartition(" -> ")[2]
-            yield joined(f"### {code(title)}", block("python", f"{name}: {returns}"), docstring(function)).rstrip()
+            yield joined(f"### {code(title)}", block("python", f"{name}: {returns}"), docstring(function))
         elif inspect.isfunction(member):
             yield function_section(title, member, 3)
 
 
 def class_section(kind: type) -> str:
     """Return the docstring of a class, and its members."""
-    return joined(f"## {code(kind.__name__)}", docstring(kind), *members(kind)).rstrip()
+    return joined(f"## {code(kind.__name__)}", docstring(kind), *members(kind))
 
 
 def python_page() -> str:
@@ -99,4 +100,4 @@ def kinds_of_error() -> list[type]:
 
 def write(folder: Path) -> None:
     """Write the page."""
-    (folder / "python.md").write_text(python_page(), encoding="utf-8")
+    write_page(folder / "python.md", python_page())

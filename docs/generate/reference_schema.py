@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from docs.generate.reference_text import code, codes, joined, link, prose, row_name, sentence, table
+from docs.generate.markdown import joined, table
+from docs.generate.reference_text import code, codes, link, prose, row_name, sentence
 
 Schema = Mapping[str, Any]
 
@@ -106,7 +107,7 @@ def describe_schema(schema: Schema, name: str, *, written: bool = False, level: 
     alternatives = [type_words(each) for each in schema.get("anyOf", ())]
     own = f"One of: {', '.join(alternatives)}." if alternatives else fields_table(schema, name, written=written)
     sections = (f"{'#' * level} {_type_section(kind, types, written=written)}" for kind in types)
-    return joined(own, *sections).rstrip()
+    return joined(own, *sections)
 
 
 def _type_section(name: str, types: Schema, *, written: bool) -> str:
@@ -114,4 +115,4 @@ def _type_section(name: str, types: Schema, *, written: bool) -> str:
     paragraphs = str(kind.get("description", "")).split("\n\n")
     values = f"One of {codes(kind['enum'])}." if "enum" in kind else ""
     fields = fields_table(kind, name, types=types, written=written)
-    return joined(name, *map(sentence, paragraphs), values, fields).rstrip()
+    return joined(name, *map(sentence, paragraphs), values, fields)

@@ -6,7 +6,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
-from docs.generate.reference_text import code, codes, docstring, facts, joined, link, prose, row_name, slug, table
+from docs.generate.markdown import joined, table, write_page
+from docs.generate.reference_text import code, codes, docstring, facts, link, prose, row_name, slug
 from schemas.benchmark import GROUP, Benchmark, Registry, benchmarks
 from schemas.context import ContextOptions, RetrievalOptions
 from tasks.solvers.registry import SOLVERS, ContextSolver, Solver
@@ -59,7 +60,7 @@ def setting_section(solver: Solver[Any]) -> str:
             ("Version of its code", codes(dict.fromkeys(each.version for each in solver.codes))),
         ),
         table(("Role", "What the helper does", "If none is named"), role_rows(solver)),
-    ).rstrip()
+    )
 
 
 def settings_page() -> str:
@@ -109,5 +110,5 @@ def registries_page() -> str:
 
 def write(folder: Path) -> None:
     """Write both pages."""
-    (folder / "settings.md").write_text(settings_page(), encoding="utf-8")
-    (folder / "registries.md").write_text(registries_page(), encoding="utf-8")
+    write_page(folder / "settings.md", settings_page())
+    write_page(folder / "registries.md", registries_page())

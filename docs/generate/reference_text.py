@@ -3,12 +3,14 @@
 import ast
 import inspect
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from docs.generate.markdown import joined
 
 ROW = tuple[str, ...]
 
@@ -64,35 +66,9 @@ def row_name(name: str, *inside: str, shown: str = "") -> str:
     return f'<span id="{anchor(" ".join((*inside, name)))}"></span>{code(shown or name)}'
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; columns without any content are left out, and nothing remains of a table without rows."""
-    listed = list(rows)
-    filled = [place for place in range(len(head)) if any(row[place] for row in listed)]
-    lines = [[name for place, name in enumerate(head) if place in filled], ["---"] * len(filled)]
-    lines += [[row[place].replace("|", r"\|") for place in filled] for row in listed]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) if listed else ""
-
-
 def facts(*pairs: tuple[str, str]) -> str:
     """Return what is known of something as a list; what is empty is left out."""
     return "\n".join(f"* *{name}*: {value}" for name, value in pairs if value)
-
-
-def block(language: str, text: str) -> str:
-    """Return a block of code, fenced by more backticks than it holds."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
-
-
-def joined(*parts: str) -> str:
-    """Return the parts of a page with a blank line between them; empty ones are left out."""
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def contents(*pages: str) -> str:
-    """Return the list of pages below one, for the navigation."""
-    return block("{toctree}", "\n".join((":hidden:", "", *pages)))
 
 
 def doc_of(thing: Any) -> str:
@@ -102,7 +78,7 @@ def doc_of(thing: Any) -> str:
 
 def docstring(thing: Any) -> str:
     """Return a docstring as paragraphs of prose, its parts `Args:` and the like as lists."""
-    return joined(*map(_paragraph, (inspect.getdoc(thing) or "").split("\n\n"))).rstrip()
+    return joined(*map(_paragraph, (inspect.getdoc(thing) or "").split("\n\n")))
 
 
 @cache
@@ -121,7 +97,7 @@ def texts_below(file: str) -> Mapping[str, tuple[object, str]]:
 def text_below(module: ModuleType, name: str) -> str:
     """Return the text below a constant of a module, as paragraphs of prose."""
     paragraphs = texts_below(str(module.__file__))[name][1].split("\n\n")
-    return joined(*map(prose, paragraphs)).rstrip()
+    return joined(*map(prose, paragraphs))
 
 
 def _paragraph(text: str) -> str:

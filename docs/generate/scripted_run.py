@@ -20,7 +20,7 @@ BENCHMARK, JUDGE = "moodbench-mini", "judge"
 Command = Callable[[list[str]], None]
 """The command `moodflow`, from its arguments."""
 
-SHOWN, WRONG_ROWS = (90, 70, 40), 50
+SHOWN, WRONG_ROWS = (90, 70, 40), 20
 """Models of the run to click through, and wrong replies that have a page."""
 
 

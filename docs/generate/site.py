@@ -1,25 +1,22 @@
 """Build the site: the source tree, Sphinx, then the Markdown twins of the pages and llms.txt."""
 
-import hashlib
 import shutil
 from pathlib import Path
 
 from sphinx.cmd.build import main as sphinx_build
 
 from docs.generate.llms import write_llms
-from docs.generate.tree import OUTSIDE, ROOT, write_tree
+from docs.generate.tree import OUTSIDE, ROOT, hash_sources, write_tree
 
 SITE = ROOT / "build" / "site"
 
-SOURCES = ("docs", "flows", "tasks", "schemas", "data")
-"""Folders that pages are made from; the others are in OUTSIDE."""
-
-NOT_READ = {".pyc", ".png"}
+MADE_FROM = ("docs", "flows", "tasks", "schemas", "data", "pyproject.toml", *OUTSIDE)
+"""Files and folders that the site is made from."""
 
 
 def build_site(site: Path) -> int:
     """Build the site anew, its sources beside it in `docs-src`, and return the exit status of Sphinx."""
-    sources = sources_sha256()
+    sources = hash_sources(MADE_FROM)
     tree, doctrees = site.parent / "docs-src", site.parent / "doctrees"
     for folder in (site, doctrees):
         shutil.rmtree(folder, ignore_errors=True)
@@ -42,13 +39,4 @@ def stamp(site: Path) -> Path:
 
 def is_current(site: Path) -> bool:
     """Return whether a site was built, without a warning, from the sources as they are now."""
-    return stamp(site).is_file() and stamp(site).read_text(encoding="utf-8") == sources_sha256()
-
-
-def sources_sha256() -> str:
-    """Return a hash of all files that the site is made from."""
-    files = [path for folder in SOURCES for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix not in NOT_READ]
-    digest = hashlib.sha256()
-    for path in sorted([*files, *(ROOT / page for page in OUTSIDE), ROOT / "pyproject.toml"]):
-        digest.update(f"{path.relative_to(ROOT)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
+    return stamp(site).is_file() and stamp(site).read_text(encoding="utf-8") == hash_sources(MADE_FROM)

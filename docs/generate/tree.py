@@ -14,14 +14,18 @@ of the tree: `reference.write` makes `folder / "reference" / "index.md"` and its
   `<a href="...">`.
 """
 
+import hashlib
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from itertools import repeat
 from os.path import relpath
 from pathlib import Path
+
+from docs.generate.markdown import joined, toctree, write_page
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,8 +43,11 @@ OUTSIDE = {
 }
 """Pages that lie outside docs/, and their places on the site."""
 
-GENERATED = {"reference": ("reference", "Reference"), "catalogue": ("benchmarks", "Benchmarks")}
-"""Generators: the folder of their pages, and the heading of docs/README.md below which that stands in the sidebar."""
+GENERATORS = ("demo", "catalogue", "reference")
+"""What takes longest begins first."""
+
+GENERATED = {"Reference": "reference", "Benchmarks": "benchmarks"}
+"""Headings of docs/README.md, and the folder of generated pages that stands below each in the sidebar."""
 
 FENCE = re.compile(r"^```.*?^```$", flags=re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"(?P<image>!?)\[(?P<label>[^\]]*)\]\((?P<target>[^)\s]+)\)")
@@ -48,6 +55,16 @@ GENERATED_PAGE = re.compile(r"`moodflow docs (?P<page>reference/[a-z/-]+)`")
 """How a page of the repository, where nothing generated is, names a page that is."""
 
 HEADING = re.compile(r"^## +(.+?) *$", flags=re.MULTILINE)
+
+
+def hash_sources(places: Iterable[str]) -> str:
+    """Return a hash of files and folders of the repository, by names and contents."""
+    digest = hashlib.sha256()
+    for path in (ROOT / place for place in places):
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file() and file.suffix != ".pyc":
+                digest.update(f"{file.relative_to(ROOT).as_posix()}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def page_places() -> dict[str, str]:
@@ -66,11 +83,10 @@ def write_tree(folder: Path) -> dict[str, list[str]]:
     shutil.copytree(ROOT / "docs" / "images", folder / "images", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     places = page_places()
     for page, place in places.items():
-        (folder / place).parent.mkdir(parents=True, exist_ok=True)
-        (folder / place).write_text(site_text(page, places), encoding="utf-8")
+        write_page(folder / place, site_text(page, places))
     with ProcessPoolExecutor() as pool:
-        list(pool.map(write_generated, GENERATED, repeat(folder)))
-    parts = add_parts(folder, {heading: place for place, heading in GENERATED.values()})
+        list(pool.map(write_generated, GENERATORS, repeat(folder)))
+    parts = add_parts(folder)
     for index in folder.rglob("*/index.md"):
         add_chapters(index)
     return parts
@@ -117,22 +133,22 @@ def link_to_file(label: str, path: str) -> str:
     return f"`{path}`" if label.strip("`") == path else f"{label} (`{path}`)"
 
 
-def add_parts(folder: Path, generated: dict[str, str]) -> dict[str, list[str]]:
+def add_parts(folder: Path) -> dict[str, list[str]]:
     """Append to the first page one toctree per heading, and return the pages of each.
 
     They are the pages that the links below the heading lead to, and what is generated for it.
     """
     index = folder / "index.md"
-    text = index.read_text(encoding="utf-8")
+    text, trees = index.read_text(encoding="utf-8"), []
     headings, bodies = HEADING.findall(text), HEADING.split(text)[2::2]
     parts: dict[str, list[str]] = {}
     for heading, body in zip(headings, bodies, strict=True):
         links = [found["target"].partition("#")[0] for found in LINK.finditer(body)]
-        own = [f"{generated[heading]}/index.md"] if heading in generated else []
+        own = [f"{GENERATED[heading]}/index.md"] if heading in GENERATED else []
         listed = {page for pages in parts.values() for page in pages}
         parts[heading] = [page for page in dict.fromkeys([*links, *own]) if page not in listed]
-        text += toctree([page.removesuffix(".md") for page in parts[heading]], heading)
-    index.write_text(text, encoding="utf-8")
+        trees.append(toctree([page.removesuffix(".md") for page in parts[heading]], heading))
+    write_page(index, joined(text, *trees))
     return parts
 
 
@@ -142,10 +158,4 @@ def add_chapters(index: Path) -> None:
     pages = [page for page in (*index.parent.glob("*.md"), *index.parent.glob("*/index.md")) if page != index]
     if pages and "{toctree}" not in text:
         names = sorted(page.relative_to(index.parent).as_posix().removesuffix(".md") for page in pages)
-        index.write_text(text + toctree(names), encoding="utf-8")
-
-
-def toctree(pages: list[str], caption: str = "") -> str:
-    """Return the directive that puts pages into the sidebar, and nothing on the page itself."""
-    options = [":hidden:", *([f":caption: {caption}"] if caption else [])]
-    return "\n".join(["", "```{toctree}", *options, "", *pages, "```", ""])
+        write_page(index, joined(text, toctree(names)))

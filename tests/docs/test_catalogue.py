@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate.catalogue import read_asks, write_pages
+from docs.generate.catalogue import read_asks, write
 from docs.generate.catalogue_examples import is_bundled
 from docs.generate.catalogue_places import Catalogue, read_catalogue
 from docs.generate.scripted_run import short_blueprint
@@ -30,7 +30,7 @@ def catalogue() -> Catalogue:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    write_pages(folder)
+    write(folder)
     return folder / "benchmarks"
 
 

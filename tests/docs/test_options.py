@@ -16,7 +16,7 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 SPAN = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 PATH = re.compile(r"--(?:set|vary) +['\"]?([\w.]+)(?==)")
 OTHER_PROGRAM = re.compile(r"(pip|uvx?|python|lm_eval|inspect|evalscope|docker|prefect|make|sha256sum|git|\w+\.py) ")
-OTHER_PROGRAMS_ROW = re.compile(r"^\| (?:lm-evaluation-harness|Inspect|evalscope) \|.*$", re.MULTILINE)
+OTHER_PROGRAMS_ROW = re.compile(r"^\| (?:lm-evaluation-harness|Inspect|evalscope|`python [^|]+`) \|.*$", re.MULTILINE)
 PLACEHOLDERS = ("PATH", "FIELD", "path", "ROLE")
 OF_A_PACKAGE = ("solvers.interview.",)
 """Options of the setting that docs/how-to/own-package.md builds."""

@@ -11,10 +11,11 @@ import pytest
 
 import moodflow
 from docs.generate import reference
+from docs.generate.markdown import table
 from docs.generate.reference_commands import commands
 from docs.generate.reference_plan import entry_changes, options_by_path
 from docs.generate.reference_schema import type_words
-from docs.generate.reference_text import anchor, prose, row_name, table
+from docs.generate.reference_text import anchor, prose, row_name
 from docs.generate.tree import page_places
 from flows.commands.plan_fields import plan_fields, role_names
 from schemas.benchmark import Benchmark, files_by_name

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from os.path import normpath
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -28,22 +29,22 @@ class Html(NamedTuple):
     """What a page has: anchors, links, and addresses that a browser loads or sends to."""
 
     anchors: set[str]
-    links: list[str]
-    loaded: list[str]
+    links: set[str]
+    loaded: set[str]
 
 
 class Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.html = Html({""}, [], [])
+        self.html = Html({""}, set(), set())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value for name, value in attrs if value is not None}
         self.html.anchors.update(values[name] for name in ("id", "name") if name in values)
         if tag == "a" and "href" in values:
-            self.html.links.append(values["href"])
+            self.html.links.add(values["href"])
         if LOADING.get(tag) in values:
-            self.html.loaded.append(values[LOADING[tag]])
+            self.html.loaded.add(values[LOADING[tag]])
 
 
 @pytest.fixture(scope="module")
@@ -69,19 +70,20 @@ def html(site: Path) -> dict[Path, Html]:
     return read
 
 
-def of_the_site(file: Path, addresses: list[str]) -> Iterator[tuple[Path, str]]:
+def of_the_site(file: Path, addresses: set[str]) -> Iterator[tuple[Path, str]]:
     """Yield file and anchor that each address on a page leads to, those of other sites left out."""
     for address in addresses:
         parts = urlsplit(address)
         if not parts.scheme and not parts.netloc:
-            yield (file.parent / unquote(parts.path)).resolve() if parts.path else file, unquote(parts.fragment)
+            to = Path(normpath(file.parent / unquote(parts.path))) if parts.path else file
+            yield to, unquote(parts.fragment)
 
 
-def test_links_lead_to_files_and_anchors(html: dict[Path, Html]) -> None:
-    dead = []
+def test_links_lead_to_files_and_anchors(site: Path, html: dict[Path, Html]) -> None:
+    dead, files = [], {file for file in site.rglob("*") if file.is_file()}
     for file, page in html.items():
-        for to, anchor in of_the_site(file, [*page.links, *page.loaded]):
-            if not to.is_file() or (to in html and anchor not in html[to].anchors):
+        for to, anchor in of_the_site(file, page.links | page.loaded):
+            if to not in files or (to in html and anchor not in html[to].anchors):
                 dead.append(f"{file}: {to}#{anchor}")
     assert dead == []
     assert len(html) > 50
