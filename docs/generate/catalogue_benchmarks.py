@@ -26,7 +26,7 @@ def benchmark_text(catalogue: Catalogue, name: str, about: Mapping[str, str], zh
     return joined(
         f"# {escape(blueprint.title)}",
         f"{escape(about[name])} Source: {escape(blueprint.source)}.",
-        bullets([sizes_line(blueprint, places), *judged_lines(places), *more_lines(name, page)]),
+        bullets([sizes_line(blueprint, places), *more_lines(name, page)]),
         zh_part(zh) if zh else None,
         "## Run it",
         *run_part(catalogue, name),
@@ -62,14 +62,6 @@ def sizes_line(blueprint: Blueprint, places: list[Place]) -> str:
     kinds = counted(len(mains), f"main {word}", f"main {word[:-1]}ies")
     sizes = f"{kinds}, {counted(tasks, 'task')}, {counted(len(places), 'dataset')}"
     return f"{sizes}: {escape(listed(mains))}."
-
-
-def judged_lines(places: list[Place]) -> Iterator[str]:
-    """Yield which tasks need a judge, if some of them do."""
-    titles = dict.fromkeys(place.task.title for place in places if place.is_judged)
-    if titles:
-        judged = f"{counted(len(titles), 'task')}: {escape(listed(list(titles)))}"
-        yield f"A judge rates {judged}. What it rates is missing without `--judge`, never zero."
 
 
 def more_lines(name: str, page: str) -> Iterator[str]:
