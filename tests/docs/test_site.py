@@ -95,6 +95,17 @@ def test_nothing_is_loaded_from_elsewhere(site: Path, html: dict[Path, Html]) ->
     assert re.findall(r"@import[^;]*|url\(\s*[\"']?(?!data:)(?:[a-z]+:|//)[^)]*", styles) == []
 
 
+def test_sidebar_opens_the_way_to_page(site: Path) -> None:
+    text = (site / "benchmarks" / "datasets" / "copa.html").read_text(encoding="utf-8")
+    sidebar = text.partition('<div class="sidebar-tree">')[2].partition("</div>")[0]
+    opened = re.findall(r'<li class="toctree-l\d current[^"]*">\s*<a [^>]*href="([^"]+)"', sidebar)
+    assert opened == ["../index.html", "../moodbench.html", "../tasks/simple_causal_reasoning.html", "#"]
+    assert '<a class="reference internal" href="#" aria-current="page">COPA</a>' in sidebar
+    assert "../../how-to/run.html" in sidebar
+    assert "../tasks/eq_test.html" in sidebar
+    assert "mini_eq_test.html" not in sidebar
+
+
 def test_llms_lists_every_page_and_twin(site: Path) -> None:
     listed = re.findall(r"^\* \[.+?\]\(([^)]+)\)", (site / "llms.txt").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert len(listed) == len(set(listed))
