@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from flows.commands import docs
+from schemas.folders import DATA_FOLDER
 from tests.flows.command import assert_one_message, ended
 
 
@@ -34,7 +35,7 @@ def test_docs_prints_paths_of_pages(site: Path) -> None:
 
 def test_docs_opens_a_page(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(docs.webbrowser, "open", opened.append)
+    monkeypatch.setattr("webbrowser.open", opened.append)
     assert ended("docs", "failures", "--open").status == 0
     assert opened == [f"file://{site}/failures.html"]
 
@@ -67,5 +68,5 @@ def test_docs_without_site_names_next_step(site: Path, monkeypatch: pytest.Monke
     assert_one_message(ended("docs"), "this install has no documentation", "run make docs in a checkout")
     monkeypatch.setattr(docs, "metadata", lambda _name: Metadata())
     assert_one_message(ended("docs"), "this install has no documentation", "read https://example.org/docs")
-    source = docs.DATA_FOLDER.parent / "docs" / "how-to" / "own-dataset.md"
+    source = DATA_FOLDER.parent / "docs" / "how-to" / "own-dataset.md"
     assert_one_message(ended("docs", "own-dataset"), "this install has no documentation", f"read {source}, or run make docs")
