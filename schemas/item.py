@@ -44,7 +44,7 @@ def _by_name(groups: Any) -> Any:
 
 
 class Item(Frozen):
-    """What is asked and what would be right; the adapter's output before sampling.
+    """What is asked and what would be right.
 
     Which gold field is set follows from how its question type is answered (`schemas.question_types`):
 
@@ -52,7 +52,7 @@ class Item(Frozen):
     * `order`: `options` and `gold_indices`, a permutation: the option indices in true order.
     * `scale`: `options` and `option_points`, the points each option earns; all null marks a filler item.
     * `index`: `options`, the segments in order, and `gold_indices`, the one that differs.
-    * `text`: `references` where the type has them. `options` are what else the answer is about, such as adjectives to be rated.
+    * `text`: `references` where the type has them, even for a judge. `options` are what else an answer is about, say adjectives.
 
     `option_roles` says what each option stands for (StereoSet, BBQ). `wrong_references` of an open-ended item are answers known
     to be false (TruthfulQA). `fixed_order` forbids permuting the options: they name each other by letter or place.

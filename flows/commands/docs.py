@@ -28,7 +28,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def docs(page: Page = INDEX, open_: Open = False, as_json: opt.AsJson = False) -> None:
     """Print the path of a page of the documentation, which comes with the install."""
-    pages = list_pages(find_site())
+    pages = list_pages(find_site(page))
     name = find_page(page, list(pages))
     if open_:
         webbrowser.open(pages[name].as_uri())
@@ -36,12 +36,14 @@ def docs(page: Page = INDEX, open_: Open = False, as_json: opt.AsJson = False) -
     CommandResult(0, document, [Text(document.file, no_wrap=True, overflow="ignore")]).finish(as_json=as_json)
 
 
-def find_site() -> Path:
-    """Return the folder of the site that came with this install; SourceMissingError: there is none."""
+def find_site(page: str) -> Path:
+    """Return the folder of the site that came with this install; SourceMissingError: there is none to read the page in."""
     site = next((site for site in SITES if (site / "index.html").is_file()), None)
     if site is None:
         online = online_address()
+        sources = [file for file in (DATA_FOLDER.parent / "docs").rglob("*.md") if file.stem == Path(page).name]
         step = f"read {online}" if online else "run make docs in a checkout of MoodFlow, or install a wheel built after it"
+        step = f"read {min(sources)}, or run make docs" if sources else step
         raise SourceMissingError("this install has no documentation", where=" and ".join(map(str, SITES)), next_step=step)
     return site
 

@@ -108,7 +108,9 @@ def _row(row: AnsweredItem) -> Iterator[RenderableType]:
     times = f", repetition {row.repetition}" if row.repetition else ""
     value = "no value" if row.value is None else f"{row.value:.4g}"
     yield bold(row.item_id, f"{times}: {value}   --item {row.item_id}")
-    before = f"[{row.context_characters:,} characters before it] " if row.context_characters else ""
+    if row.context:
+        yield f"  Context: {shorten(row.context, WIDTH)}"
+    before = f"[{row.context_characters:,} characters before it] " if row.context_characters and not row.context else ""
     yield f"  Question: {before}{shorten(row.question, WIDTH)}"
     if row.options:
         yield f"  Options: {_options(row.options, row.question_type)}"

@@ -183,7 +183,7 @@ def _care(document: RunDocument, run: PastRun) -> Iterator[str]:
     yield from first_lines([_unread_line(row) for row in unread])
     if not unread:
         replies = sum(row.total for row in document.unread)
-        yield f"Unread replies: none of {count(replies)}" if replies else "No replies"
+        yield f"Unread replies: none of {count(replies)}" if replies else "No reply was scored"
     faults = [row for row in document.instruments if not row.failed and row.instrument != "reader"]
     yield from first_lines([f"{label_of(fault)}: {fault.words}" for fault in faults])
     is_bundled = {notice.sources for notice in run.manifest.datasets} == {("bundled",)}

@@ -131,6 +131,7 @@ class AnsweredItem(GivenAnswer):
     wrong_references: tuple[str, ...] | None = Field(description="wrong answers as texts")
     option_points: tuple[float | None, ...] | None = Field(description="what each option earns")
     fixed_order: bool = Field(description="the options must keep their order")
+    context: str | None = Field(description="text before the question; null = none, or a long one")
     context_characters: int
     options: tuple[ShownOption, ...] | None = Field(description="in the order shown; null = it has none")
     error: str | None

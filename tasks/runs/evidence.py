@@ -116,6 +116,9 @@ def read_tables(run: PastRun, layers: Iterable[str], keys: Mapping[str, str]) ->
     return Evidence(ReportData(run.manifest, run.blueprint, prompt_chunks=prompt_chunks, **tables), tuple(refs))
 
 
+SHORT_CONTEXT = 2_000
+"""Characters of a context that a row has; longer ones would be most of the document."""
+
 NO_VALUE = {
     "call_failed": "The call failed, so the item has no score: it is missing and not 0.",
     "judge_failed": "No rating came that can be read, so the item has no score: it is missing and not 0.",
@@ -136,6 +139,7 @@ def answered_item(run: PastRun, evidence: Evidence, key: Key, options: Sequence[
         **{name: call.get(name) for name in ("error", "http_status", "left_out_characters")},
         repetition=key[1],
         value=fmean(values) if values else None,
+        context=item["context"] if len(item["context"] or "") <= SHORT_CONTEXT else None,
         context_characters=len(item["context"] or ""),
         options=tuple(shown_options(answers[0])) or None,
         answers=tuple(

@@ -79,8 +79,9 @@ def judge_row(row: Mapping[str, Any], blueprint: Blueprint, run: PastRun | Repor
     if row["vetoed"]:
         return "vetoed", describe_gate(row)
     if row["total_before_veto"] is None:
-        none = f"{row['datasets_scored']} of {of} gave a result, none that enters the total"
-        return "unscored", none if row["datasets_scored"] else f"none of the {of} gave a result"
+        some = f"{row['datasets_scored']} of {of} gave a result, none that enters the total"
+        none = f"none of the {of} gave a result" if row["datasets_total"] > 1 else "its only dataset gave no result"
+        return "unscored", some if row["datasets_scored"] else none
     if row["coverage"] < LEAST_COVERAGE:
         return "too little scored", f"{row['datasets_scored']} of {of} have a score"
     if row["vetoed"] is None and blueprint.gate is not None:

@@ -47,7 +47,7 @@ def lay_out_dialogue(models: RankedModels) -> Iterator[Block]:
         if scores := {
             name: fmean(means) for name in DIMENSIONS if (means := [c[2] for c in cells if c[0] == name and c[2] is not None])
         }:
-            title = f"Dimensions of one's own models: {main.title}"
+            title = f"Dimensions of your own models: {main.title}"
             points = tuple(Point("", model, name.capitalize(), *ends) for name, model, *ends in cells)
             heads = (*columns("name", "Dimension", "Model"), Column("Percent", "score"), Column("95 % interval", "interval"))
             numbers = Table(heads, [(name, model, mean, Interval.of(low, high)) for name, model, mean, low, high in cells], title)

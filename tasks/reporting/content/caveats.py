@@ -60,7 +60,7 @@ def find_caveats(data: ReportData, system: System, totals: Row) -> tuple[Caveat,
 def _about_coverage(totals: Row) -> Iterator[Caveat]:
     scored, of = totals["datasets_scored"], totals["datasets_total"]
     if not scored:
-        yield Caveat("nothing scored", f"None of the {counted(of, 'dataset')} gave a score.")
+        yield Caveat("nothing scored", "No dataset gave a score.")
         return
     if scored < of:
         share = percent(totals["coverage"])

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from flows.commands import docs
+from schemas.folders import DATA_FOLDER
 from tests.flows.command import assert_one_message, ended
 
 
@@ -67,3 +68,5 @@ def test_docs_without_site_names_next_step(site: Path, monkeypatch: pytest.Monke
     assert_one_message(ended("docs"), "this install has no documentation", "run make docs in a checkout")
     monkeypatch.setattr(docs, "metadata", lambda _name: Metadata())
     assert_one_message(ended("docs"), "this install has no documentation", "read https://example.org/docs")
+    source = DATA_FOLDER.parent / "docs" / "how-to" / "own-dataset.md"
+    assert_one_message(ended("docs", "own-dataset"), "this install has no documentation", f"read {source}, or run make docs")

@@ -122,6 +122,8 @@ def test_worst_rows_come_first_and_only_as_many(runs: PastRuns) -> None:
     assert document(runs, "--task", "Degree of Personalization", "--worst", "3") == worst
     below = sum(row["value"] < 1 for row in rows)
     assert worst["notes"] == [f"{below} of {len(rows)} rows below full marks, 3 shown"]
+    context = " ".join(worst["rows"][0]["context"].split())
+    assert f"Context: {context[:60]}" in " ".join(explain(runs, *dataset, "--worst", "3").out.split())
 
 
 def test_a_terminal_is_told_the_same_numbers(runs: PastRuns) -> None:

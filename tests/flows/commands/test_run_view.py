@@ -173,7 +173,7 @@ def test_unread_replies_gaps_and_failures_are_told() -> None:
     assert "Calls: 2,033 sent, 2,030 answered, 0 from the journal, 3 failed" in lines
     assert "Failed: 3 calls of m, timeout_total: no reply in time. What to do: Wait." in lines
     assert "moodflow docs failures" in lines
-    assert "No replies" in screen(past, unread=())
+    assert "No reply was scored" in screen(past, unread=())
     assert "  The first error: 'slow\\x1b[2J'" in lines
 
 

@@ -87,6 +87,15 @@ def test_texts_of_a_redacted_run_are_withheld(tmp_path: Path) -> None:
     assert [option.text for option in row.options or ()] == [f"option text {n}, withheld" for n in (1, 2)]
 
 
+@pytest.mark.parametrize(("size", "shown"), [(2_000, True), (2_001, False)])
+def test_a_row_has_its_context_if_short(size: int, shown: bool, tmp_path: Path) -> None:
+    context = "x" * size
+    asked = asked_items(item("d-0", "single_choice", dataset="d", options=["ice", "tea"], gold_indices=[0], context=context))
+    layers = {"items": asked, "answers": answers(answer("d-0", "A", dataset="d")), "item_scores": items("d", [1.0])}
+    (row,) = told(run_of(tmp_path, DESIGN, layers, {"dataset": "d", **M._asdict()}))
+    assert (row.context, row.context_characters) == (context if shown else None, size)
+
+
 MARKER = "zebrafish"
 """Stands in every text of the dataset mood and of the replies to it."""
 

@@ -57,7 +57,9 @@ def test_systems_are_ordered_by_what_counts() -> None:
     assert (beta.total, beta.total_before_veto, beta.rank_note) == (0.0, 100.0, "not ranked: vetoed")
     assert gamma.sentence == "gamma has no score: none of the 4 datasets gave a result."
     assert (gamma.total, gamma.total_before_veto) == (None, None)
-    assert gamma.caveats[0].text == "None of the 4 datasets gave a score."
+    assert gamma.caveats[0].text == "No dataset gave a score."
+    alone = judge(totals_row(datasets_scored=0, datasets_total=1, coverage=0.0, total=None, total_before_veto=None))
+    assert alone.sentence == "alpha has no score: its only dataset gave no result."
 
 
 GATE = {"gate_score": 58.0, "gate_ci_low": 51.25, "gate_ci_high": 64.0, "gate_coverage": 0.5, "gate_item_coverage": 0.8}
