@@ -71,7 +71,7 @@ def _describe_lake(number: int, lake: Folder, named: Sequence[str], *, several: 
     where = f" in {lake}" if several else ""
     names = list_runs(lake)
     if not names:
-        start = f"start one in the Prefect UI (deployment evaluate-a-model), or with moodflow demo --lake {lake}"
+        start = f"moodflow demo --lake {lake} makes one, or deployment evaluate-a-model in the Prefect UI of moodflow serve"
         yield f"runs-{number}", f"Runs{where}", [Block(words=f"No run is in this lake yet: {start}")]
         return
     runs = {run.run: run for run in describe_runs(lake).runs}

@@ -15,9 +15,6 @@ from schemas.printing import printable
 from tasks.reporting.page import make_environment
 from tasks.reporting.view.site import STYLESHEET
 
-LONGEST_PATH, LONGEST_QUERY = 1_000, 8_000
-"""Bytes of an address."""
-
 STYLES = f"/static/{STYLESHEET}"
 """Everybody's: the page that asks for the token is shown with it."""
 
@@ -48,9 +45,9 @@ def admit(request: Request, *, token: str, cookie: str, stays: bool) -> Response
 
 def require_own(request: Request, hosts: Sequence[str]) -> None:
     """Raise HTTPException unless it is a request as our own pages make it, or as a browser does when an address is opened."""
-    headers, path, query = request.headers, request.scope["raw_path"], request.scope["query_string"]
-    host = headers.get("host", "")
-    if not re.fullmatch(rf"(?:{'|'.join(map(re.escape, hosts))})(?::[0-9]+)?", host) or not path.startswith(b"/"):
+    headers, host = request.headers, request.headers.get("host", "")
+    is_named = re.fullmatch(rf"(?:{'|'.join(map(re.escape, hosts))})(?::[0-9]+)?", host)
+    if not is_named or not request.scope["raw_path"].startswith(b"/"):
         raise HTTPException(400, f"this server is not the one that was asked for\nexpected: {' or '.join(hosts)}\ngot: {host}")
     if request.method not in {"GET", "HEAD"}:
         raise HTTPException(405, "these pages can only be read, with GET or HEAD", {"Allow": "GET, HEAD"})
@@ -58,5 +55,3 @@ def require_own(request: Request, hosts: Sequence[str]) -> None:
     is_opened = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
     if headers.get("origin", f"http://{host}") != f"http://{host}" or not (is_own or is_opened):
         raise HTTPException(403, "a page from elsewhere asked for this\nOpen the address itself, or follow a link to it.")
-    if len(path) > LONGEST_PATH or len(query) > LONGEST_QUERY:
-        raise HTTPException(400, f"the address is too long\nexpected: {LONGEST_PATH:,} bytes of path, {LONGEST_QUERY:,} of query")

@@ -38,6 +38,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
 }
 COMPLETE = {
     "Content-Security-Policy": (
@@ -53,28 +54,22 @@ MOST_AT_ONCE, MOST_CONNECTIONS = 4, 64
 
 def report_app(lakes: tuple[Folder, ...], hosts: Sequence[str], login: Callable[[Request], Response | None]) -> Starlette:
     """Return the application; `hosts`: names it answers to, `login`: what answers those who are not let in."""
-    folders, turns = [lake / "runs" for lake in lakes], asyncio.Semaphore(MOST_AT_ONCE)
+    turns = asyncio.Semaphore(MOST_AT_ONCE)
 
     def index(request: Request) -> Response:
         named = tuple(find_run(lakes, name)[1].name for name in request.query_params.getlist("run"))
         return HTMLResponse(first_page(lakes, stamp_lakes(*lakes), named), headers=COMPLETE)
 
     def leaderboard(request: Request) -> Response:
-        try:
-            lake = lakes[request.path_params["lake"]]
-            page = leaderboard_page(lake, request.path_params["benchmark"], stamp_lakes(lake))
-        except (IndexError, MoodflowError) as error:
-            raise HTTPException(404, "there is no such leaderboard") from error
+        if (number := request.path_params["lake"]) >= len(lakes):
+            raise HTTPException(404, "there is no such leaderboard")
+        page = leaderboard_page(lakes[number], request.path_params["benchmark"], stamp_lakes(lakes[number]))
         return HTMLResponse(page, headers=COMPLETE)
 
     def file(request: Request) -> Response:
-        try:
-            if path := find_file(folders, request.path_params["run"], request.path_params["name"]):
-                kind = guess_type(path.name)[0] or "application/octet-stream"
-                return Response(path.read_bytes(), media_type=kind, headers=COMPLETE)
-        except (OSError, ValueError, MoodflowError):
-            pass  # it went away, may not be read, or its name is too long: for the browser, it is not there
-        raise HTTPException(404, "there is no such file")
+        _, path = find_file(lakes, request.path_params["run"], request.path_params["name"])
+        kind = guess_type(path.name)[0] or "application/octet-stream"
+        return Response(path.read_bytes(), media_type=kind, headers=COMPLETE)
 
     async def shielded(request: Request, call_next: RequestResponseEndpoint) -> Response:
         try:
@@ -127,4 +122,3 @@ def serve_reports(listening: socket.socket, lakes: Sequence[Folder], token: str,
     finally:
         server.should_exit = True
         thread.join()
-        listening.close()

@@ -9,6 +9,7 @@ from typing import get_args
 
 from schemas.documents.rows import RowFilter
 from schemas.errors import UsageError
+from schemas.folders import Folder
 from tasks.reporting.page import write_text
 from tasks.reporting.view.addresses import Address, PageKind, row_address
 from tasks.reporting.view.pages import render
@@ -30,18 +31,11 @@ WRONG = [RowFilter(status=status, gate=gate) for gate in (True, False) for statu
 def write_view(run: PastRun, folder: Path, limit: int) -> Path:
     """Write the pages, each complete in itself but for the stylesheet, and return the first one.
 
-    Pages that it wrote there before are replaced or removed.
-
-    Args:
-        run: what they are about.
-        folder: where they go; it is made.
-        limit: wrong and unread rows that have a page.
-
-    Raises:
-        UsageError: the folder holds other files.
-        LakeError: a partition is gone or changed, or the disk refuses a file.
+    Pages that it wrote there before are replaced or removed, of whatever run; hidden files are left alone. `limit`: wrong and
+    unread rows that have a page; a list of rows holds as many, so that it leads to all of them. UsageError: the folder holds
+    other files, or is inside the lake. LakeError: a partition is gone or changed, or the disk refuses a file.
     """
-    run, earlier = replace(run, names_lake=False), _own_files(folder)
+    run, earlier = replace(run, names_lake=False), _own_files(folder, run.lake.root)
     found = [find_rows(run, open_rows(run), wanted, limit) for wanted in WRONG]
     shown = [*dict.fromkeys(row_address(run.name, row) for page in found for row in page.rows)][:limit]
     wrong = sum(page.matches or 0 for page in found[2:])
@@ -58,7 +52,7 @@ def write_view(run: PastRun, folder: Path, limit: int) -> Path:
 
     write_text(folder / STYLESHEET, stylesheet())
     for name in waiting:  # which grows by the pages that are linked to
-        site = Site(partial(link, pages[name]), STYLESHEET, note=note)
+        site = Site(partial(link, pages[name]), STYLESHEET, note=note, rows=limit)
         write_text(folder / name, render(pages[name], run, site))
     for name in earlier - {*pages, STYLESHEET}:
         (folder / name).unlink()
@@ -78,16 +72,18 @@ def _is_written(run: PastRun, address: Address) -> bool:
     return address.kind != "rows" or (params.keys() <= LISTED and params.get("status", "wrong") in {"wrong", "unread"})
 
 
-def _own_files(folder: Path) -> set[str]:
-    """Return the files of the folder; UsageError: one is none of these pages."""
-    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str]()
-    foreign = sorted(name for name in names if not _OWN.fullmatch(name) or STYLESHEET not in names)
+def _own_files(folder: Path, lake: Folder) -> set[str]:
+    """Return the pages in the folder; UsageError: it is the lake's, or other files are in it."""
+    names = {path.name for path in folder.iterdir() if not path.name.startswith(".")} if folder.is_dir() else set[str]()
+    foreign = [f"it holds {name}" for name in sorted(names) if not _OWN.fullmatch(name) or STYLESHEET not in names]
+    if isinstance(lake, Path) and folder.resolve().is_relative_to(lake.resolve()):
+        foreign.append(f"it is inside the lake {lake}")
     if foreign:
         raise UsageError(
-            "the folder holds files that are no pages about a run",
-            where="--to",
+            "the pages cannot go into this folder",
+            where=f"--to {folder}",
             expected="a new or empty folder, or one that this command wrote",
-            got=f"{foreign[0]} in {folder}",
+            got=foreign[0],
             next_step="name another folder",
         )
     return names

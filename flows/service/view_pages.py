@@ -1,11 +1,10 @@
 """Find the pages and files of runs that addresses name: by names of runs in the lakes, never by a path."""
 
 import json
-import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import parse_qsl, quote
+from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -23,9 +22,6 @@ from tasks.reporting.view.row_pages import BESIDE
 from tasks.reporting.view.site import Site
 from tasks.runs.past_run import PastRun, reopen
 
-PLAIN_NAME = re.compile(r"[^./\\\x00-\x1f][^/\\\x00-\x1f]*")
-"""Of a run or a file: never `.`, `..`, or a hidden one."""
-
 PARAMETERS: Mapping[PageKind, Collection[str]] = {
     "score": ("model", "setting", "ability", "task", "dataset"),
     "rows": RowFilter.model_fields,
@@ -35,15 +31,19 @@ PARAMETERS: Mapping[PageKind, Collection[str]] = {
 """What the query of an address may have; of other kinds nothing."""
 
 
-def find_file(folders: Sequence[Folder], run: str, name: str) -> Folder | None:
-    """Return a run's file from the first of the folders that has it.
+def find_file(lakes: Sequence[Folder], run: str, name: str) -> tuple[int, Folder]:
+    """Return the number of the first lake that has this file of a run, and the file; HTTPException: there is none.
 
-    Nothing else is found: no folder, nothing that begins with a dot, nothing outside, be it by `..` or by a link. Starlette's
-    static files know neither this rule nor object stores.
+    What an address names is compared with what is there, never made a part of a path. Hidden files, and links that lead out of
+    the lake, are not there. Starlette's static files know neither this rule nor object stores.
     """
-    if not PLAIN_NAME.fullmatch(run) or not PLAIN_NAME.fullmatch(name):
-        return None
-    return next((file for folder in folders if (file := folder / run / name).is_file() and _is_inside(file, folder)), None)
+    for number, lake in enumerate(lakes):
+        if run not in run_stamps(lake):
+            continue
+        for file in run_folder(lake, run).iterdir():
+            if file.name == name and not name.startswith(".") and file.is_file() and _is_inside(file, lake):
+                return number, file
+    raise HTTPException(404, f"there is no run {run}, or it has no {name}\nIt was deleted, or is in another lake.")
 
 
 def _is_inside(path: Folder, folder: Folder) -> bool:
@@ -54,22 +54,19 @@ def _is_inside(path: Folder, folder: Folder) -> bool:
 
 def find_run(lakes: Sequence[Folder], name: str) -> tuple[int, PastRun]:
     """Return the run of this very name, and the number of its lake; HTTPException: no lake has it within its folder."""
-    for number, lake in enumerate(lakes):
-        stamp = run_stamps(lake).get(name)
-        if stamp and _is_inside(run_folder(lake, name) / MANIFEST, lake):
-            return number, _open(lake, name, stamp)
-    raise HTTPException(404, f"there is no run {name}\nIt was deleted, or is in another lake.")
+    number, _ = find_file(lakes, name, MANIFEST)
+    return number, _open(lakes[number], name, run_stamps(lakes[number]).get(name))
 
 
 @lru_cache(maxsize=8)
-def _open(lake: Folder, run: str, stamp: Stamp) -> PastRun:  # noqa: ARG001  with another stamp it is read again
+def _open(lake: Folder, run: str, stamp: Stamp | None) -> PastRun:  # noqa: ARG001  with another stamp it is read again
     return reopen(lake, run)
 
 
 def view_page(lakes: Sequence[Folder], kind: PageKind, request: Request) -> Response:
     """Return a page about a run, or the document behind one."""
     number, run = find_run(lakes, request.path_params["run"])
-    params = _read_query(kind, request.scope["query_string"])
+    params = _read_query(kind, request.query_params.multi_items())
     for other in (text for name, text in params if name in {"other", "beside_run", "changed_since"}):
         find_run([run.lake.root], resolve_run(run.lake.root, other))
     if ("format", "json") in params:
@@ -79,11 +76,9 @@ def view_page(lakes: Sequence[Folder], kind: PageKind, request: Request) -> Resp
     return HTMLResponse(render(Address(kind, run.name, params), run, site))
 
 
-def _read_query(kind: PageKind, query: bytes) -> tuple[tuple[str, str], ...]:
+def _read_query(kind: PageKind, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Return the parameters of a page, without those that are blank; HTTPException: it has others, or one twice."""
-    allowed = PARAMETERS.get(kind, ())
-    pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True)
-    names = [name for name, _ in pairs]
+    allowed, names = PARAMETERS.get(kind, ()), [name for name, _ in pairs]
     if wrong := dict.fromkeys(name for name in names if name not in allowed or names.count(name) > 1):
         raise HTTPException(400, f"wrong parameters: {', '.join(wrong)}\nexpected, each once: {', '.join(allowed) or 'none'}")
     return tuple((name, text) for name, text in pairs if text)

@@ -60,7 +60,7 @@ def find_rows(run: PastRun, index: RowIndex, wanted: RowFilter, limit: int = 50)
         matches=None if wanted.text else int(matching["rows"].sum()),
         total=total,
         counts=tuple(_count_facets(counts, conditions)),
-        next=_key_of(shown.row(-1, named=True), wanted) if page.height > limit else None,
+        next=_key_of(shown.row(-1, named=True), wanted) if shown.height < page.height and limit else None,
     )
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from schemas.blueprint import Blueprint
@@ -45,6 +46,7 @@ OF_DATASETS: dict[Respect, str] = {
 """What is said of a total about so many of its datasets."""
 
 
+@lru_cache(maxsize=4)  # each page about a run needs them
 def compare_run(run: PastRun) -> Mapping[System, Comparability]:
     """Return the records of a run of the lake; raise LakeError if a layer is gone or changed."""
     # A run of which only totals were kept has nothing to compare.

@@ -20,7 +20,7 @@ from tasks.runs.run_tables import System, ordered
 from tasks.scoring.breakdowns import judges_first
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PastRun:
     """A run of the lake. `blueprint` is the one of its manifest, whatever files say now.
 

@@ -4,6 +4,7 @@ Every surface takes these columns: no other module decides from coverage, veto o
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
@@ -26,6 +27,7 @@ def label_of(row: Any) -> str:
     return System(row.model, row.setting).label
 
 
+@lru_cache(maxsize=1)  # each page about a run needs them; one, since a report in memory may be large
 def judge_run(run: PastRun | ReportData) -> pl.DataFrame:
     """Return the totals of a run as `judge_totals` does."""
     return judge_totals(run.layers["totals"], run.blueprint, {"": run})

@@ -30,7 +30,7 @@ MOST_COMPARED = 4_000_000
 def render_rows(run: PastRun, params: Params, site: Site) -> str:
     """Return the page of the rows that a filter asks for."""
     wanted = read_filter(params.items())
-    page = find_rows(run, open_rows(run), wanted)
+    page = find_rows(run, open_rows(run), wanted, site.rows)
     crumbs = run_crumbs(run, site)
     if wanted.model and wanted.setting:
         named = [(name, value) for name in ("dataset", "task", "ability") if (value := getattr(wanted, name))]

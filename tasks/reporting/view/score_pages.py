@@ -1,6 +1,7 @@
 """The pages `run`, `score` and `map`: from the models of a run down to the rows behind the score of a dataset."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from schemas.documents.explanation import MethodBreakdown, SystemExplanation, TotalExplanation
@@ -68,12 +69,12 @@ def count_rows(run: PastRun, site: Site, filters: Mapping[str, RowFilter]) -> Ta
     index = open_rows(run)
     cells: dict[str, dict[str, Cell]] = {}
     for label, wanted in filters.items():
-        page = find_rows(run, index, wanted, limit=1)
+        page = find_rows(run, index, wanted, limit=0)
         counts: list[tuple[str, int | None, dict[str, Any]]] = [("all", page.matches, {})]
         counts += [(each.value, each.rows, {"status": each.value}) for each in page.counts if each.facet == "status"]
         if run.blueprint.gate:
             failing = {"status": "wrong", "gate": True}
-            matches = find_rows(run, index, wanted.model_copy(update=failing), limit=1).matches
+            matches = find_rows(run, index, wanted.model_copy(update=failing), limit=0).matches
             counts.append(("wrong at the gate", matches, failing))
         cells[label] = {
             name.capitalize(): Cell(n, href=site.links(rows_address(run.name, wanted.model_copy(update=narrower))) or "")
@@ -151,6 +152,7 @@ def place_crumbs(run: PastRun, site: Site, system: System, path: BlueprintPath) 
     return (*run_crumbs(run, site), link(system.label, site, score_address(run.name, *system), number(total.total)), *below)
 
 
+@lru_cache(maxsize=64)  # the way down to each page has its numbers
 def find_parts(run: PastRun, system: System) -> dict[tuple[str, str], ScorePart]:
     """Return every part of a total, and of the gate, down to the metrics, by kind and id; abilities of all tiers are alike."""
     scores, blueprint = scores_of(run.layers, system), run.blueprint

@@ -33,6 +33,7 @@ class Site(NamedTuple):
         report: where the report of the run is found; null = nowhere.
         answers_forms: whether pages may be asked for by a form, which a folder of files cannot answer.
         note: what stands at the end of each page.
+        rows: that a list shows at once.
     """
 
     links: Links
@@ -41,6 +42,7 @@ class Site(NamedTuple):
     report: str | None = None
     answers_forms: bool = False
     note: str = ""
+    rows: int = 50
 
 
 def stylesheet() -> str:

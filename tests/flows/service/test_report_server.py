@@ -58,13 +58,13 @@ def ask(address: str, method: str, path: str, host: str | None = None) -> tuple[
         ("GET", "/r1/report.html", None, (200, b"<p>report</p>")),
         ("GET", "/r1/report.html?x=1", None, (200, b"<p>report</p>")),
         ("HEAD", "/r1/report.html", None, (200, b"")),
-        ("GET", "/r1/link.html", None, (404, b"There is no such file")),
-        ("GET", "/away/secret", None, (404, b"There is no such file")),
-        ("GET", "/none/report.html", None, (404, b"There is no such file")),
-        ("GET", f"/{'a' * 300}/b", None, (404, b"There is no such file")),
-        ("GET", "/%2e%2e/secret", None, (404, b"There is no such file")),
-        ("GET", "/r1/.hidden", None, (404, b"There is no such file")),
-        ("GET", "/r1/report.html%00", None, (404, b"There is no such file")),
+        ("GET", "/r1/link.html", None, (404, b"There is no run ")),
+        ("GET", "/away/secret", None, (404, b"There is no run ")),
+        ("GET", "/none/report.html", None, (404, b"There is no run ")),
+        ("GET", f"/{'a' * 300}/b", None, (404, b"There is no run ")),
+        ("GET", "/%2e%2e/secret", None, (404, b"There is no run ")),
+        ("GET", "/r1/.hidden", None, (404, b"There is no run ")),
+        ("GET", "/r1/report.html%00", None, (404, b"There is no run ")),
         ("GET", "/r1/../r1/report.html", None, (404, b"Not Found")),
         ("GET", "/r1/%2e%2e%2f%2e%2e%2f%2e%2e%2fsecret", None, (404, b"Not Found")),
         ("GET", "//r1/report.html", None, (404, b"Not Found")),
@@ -88,6 +88,11 @@ def test_pages_have_their_type_under_localhost(address: str) -> None:
     assert (answer.status, answer.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert b"/r1/report.html" in body
     assert ask(address, "GET", "/r1/manifest.json")[0].headers["Content-Type"] == "application/json"
+
+
+def test_a_damaged_manifest_is_told(address: str) -> None:
+    answer, body = ask(address, "GET", "/view/r1/run")
+    assert (answer.status, b"The manifest of a run cannot be read" in body) == (409, True)
 
 
 def keep(lake: Path, run: str, model: str, total: float, changes: RunChanges) -> None:
@@ -160,6 +165,6 @@ def test_each_benchmark_has_a_leaderboard(runs: tuple[Path, str]) -> None:
     assert 'href="/leaderboard/0/moodbench-mini"' in ask(address, "GET", "/")[1].decode()
     page = ask(address, "GET", "/leaderboard/0/moodbench-mini")[1].decode()
     assert (page.count(f'href="/view/{BETA}/run"') > 0, "<script" in page) == (True, False)
-    for path in ("0/longemotion", "0/nothing", "1/moodbench-mini", "2/moodbench-mini"):
+    for path, told in (("0/longemotion", (400, b"has no run of longemotion")), ("2/m", (404, b"There is no such leaderboard"))):
         answer, body = ask(address, "GET", f"/leaderboard/{path}")
-        assert (answer.status, b"There is no such leaderboard" in body) == (404, True)
+        assert (answer.status, told[1] if told[1] in body else body) == told

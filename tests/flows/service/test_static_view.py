@@ -129,9 +129,23 @@ def test_the_folder_says_what_it_lacks(tmp_path: Path, folders: tuple[Path, Path
 def test_a_folder_of_others_is_refused(tmp_path: Path) -> None:
     run = run_of(tmp_path / "lake", HARMLESS, "x", HARMLESS)
     (tmp_path / "index.html").write_text("mine", encoding="utf-8")
-    with pytest.raises(UsageError, match="the folder holds files that are no pages about a run"):
-        write_view(run, tmp_path, 200)
+    for folder, got in ((tmp_path, "it holds index.html"), (tmp_path / "lake" / "runs" / "site", "it is inside the lake")):
+        with pytest.raises(UsageError, match=f"the pages cannot go into this folder[^$]*{got}"):
+            write_view(run, folder, 200)
     assert (tmp_path / "index.html").read_text(encoding="utf-8") == "mine"
+
+
+def test_each_row_is_listed_somewhere(tmp_path: Path) -> None:
+    items = [str(item) for item in range(51)]
+    run = asked_run(tmp_path / "lake", [choice(item) for item in items], {"m": [said(item, "D") for item in items]})
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / ".nojekyll").touch()  # left alone, as is what an interrupted write leaves behind
+    write_view(run, tmp_path / "site", 51)
+    pages = pages_in(tmp_path / "site")
+    linked = {link for page in pages.values() for link in page.links}
+    assert len([name for name in pages if name.startswith("row-")]) == 51
+    assert pages.keys() - linked == set()
+    assert (tmp_path / "site" / ".nojekyll").exists()
 
 
 def test_the_command_writes_one_run(tmp_path: Path) -> None:
