@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
 from docutils import nodes
 from pygments.lexers.special import TextLexer
 from sphinx import addnodes
@@ -14,6 +13,8 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.search.en import SearchEnglish
 from sphinx.util.logging import getLogger
+
+from schemas.json_yaml import read_text, read_yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -44,7 +45,7 @@ html_use_index = False
 exclude_patterns = ["_extra"]
 
 
-PHRASES: dict[str, list[str]] = yaml.safe_load((ROOT / "docs" / "search.yaml").read_text(encoding="utf-8"))
+PHRASES: dict[str, list[str]] = dict(read_yaml(read_text(ROOT / "docs" / "search.yaml")))
 """What people search for, by page."""
 
 CHINESE = re.compile(r"(zh/|readme\.zh$)")

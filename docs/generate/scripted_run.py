@@ -14,7 +14,7 @@ from typing import Any
 from zlib import crc32
 
 from tasks.scoring.blueprints import load_blueprint
-from tests.flows.scripted import policy, reply_in_part
+from tests.flows.scripted import Policy, policy, reply_in_part
 from tests.model_server import ModelServer
 
 BENCHMARK, JUDGE = "moodbench-mini", "judge"
@@ -49,7 +49,7 @@ def run_models(folder: Path, qualities: Mapping[str, int], benchmark: str = BENC
     command: Command = partial(app, standalone_mode=False)
     good, bad = (policy(tuple(load_blueprint(BENCHMARK).datasets), behaviour) for behaviour in ("gold", "wrong"))
     worse = partial(reply_in_part, 50, bad, reply_unread)
-    models = {
+    models: dict[str, Policy] = {
         name: partial(reply_in_part, quality, good, worse if name in unread else bad) for name, quality in qualities.items()
     }
     models[JUDGE] = good
