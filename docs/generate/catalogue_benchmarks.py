@@ -1,5 +1,6 @@
 """The page of a benchmark: what it measures, its tree with weights, settings, metrics, published scores, licences."""
 
+import html
 from collections.abc import Iterator, Mapping
 
 from docs.generate.catalogue_links import benchmark_page, dataset_page, link, metric_words, reference_link, task_page
@@ -122,7 +123,7 @@ def tree_parts(places: list[Place], page: str) -> Iterator[str]:
     for main in dict.fromkeys(place.path[0].id for place in places):
         below = [place for place in places if place.path[0].id == main]
         tasks = counted(len({place.task.id for place in below}), "task")
-        yield folded(f"{escape(below[0].path[0].title)}: {tasks}, {counted(len(below), 'dataset')}", tree_part(below, page))
+        yield folded(f"{html.escape(below[0].path[0].title)}: {tasks}, {counted(len(below), 'dataset')}", tree_part(below, page))
 
 
 def tree_part(places: list[Place], page: str) -> str:

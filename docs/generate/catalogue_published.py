@@ -47,11 +47,12 @@ def table_part(paper: Paper) -> str:
     about = [f"`{name}`: {escape(about)}" for name, column in columns.items() if name in heads and (about := column.about)]
     end = max(place for place, head in enumerate(heads) if columns[head].kind != "text") + 1
     names, more = [head for head in heads[:end] if columns[head].kind == "text"], heads[end:]
+    scores = [head for head in heads[:end] if head not in names]
     source = f"{paper.models.name} of the paper, {len(rows)} rows as printed (`data/published/{paper.models.file}`)."
     return joined(
         source,
         bullets(about),
-        folded("Scores as printed", columns_table(paper, heads[:end], heads, rows)),
+        folded("Scores as printed", columns_table(paper, [*names, *scores], heads, rows)),
         folded(f"Also printed: {', '.join(more)}", columns_table(paper, [*names, *more], heads, rows)) if more else None,
     )
 
