@@ -10,6 +10,7 @@ from docs.generate.catalogue_examples import Bundled, is_bundled
 from docs.generate.catalogue_links import benchmark_page, dataset_page, link, task_page
 from docs.generate.catalogue_places import Catalogue, read_catalogue
 from docs.generate.catalogue_tasks import task_text
+from docs.generate.catalogue_zh import ZH_PAGE, zh_text
 from docs.generate.markdown import joined, table, toctree, write_page
 from schemas.json_yaml import read_text, read_yaml
 from tasks.scoring.published import paper_of
@@ -21,7 +22,7 @@ INDEX = "benchmarks/index.md"
 
 def write(folder: Path) -> None:
     """Write a page for each benchmark, task and dataset, and the overview."""
-    catalogue, zh = read_catalogue(), read_yaml(read_text(HERE / "zh.yaml"))
+    catalogue = read_catalogue()
     asks = with_titles(read_asks(), catalogue)
     bundled = {
         name: Bundled(spec, catalogue.of_dataset(name)[0].blueprint)
@@ -30,9 +31,9 @@ def write(folder: Path) -> None:
     }
     tasks_below, datasets_below = divide(catalogue)
     about, tasks = asks["benchmarks"], asks["tasks"]
-    pages = {INDEX: index_text(catalogue, about)}
+    pages = {INDEX: index_text(catalogue, about), ZH_PAGE: zh_text()}
     for name in catalogue.families:
-        pages[benchmark_page(name)] = benchmark_text(catalogue, name, about, zh.get(name, {}), tasks_below[name])
+        pages[benchmark_page(name)] = benchmark_text(catalogue, name, about, tasks_below[name])
     for name in catalogue.tasks:
         pages[task_page(name)] = task_text(catalogue, name, tasks, asks["datasets"], datasets_below[name])
     for name in catalogue.datasets:
@@ -73,9 +74,9 @@ def index_text(catalogue: Catalogue, about: Mapping[str, str]) -> str:
     """Return the overview: benchmarks, then all datasets."""
     unused = [f"datasets/{name}" for name in catalogue.datasets if not catalogue.of_dataset(name)]
     return joined(
-        "# Benchmarks",
+        "# All benchmarks",
         "What each benchmark measures, down to the datasets, with weights, metrics, published scores and licences. All pages "
-        "below are made of the blueprints and the catalogue, so they say what the program does.",
+        "below are generated from the blueprints and the catalogue, so they say what the program does.",
         table(
             ("Benchmark", "What it measures", ">Tasks", ">Datasets", "Published scores"),
             [benchmark_row(catalogue, name, about) for name in catalogue.families],
@@ -83,14 +84,14 @@ def index_text(catalogue: Catalogue, about: Mapping[str, str]) -> str:
         f"{link('Click through a run', 'benchmarks/demo.md', INDEX)} before you install anything.",
         "## All datasets",
         table(
-            ("Dataset", "Title", "Languages", "Licence", "Texts may be passed on"),
+            ("Dataset", "Title", "Languages", "Licence", "Redistribution"),
             [
                 (
                     link(f"`{name}`", dataset_page(name), INDEX),
-                    escape(spec.title),
+                    escape(catalogue.title_of(name)),
                     ", ".join(spec.languages),
                     escape(spec.licence),
-                    "yes" if spec.redistributable else "no",
+                    "allowed" if spec.redistributable else "not allowed",
                 )
                 for name, spec in catalogue.datasets.items()
             ],

@@ -1,10 +1,12 @@
 """The page of a benchmark: what it measures, its tree with weights, settings, metrics, published scores, licences."""
 
+import html
 from collections.abc import Iterator, Mapping
 
 from docs.generate.catalogue_links import benchmark_page, dataset_page, link, metric_words, reference_link, task_page
 from docs.generate.catalogue_places import Catalogue, Place
 from docs.generate.catalogue_published import paper_with, table_part
+from docs.generate.catalogue_zh import ZH_PAGE, zh_texts
 from docs.generate.markdown import block, bullets, folded, joined, table, toctree
 from schemas.blueprint import Blueprint
 from tasks.solvers.registry import SOLVERS, is_optional
@@ -15,10 +17,9 @@ PAGES = {"longemotion": "longemotion.md", "esc-eval": "esc-eval.md", "attunebenc
 """Pages of ours that say more of a benchmark."""
 
 SERVER = "--model my-model --base-url http://localhost:8000/v1"
-ZH = {"measures": "测量什么", "run": "怎样运行", "total": "怎样读总分"}
 
 
-def benchmark_text(catalogue: Catalogue, name: str, about: Mapping[str, str], zh: Mapping[str, str], chapters: list[str]) -> str:
+def benchmark_text(catalogue: Catalogue, name: str, about: Mapping[str, str], chapters: list[str]) -> str:
     """Return the page of a benchmark and its variants. `about`: by blueprint; `chapters`: tasks below it in the sidebar."""
     blueprint, page = catalogue.blueprints[name], benchmark_page(name)
     places = catalogue.of_blueprint(name)
@@ -26,14 +27,13 @@ def benchmark_text(catalogue: Catalogue, name: str, about: Mapping[str, str], zh
     return joined(
         f"# {escape(blueprint.title)}",
         f"{escape(about[name])} Source: {escape(blueprint.source)}.",
-        bullets([sizes_line(blueprint, places), *more_lines(name, page)]),
-        zh_part(zh) if zh else None,
+        bullets([sizes_line(blueprint, places), *judge_lines(places, page), *more_lines(name, blueprint.title, page)]),
         "## Run it",
         *run_part(catalogue, name),
         "## Settings",
         settings_part(catalogue, blueprint, page),
         f"## {blueprint.ability_word.capitalize().replace('ty', 'ties')}, tasks and datasets",
-        tree_part(places, page),
+        *tree_parts(places, page),
         "## How the total is made",
         *total_part(blueprint, page),
         "## Metrics",
@@ -43,15 +43,10 @@ def benchmark_text(catalogue: Catalogue, name: str, about: Mapping[str, str], zh
         "## What differs from the paper",
         *differences_part(catalogue, places, page),
         "## Licences",
-        licences_part(catalogue, places, page),
+        folded("By licence", licences_part(catalogue, places, page)),
         *(variant_part(catalogue, each, about[each], page) for each in variants),
         toctree(f"tasks/{task}" for task in chapters) if chapters else None,
     )
-
-
-def zh_part(zh: Mapping[str, str]) -> str:
-    """Return the head in Chinese."""
-    return joined("## 中文", bullets(f"**{title}**：{zh[key]}" for key, title in ZH.items()))
 
 
 def sizes_line(blueprint: Blueprint, places: list[Place]) -> str:
@@ -64,10 +59,21 @@ def sizes_line(blueprint: Blueprint, places: list[Place]) -> str:
     return f"{sizes}: {escape(listed(mains))}."
 
 
-def more_lines(name: str, page: str) -> Iterator[str]:
+def judge_lines(places: list[Place], page: str) -> Iterator[str]:
+    """Yield which tasks are missing without a judge."""
+    judged = {place.task.id: place.task.title for place in places if place.is_judged}
+    if judged:
+        tasks = listed([link(escape(title), task_page(task), page) for task, title in judged.items()])
+        verb = "needs" if len(judged) == 1 else "need"
+        yield f"{tasks} {verb} a judge; without one, what it rates is missing."
+
+
+def more_lines(name: str, title: str, page: str) -> Iterator[str]:
     """Yield links to what is said elsewhere."""
     if name in PAGES:
-        yield f"{link('The page of this benchmark', PAGES[name], page)} has its options, layers and departures in full."
+        yield f"{link(f'{title} in detail', PAGES[name], page)} has its options, layers and departures in full."
+    if name in zh_texts():
+        yield link("中文", f"{ZH_PAGE}#{name}", page)
     demo = link("A run to click through", "benchmarks/demo.md", page)
     yield f"{link('Methodology', 'methodology.md', page)} has every formula. {demo} shows report, leaderboard and view."
 
@@ -88,7 +94,7 @@ def run_part(catalogue: Catalogue, name: str) -> Iterator[str]:
     if f"{name}-mini" in catalogue.blueprints:
         yield "A trial on items of our own, without a download:"
         yield block("console", command(catalogue.blueprints[f"{name}-mini"]))
-    yield "All of it; `--dry-run` counts calls and tokens first, `--mirror DIR` reads files that are here:"
+    yield "The full benchmark; `--dry-run` counts calls and tokens first, `--mirror DIR` uses local files:"
     yield block("console", f"{command(catalogue.blueprints[name])} \\\n    --dry-run")
     yield "The ranking of your runs, or of the paper's models where it prints them:"
     published = f"\nmoodflow leaderboard {name} --published" if paper_with(catalogue.blueprints[name]) else ""
@@ -110,6 +116,14 @@ def settings_part(catalogue: Catalogue, blueprint: Blueprint, page: str) -> str:
         if name in usual or (solver.retrieves and has_contexts)
     ]
     return table(("Setting", "Name", "Asked by default", "Helpers"), rows)
+
+
+def tree_parts(places: list[Place], page: str) -> Iterator[str]:
+    """Yield the tree, folded by main ability."""
+    for main in dict.fromkeys(place.path[0].id for place in places):
+        below = [place for place in places if place.path[0].id == main]
+        tasks = counted(len({place.task.id for place in below}), "task")
+        yield folded(f"{html.escape(below[0].path[0].title)}: {tasks}, {counted(len(below), 'dataset')}", tree_part(below, page))
 
 
 def tree_part(places: list[Place], page: str) -> str:
@@ -205,8 +219,10 @@ def licences_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
     for place in places:
         spec = catalogue.datasets[place.dataset]
         datasets.setdefault((spec.licence, spec.redistributable), []).append(link(f"`{spec.id}`", dataset_page(spec.id), page))
-    rows = [(escape(licence), "yes" if may else "no", ", ".join(names)) for (licence, may), names in datasets.items()]
-    return table(("Licence, as known", "Texts may be passed on", "Datasets"), rows)
+    rows = [
+        (escape(licence), "allowed" if may else "not allowed", ", ".join(names)) for (licence, may), names in datasets.items()
+    ]
+    return table(("Licence, as known", "Redistribution", "Datasets"), rows)
 
 
 def variant_part(catalogue: Catalogue, name: str, about: str, page: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from docs.generate.catalogue_examples import Bundled, first_annotation, gold_lines, right_answer
-from docs.generate.catalogue_links import benchmark_page, dataset_page, link, reference_link, task_page
+from docs.generate.catalogue_links import benchmark_link, benchmark_page, dataset_page, link, reference_link, task_page, trail
 from docs.generate.catalogue_places import Catalogue, Place
 from docs.generate.catalogue_published import paper_with, printed_part
 from docs.generate.catalogue_scores import scores_part
@@ -30,11 +30,11 @@ def dataset_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], bundl
     asked = asks.get(name) or asks[places[0].task.id]
     sibling = None if own else next(iter(siblings(catalogue, name, bundled)), None)
     return joined(
-        trail_part(catalogue, places, page),
-        f"# {escape(spec.title)}",
+        trail(catalogue, places, page),
+        f"# {escape(catalogue.title_of(name))}",
         f"{escape(asked)} Its name in commands is `{name}`.",
         facts_part(spec, own, sibling, page),
-        "## Place and weight",
+        "## Where it counts",
         place_part(catalogue, places, page),
         "## An example",
         *(example_part(own) if own else absent_part(spec, sibling, page)),
@@ -53,16 +53,6 @@ def dataset_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], bundl
     )
 
 
-def trail_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
-    """Return the way to the page from the overview."""
-    steps = [link("Benchmarks", "benchmarks/index.md", page)]
-    if places:
-        family = catalogue.family_of(places[0].blueprint.name)
-        steps.append(link(escape(catalogue.blueprints[family].title), benchmark_page(family), page))
-        steps.append(link(escape(places[0].task.title), task_page(places[0].task.id), page))
-    return " › ".join(steps)
-
-
 def siblings(catalogue: Catalogue, name: str, bundled: Mapping[str, Bundled]) -> Iterator[Bundled]:
     """Yield our own datasets of the same tasks."""
     for task in dict.fromkeys(place.task.id for place in catalogue.of_dataset(name)):
@@ -77,17 +67,14 @@ def facts_part(spec: DatasetSpec, own: Bundled | None, sibling: Bundled | None, 
     rows = [
         ("Question type", types),
         ("Languages", ", ".join(spec.languages)),
-        (
-            "Size",
-            size_words(spec, own),
-        ),
+        ("Size", size_words(spec, own)),
         ("Results by", ", ".join(["language", "part of the dataset", *(f"`{name}`" for name in groups)])),
         ("Evaluation version", spec.evaluation_version),
         ("Paper", escape(spec.paper)),
         ("Licence", escape(spec.licence)),
-        ("Texts may be passed on", "yes" if spec.redistributable else "no: reports withhold them where they are redacted"),
+        ("Redistribution", "allowed" if spec.redistributable else "not allowed; left out of redacted reports"),
     ]
-    return table(("What", "Of this dataset"), rows)
+    return table(("Property", "Value"), rows)
 
 
 def size_words(spec: DatasetSpec, own: Bundled | None) -> str:
@@ -112,7 +99,7 @@ def place_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
     )
     rows = [
         (
-            link(f"`{place.blueprint.name}`", benchmark_page(catalogue.family_of(place.blueprint.name)), page),
+            benchmark_link(catalogue, place.blueprint.name, page),
             link(escape(place.task.title), task_page(place.task.id), page),
             place.task.level,
             items_asked(place),

@@ -64,6 +64,13 @@ class Catalogue:
         """Return the places of a dataset; none = no benchmark has it."""
         return [place for place in self.places if place.dataset == name]
 
+    def title_of(self, dataset: str) -> str:
+        """Return the title of a dataset; one that is the name of its task is that task's title."""
+        title, tasks = self.datasets[dataset].title, (place.task for place in self.of_dataset(dataset))
+        return next(
+            (f"Bundled items: {task.title}" for task in tasks if title == f"Bundled items: {task.id.replace('_', ' ')}"), title
+        )
+
     def of_blueprint(self, name: str) -> list[Place]:
         """Return the places of a benchmark, in the order of its file."""
         return [place for place in self.places if place.blueprint.name == name]

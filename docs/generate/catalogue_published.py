@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
-from docs.generate.markdown import bullets, joined, table
+from docs.generate.markdown import bullets, folded, joined, table
 from schemas.blueprint import Blueprint
 from schemas.paper import Paper
 from tasks.scoring.blueprints import load_blueprint
@@ -41,14 +41,26 @@ def print_table(paper: Paper) -> tuple[list[str], list[list[str]]]:
 
 
 def table_part(paper: Paper) -> str:
-    """Return the table of models with what its columns hold."""
+    """Return the table of models with what its columns hold: scores, then what is said of the models."""
     heads, rows = print_table(paper)
     columns = paper.models.columns
-    titles = [f">{head}" if columns[head].kind in {"number", "whole"} else head for head in heads]
     about = [f"`{name}`: {escape(about)}" for name, column in columns.items() if name in heads and (about := column.about)]
-    lines = ([escape(text) or "–" for text in row] for row in rows)
+    end = max(place for place, head in enumerate(heads) if columns[head].kind != "text") + 1
+    names, more = [head for head in heads[:end] if columns[head].kind == "text"], heads[end:]
+    scores = [head for head in heads[:end] if head not in names]
     source = f"{paper.models.name} of the paper, {len(rows)} rows as printed (`data/published/{paper.models.file}`)."
-    return joined(source, bullets(about), table(titles, lines))
+    return joined(
+        source,
+        bullets(about),
+        folded("Scores as printed", columns_table(paper, [*names, *scores], heads, rows)),
+        folded(f"Also printed: {', '.join(more)}", columns_table(paper, [*names, *more], heads, rows)) if more else None,
+    )
+
+
+def columns_table(paper: Paper, shown: list[str], heads: list[str], rows: list[list[str]]) -> str:
+    """Return some columns of a paper's table; numbers stand on the right."""
+    titles = [f">{head}" if paper.models.columns[head].kind in {"number", "whole"} else head for head in shown]
+    return table(titles, ([escape(row[heads.index(head)]) or "–" for head in shown] for row in rows))
 
 
 def printed_of(blueprint: Blueprint, ability: str) -> Iterator[Printed]:

@@ -25,8 +25,8 @@ def scores_part(places: list[Place], own: Bundled | None, page: str) -> Iterator
         yield from measured_part(own)
     elif places:
         yield (
-            "A perfect model earns 100, as far as labels do not contradict each other; what always the same answer earns, "
-            "`moodflow datasets check` computes once the files are here."
+            "A perfect model earns 100, as far as labels do not contradict each other. Run `moodflow datasets check` to see what "
+            "a constant answer would score."
         )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from docs.generate.catalogue_links import benchmark_page, dataset_page, link, reference_link, task_page
+from docs.generate.catalogue_links import benchmark_link, dataset_page, link, reference_link, task_page, trail
 from docs.generate.catalogue_places import Catalogue, Place
 from docs.generate.markdown import joined, table, toctree
 from tasks.text.tables import escape
@@ -12,9 +12,10 @@ def task_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], datasets
     """Return the page of a task. `asks`: by task, `datasets`: by dataset; `chapters`: datasets below it in the sidebar."""
     places, page = catalogue.tasks[name], task_page(name)
     return joined(
+        trail(catalogue, places, page),
         f"# {escape(places[0].task.title)}",
         f"{escape(asks[name])} Its name in results is `{name}`.",
-        "## Place and weight",
+        "## Where it counts",
         table(
             ("Benchmark", "Abilities", "Level", ">Weight", ">Share of its main ability, %", ">Share of the total, %"),
             [place_row(catalogue, alike, page) for alike in by_blueprint(places).values()],
@@ -50,7 +51,7 @@ def place_row(catalogue: Catalogue, places: list[Place], page: str) -> tuple[obj
     first = places[0]
     totals = [place.of_total for place in places if place.of_total is not None]
     return (
-        link(f"`{first.blueprint.name}`", benchmark_page(catalogue.family_of(first.blueprint.name)), page),
+        benchmark_link(catalogue, first.blueprint.name, page),
         " › ".join(escape(ability.title) for ability in first.path),
         first.task.level,
         f"{first.task.weight:g}",
@@ -64,7 +65,7 @@ def dataset_row(catalogue: Catalogue, places: list[Place], asks: str, page: str)
     name = places[0].dataset
     names = dict.fromkeys(spec.metric for place in places for spec in place.metrics if spec.weight)
     return (
-        link(escape(catalogue.datasets[name].title), dataset_page(name), page),
+        link(escape(catalogue.title_of(name)), dataset_page(name), page),
         escape(asks),
         ", ".join(reference_link("metric", metric, page) for metric in names),
         ", ".join(f"`{place.blueprint.name}`" for place in places),

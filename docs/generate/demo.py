@@ -1,9 +1,11 @@
 """The run to click through: its report and leaderboard as static pages of the site, and the page that leads to them."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from os.path import relpath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -35,7 +37,10 @@ PAGES = {
         "View",
         "what `moodflow view RUN --to DIR` writes: from the models down to a dataset, its rows, and a reply",
     ),
-    "view/unread-*.html": ("Unread replies", "grouped by their shape; those of these models can all be read"),
+    "view/unread-*.html": (
+        "Unread replies",
+        "grouped by their shape; `scripted-40` has some: where to look when a dataset scores 0",
+    ),
     "view/failed-*.html": ("Failed calls", "grouped by what the server said; this run has none"),
     "view/hard-*.html": ("Hard items", "which all models fail: the first place to look for wrong gold"),
     "view/flips-*.html": ("Flips", "items whose answer depends on the order of their options, where a run asks in several"),
@@ -46,9 +51,19 @@ PAGES = {
 
 def write(folder: Path) -> None:
     """Write the page that leads to the run, and the run's pages below `_extra/demo`."""
-    pages = make_pages()
-    shutil.copytree(pages, folder / "_extra" / "demo", dirs_exist_ok=True)
+    pages, copy = make_pages(), folder / "_extra" / "demo"
+    shutil.copytree(pages, copy, dirs_exist_ok=True)
+    for page in copy.rglob("*.html"):
+        page.write_text(
+            with_way_back(page.read_text(encoding="utf-8"), relpath(folder / "_extra", page.parent)), encoding="utf-8"
+        )
     write_page(folder / "benchmarks" / "demo.md", demo_text(pages))
+
+
+def with_way_back(html: str, root: str) -> str:
+    """Return a page of the run with a link to the documentation at its top."""
+    way = f'<p class="meta"><a href="{root}/benchmarks/demo.html">MoodFlow documentation: click through a run</a></p>'
+    return re.sub(r"<header class=\"top wrap\">", lambda header: f"{header[0]}\n{way}", html, count=1)
 
 
 def make_pages() -> Path:
@@ -80,10 +95,11 @@ def demo_text(pages: Path) -> str:
     ]
     return joined(
         "# Click through a run",
-        "These pages were written by MoodFlow, from a run of three models that are no models: each knows the gold of our own "
-        f"items and gives it in as many of 100 replies as its name says ({models}). One task each of seven sub-abilities of "
-        "MoodBench is asked. The scores say nothing about any model; the pages are what yours would look like.",
+        "These pages were written by MoodFlow, from a run of three scripted stand-ins for models: each knows the gold of our own "
+        f"items and gives it in as many of 100 replies as its name says ({models}). Half of what `scripted-40` gets wrong "
+        "cannot be read. One task each of seven sub-abilities of MoodBench is asked. The scores say nothing about any model; the "
+        "pages are what yours would look like.",
         table(("Page", "What it is"), rows),
-        "`scripted-40` fails the gate of values and safety, so its total is vetoed. Make the same for a model of your own: "
+        "Too many replies of `scripted-40` cannot be read, so it has no total. Make the same for a model of your own: "
         "[run a benchmark](../how-to/run.md).",
     )

@@ -53,4 +53,4 @@ def first_sentence(text: str) -> str:
 
 def plain(text: str) -> str:
     """Return text on one line, links as their labels."""
-    return " ".join(LINK.sub(r"\1", text).split())
+    return " ".join(re.sub(r"\\([^\w\s])", r"\1", LINK.sub(r"\1", text)).split())

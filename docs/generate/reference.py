@@ -24,7 +24,7 @@ PAGES = {
     "metrics": ("Metrics", "what each measures, its bounds, and how it is put on 0 to 100"),
     "rubrics": ("Rubrics", "what judges are told to look at"),
     "profiles": ("Profiles", "ways to read replies"),
-    "failures": ("Failures", "how a call can fail, how often it is tried again, and what to do; remarks and statuses"),
+    "failures": ("Failures: all kinds", "how a call can fail, how often it is tried again, and what to do; remarks and statuses"),
     "files/index": ("Files of your own", "blueprints, items, rubrics, prompts, role cards, prices"),
     "layers": ("Layers", "every column of every layer of the lake"),
     "run-files": ("Files of a run", "manifest, join tables, and the table of `moodflow export`"),
@@ -34,9 +34,9 @@ PAGES = {
 }
 """Pages in the order of the sidebar, with title and contents."""
 
-HEAD = """# Reference
+HEAD = """# Commands, fields, metrics, columns
 
-Made of the program itself when the site is built, so it says what this version does. Everything with a name has an anchor of its
+Generated from the program when the site is built, so it says what this version does. Everything with a name has an anchor of its
 own: the name in lower case, a hyphen for all else, as in `reference/metrics.html#token-f1` or
 `reference/layers.html#items-item-id`."""
 

@@ -11,11 +11,11 @@ from schemas.vocabulary import ITEM_STATUSES, REMARKS
 from tasks.models.http.failures import FAILURE_KINDS, FailureKind
 from tasks.text.backoff import Backoff, Retry
 
-HEAD = """# Failures
+HEAD = """# Failures: all kinds
 
 What can become of a call and of an item. A failed call has no reply: its item is missing, never wrong. The kind is in column
 `failure` of the layer [`responses`](layers.md#responses), that of an item in `status` of [`item_scores`](layers.md#item_scores).
-[Failures of calls](../failures.md) says how errors are told apart and what becomes of cut and long prompts."""
+[Failures: what to do](../failures.md) says how errors are told apart and what becomes of cut and long prompts."""
 
 SAYS = re.compile(r"`(\w+)`(?:, `(\w+)`)?: (.+?)(?=(?:\s`\w+`(?:, `\w+`)?:)|\Z)", re.DOTALL)
 

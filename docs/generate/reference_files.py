@@ -200,7 +200,7 @@ def prices_page() -> str:
     )
     return joined(
         "# Prices",
-        "A YAML file for `--set prices=FILE`. MoodFlow ships none. [Tokens, money and budgets](../../cost.md) says what is "
+        "A YAML file for `--set prices=FILE`. MoodFlow ships none. [Cost: tokens, money and budgets](../../cost.md) says what is "
         "made of it.",
         docstring(PriceTable),
         fields_of(PriceTable, "table"),

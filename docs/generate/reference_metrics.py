@@ -74,12 +74,11 @@ def benchmarks_by_metric() -> Mapping[str, tuple[str, ...]]:
 
 def metric_section(row: MetricRow) -> str:
     """Return what is to be known of a metric."""
-    low, high = row.bounds
     return joined(
         f"## {code(row.name)}",
         prose(row.words),
         facts(
-            ("Bounds", f"{low:g} to {high:g}, {direction(row)}"),
+            ("Bounds", bounds_words(row)),
             ("On 0 to 100", normalisation_words(row.normalisation)),
             ("Dataset's score", f"[{code(row.reduction)}](#reductions)"),
             ("Question types", ", ".join(link(name, "question-types.md") for name in suited_types(row.name))),
@@ -92,10 +91,22 @@ def metric_section(row: MetricRow) -> str:
     )
 
 
+def metric_row(row: MetricRow) -> tuple[str, str, str]:
+    """Return the row of a metric in the list at the top of the page."""
+    return link(row.name), prose(row.words), bounds_words(row)
+
+
+def bounds_words(row: MetricRow) -> str:
+    """Return the bounds of a metric, and which raw scores are good."""
+    low, high = row.bounds
+    return f"{low:g} to {high:g}, {direction(row)}"
+
+
 def metrics_page() -> str:
     """Return the page of metrics."""
     return joined(
         METRICS_HEAD,
+        table(("Metric", "What it is", "Bounds"), map(metric_row, METRICS.values())),
         *map(metric_section, METRICS.values()),
         "## Reductions",
         text_below(metrics, "Reduction"),

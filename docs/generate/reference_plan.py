@@ -86,6 +86,8 @@ def is_mapping(field: PlanField) -> bool:
 
 def changes(path: str) -> str:
     """Return what a field of the plan changes, as the field that it is a part of."""
+    if path == "benchmark":
+        return "what is asked, and how it is scored"
     first = path.partition(".")[0]
     info = Plan.model_fields.get("roles" if first in role_names() else first)
     kinds = [each for each in info.metadata if each in get_args(Kind)] if info else []
@@ -97,6 +99,7 @@ def field_section(path: str, field: PlanField, changed: str) -> str:
     option = options_by_path().get(path)
     variable = next((code(name) for name, of in ENVIRONMENT.items() if of == path), "")
     how = f"--role {path}=NAME@URL" if path in role_names() else f"--set {path}={example(field)}"
+    shown = "the argument of `moodflow run`" if path == "benchmark" else code(how)
     is_part = field.kind == "its fields below" and not is_mapping(field)
     return joined(
         f"### {code(path)}",
@@ -105,7 +108,7 @@ def field_section(path: str, field: PlanField, changed: str) -> str:
             ("Type", shown_type(field)),
             ("Default", code(field.default) or ("required" if field.info.is_required() else "none")),
             ("Changes", changed),
-            ("Set by", ", ".join(filter(None, (code(option or ""), "" if is_part else code(how), variable)))),
+            ("Set by", ", ".join(filter(None, (code(option or ""), "" if is_part else shown, variable)))),
         ),
     )
 

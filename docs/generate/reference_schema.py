@@ -98,14 +98,13 @@ def fields_table(schema: Schema, *inside: str, types: Schema | None = None, writ
 
 
 def describe_schema(schema: Schema, name: str, *, written: bool = False, level: int = 2) -> str:
-    """Return the fields of a document, or its alternatives, and below a section for each type that it uses.
+    """Return the fields of a document, none of one in several forms, and below a section for each type that it uses.
 
     Anchors of fields begin with the name of the document, or with that of the type. `written`: people write the document.
     `level`: of the headings of types.
     """
     types = schema.get("$defs", {})
-    alternatives = [type_words(each) for each in schema.get("anyOf", ())]
-    own = f"One of: {', '.join(alternatives)}." if alternatives else fields_table(schema, name, written=written)
+    own = fields_table(schema, name, written=written)
     sections = (f"{'#' * level} {_type_section(kind, types, written=written)}" for kind in types)
     return joined(own, *sections)
 

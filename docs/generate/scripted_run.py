@@ -6,19 +6,23 @@ otherwise; one of them judges. No weights, no network.
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from tasks.scoring.blueprints import load_blueprint
-from tests.flows.scripted import policy, reply_in_part
+from tests.flows.scripted import Policy, policy, reply_in_part
 from tests.model_server import ModelServer
 
 BENCHMARK, JUDGE = "moodbench-mini", "judge"
 Command = Callable[[list[str]], None]
 """The command `moodflow`, from its arguments."""
+
+UNREAD = ("Sorry, this cannot be answered.", "It depends on the person.", "?!... %% ---")
+"""Replies without an answer."""
 
 SHOWN, WRONG_ROWS = (90, 70, 40), 20
 """Models of the run to click through, and wrong replies that have a page."""
@@ -29,14 +33,26 @@ def name_models(qualities: Iterable[int]) -> dict[str, int]:
     return {f"scripted-{quality}": quality for quality in qualities}
 
 
-def run_models(folder: Path, qualities: Mapping[str, int], benchmark: str = BENCHMARK) -> Command:
-    """Run models of these qualities into the lake `folder / "lake"`; return the command, which has no Prefect but this run's."""
+def reply_unread(messages: list[dict[str, str]]) -> str:
+    """Return a reply that no parser can read."""
+    return UNREAD[crc32(messages[-1]["content"].encode()) % len(UNREAD)]
+
+
+def run_models(folder: Path, qualities: Mapping[str, int], benchmark: str = BENCHMARK, unread: Collection[str] = ()) -> Command:
+    """Run models of these qualities into the lake `folder / "lake"`; return the command, which has no Prefect but this run's.
+
+    `unread`: models of whose wrong replies half cannot be read.
+    """
     os.environ["PREFECT_HOME"] = str((folder / "prefect").absolute())
     from flows.commands.app import app  # noqa: PLC0415  reads the variable
 
     command: Command = partial(app, standalone_mode=False)
     good, bad = (policy(tuple(load_blueprint(BENCHMARK).datasets), behaviour) for behaviour in ("gold", "wrong"))
-    models = {name: partial(reply_in_part, quality, good, bad) for name, quality in qualities.items()} | {JUDGE: good}
+    worse = partial(reply_in_part, 50, bad, reply_unread)
+    models: dict[str, Policy] = {
+        name: partial(reply_in_part, quality, good, worse if name in unread else bad) for name, quality in qualities.items()
+    }
+    models[JUDGE] = good
     with ExitStack() as stack:
         urls = {name: stack.enter_context(ModelServer(reply)).base_url for name, reply in models.items()}
         entries = [{"name": name, "base_url": url} for name, url in urls.items()]
@@ -70,7 +86,7 @@ def write_demo() -> None:
     """
     blueprint, pages = Path("moodbench-demo.yaml"), Path("pages")
     blueprint.write_text(json.dumps(short_blueprint()), encoding="utf-8")
-    command = run_models(Path(), name_models(SHOWN), str(blueprint))
+    command = run_models(Path(), name_models(SHOWN), str(blueprint), unread=("scripted-40",))
     pages.mkdir()
     (report,) = Path("lake").glob("runs/*/report.html")
     (pages / "report.html").write_bytes(report.read_bytes())

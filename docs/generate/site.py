@@ -1,5 +1,6 @@
 """Build the site: the source tree, Sphinx, then the Markdown twins of the pages and llms.txt."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -14,6 +15,9 @@ MADE_FROM = ("docs", "flows", "tasks", "schemas", "data", "pyproject.toml", *OUT
 """Files and folders that the site is made from."""
 
 
+TOCTREE = re.compile(r"^```\{toctree\}.*?^```$\n*", flags=re.DOTALL | re.MULTILINE)
+
+
 def build_site(site: Path) -> int:
     """Build the site anew, its sources beside it in `docs-src`, and return the exit status of Sphinx."""
     sources = hash_sources(MADE_FROM)
@@ -25,11 +29,16 @@ def build_site(site: Path) -> int:
     options = ["-W", "--keep-going", "-q", "-j", "auto", "-c", str(ROOT / "docs"), "-d", str(doctrees)]
     status = sphinx_build([*options, "-D", f"html_extra_path={tree / '_extra'}", str(tree), str(site)])
     for page in tree.rglob("*.md"):
-        shutil.copyfile(page, site / page.relative_to(tree))
+        (site / page.relative_to(tree)).write_text(twin_text(page.read_text(encoding="utf-8")), encoding="utf-8")
     write_llms(tree, parts, site / "llms.txt")
     if status == 0:
         stamp(site).write_text(sources, encoding="utf-8")
     return status
+
+
+def twin_text(text: str) -> str:
+    """Return a page as Markdown that anything can read: without lists for the sidebar, and without a backslash before `&`."""
+    return f"{TOCTREE.sub('', text).replace(chr(92) + '&', '&').rstrip()}\n"
 
 
 def stamp(site: Path) -> Path:

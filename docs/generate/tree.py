@@ -7,7 +7,8 @@ of the tree: `reference.write` makes `folder / "reference" / "index.md"` and its
 * Each folder of pages has an `index.md` (in the repository: `README.md`), which is in the sidebar. The pages beside it and the
   `index.md` one level below it follow as its chapters, by name. A page that has a toctree of its own keeps it.
 * `docs/README.md` is the first page. Its headings are the parts of the sidebar, and the links below a heading are the pages of
-  that part. `index.md` of a generator stands at the end of the part that `GENERATED` names.
+  that part. `index.md` of a generator stands first in the part that `GENERATED` names; its other pages are below it only.
+* A page from outside docs/ has the title that the first page gives it, since its own is that of a folder.
 * A generated page links to other pages by their place in the tree (`../methodology.md`), and to files of the repository by
   `link_to_file`.
 * What lies in `folder / "_extra"` is copied to the root of the site as it is, such as finished HTML. A page links to it by
@@ -20,6 +21,7 @@ import re
 import shutil
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from importlib import import_module
 from itertools import repeat
 from os.path import relpath
@@ -51,8 +53,15 @@ GENERATED = {"Reference": "reference", "Benchmarks": "benchmarks"}
 
 FENCE = re.compile(r"^```.*?^```$", flags=re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"(?P<image>!?)\[(?P<label>[^\]]*)\]\((?P<target>[^)\s]+)\)")
-GENERATED_PAGE = re.compile(r"`moodflow docs (?P<page>reference/[a-z/-]+)`")
-"""How a page of the repository, where nothing generated is, names a page that is."""
+GENERATED_PAGE = re.compile(
+    r"(?:(?P<title>(?<=\* )[^()\n]+) \()?(?P<command>`moodflow docs (?P<page>(?:reference|benchmarks|zh)[a-z/-]*)`)(?(title)\))"
+)
+"""How a page of the repository, where nothing generated is, names a page that is; in a list, after its title."""
+
+FIRST_PAGES = ("benchmarks", "reference", "reference/command-line", "reference/documents", "reference/files")
+"""Folders of generated pages, which are named in place of their first pages."""
+
+TITLE = re.compile(r"^# .+$", flags=re.MULTILINE)
 
 HEADING = re.compile(r"^## +(.+?) *$", flags=re.MULTILINE)
 
@@ -105,11 +114,21 @@ def site_text(page: str, places: dict[str, str]) -> str:
         return site_link(found, page, places)
 
     def link_generated(found: re.Match[str]) -> str:
-        return f"[{found[0]}]({relpath(found['page'], Path(places[page]).parent)}.md)"
+        name = f"{found['page']}/index" if found["page"] in FIRST_PAGES else found["page"]
+        return f"[{found['title'] or found['command']}]({relpath(name, Path(places[page]).parent)}.md)"
 
+    if page in OUTSIDE:
+        text = TITLE.sub(f"# {titles_on_first_page()[page]}", text, count=1)
     parts = [GENERATED_PAGE.sub(link_generated, LINK.sub(relink, part)) for part in FENCE.split(text)]
     fences = [*FENCE.findall(text), ""]
     return "".join(part + fence for part, fence in zip(parts, fences, strict=True))
+
+
+@cache
+def titles_on_first_page() -> dict[str, str]:
+    """Return the titles that the first page gives to pages of the repository."""
+    links = LINK.finditer((ROOT / "docs" / "README.md").read_text(encoding="utf-8"))
+    return {relpath(ROOT / "docs" / found["target"], ROOT): found["label"] for found in links}
 
 
 def site_link(found: re.Match[str], page: str, places: dict[str, str]) -> str:
@@ -143,10 +162,11 @@ def add_parts(folder: Path) -> dict[str, list[str]]:
     headings, bodies = HEADING.findall(text), HEADING.split(text)[2::2]
     parts: dict[str, list[str]] = {}
     for heading, body in zip(headings, bodies, strict=True):
-        links = [found["target"].partition("#")[0] for found in LINK.finditer(body)]
+        linked = (found["target"].partition("#")[0] for found in LINK.finditer(body))
+        links = [page for page in linked if page.partition("/")[0] not in GENERATED.values()]
         own = [f"{GENERATED[heading]}/index.md"] if heading in GENERATED else []
         listed = {page for pages in parts.values() for page in pages}
-        parts[heading] = [page for page in dict.fromkeys([*links, *own]) if page not in listed]
+        parts[heading] = [page for page in dict.fromkeys([*own, *links]) if page not in listed]
         trees.append(toctree([page.removesuffix(".md") for page in parts[heading]], heading))
     write_page(index, joined(text, *trees))
     return parts

@@ -114,6 +114,26 @@ def test_llms_lists_every_page_and_twin(site: Path) -> None:
     assert [page for page in listed if not (site / page).with_suffix(".html").is_file()] == []
 
 
+def test_first_page_names_pages_by_their_titles(site: Path) -> None:
+    links = re.findall(r"^\* \[([^\]]+)\]\(([^)]+)\)", (site / "index.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    titles = {
+        page: re.findall(r"^# (.+)$", (site / page).read_text(encoding="utf-8"), flags=re.MULTILINE)[0] for _, page in links
+    }
+    assert {page: title for title, page in links if title != titles[page]} == {}
+    assert {"benchmarks/moodbench.md", "reference/command-line/index.md", "reference/plan.md", "zh/benchmarks.md"} <= set(titles)
+
+
+def test_twins_have_no_directives(site: Path) -> None:
+    assert [
+        twin for twin in site.rglob("*.md") if re.search(r"\{(toctree|download)\}|\\&", twin.read_text(encoding="utf-8"))
+    ] == []
+
+
+def test_chinese_pages_say_so(site: Path) -> None:
+    for page, language in (("zh/tutorial", "zh-Hans"), ("readme.zh", "zh-Hans"), ("tutorial", "en")):
+        assert f' lang="{language}"' in (site / f"{page}.html").read_text(encoding="utf-8").partition("<head>")[0]
+
+
 def test_no_python_gets_into_the_wheel(site: Path) -> None:
     """An editable install cannot tell modules in a renamed folder from its own."""
     assert list(site.rglob("*.py")) == []
