@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import get_args
 
@@ -41,7 +42,7 @@ def write_view(run: PastRun, folder: Path, limit: int) -> Path:
     wrong = sum(page.matches or 0 for page in found[2:])
     note = f"{count(len(shown))} of {count(wrong)} wrong rows are here; {run.command('view')} shows all."
     pages = {name_file(address): address for address in (Address("run", run.name), *shown)}
-    waiting = list(pages)
+    waiting, rows = [INDEX], list(pages)[1:]
 
     def link(page: Address, address: Address) -> str | None:
         target = name_file(address)
@@ -51,7 +52,8 @@ def write_view(run: PastRun, folder: Path, limit: int) -> Path:
         return target if target in pages else None
 
     write_text(folder / STYLESHEET, stylesheet())
-    for name in waiting:  # which grows by the pages that are linked to
+    # `waiting` grows by the pages that are linked to. Rows come last, so that the way up from them leads to all of these.
+    for name in chain(waiting, rows):
         site = Site(partial(link, pages[name]), STYLESHEET, note=note, rows=limit)
         write_text(folder / name, render(pages[name], run, site))
     for name in earlier - {*pages, STYLESHEET}:

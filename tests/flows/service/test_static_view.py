@@ -100,6 +100,8 @@ def test_all_links_lead_to_files_beside(folders: tuple[Path, Path]) -> None:
         for name, page in pages_in(folder).items():
             assert set(page.links) <= {*files, "#content", "data:,"}, name
             assert not {"form", "script", "style"} & {tag for tag, _ in page.elements}
+            if name.startswith("row-"):  # up to the model and to the dataset
+                assert sum(link.startswith("score-") for link in page.links) >= 2
         kinds = {name.partition("-")[0] for name in files}
         assert kinds == {"index.html", "view.css", "score", "rows", "row", "map", "unread", "failed", "hard", "flips"}
 
