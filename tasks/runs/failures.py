@@ -129,7 +129,9 @@ COUNTED = ["model", "setting", "dataset", "name"]
 def count_instruments(run: PastRun) -> tuple[InstrumentCount, ...]:
     """Count what each instrument failed to do, by dataset; of replies of the model, over the gate and over all else."""
     of_panel = pl.col("judge").is_in(run.manifest.names_in(PANEL))  # whose ratings are in no score
-    came = run.read("judgements").filter(~of_panel, pl.col("parse_status") != "failed").rename({"judge": "name"})
+    kept = pl.col("model", "setting", "dataset", "judge", "parse_status")  # reasons and replies fill the memory
+    rated = pl.concat([no_rows("judgements").select(kept), *(rows.select(kept) for rows in run.read_each("judgements"))])
+    came = rated.filter(~of_panel, pl.col("parse_status") != "failed").rename({"judge": "name"})
     by_part = _read_parts(run)
     of_judge = pl.col("part").str.ends_with("judge")
     tallies = {

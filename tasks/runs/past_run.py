@@ -1,6 +1,6 @@
 """Open past runs from the lake: manifest, the blueprint it holds, and the layers of its scores."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from shlex import join
@@ -61,8 +61,11 @@ class PastRun:
 
     def read(self, layer: str, **keys: str) -> pl.DataFrame:
         """Return all rows of partitions of a layer with these values of their keys."""
-        frames: list[pl.DataFrame] = [self.lake.read(ref, LAYERS[layer].schema) for ref in self.partitions(layer, **keys)]
-        return pl.concat(frames or [no_rows(layer)])
+        return pl.concat([*self.read_each(layer, **keys)] or [no_rows(layer)])
+
+    def read_each(self, layer: str, **keys: str) -> Iterator[pl.DataFrame]:
+        """Yield the rows of each partition of a layer with these values of their keys."""
+        return (self.lake.read(ref, LAYERS[layer].schema) for ref in self.partitions(layer, **keys))
 
     @cached_property
     def dimension_scores(self) -> pl.DataFrame:
