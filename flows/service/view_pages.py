@@ -17,8 +17,8 @@ from schemas.folders import Folder
 from tasks.lake.manifest import MANIFEST, resolve_run, run_folder, run_stamps
 from tasks.lake.run_index import Stamp
 from tasks.reporting.view.addresses import Address, PageKind, served
-from tasks.reporting.view.pages import read_row, render
-from tasks.reporting.view.row_pages import BESIDE
+from tasks.reporting.view.pages import render
+from tasks.reporting.view.row_pages import BESIDE, read_row
 from tasks.reporting.view.site import Site
 from tasks.runs.past_run import PastRun, reopen
 

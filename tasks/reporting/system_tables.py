@@ -65,14 +65,10 @@ def abilities_table(entry: SystemReport) -> Table:
         note = "; ".join(filter(None, (gate, shorten(node.reason or "", 90))))
         title = Cell(node.title, note, href=f"#{node.anchor}" if part.datasets_total else "")
         likeness = record.abilities.get(part.id, "") if record and published else ""
-        between = Cell(published, likeness)
-        rows.append((title, part.score, _datasets(node), between))
+        datasets = Part(part.datasets_scored, part.datasets_total) if part.datasets_total else None
+        rows.append((title, part.score, datasets, Cell(published, likeness)))
     heads = (Column("Ability", "name"), Column("Score", "score", 1), Column("Datasets", "part"))
     return Table((*heads, Column("Published range", "interval", 1)), rows, "Ability scores")
-
-
-def _datasets(node: Node) -> Part | None:
-    return Part(node.part.datasets_scored, node.part.datasets_total) if node.part.datasets_total else None
 
 
 def levels_table(entry: SystemReport, *, has_levels: bool) -> Table:

@@ -10,9 +10,7 @@ from schemas.documents.rows import RowFilter, RowId
 PageKind = Literal["run", "score", "rows", "row", "unread", "failed", "hard", "flips", "map", "compare"]
 """`run`: its models and the ways into it. `score`: how a score came about. `rows`, `row`: what was asked and answered.
 
-Ways to find something: `unread`: unread replies by their shape; `failed`: failed calls by the server's message; `hard`: items
-that all models fail; `flips`: items whose order of options decides; `map`: scores of tasks by model; `compare`: another run next
-to this.
+The others find something: tasks.reporting.view.score_pages.WAYS says what.
 """
 
 

@@ -4,12 +4,10 @@ from collections.abc import Callable, Mapping
 
 from tasks.reporting.view.addresses import Address, PageKind
 from tasks.reporting.view.finding_pages import render_compare, render_failed, render_flips, render_hard, render_unread
-from tasks.reporting.view.row_pages import read_row, render_row, render_rows
+from tasks.reporting.view.row_pages import render_row, render_rows
 from tasks.reporting.view.score_pages import render_map, render_run, render_score
 from tasks.reporting.view.site import Page, Site
 from tasks.runs.past_run import PastRun
-
-__all__ = ["read_row", "render"]
 
 PAGES: Mapping[PageKind, Callable[[Page], str]] = {
     "run": render_run,

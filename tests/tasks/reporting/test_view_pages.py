@@ -18,8 +18,8 @@ from schemas.documents.rows import RowId
 from schemas.errors import UsageError
 from schemas.table import Part
 from tasks.reporting.view.addresses import Address, row_address, score_address, served
-from tasks.reporting.view.pages import read_row, render
-from tasks.reporting.view.row_pages import dialogue_of, mark_needle, rating_table, read_turns, split_at_quotes
+from tasks.reporting.view.pages import render
+from tasks.reporting.view.row_pages import dialogue_of, mark_needle, rating_table, read_row, read_turns, split_at_quotes
 from tasks.reporting.view.site import Site
 from tasks.runs.past_run import PastRun
 from tests.rows import each_row
