@@ -1,5 +1,6 @@
 """Pages about a run: what stands next to what on the page of a row, and which links a score has."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -139,6 +140,21 @@ def test_places_of_one_title_are_one(run: PastRun) -> None:
 def test_a_reading_is_shown_where_it_differs(run: PastRun) -> None:
     page = render(Address("rows", run.name), run, Site(served, "view.css"))
     assert page.count("read as") == page.count("read as B") == 1
+
+
+def test_all_unread_rows_of_a_shape_are_reached(tmp_path: Path) -> None:
+    replies = [*(said(str(n), "A or B") for n in range(4)), said("4", " ")]
+    run = asked_run(tmp_path, [choice(str(n)) for n in range(5)], {"m": replies})
+    shape, site = "a few words, several letters named", Site(served, "view.css", answers_forms=True)
+    address = Address("unread", run.name, (("shape", shape),))
+    overview, whole = (render(each, run, site) for each in (Address("unread", run.name), address))
+    assert f'<a href="{served(address)}">4</a>' in overview
+    assert [page.count("item_id=") for page in (overview, whole)] == [4, 4]  # three of this shape and one empty; four
+    assert "status=unread" not in overview
+    folder = render(Address("unread", run.name), run, Site(served, "view.css"))
+    assert folder.count("item_id=") == 5
+    with pytest.raises(UsageError, match="there is no shape odd"):
+        render(Address("unread", run.name, (("shape", "odd"),)), run, site)
 
 
 def test_a_run_has_its_full_name_once(run: PastRun) -> None:
