@@ -6,6 +6,7 @@ from itertools import groupby
 from schemas.documents.comparison import SystemComparison
 from schemas.documents.patterns import RowGroup
 from schemas.documents.rows import RowFilter, RowId, RowStatus
+from schemas.documents.run import ListedRun
 from schemas.errors import unknown_name
 from schemas.roles import JUDGE
 from schemas.table import Cell, Column, Table, columns
@@ -18,7 +19,7 @@ from tasks.rows.patterns import MOST_EXAMPLES, group_failed_calls, group_unread,
 from tasks.runs.run_list import describe_runs
 from tasks.runs.run_tables import System
 from tasks.runs.sections import Block
-from tasks.text.number_format import count, counted
+from tasks.text.number_format import count, counted, moment
 
 MOST_OF_SHAPE = 500
 """Rows that the page of one shape of unread replies lists."""
@@ -56,7 +57,7 @@ def render_failed(page: Page) -> str:
         words = f"{group.asked_model} was asked{'' if group.role == TESTED else f', as {group.role}'}; {what}"
         status: RowStatus = "judge failed" if group.role == JUDGE else "call failed"
         blocks.append(_group_block(page, group.message, words, group, status))
-    return _render(page, "Failed calls", blocks)
+    return _render(page, "Failed calls", blocks, "No call failed.")
 
 
 def render_hard(page: Page) -> str:
@@ -66,11 +67,12 @@ def render_hard(page: Page) -> str:
     for dataset, items in groupby(items_all_fail(page.run), lambda item: item.dataset):
         rows = []
         for item in items:
-            wrong = Cell(item.wrong, "is the gold right?" if item.gold_in_doubt else "")
+            wrong = Cell(item.wrong, "is the answer key right?" if item.gold_in_doubt else "")
             rows.append((page.link_row(item.item_id, item), item.gold, wrong, item.wrong_systems, item.systems, item.unread))
         title, words = page.run.blueprint.datasets[dataset].title, f"{counted(len(rows), 'item')} that every system fails."
         blocks.append(Block(title, words, (Table(heads, rows, "Items that all fail"),)))
-    return _render(page, "Items that all models fail", blocks)
+    none = "No item with scores of two systems or more was failed by all of them."
+    return _render(page, "Items that all models fail", blocks, none)
 
 
 def render_flips(page: Page) -> str:
@@ -87,8 +89,8 @@ def render_flips(page: Page) -> str:
         title = f"{page.run.blueprint.datasets[flips.dataset].title}: {System(flips.model, flips.setting).label}"
         words = f"The answer flips in {len(rows)} of {counted(flips.items, 'item')} read in two orders or more."
         blocks.append(Block(title, words, (Table(heads, rows, "Items whose order decides"),) if rows else ()))
-    once = Block(words="Every item was asked in one order of its options. To ask in others, run with --set permute=4.")
-    return _render(page, "Answers that follow the order", blocks or [once])
+    none = "No item was read in two orders of its options. To ask in others, run with --set permute=4."
+    return _render(page, "Answers that follow the order", blocks, none)
 
 
 def render_compare(page: Page) -> str:
@@ -98,9 +100,17 @@ def render_compare(page: Page) -> str:
         document = compare_runs(run.lake.root, (other, run.name), flips=0, bootstrap=0)
         blocks = [block for model in document.models for block in _compared(page, document.before, model)]
         return _render(page, f"Changes since {document.before}", [Block(warnings=document.warnings), *blocks])
-    runs = [each.run for each in describe_runs(run.lake.root).runs if each.benchmark == run.manifest.benchmark]
-    others = [page.link(name, Address("compare", run.name, (("other", name),))) for name in runs if name != run.name]
-    return _render(page, "Compare with", [Block(links=tuple(others))] if others else ())
+    others = [
+        page.link(_about(each), Address("compare", run.name, (("other", each.run),)))
+        for each in describe_runs(run.lake.root).runs
+        if each.benchmark == run.manifest.benchmark and each.run != run.name
+    ]
+    none = "This lake holds no other run of this benchmark."
+    return _render(page, "Compare with", [Block(links=tuple(others))] if others else (), none)
+
+
+def _about(run: ListedRun) -> str:
+    return f"{run.run if run.number is None else f'#{run.number}'}, {moment(run.started_at)}: {', '.join(run.models)}"
 
 
 def _compared(page: Page, other: str, model: SystemComparison) -> Iterator[Block]:
@@ -125,9 +135,9 @@ def _compared(page: Page, other: str, model: SystemComparison) -> Iterator[Block
         yield Block(f"Items that changed ({count(len(moved))})", tables=(table,), folds=True)
 
 
-def _render(page: Page, title: str, blocks: Sequence[Block], otherwise: str = "") -> str:
-    """Return the page with these blocks; `otherwise`: what it says if there are none."""
-    shown = blocks or [Block(words=otherwise)]
+def _render(page: Page, title: str, blocks: Sequence[Block], none: str = "") -> str:
+    """Return the page with these blocks; `none`: what it says if there are none."""
+    shown = blocks or [Block(words=none)]
     return page.render(title, sections=[("found", "What was found", shown)])
 
 

@@ -18,7 +18,7 @@ from schemas.documents.answered_item import (
 from schemas.documents.rows import RowId
 from schemas.errors import UsageError
 from schemas.table import Part
-from tasks.reporting.view.addresses import Address, row_address, score_address, served
+from tasks.reporting.view.addresses import Address, PageKind, row_address, score_address, served
 from tasks.reporting.view.pages import read_row, render
 from tasks.reporting.view.row_pages import dialogue_of, mark_needle, rating_table, read_turns, split_at_quotes
 from tasks.reporting.view.site import Site
@@ -28,6 +28,7 @@ from tests.tasks.run_rows.asked_runs import asked_run, choice, said
 from tests.tasks.scoring.samples import ability, blueprint, task
 
 ROW = {"dataset": "d", "item_id": "q1", "model": "m", "setting": "base", "repetition": "0"}
+MODELS = {"models": [{"name": "m"}]}
 NOTHING = dict.fromkeys(("call", "finish_reason", "remark", "failure", "failed_role", "turns"))
 LONG = "x" * 30_000
 
@@ -155,6 +156,28 @@ def test_all_unread_rows_of_a_shape_are_reached(tmp_path: Path) -> None:
     assert folder.count("item_id=") == 5
     with pytest.raises(UsageError, match="there is no shape odd"):
         render(Address("unread", run.name, (("shape", "odd"),)), run, site)
+
+
+@each_row(
+    ("kind", "words"),
+    [
+        ("unread", "Every reply could be read."),
+        ("failed", "No call failed."),
+        ("hard", "No item with scores of two systems or more was failed by all of them."),
+        ("flips", "No item was read in two orders of its options."),
+        ("compare", "This lake holds no other run of this benchmark."),
+    ],
+)
+def test_a_page_without_finds_says_so(run: PastRun, kind: PageKind, words: str) -> None:
+    assert words in render(Address(kind, run.name), run, Site(served, "view.css"))
+
+
+def test_a_run_to_compare_with_is_described(tmp_path: Path) -> None:
+    names = ("r", "20260101T000000000000Z.1-m", "renamed")
+    run, *_ = [asked_run(tmp_path, [choice("1")], {"m": [said("1", "A")]}, name=name, plan=MODELS) for name in names]
+    page = render(Address("compare", run.name), run, Site(served, "view.css"))
+    assert ">#1, 1 January 2026, 00:00 UTC: m</a>" in page
+    assert ">renamed, 1 January 2026, 00:00 UTC: m</a>" in page
 
 
 def test_a_run_has_its_full_name_once(run: PastRun) -> None:
