@@ -68,9 +68,9 @@ def name_file(address: Address) -> str:
 
 
 def _is_written(run: PastRun, address: Address) -> bool:
-    if address.run != run.name or address.kind in {"row", "compare"}:
-        return False
     params = dict(address.params)
+    if address.run != run.name or address.kind in {"row", "compare"} or "shape" in params:
+        return False
     return address.kind != "rows" or (params.keys() <= LISTED and params.get("status", "wrong") in {"wrong", "unread"})
 
 

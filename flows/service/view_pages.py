@@ -26,6 +26,7 @@ PARAMETERS: Mapping[PageKind, Collection[str]] = {
     "score": ("model", "setting", "ability", "task", "dataset"),
     "rows": RowFilter.model_fields,
     "row": (*RowId.model_fields, *BESIDE.values(), "format"),
+    "unread": ("shape",),
     "compare": ("other",),
 }
 """What the query of an address may have; of other kinds nothing."""

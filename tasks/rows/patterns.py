@@ -26,14 +26,17 @@ MOST_EXAMPLES, SHOWN = 3, 300
 GroupT = TypeVar("GroupT", bound=RowGroup)
 
 
-def group_unread(run: PastRun) -> tuple[UnreadGroup, ...]:
-    """Group the replies that cannot be read by their shape, the most frequent first; only partitions are read that have some."""
+def group_unread(run: PastRun, most: int = MOST_EXAMPLES) -> tuple[UnreadGroup, ...]:
+    """Group the replies that cannot be read by their shape, the most frequent first; only partitions are read that have some.
+
+    `most`: examples of a shape.
+    """
     unread = run.layers["raw_scores"].filter(pl.col("n_unparsed") > 0).select(PLACE).unique().sort(PLACE)
     by_dataset = unread.partition_by("dataset", maintain_order=True)
-    return _group(UnreadGroup, ["shape"], [_shapes(run, open_rows(run), places.rows()) for places in by_dataset])
+    return _group(UnreadGroup, ["shape"], [_shapes(run, open_rows(run), places.rows(), most) for places in by_dataset], most)
 
 
-def _shapes(run: PastRun, index: RowIndex, places: list[Place]) -> pl.DataFrame:
+def _shapes(run: PastRun, index: RowIndex, places: list[Place], most: int) -> pl.DataFrame:
     """Return the unread replies of a dataset with their shapes; `reply` is null but in the first rows of a shape."""
     unread = index.read("item_scores", places, lambda scores: scores.filter(pl.col("status") == "unparsed")).lazy()
     answers = index.read("answers", places, lambda rows: rows.join(unread, on=ANSWER, how="semi"))
@@ -43,7 +46,7 @@ def _shapes(run: PastRun, index: RowIndex, places: list[Place]) -> pl.DataFrame:
     shapes = [describe_unread(items[reply["item_id"]], reply) for reply in replies.iter_rows(named=True)]
     if is_withheld := places[0][0] in withheld_datasets(run):
         shapes = [shape.partition(" with ")[0] for shape in shapes]  # what an object's keys are called is the reply's
-    is_shown = pl.lit(not is_withheld) & (pl.int_range(pl.len()).over("shape") < MOST_EXAMPLES)
+    is_shown = pl.lit(not is_withheld) & (pl.int_range(pl.len()).over("shape") < most)
     reply = pl.when(is_shown).then(pl.col("text").str.head(SHOWN))
     return replies.with_columns(shape=pl.Series(shapes, dtype=pl.String)).select(*ASKED, "shape", reply=reply)
 
@@ -71,7 +74,9 @@ def group_failed_calls(run: PastRun) -> tuple[FailedGroup, ...]:
     return _group(FailedGroup, shared, frames)
 
 
-def _group(kind: type[GroupT], shared: list[str], frames: Sequence[pl.DataFrame]) -> tuple[GroupT, ...]:
+def _group(
+    kind: type[GroupT], shared: list[str], frames: Sequence[pl.DataFrame], most: int = MOST_EXAMPLES
+) -> tuple[GroupT, ...]:
     """Return the groups of rows that have the same in some columns, the largest first."""
     groups = pl.concat(frames).partition_by(shared, maintain_order=True) if frames else []
     return tuple(
@@ -83,7 +88,7 @@ def _group(kind: type[GroupT], shared: list[str], frames: Sequence[pl.DataFrame]
                 for name in PLACE
                 for value, number in rows.group_by(name).len().sort("len", name, descending=[True, False]).iter_rows()
             ),
-            examples=tuple(RowExample(**row) for row in rows.head(MOST_EXAMPLES).select(*ASKED, "reply").to_dicts()),
+            examples=tuple(RowExample(**row) for row in rows.head(most).select(*ASKED, "reply").to_dicts()),
         )
         for rows in sorted(groups, key=lambda rows: -rows.height)
     )

@@ -34,7 +34,8 @@ def read_filter(params: Iterable[tuple[str, str]]) -> RowFilter:
     except ValidationError as error:
         fault = error.errors()[0]
         name = str(fault["loc"][0])
-        raise _refusal(name, "cannot be read", fault["msg"].removeprefix("Input should be "), stated[name]) from error
+        expected = "a whole number" if fault["type"].startswith("int_") else fault["msg"].removeprefix("Input should be ")
+        raise _refusal(name, "cannot be read", expected, stated[name]) from error
 
 
 def _refusal(name: str, what: str, expected: str, got: str) -> UsageError:
@@ -51,6 +52,8 @@ def find_rows(run: PastRun, index: RowIndex, wanted: RowFilter, limit: int = 50)
     matching = counts.filter(*conditions.values())
     rows = rows.filter(*conditions.values(), *of_rows)
     if wanted.after:
+        if int(wanted.after) >= total:
+            raise _refusal("after", "is no row of the run", "what the link to the next page states", wanted.after)
         rows = _later(index, rows, wanted, wanted.after)
     if wanted.text:
         readable = matching.filter(~pl.col("dataset").is_in([*withheld_datasets(run)]))

@@ -6,18 +6,23 @@ from itertools import groupby
 from schemas.documents.comparison import SystemComparison
 from schemas.documents.patterns import RowGroup
 from schemas.documents.rows import RowFilter, RowId, RowStatus
+from schemas.documents.run import ListedRun
+from schemas.errors import unknown_name
 from schemas.roles import JUDGE
 from schemas.table import Cell, Column, Table, columns
 from schemas.usage import TESTED
 from tasks.compare.runs import compare_runs
 from tasks.models.http.failures import FAILURE_KINDS
 from tasks.reporting.view.addresses import Address
-from tasks.reporting.view.site import Page, records_table
-from tasks.rows.patterns import group_failed_calls, group_unread, items_all_fail, order_flips
+from tasks.reporting.view.site import Page
+from tasks.rows.patterns import MOST_EXAMPLES, group_failed_calls, group_unread, items_all_fail, order_flips
 from tasks.runs.run_list import describe_runs
 from tasks.runs.run_tables import System
 from tasks.runs.sections import Block
-from tasks.text.number_format import count, counted
+from tasks.text.number_format import count, counted, moment
+
+MOST_OF_SHAPE = 500
+"""Rows that the page of one shape of unread replies lists."""
 
 MOST_FLIPS = 100
 """Items that a comparison lists for a system; all are behind its links."""
@@ -27,10 +32,20 @@ NO_RATING = "no rating came that can be read. What to do: see that the judge ans
 
 def render_unread(page: Page) -> str:
     """Return the page of the replies that cannot be read, by their shape."""
-    groups = group_unread(page.run)
-    overview = records_table("Unread replies by shape", groups, name="shape", count="rows")
-    blocks = [_group_block(page, group.shape, "", group, "unread") for group in groups]
-    return _render(page, "Unread replies", [Block(tables=(overview,)), *blocks] if blocks else ())
+    run, shape = page.run, page.params.get("shape")
+    # A folder of files has no page of a shape: there, all is on this one.
+    groups = group_unread(run, MOST_OF_SHAPE if shape or not page.site.answers_forms else MOST_EXAMPLES)
+    if shape:
+        chosen = [group for group in groups if group.shape == shape]
+        if not chosen:
+            raise unknown_name("shape", shape, (group.shape for group in groups), "unread replies", "look at all unread replies")
+        back = page.link("All unread replies", Address("unread", run.name))
+        return _render(page, f"Unread replies: {shape}", [_group_block(page, "Rows", "", chosen[0]), Block(links=(back,))])
+    counts = [page.link(group.rows, Address("unread", run.name, (("shape", group.shape),))) for group in groups]
+    rows = [(group.shape, number) for group, number in zip(groups, counts, strict=True)]
+    overview = Table((Column("Shape", "name"), Column("Rows", "count")), rows, "Unread replies by shape")
+    blocks = [_group_block(page, group.shape, "", group) for group in groups]
+    return _render(page, "Unread replies", [Block(tables=(overview,)), *blocks] if blocks else (), "Every reply could be read.")
 
 
 def render_failed(page: Page) -> str:
@@ -42,7 +57,7 @@ def render_failed(page: Page) -> str:
         words = f"{group.asked_model} was asked{'' if group.role == TESTED else f', as {group.role}'}; {what}"
         status: RowStatus = "judge failed" if group.role == JUDGE else "call failed"
         blocks.append(_group_block(page, group.message, words, group, status))
-    return _render(page, "Failed calls", blocks)
+    return _render(page, "Failed calls", blocks, "No call failed.")
 
 
 def render_hard(page: Page) -> str:
@@ -52,11 +67,12 @@ def render_hard(page: Page) -> str:
     for dataset, items in groupby(items_all_fail(page.run), lambda item: item.dataset):
         rows = []
         for item in items:
-            wrong = Cell(item.wrong, "is the gold right?" if item.gold_in_doubt else "")
+            wrong = Cell(item.wrong, "is the answer key right?" if item.gold_in_doubt else "")
             rows.append((page.link_row(item.item_id, item), item.gold, wrong, item.wrong_systems, item.systems, item.unread))
         title, words = page.run.blueprint.datasets[dataset].title, f"{counted(len(rows), 'item')} that every system fails."
         blocks.append(Block(title, words, (Table(heads, rows, "Items that all fail"),)))
-    return _render(page, "Items that all models fail", blocks)
+    none = "No item with scores of two systems or more was failed by all of them."
+    return _render(page, "Items that all models fail", blocks, none)
 
 
 def render_flips(page: Page) -> str:
@@ -73,8 +89,8 @@ def render_flips(page: Page) -> str:
         title = f"{page.run.blueprint.datasets[flips.dataset].title}: {System(flips.model, flips.setting).label}"
         words = f"The answer flips in {len(rows)} of {counted(flips.items, 'item')} read in two orders or more."
         blocks.append(Block(title, words, (Table(heads, rows, "Items whose order decides"),) if rows else ()))
-    once = Block(words="Every item was asked in one order of its options. To ask in others, run with --set permute=4.")
-    return _render(page, "Answers that follow the order", blocks or [once])
+    none = "No item was read in two orders of its options. To ask in others, run with --set permute=4."
+    return _render(page, "Answers that follow the order", blocks, none)
 
 
 def render_compare(page: Page) -> str:
@@ -84,9 +100,17 @@ def render_compare(page: Page) -> str:
         document = compare_runs(run.lake.root, (other, run.name), flips=0, bootstrap=0)
         blocks = [block for model in document.models for block in _compared(page, document.before, model)]
         return _render(page, f"Changes since {document.before}", [Block(warnings=document.warnings), *blocks])
-    runs = [each.run for each in describe_runs(run.lake.root).runs if each.benchmark == run.manifest.benchmark]
-    others = [page.link(name, Address("compare", run.name, (("other", name),))) for name in runs if name != run.name]
-    return _render(page, "Compare with", [Block(links=tuple(others))] if others else ())
+    others = [
+        page.link(_about(each), Address("compare", run.name, (("other", each.run),)))
+        for each in describe_runs(run.lake.root).runs
+        if each.benchmark == run.manifest.benchmark and each.run != run.name
+    ]
+    none = "This lake holds no other run of this benchmark."
+    return _render(page, "Compare with", [Block(links=tuple(others))] if others else (), none)
+
+
+def _about(run: ListedRun) -> str:
+    return f"{run.run if run.number is None else f'#{run.number}'}, {moment(run.started_at)}: {', '.join(run.models)}"
 
 
 def _compared(page: Page, other: str, model: SystemComparison) -> Iterator[Block]:
@@ -111,18 +135,21 @@ def _compared(page: Page, other: str, model: SystemComparison) -> Iterator[Block
         yield Block(f"Items that changed ({count(len(moved))})", tables=(table,), folds=True)
 
 
-def _render(page: Page, title: str, blocks: Sequence[Block]) -> str:
-    shown = blocks or [Block(words="There is nothing of this kind.")]
+def _render(page: Page, title: str, blocks: Sequence[Block], none: str = "") -> str:
+    """Return the page with these blocks; `none`: what it says if there are none."""
+    shown = blocks or [Block(words=none)]
     return page.render(title, sections=[("found", "What was found", shown)])
 
 
-def _group_block(page: Page, title: str, words: str, group: RowGroup, status: RowStatus) -> Block:
+def _group_block(page: Page, title: str, words: str, group: RowGroup, status: RowStatus | None = None) -> Block:
+    """Return the block of a group; names lead to all their rows of a status, if one is given."""
     rows = []
     for each in group.counts:
         wanted = RowFilter.model_validate({each.facet: each.value, "status": status})
-        rows.append((each.facet, page.link_rows(each.value, wanted), each.rows))
+        rows.append((each.facet, page.link_rows(each.value, wanted) if status else each.value, each.rows))
     where = Table((Column("Of"), Column("Name", "name"), Column("Rows", "count")), rows, "Where")
     examples = [(page.link_row(row.item_id, row), row.dataset, row.model, row.setting, row.reply) for row in group.examples]
     heads = (*columns("name", "Item", "Dataset", "Model", "Setting"), Column("Reply"))
     table = Table(heads, examples, "Examples").without_empty("Reply")
-    return Block(f"{title} ({count(group.rows)})", words, (table, where))
+    shown = f"{count(len(examples))} of " if len(examples) < group.rows else ""
+    return Block(f"{title} ({shown}{count(group.rows)})", words, (table, where))

@@ -149,6 +149,7 @@ def test_the_first_page_tells_what_lakes_hold(runs: tuple[Path, str]) -> None:
     assert f'href="/view/{BETA}/score?model=be%3Cta&amp;setting=base"' in page
     assert f"moodflow demo --lake {lake.parent / 'new'}" in page
     assert "<script" not in page
+    assert "This file" not in page
     # It is made again once there is another run.
     keep(
         lake,

@@ -1,5 +1,6 @@
 """Pages about a run: what stands next to what on the page of a row, and which links a score has."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +18,7 @@ from schemas.documents.answered_item import (
 from schemas.documents.rows import RowId
 from schemas.errors import UsageError
 from schemas.table import Part
-from tasks.reporting.view.addresses import Address, row_address, score_address, served
+from tasks.reporting.view.addresses import Address, PageKind, row_address, score_address, served
 from tasks.reporting.view.pages import render
 from tasks.reporting.view.row_pages import dialogue_of, mark_needle, rating_table, read_row, read_turns, split_at_quotes
 from tasks.reporting.view.site import Site
@@ -27,6 +28,7 @@ from tests.tasks.run_rows.asked_runs import asked_run, choice, said
 from tests.tasks.scoring.samples import ability, blueprint, task
 
 ROW = {"dataset": "d", "item_id": "q1", "model": "m", "setting": "base", "repetition": "0"}
+MODELS = {"models": [{"name": "m"}]}
 NOTHING = dict.fromkeys(("call", "finish_reason", "remark", "failure", "failed_role", "turns"))
 LONG = "x" * 30_000
 
@@ -139,6 +141,43 @@ def test_places_of_one_title_are_one(run: PastRun) -> None:
 def test_a_reading_is_shown_where_it_differs(run: PastRun) -> None:
     page = render(Address("rows", run.name), run, Site(served, "view.css"))
     assert page.count("read as") == page.count("read as B") == 1
+
+
+def test_all_unread_rows_of_a_shape_are_reached(tmp_path: Path) -> None:
+    replies = [*(said(str(n), "A or B") for n in range(4)), said("4", " ")]
+    run = asked_run(tmp_path, [choice(str(n)) for n in range(5)], {"m": replies})
+    shape, site = "a few words, several letters named", Site(served, "view.css", answers_forms=True)
+    address = Address("unread", run.name, (("shape", shape),))
+    overview, whole = (render(each, run, site) for each in (Address("unread", run.name), address))
+    assert f'<a href="{served(address)}">4</a>' in overview
+    assert [page.count("item_id=") for page in (overview, whole)] == [4, 4]  # three of this shape and one empty; four
+    assert "status=unread" not in overview
+    folder = render(Address("unread", run.name), run, Site(served, "view.css"))
+    assert folder.count("item_id=") == 5
+    with pytest.raises(UsageError, match="there is no shape odd"):
+        render(Address("unread", run.name, (("shape", "odd"),)), run, site)
+
+
+@each_row(
+    ("kind", "words"),
+    [
+        ("unread", "Every reply could be read."),
+        ("failed", "No call failed."),
+        ("hard", "No item with scores of two systems or more was failed by all of them."),
+        ("flips", "No item was read in two orders of its options."),
+        ("compare", "This lake holds no other run of this benchmark."),
+    ],
+)
+def test_a_page_without_finds_says_so(run: PastRun, kind: PageKind, words: str) -> None:
+    assert words in render(Address(kind, run.name), run, Site(served, "view.css"))
+
+
+def test_a_run_to_compare_with_is_described(tmp_path: Path) -> None:
+    names = ("r", "20260101T000000000000Z.1-m", "renamed")
+    run, *_ = [asked_run(tmp_path, [choice("1")], {"m": [said("1", "A")]}, name=name, plan=MODELS) for name in names]
+    page = render(Address("compare", run.name), run, Site(served, "view.css"))
+    assert ">#1, 1 January 2026, 00:00 UTC: m</a>" in page
+    assert ">renamed, 1 January 2026, 00:00 UTC: m</a>" in page
 
 
 def test_a_run_has_its_full_name_once(run: PastRun) -> None:
