@@ -80,7 +80,7 @@ def count_rows(page: Page, filters: Mapping[str, RowFilter]) -> Table:
             counts.append((name, matches, narrower))
         cells[label] = {name.capitalize(): page.link_rows(n, wanted.model_copy(update=more)) for name, n, more in counts}
     titles = dict.fromkeys(title for own in cells.values() for title in own)
-    rows = [(label, *(own.get(title) for title in titles)) for label, own in cells.items()]
+    rows = [(label, *(own.get(title, 0) for title in titles)) for label, own in cells.items()]
     return Table((Column("Rows of", "name"), *columns("count", *titles)), rows, "Rows by status")
 
 

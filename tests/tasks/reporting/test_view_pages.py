@@ -1,5 +1,6 @@
 """Pages about a run: what stands next to what on the page of a row, and which links a score has."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,13 +15,14 @@ from schemas.documents.answered_item import (
     PartAnswer,
     SpokenLine,
 )
-from schemas.documents.rows import RowId
+from schemas.documents.rows import RowFilter, RowId
 from schemas.errors import UsageError
 from schemas.table import Part
 from tasks.reporting.view.addresses import Address, row_address, score_address, served
 from tasks.reporting.view.pages import read_row, render
 from tasks.reporting.view.row_pages import dialogue_of, mark_needle, rating_table, read_turns, split_at_quotes
-from tasks.reporting.view.site import Site
+from tasks.reporting.view.score_pages import count_rows
+from tasks.reporting.view.site import Page, Site
 from tasks.runs.past_run import PastRun
 from tests.rows import each_row
 from tests.tasks.run_rows.asked_runs import asked_run, choice, said
@@ -157,3 +159,15 @@ def test_a_rating_is_of_the_highest() -> None:
     table = rating_table(asked(ratings=ratings))
     assert [column.title for column in table.columns] == ["Dimension", "Judge", "Rating", "Read"]
     assert table.rows == [["warm words", "j", Part(3, 4), ""], ["tact", "j", None, "unreadable"]]
+
+
+def test_no_rows_of_a_status_are_zero(tmp_path: Path) -> None:
+    lake = asked_run(tmp_path, [choice("q1")], {"m": [said("q1", "A")], "n": [said("q1", "B")]})
+    site = Site(lambda _: None, "view.css")
+    table = count_rows(Page(lake, {}, site), {name: RowFilter(model=name) for name in ("m", "n")})
+    # Of m the one row is right, of n it is wrong.
+    heads = [column.title for column in table.columns]
+    counts = [
+        dict(zip(heads[1:], (cell if cell == 0 else cell.value for cell in cells), strict=True)) for _, *cells in table.rows
+    ]
+    assert [(row["All"], row["Right"], row["Wrong"]) for row in counts] == [(1, 1, 0), (1, 0, 1)]
