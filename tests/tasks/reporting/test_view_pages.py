@@ -171,3 +171,14 @@ def test_no_rows_of_a_status_are_zero(tmp_path: Path) -> None:
         dict(zip(heads[1:], (cell if cell == 0 else cell.value for cell in cells), strict=True)) for _, *cells in table.rows
     ]
     assert [(row["All"], row["Right"], row["Wrong"]) for row in counts] == [(1, 1, 0), (1, 0, 1)]
+
+
+@each_row(("text", "words"), [("nothing", "0 rows of 3"), ("mia", "3 rows of 3")])
+def test_a_search_counts_what_it_shows(run: PastRun, text: str, words: str) -> None:
+    page = render(Address("rows", run.name, (("text", text),)), run, Site(served, "view.css"))
+    assert f"<h2>{words}</h2>" in page
+
+
+def test_a_search_without_end_counts_so_far(run: PastRun) -> None:
+    page = render(Address("rows", run.name, (("text", "mia"),)), run, Site(served, "view.css", rows=2))
+    assert "<h2>2 rows or more of 3</h2>" in page
