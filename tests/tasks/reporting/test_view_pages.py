@@ -17,7 +17,7 @@ from schemas.documents.answered_item import (
 )
 from schemas.documents.rows import RowFilter, RowId
 from schemas.errors import UsageError
-from schemas.table import Part
+from schemas.table import Cell, Part
 from tasks.reporting.view.addresses import Address, row_address, score_address, served
 from tasks.reporting.view.pages import read_row, render
 from tasks.reporting.view.row_pages import dialogue_of, mark_needle, rating_table, read_turns, split_at_quotes
@@ -115,7 +115,7 @@ def test_a_long_text_is_cut_in_words(run: PastRun) -> None:
 
 
 def test_each_part_leads_one_level_deeper(run: PastRun) -> None:
-    site = Site(served, "/static/view.css", leaderboard="/board")
+    site = Site(served, "/static/view.css", above=Cell("Leaderboard", href="/board"))
     page = render(score_address(run.name, "m", "base"), run, site)
     below = score_address(run.name, "m", "base", ability="kind")
     assert f'href="{served(below).replace("&", "&amp;")}"' in page
