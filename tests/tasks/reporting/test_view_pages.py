@@ -182,3 +182,9 @@ def test_a_search_counts_what_it_shows(run: PastRun, text: str, words: str) -> N
 def test_a_search_without_end_counts_so_far(run: PastRun) -> None:
     page = render(Address("rows", run.name, (("text", "mia"),)), run, Site(served, "view.css", rows=2))
     assert "<h2>2 rows or more of 3</h2>" in page
+
+
+def test_no_row_is_offered_beside_itself(tmp_path: Path) -> None:
+    run = asked_run(tmp_path, [choice("q1")], {"m": [said("q1", "A")], "n": [said("q1", "B")]})
+    page = render(Address("row", run.name, tuple(ROW.items())), run, Site(served, "view.css", answers_forms=True))
+    assert ("<option>n</option>" in page, "<option>m</option>" in page, "Setting <select" in page) == (True, False, False)
