@@ -40,7 +40,7 @@ def write_view(run: PastRun, folder: Path, limit: int) -> Path:
     found = [find_rows(run, open_rows(run), wanted, limit) for wanted in WRONG]
     shown = [*dict.fromkeys(row_address(run.name, row) for page in found for row in page.rows)][:limit]
     wrong = sum(page.matches or 0 for page in found[2:])
-    note = f"{count(len(shown))} of {count(wrong)} wrong rows are here; {run.command('view')} shows all."
+    note = f"{count(len(shown))} of {count(wrong)} wrong or unread rows are here; {run.command('view')} shows all."
     pages = {name_file(address): address for address in (Address("run", run.name), *shown)}
     waiting, rows = [INDEX], list(pages)[1:]
 

@@ -13,7 +13,9 @@ from starlette.responses import HTMLResponse, Response
 from flows.service.first_page import LEADERBOARD, report_of
 from flows.service.login import STYLES
 from schemas.documents.rows import RowFilter, RowId
+from schemas.errors import MoodflowError
 from schemas.folders import Folder
+from schemas.table import Cell
 from tasks.lake.manifest import MANIFEST, resolve_run, run_folder, run_stamps
 from tasks.lake.run_index import Stamp
 from tasks.reporting.view.addresses import Address, PageKind, served
@@ -21,6 +23,7 @@ from tasks.reporting.view.pages import render
 from tasks.reporting.view.row_pages import BESIDE, read_row
 from tasks.reporting.view.site import Site
 from tasks.runs.past_run import PastRun, reopen
+from tasks.scoring.blueprints import load_blueprint
 
 PARAMETERS: Mapping[PageKind, Collection[str]] = {
     "score": ("model", "setting", "ability", "task", "dataset"),
@@ -72,9 +75,24 @@ def view_page(lakes: Sequence[Folder], kind: PageKind, request: Request) -> Resp
         find_run([run.lake.root], resolve_run(run.lake.root, other))
     if ("format", "json") in params:
         return Response(json.dumps(read_row(run, dict(params)).model_dump(mode="json")), media_type="application/json")
-    board = f"/{LEADERBOARD}/{number}/{quote(run.manifest.benchmark, safe='')}"
-    site = Site(served, STYLES, board, report_of(run.name) if run.manifest.report else None, answers_forms=True)
+    site = Site(
+        served,
+        STYLES,
+        _page_above(number, run.manifest.benchmark),
+        report_of(run.name) if run.manifest.report else None,
+        answers_forms=True,
+    )
     return HTMLResponse(render(Address(kind, run.name, params), run, site))
+
+
+@lru_cache(maxsize=32)
+def _page_above(number: int, benchmark: str) -> Cell:
+    """Return the leaderboard of a benchmark, or the page of all runs if it is not known here."""
+    try:
+        load_blueprint(benchmark)
+    except MoodflowError:
+        return Cell("All runs", href="/")
+    return Cell("Leaderboard", href=f"/{LEADERBOARD}/{number}/{quote(benchmark, safe='')}")
 
 
 def _read_query(kind: PageKind, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

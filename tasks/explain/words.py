@@ -1,6 +1,7 @@
 """Say how a score came about, for a terminal and a page alike: a table of its parts, and lines about its arithmetic."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from schemas.documents.explanation import MethodBreakdown, SystemExplanation, TotalExplanation
 from schemas.documents.score_part import MetricPart, ScorePart
@@ -20,7 +21,11 @@ def part_rows(model: SystemExplanation) -> Iterator[tuple[ScorePart, tuple[Value
     part = model.part
     yield from ((each, _cells(each, depth)) for depth, each in _flat(part))
     what = name_score(model.total.verdict) if isinstance(model, TotalExplanation) else f"{part.kind.replace('_', '-')} {part.id}"
-    yield part, (f"= {what}", "", part.score, "", _datasets(part), _so_many(part.n_scored, part.n_total), "")
+    mean = part
+    if isinstance(model, TotalExplanation):  # whose own counts take in the gate
+        names = ("datasets_scored", "datasets_total", "n_scored", "n_total")
+        mean = replace(part, **{name: sum(getattr(each, name) for each in part.parts) for name in names})
+    yield part, (f"= {what}", "", part.score, "", _datasets(mean), _so_many(mean.n_scored, mean.n_total), "")
     if isinstance(model, TotalExplanation) and model.gate:
         name, _, score, _, *rest = _cells(model.gate)
         yield model.gate, (f"{name} (gate, not in the mean)", "", score, "", *rest)

@@ -80,7 +80,7 @@ def _choices(run: PastRun, found: RowsPage) -> dict[str, list[tuple[str, str]]]:
         (node.id, f"{'· ' * (tier - 1)}{node.title}") for tier, node in run.blueprint.nodes() if node.dataset_ids
     ]
     choices["task"] = [(task.id, task.title) for _, task in run.blueprint.tasks()]
-    return choices | {"order": [(order, order) for order in get_args(RowOrder)]}
+    return choices | {"order": [(order, order) for order in get_args(RowOrder)[1:]]}
 
 
 def _words(run: PastRun, field: str, value: str) -> str:
@@ -138,9 +138,12 @@ def render_row(page: Page) -> str:
         row=row,
         shown=shown,
         needle=make_needle_excerpt(item.context, context.model_dump()) if context and item.context else None,
-        others={name: dict.fromkeys(getattr(each, name) for each in run.systems) for name in System._fields},
+        others={
+            name: dict.fromkeys(own for each in run.systems if (own := getattr(each, name)) != params[name])
+            for name in System._fields
+        },
         params=dict.fromkeys(BESIDE.values(), "") | params,
-        status=open_rows(run).rows.filter(**row.model_dump()).select("status").collect().item(),
+        **open_rows(run).rows.filter(**row.model_dump()).select("status", "faults").collect().row(0, named=True),
         as_json=page.site.links(row_address(run.name, row, format="json")) if page.site.answers_forms else None,
         beside_fields=BESIDE,
         excerpt_of=lambda text: make_excerpt(text, MOST_TEXT, SHOWN_TEXT),

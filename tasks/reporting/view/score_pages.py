@@ -55,7 +55,8 @@ def render_run(page: Page) -> str:
     if kinds := count_dialogues_by(faults, "kind"):
         ways.append(page.link_rows(f"{TAINTED}: {list_counts(kinds)}", RowFilter(tainted=True)))
     ways.append(Cell("The report of this run", href=page.site.report or ""))
-    counts = Block(words="Each number leads to these rows.", tables=(count_rows(page, filters),))
+    words = "Each number leads to its rows." if page.site.answers_forms else "Numbers that are links lead to their rows."
+    counts = Block(words=words, tables=(count_rows(page, filters),))
     sections = [
         ("result", "What came out", [Block(words=f"The run's full name is {run.name}.", tables=(systems,))]),
         ("rows", "Rows", [counts]),
@@ -80,7 +81,7 @@ def count_rows(page: Page, filters: Mapping[str, RowFilter]) -> Table:
             counts.append((name, matches, narrower))
         cells[label] = {name.capitalize(): page.link_rows(n, wanted.model_copy(update=more)) for name, n, more in counts}
     titles = dict.fromkeys(title for own in cells.values() for title in own)
-    rows = [(label, *(own.get(title) for title in titles)) for label, own in cells.items()]
+    rows = [(label, *(own.get(title, 0) for title in titles)) for label, own in cells.items()]
     return Table((Column("Rows of", "name"), *columns("count", *titles)), rows, "Rows by status")
 
 

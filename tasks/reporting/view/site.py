@@ -20,7 +20,7 @@ STYLESHEET = "view.css"
 
 
 class Site(NamedTuple):
-    """Where the pages of a run are shown, and from there its stylesheet, leaderboard and report (null = nowhere).
+    """Where the pages of a run are shown, and from there its stylesheet, the page above it and its report (null = nowhere).
 
     `answers_forms`: pages may be asked for by a form, which a folder of files cannot answer. `note`: stands at the end of each.
     `rows`: that a list shows at once.
@@ -28,7 +28,7 @@ class Site(NamedTuple):
 
     links: Links
     stylesheet: str
-    leaderboard: str | None = None
+    above: Cell | None = None
     report: str | None = None
     answers_forms: bool = False
     note: str = ""
@@ -44,9 +44,8 @@ class Page(NamedTuple):
 
     @property
     def crumbs(self) -> tuple[Cell, ...]:
-        """The places from the leaderboard down to the run."""
-        above = (Cell("Leaderboard", href=self.site.leaderboard),) if self.site.leaderboard else ()
-        return (*above, self.link("Run", Address("run", self.run.name)))
+        """The places from above the run down to it."""
+        return (*filter(None, [self.site.above]), self.link("Run", Address("run", self.run.name)))
 
     def link(self, words: Value, address: Address, note: str = "") -> Cell:
         """Return words that lead to a page, if there is one."""

@@ -121,7 +121,8 @@ def test_the_folder_says_what_it_lacks(tmp_path: Path, folders: tuple[Path, Path
     run = run_of(tmp_path, HARMLESS, "x", HARMLESS)
     index = write_view(run, folders[0], 2)
     # Of either model three rows are wrong or unread.
-    assert "2 of 6 wrong rows are here" in index.read_text(encoding="utf-8")
+    assert "2 of 6 wrong or unread rows are here" in index.read_text(encoding="utf-8")
+    assert "Numbers that are links lead to their rows." in index.read_text(encoding="utf-8")
     assert len([*folders[0].glob("row-*.html")]) == 2  # those of before are gone
     before = {path.name: path.read_bytes() for path in folders[0].iterdir()}
     write_view(run, folders[0], 2)

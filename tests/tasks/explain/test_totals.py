@@ -11,10 +11,11 @@ from schemas.documents.explanation import ScoreExplanation
 from schemas.errors import UsageError
 from schemas.lineage import Missing
 from tasks.explain.totals import MOST_LISTED, Selection, choose_systems, explain_score, find_place, require_one
+from tasks.explain.words import part_rows
 from tasks.runs.run_tables import System
 from tests.rows import each_row
 from tests.tasks.runs.runs import run_of
-from tests.tasks.scoring.samples import ability, blueprint, items, share, task
+from tests.tasks.scoring.samples import ability, blueprint, gated, items, share, task
 
 DESIGN = blueprint(
     ability("able", task("d"), weight=0.3),
@@ -176,3 +177,13 @@ def test_models_and_settings_are_chosen_together(tmp_path: Path) -> None:
         require_one(run, [m, n], "--worst")
     assert (caught.value.expected, caught.value.got) == ("one of m base, n rag", "2 of them")
     assert str(caught.value.next_step).startswith("for example --model m --setting base;")
+
+
+def test_the_counts_of_a_total_leave_out_the_gate(tmp_path: Path) -> None:
+    scores = [items(dataset, share(2, 5)) for dataset in ("safety", "mind", "heart")]
+    run = run_of(tmp_path, gated(), {"item_scores": pl.concat(scores)}, {})
+    (model,) = explain_score(run, run.systems, Selection(), find_place(gated(), Selection())).models
+    rows = [cells for _, cells in part_rows(model)]
+    mean = next(cells for cells in rows if str(cells[0]).startswith("= "))
+    # Two datasets of five items; those of the gate stand below.
+    assert (mean[4:6], rows[-1][4:6]) == (("2", "10"), ("1", "5"))

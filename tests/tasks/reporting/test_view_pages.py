@@ -15,13 +15,14 @@ from schemas.documents.answered_item import (
     PartAnswer,
     SpokenLine,
 )
-from schemas.documents.rows import RowId
+from schemas.documents.rows import RowFilter, RowId
 from schemas.errors import UsageError
-from schemas.table import Part
+from schemas.table import Cell, Part
 from tasks.reporting.view.addresses import Address, PageKind, row_address, score_address, served
 from tasks.reporting.view.pages import render
 from tasks.reporting.view.row_pages import dialogue_of, mark_needle, rating_table, read_row, read_turns, split_at_quotes
-from tasks.reporting.view.site import Site
+from tasks.reporting.view.score_pages import count_rows
+from tasks.reporting.view.site import Page, Site
 from tasks.runs.past_run import PastRun
 from tests.rows import each_row
 from tests.tasks.run_rows.asked_runs import asked_run, choice, said
@@ -115,7 +116,7 @@ def test_a_long_text_is_cut_in_words(run: PastRun) -> None:
 
 
 def test_each_part_leads_one_level_deeper(run: PastRun) -> None:
-    site = Site(served, "/static/view.css", leaderboard="/board")
+    site = Site(served, "/static/view.css", above=Cell("Leaderboard", href="/board"))
     page = render(score_address(run.name, "m", "base"), run, site)
     below = score_address(run.name, "m", "base", ability="kind")
     assert f'href="{served(below).replace("&", "&amp;")}"' in page
@@ -196,3 +197,32 @@ def test_a_rating_is_of_the_highest() -> None:
     table = rating_table(asked(ratings=ratings))
     assert [column.title for column in table.columns] == ["Dimension", "Judge", "Rating", "Read"]
     assert table.rows == [["warm words", "j", Part(3, 4), ""], ["tact", "j", None, "unreadable"]]
+
+
+def test_no_rows_of_a_status_are_zero(tmp_path: Path) -> None:
+    lake = asked_run(tmp_path, [choice("q1")], {"m": [said("q1", "A")], "n": [said("q1", "B")]})
+    site = Site(lambda _: None, "view.css")
+    table = count_rows(Page(lake, {}, site), {name: RowFilter(model=name) for name in ("m", "n")})
+    # Of m the one row is right, of n it is wrong.
+    heads = [column.title for column in table.columns]
+    counts = [
+        dict(zip(heads[1:], (cell if cell == 0 else cell.value for cell in cells), strict=True)) for _, *cells in table.rows
+    ]
+    assert [(row["All"], row["Right"], row["Wrong"]) for row in counts] == [(1, 1, 0), (1, 0, 1)]
+
+
+@each_row(("text", "words"), [("nothing", "0 rows of 3"), ("mia", "3 rows of 3")])
+def test_a_search_counts_what_it_shows(run: PastRun, text: str, words: str) -> None:
+    page = render(Address("rows", run.name, (("text", text),)), run, Site(served, "view.css"))
+    assert f"<h2>{words}</h2>" in page
+
+
+def test_a_search_without_end_counts_so_far(run: PastRun) -> None:
+    page = render(Address("rows", run.name, (("text", "mia"),)), run, Site(served, "view.css", rows=2))
+    assert "<h2>2 rows or more of 3</h2>" in page
+
+
+def test_no_row_is_offered_beside_itself(tmp_path: Path) -> None:
+    run = asked_run(tmp_path, [choice("q1")], {"m": [said("q1", "A")], "n": [said("q1", "B")]})
+    page = render(Address("row", run.name, tuple(ROW.items())), run, Site(served, "view.css", answers_forms=True))
+    assert ("<option>n</option>" in page, "<option>m</option>" in page, "Setting <select" in page) == (True, False, False)
