@@ -124,8 +124,8 @@ def test_an_invented_role_is_counted_and_priced(tmp_path: Path) -> None:
         ("helper-1", "narrator", pytest.approx(104e-6)),
     ]
     page = Path(first.document["report"]).read_text(encoding="utf-8")
-    cells = '<th scope="row">Narrator</th><td>helper-1</td><td class="why" dir="auto" data-title="What it does">tells of itself</td>'
-    assert cells in page
+    what = '<td class="why" dir="auto" data-title="What it does">tells of itself</td>'
+    assert f'<th scope="row">Narrator</th><td>helper-1</td>{what}' in page
     # All is in the lake; another narrator is another key, and what it says is the same, so that the model's replies are paid for.
     assert used(again, "narrator") == {(SAFETY, "helper-1"): 8}
     assert again.document["calls"]["sent"] == 0
