@@ -206,7 +206,8 @@ def test_no_rows_of_a_status_are_zero(tmp_path: Path) -> None:
     # Of m the one row is right, of n it is wrong.
     heads = [column.title for column in table.columns]
     counts = [
-        dict(zip(heads[1:], (cell if cell == 0 else cell.value for cell in cells), strict=True)) for _, *cells in table.rows
+        dict(zip(heads[1:], (cell.value if isinstance(cell, Cell) else cell for cell in cells), strict=True))
+        for _, *cells in table.rows
     ]
     assert [(row["All"], row["Right"], row["Wrong"]) for row in counts] == [(1, 1, 0), (1, 0, 1)]
 
