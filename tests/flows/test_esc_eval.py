@@ -200,6 +200,7 @@ def test_scenes_of_annotated_cards_break_scores_down(tmp_path: Path) -> None:
     assert (scores["domain", "work_and_study"]["n"], scores["category2", "social_interaction"]["n"]) == (len(work), 6 - len(work))
 
 
+@pytest.mark.long
 def test_judge_votes_on_two_seekers_in_both_orders(tmp_path: Path) -> None:
     cards, lake = cards_of("esc-eval-mini"), tmp_path / "lake"
 

@@ -62,7 +62,8 @@ def own_server(started_prefect: PrefectServer, tmp_path: Path) -> Iterator[Prefe
         yield server
 
 
-@pytest.mark.parametrize("loss", [signal.SIGKILL, pytest.param(signal.SIGSTOP, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("loss", [signal.SIGKILL, signal.SIGSTOP])
 def test_lost_server_ends_run_with_one_message(
     own_server: PrefectServer, started_prefect: PrefectServer, tmp_path: Path, loss: signal.Signals
 ) -> None:
