@@ -27,10 +27,7 @@ GroupT = TypeVar("GroupT", bound=RowGroup)
 
 
 def group_unread(run: PastRun, most: int = MOST_EXAMPLES) -> tuple[UnreadGroup, ...]:
-    """Group the replies that cannot be read by their shape, the most frequent first; only partitions are read that have some.
-
-    `most`: examples of a shape.
-    """
+    """Group the replies that cannot be read by their shape, the most frequent first, each with examples, `most` at the most."""
     unread = run.layers["raw_scores"].filter(pl.col("n_unparsed") > 0).select(PLACE).unique().sort(PLACE)
     by_dataset = unread.partition_by("dataset", maintain_order=True)
     return _group(UnreadGroup, ["shape"], [_shapes(run, open_rows(run), places.rows(), most) for places in by_dataset], most)
@@ -71,12 +68,10 @@ def group_failed_calls(run: PastRun) -> tuple[FailedGroup, ...]:
             continue
         calls = calls.cast({"failure": pl.String}).with_columns(message=shown)
         frames.append(calls.select(*ASKED, *shared, reply=pl.lit(None, pl.String)))
-    return _group(FailedGroup, shared, frames)
+    return _group(FailedGroup, shared, frames, MOST_EXAMPLES)
 
 
-def _group(
-    kind: type[GroupT], shared: list[str], frames: Sequence[pl.DataFrame], most: int = MOST_EXAMPLES
-) -> tuple[GroupT, ...]:
+def _group(kind: type[GroupT], shared: list[str], frames: Sequence[pl.DataFrame], most: int) -> tuple[GroupT, ...]:
     """Return the groups of rows that have the same in some columns, the largest first."""
     groups = pl.concat(frames).partition_by(shared, maintain_order=True) if frames else []
     return tuple(

@@ -41,8 +41,7 @@ def render_unread(page: Page) -> str:
             raise unknown_name("shape", shape, (group.shape for group in groups), "unread replies", "look at all unread replies")
         back = page.link("All unread replies", Address("unread", run.name))
         return _render(page, f"Unread replies: {shape}", [_group_block(page, "Rows", "", chosen[0]), Block(links=(back,))])
-    counts = [page.link(group.rows, Address("unread", run.name, (("shape", group.shape),))) for group in groups]
-    rows = [(group.shape, number) for group, number in zip(groups, counts, strict=True)]
+    rows = [(each.shape, page.link(each.rows, Address("unread", run.name, (("shape", each.shape),)))) for each in groups]
     overview = Table((Column("Shape", "name"), Column("Rows", "count")), rows, "Unread replies by shape")
     blocks = [_group_block(page, group.shape, "", group) for group in groups]
     return _render(page, "Unread replies", [Block(tables=(overview,)), *blocks] if blocks else (), "Every reply could be read.")
@@ -71,8 +70,7 @@ def render_hard(page: Page) -> str:
             rows.append((page.link_row(item.item_id, item), item.gold, wrong, item.wrong_systems, item.systems, item.unread))
         title, words = page.run.blueprint.datasets[dataset].title, f"{counted(len(rows), 'item')} that every system fails."
         blocks.append(Block(title, words, (Table(heads, rows, "Items that all fail"),)))
-    none = "No item with scores of two systems or more was failed by all of them."
-    return _render(page, "Items that all models fail", blocks, none)
+    return _render(page, "Items that all models fail", blocks, "No item of two systems or more was failed by all.")
 
 
 def render_flips(page: Page) -> str:
@@ -100,13 +98,11 @@ def render_compare(page: Page) -> str:
         document = compare_runs(run.lake.root, (other, run.name), flips=0, bootstrap=0)
         blocks = [block for model in document.models for block in _compared(page, document.before, model)]
         return _render(page, f"Changes since {document.before}", [Block(warnings=document.warnings), *blocks])
-    others = [
-        page.link(_about(each), Address("compare", run.name, (("other", each.run),)))
-        for each in describe_runs(run.lake.root).runs
-        if each.benchmark == run.manifest.benchmark and each.run != run.name
-    ]
+    runs = [each for each in describe_runs(run.lake.root).runs if each.benchmark == run.manifest.benchmark]
+    pages = {each.run: page.link(_about(each), Address("compare", run.name, (("other", each.run),))) for each in runs}
+    others = tuple(link for name, link in pages.items() if name != run.name)
     none = "This lake holds no other run of this benchmark."
-    return _render(page, "Compare with", [Block(links=tuple(others))] if others else (), none)
+    return _render(page, "Compare with", [Block(links=others)] if others else (), none)
 
 
 def _about(run: ListedRun) -> str:
@@ -136,7 +132,6 @@ def _compared(page: Page, other: str, model: SystemComparison) -> Iterator[Block
 
 
 def _render(page: Page, title: str, blocks: Sequence[Block], none: str = "") -> str:
-    """Return the page with these blocks; `none`: what it says if there are none."""
     shown = blocks or [Block(words=none)]
     return page.render(title, sections=[("found", "What was found", shown)])
 

@@ -164,7 +164,7 @@ def test_all_unread_rows_of_a_shape_are_reached(tmp_path: Path) -> None:
     [
         ("unread", "Every reply could be read."),
         ("failed", "No call failed."),
-        ("hard", "No item with scores of two systems or more was failed by all of them."),
+        ("hard", "No item of two systems or more was failed by all."),
         ("flips", "No item was read in two orders of its options."),
         ("compare", "This lake holds no other run of this benchmark."),
     ],
