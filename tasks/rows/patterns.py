@@ -91,20 +91,28 @@ def _group(kind: type[GroupT], shared: list[str], frames: Sequence[pl.DataFrame]
 
 def items_all_fail(run: PastRun) -> tuple[HardItem, ...]:
     """Find the items that all systems with a score of them fail, two at least, by dataset."""
-    index, status = open_rows(run), pl.col("status")
-    scored = index.rows.filter(status.is_in(["right", "partial", "wrong", "unread"]))
+    index = open_rows(run)
+    datasets = dict.fromkeys(place[0] for place in index.places)
+    return tuple(item for dataset in datasets for item in _hard(run, index, dataset))
+
+
+def _fail_all(rows: pl.LazyFrame) -> pl.DataFrame:
+    """Return the items among rows of the index that all systems fail, two at least, each with its first row."""
+    status = pl.col("status")
+    scored = rows.filter(status.is_in(["right", "partial", "wrong", "unread"]))
     by_system = scored.group_by(*ITEM, "model", "setting").agg(
         fails=status.is_in(["wrong", "unread"]).all(), unread=(status == "unread").all(), repetition=pl.col("repetition").min()
     )
     row = pl.struct("model", "setting", "repetition").sort().first()
     by_item = by_system.group_by(ITEM).agg(pl.col("fails").all(), pl.col("unread").sum(), systems=pl.len(), row=row)
-    hard = by_item.filter("fails", pl.col("systems") > 1).unnest("row").sort(ITEM).collect()
-    of_datasets = hard.group_by("dataset", maintain_order=True)
-    return tuple(item for (name,), rows in of_datasets for item in _hard(run, index, str(name), rows))
+    return by_item.filter("fails", pl.col("systems") > 1).unnest("row").sort(ITEM).collect()
 
 
-def _hard(run: PastRun, index: RowIndex, dataset: str, hard: pl.DataFrame) -> Iterator[HardItem]:
-    """Yield these items of a dataset, with what is right and what most systems took for it."""
+def _hard(run: PastRun, index: RowIndex, dataset: str) -> Iterator[HardItem]:
+    """Yield the items of a dataset that all systems fail, with what is right and what most systems took for it."""
+    hard = _fail_all(index.rows.filter(pl.col("dataset") == dataset))
+    if hard.is_empty():
+        return
     places = [place for place in index.places if place[0] == dataset]
     wanted = hard.lazy().select("item_id")
     scores, answers, items = (
