@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
 from typing import Any, get_args
 
 from schemas.documents.answered_item import AskedOnce, ItemExplanation
@@ -26,9 +25,6 @@ from tasks.text.replies import read_object
 
 MOST_TEXT, SHOWN_TEXT = 20_000, 1_500
 """Characters of a text that a page holds; its width before it is folded."""
-
-MOST_COMPARED = 4_000_000
-"""Characters of a chunk times those of a needle, up to which a part of the needle is looked for in the chunk."""
 
 
 def render_rows(page: Page) -> str:
@@ -172,16 +168,27 @@ def rating_table(asked: AskedOnce) -> Table:
 
 def split_at_quotes(text: str, quotes: Sequence[str]) -> list[str]:
     """Split a text at the quotes that it has; each odd part is one. They may differ from it in white space."""
-    patterns = [r"\s+".join(map(re.escape, quote.split())) for quote in sorted(quotes, key=len, reverse=True)]
-    return re.split(f"({'|'.join(patterns)})", text) if quotes else [text]
+    patterns = [r"\s+".join(map(re.escape, quote.split())) for quote in sorted(quotes, key=len, reverse=True) if quote.strip()]
+    return re.split(f"({'|'.join(patterns)})", text) if patterns else [text]
 
 
 def mark_needle(text: str, needle: str | None) -> tuple[str, str, str]:
-    """Split a text before and after the longest part of the needle that it has; all of it comes first if it has none."""
-    start, size = (text.find(needle), len(needle)) if needle else (-1, 0)
-    if needle and start < 0 and len(text) * len(needle) <= MOST_COMPARED:
-        start, _, size = SequenceMatcher(None, text, needle, autojunk=False).find_longest_match()
-    return (text, "", "") if start < 0 else (text[:start], text[start : start + size], text[start + size :])
+    """Split a chunk before and after what it has of a needle: all of it, or the part that a cut left at one of its ends.
+
+    All of the text comes first if it has nothing of the needle.
+    """
+    if not needle:
+        return text, "", ""
+    if needle in text:
+        return text.partition(needle)
+    if text in needle:
+        return "", text, ""
+    for size in range(min(len(text), len(needle)), 0, -1):
+        if text.endswith(needle[:size]):
+            return text[:-size], text[-size:], ""
+        if text.startswith(needle[-size:]):
+            return "", text[:size], text[size:]
+    return text, "", ""
 
 
 def read_turns(document: ItemExplanation, asked: AskedOnce) -> Iterator[tuple[Any, ...]]:

@@ -68,6 +68,7 @@ def test_a_fault_stands_at_its_line() -> None:
         ([], ["As a  (bot), no, a bot"]),
         (["a (bot),", "a", "As a"], ["", "As a", "  (bot), no, ", "a", " bot"]),
         (["a (bot),"], ["As ", "a  (bot),", " no, a bot"]),
+        ([" "], ["As a  (bot), no, a bot"]),
         (["a robot"], ["As a  (bot), no, a bot"]),
     ],
 )
@@ -96,6 +97,9 @@ def test_gold_stands_beside_what_was_inferred() -> None:
     [
         ("ab needle cd", "needle", ("ab ", "needle", " cd")),
         ("ends with nee", "needle", ("ends with ", "nee", "")),
+        ("dle begins", "needle", ("", "dle", " begins")),
+        ("eed", "needle", ("", "eed", "")),
+        ("nothing", "quartz", ("nothing", "", "")),
         ("no part", None, ("no part", "", "")),
     ],
 )
