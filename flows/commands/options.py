@@ -34,6 +34,7 @@ LakeFolder = Annotated[
         rich_help_panel=WHERE,
     ),
 ]
+Host = Annotated[str, typer.Option("--host", help="address of this machine to listen on")]
 Provider = Annotated[str | None, option("provider that `moodflow models list` shows, instead of a URL", MODEL, "ID")]
 BaseUrl = Annotated[str | None, option("OpenAI-compatible server, such as http://localhost:8000/v1", MODEL, "URL")]
 KeyEnv = Annotated[str | None, option("environment variable that holds the API key", MODEL, "NAME")]

@@ -17,7 +17,6 @@ from tasks.text.number_format import counted
 WEBHOOK_ADDRESS = re.compile(r"https?://[^/\s]+(/\S*)?")
 
 Config = Annotated[Path | None, typer.Option("--config", help="deployments [default: prefect.yaml here, else the one we ship]")]
-Host = Annotated[str, typer.Option("--host", help="address of this machine to listen on")]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="port of the Prefect server and its UI; 0 = any free port")]
 ReportsPort = Annotated[int, typer.Option("--reports-port", min=0, max=65535, help="port of the reports; 0 = any free port")]
 WebhookUrl = Annotated[
@@ -39,7 +38,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def serve(
     config: Config = None,
-    host: Host = "127.0.0.1",
+    host: opt.Host = "127.0.0.1",
     port: Port = 4200,
     reports_port: ReportsPort = 4201,
     lake: opt.LakeFolder = None,

@@ -11,7 +11,6 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, print_json, terminal
-from flows.commands.serve import Host
 from flows.runtime.local_server import listen
 from schemas.documents.serve import ServedPages
 from schemas.errors import UsageError
@@ -30,7 +29,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def view(
     run: Runs = None,
-    host: Host = "127.0.0.1",
+    host: opt.Host = "127.0.0.1",
     port: Port = 0,
     to: To = None,
     limit: Limit = 200,

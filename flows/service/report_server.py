@@ -112,8 +112,16 @@ def serve_reports(listening: socket.socket, lakes: Sequence[Folder], token: str,
     # Browsers send the cookies of a host to all its ports: under one name, servers would overwrite each other's.
     login = partial(admit, token=token, cookie=f"moodflow-{origin.rpartition(':')[2]}", stays=stays)
     app = report_app(tuple(lakes), names_of(listening), login)
-    config = uvicorn.Config(app, http="h11", lifespan="off", log_config=None, log_level="critical", server_header=False)
-    config.limit_concurrency, config.timeout_graceful_shutdown = MOST_CONNECTIONS, 1
+    config = uvicorn.Config(
+        app,
+        http="h11",
+        lifespan="off",
+        log_config=None,
+        log_level="critical",
+        server_header=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=1,
+    )
     server = uvicorn.Server(config)
     thread = Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()

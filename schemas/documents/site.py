@@ -9,5 +9,5 @@ class DocumentationPage(Document):
     """Where a page of the documentation is."""
 
     page: str = Field(description="its place on the site, without suffix")
-    file: str = Field(description="the page as HTML; as Markdown it lies beside it")
+    file: str = Field(description="the page as HTML; its Markdown lies next to it")
     pages: tuple[str, ...] = Field(description="all pages that can be named")

@@ -110,11 +110,11 @@ def _row_id(params: Mapping[str, str]) -> RowId:
 
 
 BESIDE = {"model": "beside", "setting": "beside_setting", "run": "beside_run"}
-"""Parameters of the page of a row that name another model, setting or run, which the same item is shown of beside it."""
+"""Parameters of the page of a row that name another model, setting or run, whose answer to the same item is shown next to it."""
 
 
 def render_row(page: Page) -> str:
-    """Return the page of a row, beside it the same item of another model, setting or run where one is named."""
+    """Return the page of a row, and next to it the same item of another model, setting or run where one is named."""
     run, params = page.run, dict(page.params)
     document, row = read_row(run, params), _row_id(params)
     shown, beside = [(run, document)], {name: params[field] for name, field in BESIDE.items() if params.get(field)}

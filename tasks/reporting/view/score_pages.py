@@ -34,7 +34,7 @@ WAYS: Mapping[PageKind, str] = {
     "hard": "Items that no model answers right",
     "flips": "Items whose answer changes with the order of options",
     "map": "Every task by every model",
-    "compare": "Another run beside this one",
+    "compare": "What changed since another run",
 }
 """Pages that find something."""
 
