@@ -18,7 +18,7 @@ from schemas.errors import UsageError, try_each
 from schemas.folders import DATA_FOLDER, DEFAULT_LAKE
 from schemas.json_yaml import read_text, read_yaml
 from schemas.table import Cell, Column, Interval, Table, Value, columns
-from tasks.compare.judge_agreement import check_judges
+from tasks.certificates.agreement import check_judges
 from tasks.compare.votes import compare_persons, pair_items, votes_of_people, votes_of_run
 from tasks.lake.files import replace_file
 from tasks.runs.past_run import reopen

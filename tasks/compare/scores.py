@@ -18,7 +18,6 @@ from schemas.documents.comparison import CommonScore, Flips, ScoreKind
 from schemas.metrics import METRICS
 from tasks.compare.regression import list_some
 from tasks.runs.run_tables import from_row
-from tasks.scoring.aggregation import exact_sum
 from tasks.scoring.breakdowns import rate_answers, rate_items
 from tasks.scoring.gains import (
     BASE,
@@ -33,9 +32,10 @@ from tasks.scoring.gains import (
     weights_by_scope,
 )
 from tasks.scoring.reduction import COUNTED, MEAN, SPEC, normalise_scores, reduce_item_scores
-from tasks.scoring.resampling import draw_weights, place_clusters
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import Resampling, limits_of, replicate
+from tasks.statistics.resampling import draw_weights, place_clusters
+from tasks.statistics.sums import exact_sum
 
 
 def compare_scores(

@@ -19,10 +19,10 @@ from schemas.usage import TESTED
 from tasks.compare.runs import RESAMPLES
 from tasks.judging.answers import SIMULATED
 from tasks.runs.past_run import PastRun
-from tasks.scoring.resampling import Floats, draw_weights, shares
 from tasks.scoring.uncertainty import limits_of
 from tasks.solvers.answers import ITEM, SAID
 from tasks.sources.filled import read_filled
+from tasks.statistics.resampling import Floats, draw_weights, shares
 
 POINTS = (1.0, 0.0, 0.5)
 """Of the first person, by the option that is chosen: the first, the second, neither."""

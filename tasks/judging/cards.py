@@ -16,10 +16,10 @@ from schemas.lineage import PartitionKey, PartitionRef
 from schemas.plan import Plan
 from schemas.tables.role_cards import CardStep
 from schemas.usage import Role
-from tasks.judging.agreement import krippendorff_alpha
 from tasks.lake.partitions import hash_settings, partition_key
 from tasks.solvers.state import SolverResources
 from tasks.sources.filled import read_filled
+from tasks.statistics.reliability import krippendorff_alpha
 
 Card = dict[str, Any]
 

@@ -28,7 +28,6 @@ from schemas.documents.leaderboard import (
 )
 from schemas.folders import Folder
 from schemas.tables.layers import LAYERS
-from tasks.judging.agreement import FEWEST_PAIRS, rank_correlation
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
@@ -50,11 +49,12 @@ from tasks.scoring.gains import (
     weights_by_scope,
 )
 from tasks.scoring.published import LANGUAGE, published_of, score_published
-from tasks.scoring.rater_agreement import CORRELATIONS, correlate
-from tasks.scoring.resampling import Floats, draw_weights
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import Resampling, limits_of
 from tasks.solvers.registry import helper_roles, setting_title
+from tasks.statistics.raters import CORRELATIONS, correlate
+from tasks.statistics.reliability import FEWEST_PAIRS, rank_correlation
+from tasks.statistics.resampling import Floats, draw_weights
 from tasks.text.number_format import counted, interval, listed, number
 
 _WEAKEST = 5

@@ -12,12 +12,12 @@ from schemas.base import Frozen
 from schemas.blueprint import Blueprint
 from schemas.metrics import sort_keys
 from schemas.tables import scores as tables
-from tasks.judging.agreement import rank_correlation
 from tasks.scoring.aggregation import SYSTEM, aggregate_scores, apply_veto, rank_models, scope_contributions, total_scores
 from tasks.scoring.published import papers
 from tasks.scoring.reduction import KEY, normalise_scores, reduce_item_scores
 from tasks.scoring.tree import LEVEL, Tree, tree_tables
 from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE, OF_CLUSTERS, Intervals, Resampling, bootstrap_intervals
+from tasks.statistics.reliability import rank_correlation
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 

@@ -22,10 +22,10 @@ from schemas.tables.comparisons import NeedleScores
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements
 from schemas.tables.scores import DimensionScores
-from tasks.scoring.aggregation import exact_sum
 from tasks.scoring.reduction import MEAN, label_metrics, plain_number
-from tasks.scoring.resampling import draw_weights, place_clusters
 from tasks.scoring.uncertainty import LIMITS, Resampling, mean_limits
+from tasks.statistics.resampling import draw_weights, place_clusters
+from tasks.statistics.sums import exact_sum
 
 DIMENSIONS_VERSION = "2"
 """Bumped when means of dimensions are computed differently."""

@@ -29,9 +29,9 @@ from schemas.tables.comparisons import OF_ALL, SettingGains
 from schemas.tables.scores import NormalizedScores
 from tasks.scoring.aggregation import SYSTEM, ability_contributions, aggregate_scores, metric_contributions
 from tasks.scoring.reduction import COUNTED, MEAN, SPEC, average_parts, label_metrics, normalise_scores, reduce_item_scores
-from tasks.scoring.resampling import Floats, draw_weights, place_clusters
 from tasks.scoring.tree import Tree, tree_tables
 from tasks.scoring.uncertainty import Resampling, limits_of, normalise_replicates, replicate
+from tasks.statistics.resampling import Floats, draw_weights, place_clusters
 
 BASE = "base"
 Spec = tuple[str, str, Metric]

@@ -9,7 +9,7 @@ StereoSet: `predicted` holds the roles in the order they were ranked, empty if t
 item's target term.
 
 Scores take `key` (the columns of a group, `metric` among them) and, one row per counted item, `predicted`, `gold` and `value`;
-they return `key` and `value`. Replicates are as in tasks.scoring.resampling.
+they return `key` and `value`. Replicates are as in tasks.statistics.resampling.
 
 Sources: BBQ, Parrish et al. 2022, section 5 "Bias score"; StereoSet, Nadeem et al. 2021, "Idealized CAT score", and its released
 evaluation.py (means over target terms).
@@ -19,8 +19,9 @@ import numpy as np
 import polars as pl
 
 from schemas.metrics import Metric
-from tasks.scoring.aggregation import exact_sum, sum_by
-from tasks.scoring.resampling import Floats, Grid, Indices, drawn_rows, mean_share, shares
+from tasks.scoring.aggregation import sum_by
+from tasks.statistics.resampling import Floats, Grid, Indices, drawn_rows, mean_share, shares
+from tasks.statistics.sums import exact_sum
 
 PREDICTED, GOLD, STATUS = pl.col("predicted"), pl.col("gold"), pl.col("status")
 

@@ -7,9 +7,10 @@ import polars as pl
 
 from schemas.errors import ScoringError
 from schemas.metrics import Metric, Reduction, reduced_by, sort_keys
-from tasks.scoring.aggregation import exact_sum, fixed_point_sum, from_fixed_point, sum_by
+from tasks.scoring.aggregation import sum_by
 from tasks.scoring.label_scores import STATUS, bias_scores, macro_f1, micro_f1, preference_scores
 from tasks.scoring.tree import Tree
+from tasks.statistics.sums import exact_sum, fixed_point_sum, from_fixed_point
 
 KEY = ["model", "dataset", "method", "metric", "setting"]
 COUNTED = ["scored", "unparsed"]

@@ -1,13 +1,14 @@
 """Compute 95 % intervals of raw scores and totals.
 
-Method: percentile bootstrap over clusters of items (tasks.scoring.resampling), most of which are single items. For every dataset,
-clusters are drawn with replacement, as many as it has, `bootstrap` times; their items and an item's repetitions stay together.
+Method: percentile bootstrap over clusters of items (tasks.statistics.resampling), most of which are single items. For every
+dataset, clusters are drawn with replacement, as many as it has, `bootstrap` times; their items and an item's repetitions stay
+together.
 All models and settings share a dataset's draws, so that a dataset costs one matrix product [models x clusters] @ [clusters x
 resamples] for the sums, and one for the counts where items are missing. F1 and the scores of bias are computed anew in each
 resample, from resampled counts. Datasets are drawn independently of each other, and a total's replicate is the sum of the
 metrics' normalised replicates times their contributions to the total; which datasets are there is not resampled. Limits are the
 2.5 and 97.5 percentiles, linearly interpolated; of a raw score whose items share clusters those of the expanded interval
-(tasks.scoring.resampling), since clusters may be few.
+(tasks.statistics.resampling), since clusters may be few.
 
 A metric that is best in the middle of its range (bias) is normalised in each resample: replicates of a score that is at its best
 all lie below it or at it, and the total's interval with them.
@@ -29,7 +30,8 @@ from schemas.metrics import METRICS, Metric, sort_keys
 from tasks.scoring.aggregation import SYSTEM
 from tasks.scoring.label_scores import bias_replicates, preference_replicates
 from tasks.scoring.reduction import COUNTED, KEY, MEAN, SPEC, average_parts
-from tasks.scoring.resampling import (
+from tasks.scoring.tree import Tree
+from tasks.statistics.resampling import (
     TAIL,
     Floats,
     Grid,
@@ -41,7 +43,6 @@ from tasks.scoring.resampling import (
     place_clusters,
     tails,
 )
-from tasks.scoring.tree import Tree
 
 _FEWEST_CLUSTERS = 2
 LIMITS = {"ci_low": pl.Float64, "ci_high": pl.Float64}
@@ -119,7 +120,7 @@ def _describe_clusters(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
 
 
 def replicate(rows: pl.DataFrame, metric: Metric, systems: int, weights: Floats) -> Floats:
-    """Return replicates of a metric, see tasks.scoring.resampling; NaN too where a system has only one cluster.
+    """Return replicates of a metric, see tasks.statistics.resampling; NaN too where a system has only one cluster.
 
     `rows`: `system`, `place` of the cluster, `value` and labels.
     """

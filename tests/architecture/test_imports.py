@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ORDER = (
     "schemas",
     "tasks.text",
+    "tasks.statistics",
     "tasks.lake",
     "tasks.lineage",
     "tasks.sources",
@@ -25,6 +26,7 @@ ORDER = (
     "tasks.scoring",
     "tasks.runs",
     "tasks.benchmarks",
+    "tasks.certificates",
     "tasks.explain",
     "tasks.compare",
     "tasks.verify",

@@ -13,9 +13,10 @@ from scipy.stats import spearmanr
 
 from schemas.errors import ScoringError
 from schemas.tables.responses import Judgements
-from tasks.judging.agreement import ALPHA_LEVELS, agreements, krippendorff_alpha, rank_correlation
+from tasks.judging.agreement import agreements
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.partitions import content_sha256
+from tasks.statistics.reliability import ALPHA_LEVELS, krippendorff_alpha, rank_correlation
 from tests.tasks.judging.rows import items, judgement
 from tests.tasks.rows import Row, answer, answers, judgements
 

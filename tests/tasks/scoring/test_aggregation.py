@@ -12,20 +12,11 @@ from hypothesis import strategies as st
 from schemas.blueprint import Blueprint, Gate, MetricSpec
 from schemas.tables.scores import Totals
 from schemas.vocabulary import Level
-from tasks.scoring.aggregation import (
-    Aggregates,
-    aggregate_scores,
-    apply_veto,
-    exact_sum,
-    fixed_point_sum,
-    from_fixed_point,
-    metric_contributions,
-    rank_models,
-    total_scores,
-)
+from tasks.scoring.aggregation import Aggregates, aggregate_scores, apply_veto, metric_contributions, rank_models, total_scores
 from tasks.scoring.reduction import normalise_scores, reduce_item_scores
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE
+from tasks.statistics.sums import exact_sum, fixed_point_sum, from_fixed_point
 from tests.rows import each_row
 from tests.tasks.scoring.samples import ability, blueprint, gated, items, measured, one_dataset, share, task
 

@@ -10,7 +10,7 @@ import pytest
 from schemas.metrics import Metric
 from tasks.scoring.label_scores import bias_replicates, macro_f1, micro_f1, preference_replicates
 from tasks.scoring.reduction import reduce_item_scores
-from tasks.scoring.resampling import Floats, Grid, draw_weights
+from tasks.statistics.resampling import Floats, Grid, draw_weights
 from tests.rows import each_row
 from tests.tasks.scoring.samples import items, labelled
 

@@ -12,14 +12,13 @@ import polars as pl
 from schemas.documents.models import Certificate, CriterionAgreement, JudgeCheck
 from schemas.roles import PEOPLE
 from schemas.tables.comparisons import UNIT
-from tasks.compare.judged_ratings import JoinedRatings, join_ratings, read_human_ratings
-from tasks.compare.runs import RESAMPLES
-from tasks.judging.agreement import ALPHA_LEVELS, FEWEST_PAIRS, krippendorff_alpha
+from tasks.certificates.joining import JoinedRatings, join_ratings, read_human_ratings
 from tasks.runs.past_run import PastRun
-from tasks.scoring import rater_agreement
-from tasks.scoring.rater_agreement import CORRELATIONS, FEWEST_SYSTEMS, LEVELS, STATISTICS, Units
-from tasks.scoring.resampling import Floats, design_effects, draw_weights, place_clusters, shares, tails
 from tasks.scoring.uncertainty import Resampling, limits_of
+from tasks.statistics import raters
+from tasks.statistics.raters import CORRELATIONS, FEWEST_SYSTEMS, LEVELS, STATISTICS, Units
+from tasks.statistics.reliability import ALPHA_LEVELS, FEWEST_PAIRS, krippendorff_alpha
+from tasks.statistics.resampling import Floats, design_effects, draw_weights, place_clusters, shares, tails
 
 MEAN, MEAN_OF_CRITERIA = "mean of dimensions", "mean of criteria"
 PAIRED, DISTANCES, OF_VALUES = slice(3), slice(3, 5), slice(5)
@@ -33,6 +32,7 @@ CORRELATED = [(name, level) for level in LEVELS[:2] for name in CORRELATIONS]
 
 FEW = "too few common units, no variance or not on the scale"
 FEW_OR_UNLIKE, NO_ITEM = "too few common units, no variance or dimensions of unlike scales", "no item has three unlike systems"
+RESAMPLES = 1000
 MOST_UNDEFINED = 0.05
 """Share of draws without a value above which there is no interval."""
 
@@ -133,8 +133,8 @@ def _correlations(left: Floats, right: Floats, drawn: Units, tail: float) -> pl.
     values = np.full((len(CORRELATED), drawn.weights.shape[1]), np.nan)
     left_out = 0
     if len(kept) >= FEWEST_PAIRS:
-        values = rater_agreement.correlate_levels(left[kept], right[kept], units)[: len(CORRELATED)]
-        left_out = int(np.isnan(rater_agreement.correlate_items(left[kept], right[kept], units)[:, 0]).sum())
+        values = raters.correlate_levels(left[kept], right[kept], units)[: len(CORRELATED)]
+        left_out = int(np.isnan(raters.correlate_items(left[kept], right[kept], units)[:, 0]).sum())
     undefined_because = pl.col("level").replace_strict({"pooled": FEW_OR_UNLIKE, "by_item": NO_ITEM})
     return table.with_columns(
         n_units=len(kept),
@@ -189,7 +189,7 @@ def _among_people(ratings: Ratings) -> pl.DataFrame:
     values = [(f"alpha_{level}", krippendorff_alpha(units, level), paired) for level in ALPHA_LEVELS]
     whole = ratings.people[np.isfinite(ratings.people).all(axis=1)]
     if min(whole.shape) > 1:
-        icc = rater_agreement.intraclass_correlations(whole).items()
+        icc = raters.intraclass_correlations(whole).items()
         values += [(name, value, len(whole)) for name, value in icc if ratings.identified == name.startswith("icc_2")]
     schema = {"statistic": pl.String, "value": pl.Float64, "n_units": pl.Int64}
     table = pl.DataFrame(values, schema, orient="row", nan_to_null=True)
@@ -205,13 +205,13 @@ def _on_units(own: pl.DataFrame, n_units: int) -> Floats:
 
 def _compare(own: pl.DataFrame, ratings: Ratings, judge: Floats) -> Floats:
     """Return SIDES, [sides, statistics, resamples]."""
-    values = partial(_average, ratings=ratings, compare=rater_agreement.compare_values)
+    values = partial(_average, ratings=ratings, compare=raters.compare_values)
     people = np.where(np.isnan(judge)[:, None], np.nan, ratings.people)
     target, each = _row_means(people), [(judge, person) for person in people.T]
     others = [(person, _row_means(np.delete(people, at, axis=1))) for at, person in enumerate(people.T) if ratings.identified]
     masked = [(np.where(np.isnan(person), np.nan, judge), rest) for person, rest in others]
     pairs = list(combinations(people.T, 2)) if ratings.identified else []
-    sides = np.array([_average(whole, ratings, rater_agreement.agreement) for whole in ([(judge, target)], others, masked, [])])
+    sides = np.array([_average(whole, ratings, raters.agreement) for whole in ([(judge, target)], others, masked, [])])
     for side, paired in zip(sides, (each, pairs, each if pairs else []), strict=False):
         side[PAIRED] = values(paired)[PAIRED]
     flat = [np.where(np.isnan(judge), np.nan, value) for value in ratings.scale]
@@ -245,7 +245,7 @@ def _counts(ratings: Ratings, judge: Floats) -> pl.DataFrame:
     off = pl.DataFrame({"place": units.clusters, "item_id": kept, "bias": judge[kept] - target})
     both = off.with_columns(mae=pl.col("bias").abs()).unpivot(["mae", "bias"], index=["place", "item_id"], variable_name="system")
     effects = dict(design_effects(both).iter_rows())
-    left_out = int(np.isnan(rater_agreement.correlate_items(judge[kept], target, units)[:, 0]).sum())
+    left_out = int(np.isnan(raters.correlate_items(judge[kept], target, units)[:, 0]).sum())
     few = f"no variance, or fewer than {FEWEST_SYSTEMS} systems: {len(np.unique(units.systems))}"
     why = {"pooled": FEW, "by_item": NO_ITEM, "by_system": few}
     columns = {

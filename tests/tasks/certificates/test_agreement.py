@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from tasks.compare.judge_agreement import FEW, FEW_OR_UNLIKE, MEAN, MEAN_OF_CRITERIA, certificates, compare_across
-from tasks.compare.judged_ratings import JUDGED, JoinedRatings
-from tasks.scoring.rater_agreement import CORRELATIONS
+from tasks.certificates.agreement import FEW, FEW_OR_UNLIKE, MEAN, MEAN_OF_CRITERIA, certificates, compare_across
+from tasks.certificates.joining import JUDGED, JoinedRatings
 from tasks.scoring.uncertainty import Resampling
+from tasks.statistics.raters import CORRELATIONS
 from tests.mirror import MIRROR, needs_mirror
 
 ITEMS, CLUSTERS = "123456", dict(zip("123456", "xxyyzz", strict=True))

@@ -8,10 +8,10 @@ import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 from sklearn.metrics import cohen_kappa_score
 
-from tasks.judging.agreement import krippendorff_alpha
-from tasks.scoring.rater_agreement import STATISTICS, Units, agreement, correlate_items, intraclass_correlations
-from tasks.scoring.resampling import Floats, design_effects
 from tasks.scoring.uncertainty import limits_of
+from tasks.statistics.raters import STATISTICS, Units, agreement, correlate_items, intraclass_correlations
+from tasks.statistics.reliability import krippendorff_alpha
+from tasks.statistics.resampling import Floats, design_effects
 
 NAN = float("nan")
 A, B, C = (np.array(one, dtype=float) for one in ([1, 2, 3, 4, 5, 3], [2, 2, 3, 3, 5, 4], [1, 3, 3, 5, 4, NAN]))

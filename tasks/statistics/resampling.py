@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tasks.scoring.aggregation import exact_sum
+from tasks.statistics.sums import exact_sum
 
 TAIL = 0.025
 """Share of replicates below the lower limit of a 95 % interval, and above the upper one."""

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tasks.judging.agreement import FEWEST_PAIRS
-from tasks.scoring.resampling import Floats, Indices, shares
+from tasks.statistics.reliability import FEWEST_PAIRS
+from tasks.statistics.resampling import Floats, Indices, shares
 
 FEWEST_SYSTEMS = 5
 """For a correlation over systems."""

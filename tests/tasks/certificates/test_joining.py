@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from schemas.errors import SourceError, UsageError
-from tasks.compare.judged_ratings import join_ratings, read_human_ratings
+from tasks.certificates.joining import join_ratings, read_human_ratings
 from tests.tasks.rows import answer, answers, item, items, judgement, judgements
 from tests.tasks.runs.runs import run_of
 from tests.tasks.scoring.samples import ability, blueprint, task

@@ -18,7 +18,8 @@ from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.gains import setting_gains
 from tasks.scoring.label_scores import preference_replicates
 from tasks.scoring.reduction import average_parts, reduce_item_scores
-from tasks.scoring.resampling import (
+from tasks.scoring.uncertainty import Resampling
+from tasks.statistics.resampling import (
     Floats,
     Grid,
     design_effects,
@@ -29,7 +30,6 @@ from tasks.scoring.resampling import (
     micro_f1_replicates,
     place_clusters,
 )
-from tasks.scoring.uncertainty import Resampling
 from tests.tasks.scoring.samples import ability, blueprint, by_labels, items, labelled, one_dataset, share, task
 
 DESIGN = blueprint(ability("a", task("d")))
