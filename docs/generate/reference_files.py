@@ -17,8 +17,8 @@ from schemas.item import Item
 from schemas.model_description import ModelDescription
 from schemas.provider import PriceTable
 from schemas.question_types import QUESTION_TYPES
-from schemas.tables.comparisons import HumanRatings
 from schemas.tables.items import Items
+from schemas.tables.ratings import HumanRatings
 from tasks.benchmarks.esc_eval.posts import Post
 from tasks.datasets.own_items import REQUIRED
 from tasks.judging.cards import ANNOTATION, ANNOTATORS

@@ -12,8 +12,8 @@ from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, terminal_table
+from schemas.documents.certificates import CriterionAgreement, JudgeAgreement, JudgeCheck
 from schemas.documents.comparison import PairFiles
-from schemas.documents.models import Certificate, CriterionAgreement, JudgeCheck
 from schemas.errors import UsageError, try_each
 from schemas.folders import DATA_FOLDER, DEFAULT_LAKE
 from schemas.json_yaml import read_text, read_yaml
@@ -88,12 +88,12 @@ def votes_command(
 
 
 def _view(document: JudgeCheck) -> list[RenderableType]:
-    defined = [row for row in document.certificates if row.value is not None]
-    undefined = Counter(row.undefined_because for row in document.certificates if row.value is None)
+    defined = [row for row in document.agreements if row.value is not None]
+    undefined = Counter(row.undefined_because for row in document.agreements if row.value is None)
     notes = [f"Undefined: {n} rows, {why}" for why, n in undefined.items()]
-    if any(row.n_clusters is not None and row.n_clusters < FEW_CLUSTERS for row in document.certificates):
+    if any(row.n_clusters is not None and row.n_clusters < FEW_CLUSTERS for row in document.agreements):
         notes.append(f"Intervals rest on few clusters, below {FEW_CLUSTERS}")
-    counts = document.model_dump(exclude={"certificates", "across"})
+    counts = document.model_dump(exclude={"agreements", "across"})
     tables = [Table(COLUMNS, [*map(_row, defined)]), *_matrices(document.across)]
     return [*detail_lines(counts), *map(terminal_table, tables), *notes]
 
@@ -113,7 +113,7 @@ def _matrices(rows: Sequence[CriterionAgreement]) -> Iterator[Table]:
         yield Table(heads, lines, f"{source}: {statistic} {level}")
 
 
-def _row(row: Certificate) -> tuple[Value, ...]:
+def _row(row: JudgeAgreement) -> tuple[Value, ...]:
     ends = Interval.of(row.value_low, row.value_high)
     names = (f"{row.judge} {row.rubric}", row.dimension, row.statistic, row.level)
     return (*names, row.n_units, row.value, ends, row.human_value, row.same_targets_value, row.constant_value)

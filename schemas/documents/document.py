@@ -40,7 +40,7 @@ DOCUMENTS = {
     "journal merge": "lake:JournalImport",
     "journal requests": "lake:WrittenRequests",
     "journal show": "lake:JournalSummary",
-    "judges check": "models:JudgeCheck",
+    "judges check": "certificates:JudgeCheck",
     "judges pairs": "comparison:PairFiles",
     "judges votes": "comparison:PersonVotes",
     "leaderboard": "leaderboard:RankedSystems",

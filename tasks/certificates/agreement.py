@@ -9,16 +9,16 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from schemas.documents.models import Certificate, CriterionAgreement, JudgeCheck
+from schemas.documents.certificates import CriterionAgreement, JudgeAgreement, JudgeCheck
 from schemas.roles import PEOPLE
-from schemas.tables.comparisons import UNIT
+from schemas.tables.ratings import UNIT
 from tasks.certificates.joining import JoinedRatings, join_ratings, read_human_ratings
 from tasks.runs.past_run import PastRun
 from tasks.scoring.uncertainty import Resampling, limits_of
 from tasks.statistics import raters
 from tasks.statistics.raters import CORRELATIONS, FEWEST_SYSTEMS, LEVELS, STATISTICS, Units
 from tasks.statistics.reliability import ALPHA_LEVELS, FEWEST_PAIRS, krippendorff_alpha
-from tasks.statistics.resampling import Floats, design_effects, draw_weights, place_clusters, shares, tails
+from tasks.statistics.resampling import RESAMPLES, Floats, design_effects, draw_weights, place_clusters, shares, tails
 
 MEAN, MEAN_OF_CRITERIA = "mean of dimensions", "mean of criteria"
 PAIRED, DISTANCES, OF_VALUES = slice(3), slice(3, 5), slice(5)
@@ -32,7 +32,6 @@ CORRELATED = [(name, level) for level in LEVELS[:2] for name in CORRELATIONS]
 
 FEW = "too few common units, no variance or not on the scale"
 FEW_OR_UNLIKE, NO_ITEM = "too few common units, no variance or dimensions of unlike scales", "no item has three unlike systems"
-RESAMPLES = 1000
 MOST_UNDEFINED = 0.05
 """Share of draws without a value above which there is no interval."""
 
@@ -68,7 +67,7 @@ def check_judges(run: PastRun, human: Path, *, across: bool = False) -> JudgeChe
         refused=ratings.read - ratings.good.height,
         refused_by_rule=dict(ratings.refused),
         left_out=dict(joined.left_out),
-        certificates=tuple(Certificate(**row) for row in table.iter_rows(named=True)),
+        agreements=tuple(JudgeAgreement(**row) for row in table.iter_rows(named=True)),
         across=tuple(compare_across(joined, resampling)) if across else (),
     )
 

@@ -14,7 +14,7 @@ import polars as pl
 from schemas.dataset import RecordFormat
 from schemas.errors import UsageError, unknown_name
 from schemas.roles import PEOPLE
-from schemas.tables.comparisons import UNIT, HumanRatings
+from schemas.tables.ratings import UNIT, HumanRatings
 from tasks.metrics.texts import best_of, bleu, distinct, rouge_l
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
@@ -25,7 +25,7 @@ from tasks.sources.reading import read_records
 FORMATS: Mapping[str, RecordFormat] = {".parquet": "parquet", ".csv": "csv", ".jsonl": "jsonl"}
 COLUMNS = HumanRatings.column_names()
 TRUE = ("higher_is_better", "rater_known")
-MAY_LACK = ("turn", "cluster_id", "system", "text_sha256", *TRUE)
+MAY_LACK = ("turn", "cluster_id", "system", "text_sha256", "words", *TRUE)
 """Columns that a file may lack: they are empty then, or those of TRUE true."""
 
 CONTRACT = "moodflow docs own-judge says what such a file holds"
@@ -68,6 +68,7 @@ def read_human_ratings(path: Path) -> ReadRatings:
     numbers = pl.element().str.strip_chars().cast(pl.Float64, strict=False)
     typed = filled.with_columns(
         pl.col("scale").str.strip_chars("[] ").str.split(",").list.eval(numbers),
+        pl.lit(None, pl.List(pl.String)).alias("words"),
         pl.col("higher_is_better", "rater_known")
         .str.to_lowercase()
         .replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean),

@@ -32,8 +32,8 @@ from tasks.runs.run_tables import System, from_row
 from tasks.runs.verdict import judge_run, total_of
 from tasks.scoring.breakdowns import judges_first
 from tasks.scoring.uncertainty import Resampling
+from tasks.statistics.resampling import RESAMPLES
 
-RESAMPLES = 1000
 STORED: Mapping[ScoreKind, str] = {"ability": "ability_scores", "dataset": "dataset_scores"}
 ASKED = ("question", "context", "options", "gold_indices", "references", "option_points", "question_type")
 """Columns of an item that say what is asked and what would be right."""

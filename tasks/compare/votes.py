@@ -16,13 +16,12 @@ import polars as pl
 from schemas.documents.comparison import PersonStrength, PersonVotes
 from schemas.errors import UsageError
 from schemas.usage import TESTED
-from tasks.compare.runs import RESAMPLES
 from tasks.judging.answers import SIMULATED
 from tasks.runs.past_run import PastRun
 from tasks.scoring.uncertainty import limits_of
 from tasks.solvers.answers import ITEM, SAID
 from tasks.sources.filled import read_filled
-from tasks.statistics.resampling import Floats, draw_weights, shares
+from tasks.statistics.resampling import RESAMPLES, Floats, draw_weights, shares
 
 POINTS = (1.0, 0.0, 0.5)
 """Of the first person, by the option that is chosen: the first, the second, neither."""

@@ -21,6 +21,9 @@ from numpy.typing import NDArray
 
 from tasks.statistics.sums import exact_sum
 
+RESAMPLES = 1000
+"""Of a comparison, unless it is told otherwise."""
+
 TAIL = 0.025
 """Share of replicates below the lower limit of a 95 % interval, and above the upper one."""
 

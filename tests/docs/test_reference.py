@@ -25,8 +25,8 @@ from schemas.item import Item
 from schemas.lineage import RunManifest
 from schemas.metrics import METRICS
 from schemas.question_types import QUESTION_TYPES
-from schemas.tables.comparisons import HumanRatings
 from schemas.tables.layers import LAYERS
+from schemas.tables.ratings import HumanRatings
 from schemas.tables.results import Results
 from schemas.tables.runs import BlueprintParts, Partitions
 from schemas.vocabulary import CORRECTED, FAILURES, ITEM_STATUSES, REMARKS

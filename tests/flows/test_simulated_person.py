@@ -125,7 +125,7 @@ def assert_ratings_of_persons_left_out(run: str) -> None:
     said = {"source": "bad_days", "system": "aaa (Interview)", "rater_kind": "expert", "scale": [0, 1, 2], "dimension": "emotion"}
     rows = [{**said, "unit_id": f"day-{day}/talk", "rater": "ann", "rating": day - 1} for day in (1, 2, 3)]
     Path("people.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    table = ended("judges", "check", run, "--human", "people.jsonl", "--json").document["certificates"]
+    table = ended("judges", "check", run, "--human", "people.jsonl", "--json").document["agreements"]
     assert {row["judge"] for row in table} & {"people", "j"} == {"people"}
 
 

@@ -8,8 +8,8 @@ import dataframely as dy
 import pytest
 
 from schemas.errors import UsageError
-from schemas.tables.comparisons import HumanRatings
 from schemas.tables.layers import AGGREGATED, FROM_OUTSIDE, GOLD, LAYERS, Layer, gold_layer, gold_layers, in_order
+from schemas.tables.ratings import HumanRatings
 from schemas.tables.results import Results
 from schemas.tables.role_cards import RoleCards
 from schemas.tables.runs import BlueprintParts, Partitions

@@ -43,7 +43,7 @@ def test_a_judge_beside_two_people(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def assert_agreement(name: str, lake: Path, folder: Path) -> None:
     done = ended("judges", "check", name, "--human", write(folder / "good.jsonl", people()), "--lake", lake, "--json")
     assert (done.status, done.document["good"], done.document["refused"]) == (0, 8, 0)
-    table = {(row["judge"], row["statistic"], row["level"]): row for row in done.document["certificates"]}
+    table = {(row["judge"], row["statistic"], row["level"]): row for row in done.document["agreements"]}
     exact, mae, bias = (table["judge", one, "pooled"] for one in ("exact", "mae", "bias"))
     sides = ("value", "human_value", "same_targets_value", "constant_value")
     # With ann a1 and b1, with bob these and b2; ann with bob a1 and b1; always 1: one of ann's and three of bob's.
@@ -83,7 +83,7 @@ def assert_counts(name: str, lake: Path, folder: Path) -> None:
     rules = {"rating_is_on_its_scale": 1, "rated_once": 2, "one_scale_and_direction_per_dimension": 2}
     assert document["refused_by_rule"] == rules
     assert document["left_out"] == {"not given, of a turn or by a judge": 3, "of no answer of the run": 1, "of another text": 1}
-    (exact,) = (row for row in document["certificates"] if (row["judge"], row["statistic"]) == ("judge", "exact"))
+    (exact,) = (row for row in document["agreements"] if (row["judge"], row["statistic"]) == ("judge", "exact"))
     assert (exact["value"], exact["n_pairs"]) == (0.625, 8)
 
 

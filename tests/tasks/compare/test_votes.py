@@ -8,9 +8,8 @@ import pytest
 from scipy.optimize import minimize
 
 from schemas.errors import RecordError, UsageError
-from tasks.compare.runs import RESAMPLES
 from tasks.compare.votes import Vote, compare_persons, fit_strengths, votes_of_people
-from tasks.statistics.resampling import draw_weights
+from tasks.statistics.resampling import RESAMPLES, draw_weights
 
 
 def votes(first: str, second: str, points: Sequence[float], rater: str = "j", start: int = 0, model: str = "m") -> list[Vote]:

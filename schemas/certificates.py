@@ -1,0 +1,39 @@
+"""Which certificate covers a judge: how it is named, what it is of, and its verdict."""
+
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.tables.ratings import CertificateVerdict
+
+
+class CertificateSubject(Frozen):
+    """What a certificate is of: a judge as it is called, with one prompt. A change of any field voids it."""
+
+    judge: str = Field(description="name of the judge")
+    rubric: str = Field(description="id of the rubric")
+    rubric_sha256: str = Field(description="hash of its content")
+    identity: str = Field(description="hash of judge entry, rubric and the version of the prompt")
+
+
+class CertificateSummary(CertificateSubject):
+    """A certificate in brief."""
+
+    source: str = Field(description="data set of the ratings by people")
+    verdict: CertificateVerdict = Field(description="the worst of its dimensions")
+    verdicts: dict[str, CertificateVerdict] = Field(description="by dimension")
+    certified_at: str = Field(description="time, ISO 8601")
+    file: str = Field(description="its document, below the lake")
+
+
+class CoveredDataset(Frozen):
+    """Which certificate covers the ratings of a judged dataset of a run."""
+
+    dataset: str
+    judge: str
+    rubric: str
+    certificate: CertificateSummary | None = Field(description="null = none covers judge, prompt and rubric as they were used")
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether a certificate lets the judge score items."""
+        return self.certificate is not None and self.certificate.verdict == "items"
