@@ -167,7 +167,7 @@ def _sources(people: pl.DataFrame, judges: pl.DataFrame, resampling: Resampling)
         draws = draw_weights(str(source), places["place"].n_unique(), resampling.resamples, resampling.seed)
         items, systems = (np.unique(units[name].to_numpy(), return_inverse=True)[1] for name in ("unit_id", "system"))
         rows = units["place"].to_numpy().astype(np.int64)
-        drawn = Units(items, systems, rows, np.hstack((np.ones((units.height, 1)), draws[rows])))
+        drawn = Units(items, systems, rows, np.hstack((np.ones((len(draws), 1)), draws)))
         tail = tails(units.select("place", system=0, item_id="row"))["tail"][0]
         ratings = {name: _ratings(of_name, drawn) for name, of_name in _by_dimension(own.join(units, on=UNIT))}
         yield _Source(str(source), drawn, tail, ratings, judges.join(units, on=UNIT).sort("judge", "rubric"))
