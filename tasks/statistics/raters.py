@@ -44,11 +44,13 @@ class Units(NamedTuple):
     def spread(self, values: Floats, groups: Indices | None = None) -> Floats:
         """Return sums of values, [units], over the units of each group in each cluster, [groups, clusters]."""
         places, size = (self.clusters, 1) if groups is None else (groups * len(self.weights) + self.clusters, groups.max() + 1)
-        return np.bincount(places, values, size * len(self.weights)).reshape(size, len(self.weights))
+        sums = np.bincount(places, values, size * len(self.weights)).astype(np.float64, copy=False)
+        return sums.reshape(size, len(self.weights))
 
-    def count(self, groups: Indices) -> Floats:
+    def drawn(self, groups: Indices) -> Floats:
         """Return the units of each group in each resample, [groups, resamples]."""
-        return self.spread(np.ones(len(groups)), groups) @ self.weights
+        drawn: Floats = self.spread(np.ones(len(groups)), groups) @ self.weights
+        return drawn
 
 
 def agreement(left: Floats, right: Floats, units: Units, scale: Floats) -> Floats:
@@ -62,7 +64,7 @@ def agreement(left: Floats, right: Floats, units: Units, scale: Floats) -> Float
 def correlate_levels(left: Floats, right: Floats, units: Units) -> Floats:
     """Return CORRELATIONS at each of LEVELS, [9, resamples], of two sides that may have scales of their own, [units]."""
     _, systems = np.unique(units.systems, return_inverse=True)
-    own = units.count(systems)
+    own = units.drawn(systems)
     means = [shares(units.spread(side, systems) @ units.weights, own, np.nan) for side in (left, right)]
     of_means = correlate(means[0], means[1], np.ones_like(means[0]))
     by_system = of_means if len(own) >= FEWEST_SYSTEMS else np.full_like(of_means, np.nan)
@@ -77,7 +79,7 @@ def correlate_levels(left: Floats, right: Floats, units: Units) -> Floats:
 def correlate_pooled(left: Floats, right: Floats, units: Units) -> Floats:
     """Return CORRELATIONS over all units, [correlations, resamples]: of a table of how often two values meet in a resample."""
     pairs, pair_of = np.unique(np.column_stack((left, right)), axis=0, return_inverse=True)
-    return correlate(pairs[:, 0], pairs[:, 1], units.count(pair_of))
+    return correlate(pairs[:, 0], pairs[:, 1], units.drawn(pair_of))
 
 
 def correlate_items(left: Floats, right: Floats, units: Units) -> Floats:
@@ -98,7 +100,8 @@ def halo(dimensions: Floats, units: Units) -> Floats:
         return np.full(units.weights.shape[1], np.nan)
     of_kept = units.only(kept)
     of_pairs = [correlate_pooled(left[kept], right[kept], of_kept)[0] for left, right in combinations(dimensions, 2)]
-    return np.mean(of_pairs, axis=0)
+    mean: Floats = np.mean(of_pairs, axis=0)
+    return mean
 
 
 def partial_spearman(left: Floats, right: Floats, given: Floats) -> float:
@@ -139,13 +142,13 @@ def compare_values(left: Floats, right: Floats, units: Units, scale: Floats) -> 
     return np.array([exact, within, kappa, mae, bias])
 
 
-def nominal_kappa(left: Floats, right: Floats, units: Units) -> Floats:
-    """Return Cohen's kappa of two raters, [resamples], whose ratings, [units], are names without an order."""
-    values = np.unique(np.concatenate((left, right)))
-    sides = [np.vstack([units.spread(side == value) for value in values]) @ units.weights for side in (left, right)]
-    n = sides[0].sum(axis=0)
-    apart = n**2 - (sides[0] * sides[1]).sum(axis=0)
-    return 1 - shares(n * (n - (units.spread(left == right) @ units.weights)[0]), apart, np.nan)
+def compare_names(left: Floats, right: Floats, units: Units, scale: Floats) -> Floats:
+    """Return OF_VALUES of ratings that are names without an order: `exact`, and Cohen's kappa as `kappa_quadratic`; else NaN."""
+    sides = [np.vstack([units.spread(side == value) for value in scale]) @ units.weights for side in (left, right)]
+    same, n = (units.spread(left == right) @ units.weights)[0], sides[0].sum(axis=0)
+    kappa = 1 - shares(n * (n - same), n**2 - (sides[0] * sides[1]).sum(axis=0), np.nan)
+    nothing = np.full_like(n, np.nan)
+    return np.array([shares(same, n, np.nan), nothing, kappa, nothing, nothing])
 
 
 def correlate(left: Floats, right: Floats, weights: Floats) -> Floats:
