@@ -6,12 +6,16 @@ from typing import Any
 import polars as pl
 import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
+from sklearn.metrics import cohen_kappa_score
 
+from schemas.errors import UsageError
 from tasks.certificates.agreement import FEW_OR_UNLIKE, MEAN, MEAN_OF_CRITERIA, certificates, compare_across
 from tasks.certificates.joining import JUDGED, JoinedRatings
-from tasks.certificates.sides import FEW
+from tasks.certificates.panels import add_panels
+from tasks.certificates.sides import FEW, LEAVE_ONE_OUT, NOMINAL, NOT_WHOLE, PAIRS, PAIRS_OF_TWO
 from tasks.scoring.uncertainty import Resampling
 from tasks.statistics.raters import CORRELATIONS, intraclass_correlations
+from tasks.statistics.reliability import krippendorff_alpha
 from tests.mirror import MIRROR, needs_mirror
 from tests.tasks.statistics.figures import Figure, assert_figures
 
@@ -123,6 +127,118 @@ def test_mean_of_dimensions_pools_no_unlike_scales() -> None:
     rows = rows_of(certificates(unlike, Resampling(10, 0)), dimension=MEAN)
     assert (rows["bias"]["value"], rows["mae"]["value"]) == (None, None)
     assert rows["exact"]["value"] is not None
+
+
+def test_intervals_of_alpha_and_gains() -> None:
+    table = certificates(EXAMPLE, Resampling(1000, 0))
+    alpha = rows_of(table, "people")["alpha_interval"]
+    assert (alpha["value"], alpha["n_units"], alpha["n_pairs"], alpha["n_clusters"]) == (
+        pytest.approx(0.744292, abs=1e-6),
+        6,
+        17,
+        3,
+    )
+    assert alpha["value_low"] < alpha["value"] <= alpha["value_high"]
+    rows = rows_of(table)
+    exact, mae = rows["exact"], rows["mae"]
+    # Judge 1.4 / 3; always 3: (2 + 2) / 6 and 2 / 5. Distances: 0.916667 of always 3, 0.527778 of the judge.
+    assert exact["gain"] == pytest.approx(1.4 / 3 - (4 / 6 + 0.4) / 3)
+    assert mae["gain"] == pytest.approx(0.916667 - 0.527778, abs=1e-6)
+    assert mae["gain_low"] <= mae["gain"] <= mae["gain_high"]
+    assert rows["spearman"]["gain"] is None
+    # The best and the worst of the 27 draws are a cluster alone. Distances of always 3 less those of the judge, by cluster:
+    # x 5/3 + 2/3 - 2/3 - 2/3 = 1 of two units, y 0 + 1 - 0 - 0 = 1, z 5/3 + 1/2 - 1/3 - 3/2 = 1/3.
+    assert mae["gain"] == pytest.approx((1 + 1 + 1 / 3) / 6)
+    assert 1 / 6 <= mae["gain_low"] < mae["gain_high"] <= 1 / 2
+
+
+def test_whom_the_ceiling_compares_is_said() -> None:
+    rows = rows_of(certificates(EXAMPLE, Resampling(10, 0)))
+    assert [rows[name]["human_method"] for name in ("exact", "spearman")] == [PAIRS, LEAVE_ONE_OUT]
+    two = joined(long("rater", "rating", {name: PEOPLE[name] for name in "AB"}), long("judge", "value", {"j": JUDGE}))
+    rows = rows_of(certificates(two, Resampling(10, 0)))
+    assert (rows["spearman"]["human_value"], rows["spearman"]["human_method"]) == (
+        pytest.approx(0.850841, abs=1e-6),
+        PAIRS_OF_TWO,
+    )
+    one = joined(long("rater", "rating", {"A": PEOPLE["A"]}), long("judge", "value", {"j": JUDGE}))
+    rows = rows_of(certificates(one, Resampling(10, 0)))
+    assert (rows["spearman"]["human_value"], rows["spearman"]["human_method"]) == (None, None)
+
+
+def test_units_that_not_all_rated_have_no_icc() -> None:
+    people: dict[str, Column] = {"A": PEOPLE["A"], "B": [2, None, None, None, None, None], "C": [None, 3, 3, 5, 4, 2]}
+    rows = rows_of(
+        certificates(joined(long("rater", "rating", people), long("judge", "value", {"j": JUDGE})), Resampling(10, 0)), "people"
+    )
+    icc = rows["icc_2_1"]
+    assert (icc["value"], icc["n_units"], icc["n_items_left_out"], icc["undefined_because"]) == (None, 0, 6, NOT_WHOLE)
+    assert rows_of(certificates(EXAMPLE, Resampling(10, 0)), "people")["icc_2_1"]["n_items_left_out"] == 1
+
+
+def test_names_have_no_order() -> None:
+    # No, Yes and Unsure are 0, 1 and 2.
+    people: dict[str, Column] = {"A": [0, 1, 1, 2, 0, 0], "B": [0, 1, 0, 2, 0, 1]}
+    judge: Column = [0, 1, 1, 0, 0, 0]
+    words = pl.lit(["No", "Yes", "Unsure"], pl.List(pl.String))
+    named = joined(long("rater", "rating", people), long("judge", "value", {"j": judge}), (0, 1, 2), words=words)
+    table = certificates(named, Resampling(200, 0))
+    rows = rows_of(table)
+    both = [cohen_kappa_score(judge, people[name]) for name in "AB"]
+    assert rows["kappa"]["value"] == pytest.approx(sum(both) / 2)
+    assert rows["kappa"]["human_value"] == pytest.approx(cohen_kappa_score(people["A"], people["B"]))
+    # The judge meets A in 5 of 6 and B in 3 of 6; No does in 3 and 3.
+    assert (rows["exact"]["value"], rows["exact"]["constant_value"]) == (pytest.approx(8 / 12), 0.5)
+    assert {rows[name]["undefined_because"] for name in ("mae", "bias", "within_one", "spearman")} == {NOMINAL}
+    among = rows_of(table, "people")
+    assert {*among} == {"alpha_nominal", "alpha_ordinal", "alpha_interval"}
+    assert among["alpha_nominal"]["value"] == pytest.approx(krippendorff_alpha([*zip(*people.values(), strict=True)], "nominal"))
+    assert (among["alpha_ordinal"]["value"], among["alpha_ordinal"]["undefined_because"]) == (None, NOMINAL)
+
+
+def test_halo_of_judge_and_people() -> None:
+    second: dict[str, Column] = {"A": [5, 4, 3, 2, 1, 3], "B": [2, 2, 3, 3, 5, 4]}
+    people = pl.concat(
+        [long("rater", "rating", {name: PEOPLE[name] for name in "AB"}, "d"), long("rater", "rating", second, "e")]
+    )
+    judges = pl.concat([long("judge", "value", {"j": JUDGE}, "d"), long("judge", "value", {"j": [1, 2, 2, 3, 4, None]}, "e")])
+    row = rows_of(certificates(joined(people, judges), Resampling(200, 0)), dimension=MEAN)["halo"]
+    # A turns the second dimension round, B rates both alike; the judge's five complete units are in one order.
+    assert (row["value"], row["human_value"], row["n_units"]) == (pytest.approx(1), pytest.approx(0), 5)
+
+
+def test_clusters_that_repeat_a_unit_double_the_variance() -> None:
+    # Sixty clusters of two units with the same ratings: each draw of clusters is half as many independent ones.
+    left, right = [1, 2, 3, 4, 5] * 12, [2, 2, 3, 5, 4, 1, 2, 5, 4, 5, 1, 3, 3, 4, 5, 2, 1, 3, 4, 4] * 3
+    units = [f"{at}{half}" for at in range(60) for half in "ab"]
+    table = pl.DataFrame({"system": "m", "unit_id": units, "dimension": "d", "cluster_id": [one[:-1] for one in units]})
+    people = table.with_columns(rater=pl.lit("A"), rating=pl.Series([float(one) for one in left for _ in "ab"]))
+    judges = table.drop("cluster_id").with_columns(
+        judge=pl.lit("j"), value=pl.Series([float(one) for one in right for _ in "ab"])
+    )
+    rows = rows_of(certificates(joined(people, judges, cluster_id=pl.col("cluster_id")), Resampling(2000, 0)))
+    effects = [rows[name]["design_effect"] for name in ("exact", "kappa_quadratic", "spearman", "kendall_tau_b")]
+    assert effects == pytest.approx([2] * 4, rel=0.15)
+    # By the formula: G / (G - 1) x (n - 1) / n x 4 / 2, a cluster's sum being twice its unit's.
+    assert rows["mae"]["design_effect"] == pytest.approx(60 / 59 * 119 / 120 * 2)
+    assert rows["spearman by_item"]["design_effect"] is None
+
+
+def test_a_panel_stands_beside_its_members() -> None:
+    judges = long("judge", "value", {"j": JUDGE, "k": [1, 2, 3, 4, 5, None]})
+    both = joined(long("rater", "rating", PEOPLE), judges)
+    table = certificates(add_panels(both, ["mean", "weighted"], None), Resampling(10, 0))
+    assert [*table["judge"].unique(maintain_order=True)] == ["people", "j", "k", "panel mean", "panel weighted"]
+    # 1.5, 2.5, 3, 4, 5 beside 4/3, 7/3, 3, 4, 14/3: 1/6, 1/6, 0, 0, 1/3.
+    mean = rows_of(table, "panel mean")["mae"]
+    assert (mean["value"], mean["n_units"]) == (pytest.approx(2 / 15), 5)
+    # With one member the last unit counts, too: 5 beside 3.5.
+    mean = rows_of(certificates(add_panels(both, ["mean"], 1), Resampling(10, 0)), "panel mean")["mae"]
+    assert (mean["value"], mean["n_units"]) == (pytest.approx((2 / 3 + 1.5) / 6), 6)
+    with pytest.raises(UsageError, match="there is no panel mode"):
+        add_panels(both, ["mode"], None)
+    with pytest.raises(UsageError, match="a panel has one member only"):
+        add_panels(EXAMPLE, ["mean"], None)
 
 
 @needs_mirror
