@@ -56,36 +56,27 @@ def among_people(ratings: Ratings, tail: float) -> pl.DataFrame:
     draws = np.array([alphas[level] for level in ALPHA_LEVELS])
     if ratings.nominal:
         draws[[level != "nominal" for level in ALPHA_LEVELS]] = np.nan
-    of_alpha = pl.DataFrame({"statistic": [f"alpha_{level}" for level in ALPHA_LEVELS]}).with_columns(
-        value=pl.Series(draws[:, 0], nan_to_null=True),
-        n_units=pl.lit(int(paired.sum())),
-        n_pairs=pl.lit(int(given[paired].sum())),
-        n_clusters=pl.lit(len(np.unique(ratings.units.clusters[paired]))),
-        undefined_because=pl.lit(NOMINAL if ratings.nominal else FEW),
-    )
+    counts = {"n_units": int(paired.sum()), "n_pairs": int(given[paired].sum())}
+    counts["n_clusters"] = len(np.unique(ratings.units.clusters[paired]))
+    of_alpha = pl.DataFrame({"statistic": [f"alpha_{level}" for level in ALPHA_LEVELS], **counts, "value": draws[:, 0]})
+    of_alpha = of_alpha.with_columns(undefined_because=pl.lit(NOMINAL if ratings.nominal else FEW))
     names = [] if ratings.nominal else ["icc_2_1", "icc_2_k"] if ratings.identified else ["icc_1_1"]
     icc = raters.intraclass_correlations(whole) if min(whole.shape) > 1 else {}
-    of_icc = pl.DataFrame(
-        {"statistic": names, "value": np.array([icc.get(name, np.nan) for name in names])},
-        {"statistic": pl.String, "value": pl.Float64},
-        nan_to_null=True,
-    ).with_columns(
-        n_units=pl.lit(len(whole)), n_items_left_out=int((given > 0).sum()) - len(whole), undefined_because=pl.lit(NOT_WHOLE)
-    )
+    values = {"statistic": names, "value": np.array([icc.get(name, np.nan) for name in names])}
+    counts = {"n_units": len(whole), "n_items_left_out": int((given > 0).sum()) - len(whole)}
+    of_icc = pl.DataFrame({**values, **counts, "undefined_because": NOT_WHOLE}, schema_overrides={"statistic": pl.String})
     both = pl.concat([of_alpha.hstack(interval("value", draws[:, 1:], tail)), of_icc], how="diagonal_relaxed")
-    why = pl.when(pl.col("value").is_null()).then("undefined_because")
-    return both.with_columns(level=pl.lit(LEVELS[0]), undefined_because=why)
+    both = both.with_columns(pl.col("value").fill_nan(None), level=pl.lit(LEVELS[0]))
+    return both.with_columns(undefined_because=pl.when(pl.col("value").is_null()).then("undefined_because"))
 
 
 def halo_row(dimensions: Floats, people: Floats, units: Units, tail: float) -> pl.DataFrame:
-    """Return a row: halo of a rater's dimensions, [dimensions, units], and of people, [resamples]."""
-    draws = raters.halo(dimensions, units)
-    columns = {"statistic": "halo", "level": LEVELS[0], "n_units": int(np.isfinite(dimensions).all(axis=0).sum())}
-    values = {"value": draws[:1], "human_value": people[:1]}
-    row = pl.DataFrame(columns).with_columns(pl.Series(name, value, nan_to_null=True) for name, value in values.items())
-    why = (pl.when(pl.col(name).is_null()).then(pl.lit(FEW)).alias(why) for name, why in zip(values, REASONS, strict=True))
-    row = row.with_columns(*why, human_method=pl.lit("mean of people"))
-    return row.hstack(interval("value", draws[None, 1:], tail)).hstack(interval("human_value", people[None, 1:], tail))
+    """Return a row: halo of a rater's dimensions, [dimensions, units], beside that of people, [resamples]."""
+    row = pl.DataFrame({"statistic": "halo", "level": LEVELS[0], "n_units": int(np.isfinite(dimensions).all(axis=0).sum())})
+    for name, reason, draws in zip(SIDES, REASONS, (raters.halo(dimensions, units), people), strict=False):
+        row = row.with_columns(pl.Series(name, draws[:1], nan_to_null=True)).hstack(interval(name, draws[None, 1:], tail))
+        row = row.with_columns(pl.when(pl.col(name).is_null()).then(pl.lit(FEW)).alias(reason))
+    return row
 
 
 def people_halo(people: Sequence[Floats], units: Units) -> Floats:
@@ -106,7 +97,7 @@ def compare(own: pl.DataFrame, ratings: Ratings, judge: Floats) -> Floats:
     """Return SIDES, [sides, statistics, resamples]."""
     values = partial(_average, ratings=ratings, compare=raters.compare_names if ratings.nominal else raters.compare_values)
     people = np.where(np.isnan(judge)[:, None], np.nan, ratings.people)
-    target, each = row_means(people), [(judge, person) for person in people.T]
+    each = [(judge, person) for person in people.T]
     apart = people.T[: len(people.T) * (ratings.identified and not ratings.nominal)]
     others = [(person, row_means(np.delete(people, at, axis=1))) for at, person in enumerate(apart)]
     masked = [(np.where(np.isnan(person), np.nan, judge), rest) for person, rest in others]
@@ -115,12 +106,14 @@ def compare(own: pl.DataFrame, ratings: Ratings, judge: Floats) -> Floats:
     sides = np.array([_with_people(judge, ratings), *rest])
     for side, paired in zip(sides[1:], (pairs, each if pairs else []), strict=False):
         side[PAIRED] = values(paired)[PAIRED]
-    flat = [np.where(np.isnan(judge), np.nan, value) for value in ratings.scale]
-    constants = np.array([values([(constant, target)])[OF_VALUES] for constant in flat])
-    of_each = np.array([values([(constant, person) for person in people.T]) for constant in flat])
     # Each statistic has its own best constant, chosen on the data themselves and kept in all draws.
-    best, nearest = of_each[:, PAIRED, 0].argmax(axis=0), np.abs(constants[:, DISTANCES, 0]).argmin(axis=0)
-    sides[-1, OF_VALUES] = [*of_each[best, range(3)], *constants[nearest, range(3, 5)]]
+    flat = [np.where(np.isnan(judge), np.nan, value) for value in ratings.scale]
+    once = ratings._replace(people=people, units=ratings.units._replace(weights=ratings.units.weights[:, :1]))
+    of_constants = np.array([_with_people(constant, once, of_values=True)[:, 0] for constant in flat])
+    best = np.hstack((of_constants[:, PAIRED], -np.abs(of_constants[:, DISTANCES]))).argmax(axis=0)
+    sides[-1, OF_VALUES, 0] = of_constants[best, range(5)]
+    for at in (EXACT, MAE):
+        sides[-1, at] = _with_people(flat[best[at]], ratings._replace(people=people), of_values=True)[at]
     if (own["lowest"][0], own["highest"][0]) != (ratings.scale[0], ratings.scale[-1]):
         sides[:, OF_VALUES] = np.nan
     if ratings.nominal:
@@ -128,10 +121,10 @@ def compare(own: pl.DataFrame, ratings: Ratings, judge: Floats) -> Floats:
     return sides
 
 
-def _with_people(judge: Floats, ratings: Ratings) -> Floats:
-    """Return STATISTICS of the judge and the mean of people, or, of those of PAIRED, each person."""
+def _with_people(judge: Floats, ratings: Ratings, *, of_values: bool = False) -> Floats:
+    """Return STATISTICS, or the first five, of the judge and the mean of people, or, of those of PAIRED, each person."""
     of_names = raters.compare_names if ratings.nominal else raters.compare_values
-    whole = _average([(judge, row_means(ratings.people))], ratings, raters.agreement)
+    whole = _average([(judge, row_means(ratings.people))], ratings, raters.compare_values if of_values else raters.agreement)
     whole[PAIRED] = _average([(judge, person) for person in ratings.people.T], ratings, of_names)[PAIRED]
     return whole
 
