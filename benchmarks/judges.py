@@ -27,8 +27,8 @@ AIM_S, AIM_MB = 20, 1000
 def read(file: Path) -> JoinedRatings:
     """Return the human's ratings and those of the judges."""
     rows = pl.read_parquet(file).drop_nulls("rating")
-    unit = {"source": pl.lit("mental_align"), "system": "responder", "unit_id": pl.col("conversation_id").cast(pl.String)}
-    named = rows.with_columns(**unit, rubric=pl.lit("r"), lowest=1.0, highest=5.0, value="rating")
+    unit = (pl.lit("mental_align").alias("source"), pl.col("conversation_id").cast(pl.String).alias("unit_id"))
+    named = rows.with_columns(*unit, system="responder", rubric=pl.lit("r"), lowest=1.0, highest=5.0, value="rating")
     people = named.filter(judge="human").rename({"judge": "rater"})
     stated = people.with_columns(
         cluster_id=None, rater_known=True, higher_is_better=True, scale=pl.lit([1.0, 2, 3, 4, 5], pl.List(pl.Float64))

@@ -288,11 +288,11 @@ def test_a_judge_on_mental_align() -> None:
     for (dimension, judge), line in ROWS.items():
         expected = line.split()
         rows = rows_of(table, judge, dimension)
-        by_statistic = ("exact value", "exact constant_value", "kappa_quadratic value", "spearman value", "kendall_tau_b value")
-        by_statistic += ("mae value", "mae constant_value", "bias value")
-        systems = [f"{name} by_system value" for name in ("spearman", "pearson", "kendall_tau_b")]
-        names = ("exact n_units", *by_statistic, *systems, "bias design_effect")
-        for name, written in zip(names, expected, strict=True):
+        columns = ["exact n_units", "exact value", "exact constant_value", "kappa_quadratic value", "spearman value"]
+        columns += ["kendall_tau_b value", "mae value", "mae constant_value", "bias value"]
+        columns += [f"{name} by_system value" for name in ("spearman", "pearson", "kendall_tau_b")]
+        columns.append("bias design_effect")
+        for name, written in zip(columns, expected, strict=True):
             statistic, column = name.rsplit(" ", 1)
             figures.append((f"{dimension}, {judge}: {name}", written, rows[statistic][column]))
         # ICC(2,1) of human and judge equals kappa to 4 digits.

@@ -82,7 +82,7 @@ def test_humanebench() -> None:
             ("raters 1 and 2: exact", "0.625", by_value[0]),
             ("raters 1 and 2: within one", "0.979167", by_value[1]),
             ("raters 1 and 2: kappa by value", "0.825397", by_value[2]),
-            ("raters 1 and 2: kappa by place", "0.835079", pair(*places.T.astype(float), np.arange(4.0))[2]),
+            ("raters 1 and 2: kappa by place", "0.835079", pair(places[:, 0] * 1.0, places[:, 1] * 1.0, np.arange(4.0))[2]),
             ("raters 1 and 2: Spearman", "0.858671", by_value[5]),
             ("raters 1 and 2: tau-b", "0.774622", by_value[7]),
             ("three judges: alpha ordinal", "0.818364", alpha(judged, "ordinal")),
@@ -133,7 +133,7 @@ def test_each_pair_of_experts_as_published() -> None:
             places = np.searchsorted(used, people[:, :2]).astype(float)
             figures += [
                 (f"{name}: kappa", "0.7863", found[2]),
-                (f"{name}: kappa by used places", "0.8196", pair(*places.T, used)[2]),
+                (f"{name}: kappa by used places", "0.8196", pair(places[:, 0], places[:, 1], used)[2]),
             ]
         else:
             figures.append((f"{name}: kappa", f"{kappa:.2f}", found[2]))
