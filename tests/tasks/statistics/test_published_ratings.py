@@ -67,7 +67,7 @@ def humanebench() -> tuple[Floats, pl.DataFrame]:
 def test_humanebench() -> None:
     people, judges = humanebench()
     given, first, second = np.isfinite(people), people[:, 0], people[:, 1]
-    by_value, places = pair(first, second, SCALE), np.searchsorted(SCALE, people[:, :2])
+    by_value, places = pair(first, second, SCALE), np.searchsorted(SCALE, people[:, :2]).astype(np.float64)
     judged = judges.pivot("judge_name", index="sample_uid", values="severity").drop("sample_uid").to_numpy()
     # A figure that is worked out here by a library: nominal alpha of the three judges.
     theirs = krippendorff.alpha(reliability_data=judged.T, level_of_measurement="nominal")
@@ -82,7 +82,7 @@ def test_humanebench() -> None:
             ("raters 1 and 2: exact", "0.625", by_value[0]),
             ("raters 1 and 2: within one", "0.979167", by_value[1]),
             ("raters 1 and 2: kappa by value", "0.825397", by_value[2]),
-            ("raters 1 and 2: kappa by place", "0.835079", pair(places[:, 0] * 1.0, places[:, 1] * 1.0, np.arange(4.0))[2]),
+            ("raters 1 and 2: kappa by place", "0.835079", pair(places[:, 0], places[:, 1], np.arange(4.0))[2]),
             ("raters 1 and 2: Spearman", "0.858671", by_value[5]),
             ("raters 1 and 2: tau-b", "0.774622", by_value[7]),
             ("three judges: alpha ordinal", "0.818364", alpha(judged, "ordinal")),
