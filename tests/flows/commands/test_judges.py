@@ -98,6 +98,11 @@ def assert_wrong_input(name: str, lake: Path, folder: Path) -> None:
     )
     refused("no rating in the file", "source: days", rows=[rating("a1", "ann", 9)])
     refused("there is no run nowhere", rows=people(), run="nowhere")
+    good, lone = write(folder / "good.jsonl", people()), ("judges", "check", name, "--lake", lake, "--human")
+    assert_one_message(ended(*lone, good, "--panel", "mean,mode"), "there is no panel mode", "mean, median, majority, weighted")
+    assert_one_message(
+        ended(*lone, good, "--panel", "mean", "--panel-min", "2"), "a panel has one member only", "leave --panel out"
+    )
 
 
 def test_dimensions_across_criteria_of_other_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
