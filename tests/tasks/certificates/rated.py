@@ -46,7 +46,7 @@ def people(*rows: dict[str, Any]) -> dy.DataFrame[HumanRatings]:
 def by_judge(unit_id: str, rating: int | None, perturbation: str = "", variant: str = "", **more: Any) -> dict[str, Any]:
     row = {"source": "s", "system": "", "unit_id": unit_id, "perturbation": perturbation, "variant": variant, "repetition": 0}
     row |= {"dimension": "d1", "place": 0, "lowest": 1, "highest": 5, "rating": rating, "call_key": "0" * 64}
-    return {**row, "parse_status": "ok" if rating is not None else "unparsed", **more}
+    return {**row, "parse_status": "parsed" if rating is not None else "unparsed", **more}
 
 
 def given(*rows: dict[str, Any]) -> dy.DataFrame[CertificateRatings]:
