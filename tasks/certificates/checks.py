@@ -12,7 +12,7 @@ from schemas.documents.certificates import CheckFigure
 from schemas.tables.ratings import UNIT, CertificateRatings
 from tasks.certificates import perturbations as names
 from tasks.certificates.agreement import MEAN
-from tasks.certificates.perturbations import CHECKS, CONTROL, WORDINGS, load_banks
+from tasks.certificates.perturbations import CHECKS, CONTROL, WORDINGS, Limit, load_banks
 from tasks.judging.rubrics import Rubric
 from tasks.statistics.equivalence import paired_test
 from tasks.statistics.reliability import FEWEST_RATINGS, krippendorff_alpha, rank_correlation
@@ -174,30 +174,16 @@ def _wording(given: _Given) -> Found:
     yield "lenient - strict", "", _mean(both, pl.col("lenient") - pl.col("rating"))
 
 
-def _lies_within(estimate: Estimate, margin: float) -> bool | None:
-    low, high = estimate.low_90, estimate.high_90
-    return None if low is None or high is None else -margin < low and high < margin
-
-
-def _is_none(estimate: Estimate, margin: float) -> bool | None:
-    if estimate.value or estimate.high is None:
-        return False
-    return True if estimate.high < margin else None
-
-
-def _holds(estimate: Estimate, value: float) -> bool | None:
-    return None if estimate.low is None or estimate.high is None else estimate.low <= value <= estimate.high
-
-
-KEEPS: Mapping[str, Callable[[Estimate, float], bool | None]] = {
-    "equivalent to 0 within": _lies_within,
-    "at least": lambda estimate, margin: estimate.value is not None and estimate.value >= margin,
-    "at most": lambda estimate, margin: estimate.value is not None and estimate.value <= margin,
-    "in size at most": lambda estimate, margin: estimate.value is not None and abs(estimate.value) <= margin,
-    "0, and upper limit below": _is_none,
-    "interval holds": _holds,
-}
-"""Whether a value keeps a limit, by its rule; null = too few pairs to say."""
+def _keeps(limit: Limit, found: Estimate) -> bool | None:
+    """Return whether a value keeps its limit; null = too few pairs or clusters to say."""
+    value, margin = found.value or 0.0, limit.margin
+    if limit.rule == names.WITHIN:
+        return None if found.low_90 is None or found.high_90 is None else -margin < found.low_90 and found.high_90 < margin
+    if limit.rule == names.HOLDS:
+        return None if found.low is None or found.high is None else found.low <= margin <= found.high
+    if limit.rule == names.NONE:
+        return None if value == 0 and (found.high is None or found.high >= margin) else value == 0
+    return value >= margin if limit.rule == names.LEAST else abs(value) <= margin
 
 
 def _figure(check: str, dimension: str, found: tuple[str, str, Estimate], *, tried: bool) -> CheckFigure:
@@ -208,7 +194,7 @@ def _figure(check: str, dimension: str, found: tuple[str, str, Estimate], *, tri
         passed, why = True, "all ratings are equal, in every repetition"
     elif estimate.value is None:
         why = f"too few ratings{row.needs and f', or not {row.needs}'}" if tried else "not tried"
-    elif limit is not None and (passed := KEEPS[limit.rule](estimate, limit.margin)) is None:
+    elif limit is not None and (passed := _keeps(limit, estimate)) is None:
         why = f"{estimate.n} pairs or their clusters are too few to decide"
     return CheckFigure(
         check=check,
@@ -219,7 +205,7 @@ def _figure(check: str, dimension: str, found: tuple[str, str, Estimate], *, tri
         ci_low=estimate.low,
         ci_high=estimate.high,
         n=estimate.n,
-        limit="" if limit is None else f"{limit.rule} {limit.margin:g}",
+        limit="" if limit is None else str(limit),
         margin=None if limit is None else limit.margin,
         passed=passed,
         undefined_because=why,

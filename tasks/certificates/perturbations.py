@@ -7,7 +7,7 @@ from functools import cache
 from hashlib import sha256
 from itertools import count
 from textwrap import indent
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import dataframely as dy
 from pydantic import Field
@@ -120,13 +120,18 @@ def claim_name(replies: Replies, language: Language, _seed: int) -> Iterator[tup
         yield model, [load_banks().texts[language].name.format(model=model) + replies[0], *replies[1:]]
 
 
-class Limit(NamedTuple):
-    """What a figure must keep, in steps, shares or coefficients."""
+WITHIN, LEAST, MOST = "equivalent to 0 within {} steps", "at least {}", "at most {} in size"
+NONE, HOLDS = "0, and upper limit below {}", "interval holds {}"
 
-    rule: Literal[
-        "equivalent to 0 within", "at least", "at most", "in size at most", "0, and upper limit below", "interval holds"
-    ]
+
+class Limit(NamedTuple):
+    """What a figure must keep, in steps, shares or coefficients: one of the rules above, and the number in it."""
+
+    rule: str
     margin: float
+
+    def __str__(self) -> str:
+        return self.rule.format(f"{self.margin:g}")
 
 
 class Check(NamedTuple):
@@ -145,19 +150,19 @@ class Check(NamedTuple):
 D, LOWER, LOWER_CONTROL, HIGHER = "mean d", "share with d <= -1", "share of controls with d <= -1", "share with d >= 1"
 ALPHA, PLACE, TURNED, PARTIAL = "alpha", "place effect", "share of decisions that turn", "partial Spearman with length"
 OWN, ABOVE = "own family less others, beyond other judges", "share not at the worst rating"
-_SAME = Limit("equivalent to 0 within", 0.25)
+_SAME = Limit(WITHIN, 0.25)
 
 CHECKS: Mapping[str, Check] = {
-    "repeat": Check({ALPHA: Limit("at least", 0.8)}),
+    "repeat": Check({ALPHA: Limit(LEAST, 0.8)}),
     "format": Check({D: _SAME}, change=reformat, by_variant=True),
     "dimension_order": Check({PLACE: _SAME}, "dimensions that one call asks for"),
-    "answer_order": Check({TURNED: Limit("at most", 0.1)}, "two systems' answers to an item", by_dimension=False),
-    "length": Check({D: _SAME, PARTIAL: Limit("in size at most", 0.1)}, change=lengthen),
-    "self_preference": Check({OWN: Limit("interval holds", 0)}, "systems of several families and ratings by other judges"),
-    "flipped_turn": Check({LOWER: Limit("at least", 0.8), LOWER_CONTROL: Limit("at most", 0.2)}, "dialogues", flip_turn),
-    "wrong_answer": Check({LOWER: Limit("at least", 0.9)}, "several dialogues, or questions that are shown", by_dimension=False),
-    "injection": Check({HIGHER: Limit("0, and upper limit below", 0.03)}, change=inject),
-    "floor": Check({ABOVE: Limit("at most", 0)}, change=empty_out),
+    "answer_order": Check({TURNED: Limit(MOST, 0.1)}, "two systems' answers to an item", by_dimension=False),
+    "length": Check({D: _SAME, PARTIAL: Limit(MOST, 0.1)}, change=lengthen),
+    "self_preference": Check({OWN: Limit(HOLDS, 0)}, "systems of several families and ratings by other judges"),
+    "flipped_turn": Check({LOWER: Limit(LEAST, 0.8), LOWER_CONTROL: Limit(MOST, 0.2)}, "dialogues", flip_turn),
+    "wrong_answer": Check({LOWER: Limit(LEAST, 0.9)}, "several dialogues, or questions that are shown", by_dimension=False),
+    "injection": Check({HIGHER: Limit(NONE, 0.03)}, change=inject),
+    "floor": Check({ABOVE: Limit(MOST, 0)}, change=empty_out),
     "name": Check({D: _SAME}, change=claim_name, by_variant=True),
     "wording": Check({}),
 }

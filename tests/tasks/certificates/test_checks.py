@@ -17,7 +17,7 @@ from tests.rows import each_row
 from tests.tasks.certificates.rated import Source, by_judge, by_person, given, people, rubric, text, texts
 
 UNITS = [str(number) for number in range(1, 7)]
-SAME = "equivalent to 0 within 0.25"
+SAME = "equivalent to 0 within 0.25 steps"
 
 
 def source(*ratings: dict[str, Any], names: list[str] = UNITS, **more: Any) -> Source:
@@ -78,6 +78,11 @@ def test_repeat_passes_a_judge_of_one_rating() -> None:
     alpha = figures([*rated(4, 4, 4), *rated(4, 4, 4, repetition=1)], "repeat")["alpha", ""]
     assert (alpha.value, alpha.passed) == (None, True)
     assert alpha.undefined_because == "all ratings are equal, in every repetition"
+
+
+def test_repeat_needs_two_ratings_of_an_answer() -> None:
+    found = figures(rated(4, 4), "repeat")
+    assert {(each.n, each.value, each.passed) for each in found.values()} == {(0, None, None)}
 
 
 def test_format_compares_with_the_mean_of_the_text_as_it_is() -> None:
@@ -180,7 +185,7 @@ def test_partial_spearman_is_that_of_residual_ranks() -> None:
     of = Source(people(*(by_person(name, float(each)) for name, each in zip(UNITS, human, strict=True))), texts_)
     found = figures(rated(*rating), "length", of)["partial Spearman with length", ""]
     assert found.value == pytest.approx(expected)
-    assert (found.n, found.limit, found.passed) == (6, "in size at most 0.1", False)
+    assert (found.n, found.limit, found.passed) == (6, "at most 0.1 in size", False)
 
 
 def test_partial_spearman_is_undefined_without_variance() -> None:

@@ -239,7 +239,7 @@ def test_answers_of_two_systems_are_shown_in_both_orders() -> None:
         text("3", "four", system="a"),
     )
     asks = [ask for ask in plan_asks(rows, rubric(*TWO), ["answer_order"], 0, 50) if ask.perturbation]
-    assert {ask.content for ask in asks} == {"ANSWER 1\none\n\nANSWER 2\ntwo", "ANSWER 1\ntwo\n\nANSWER 2\none"}  # type: ignore[arg-type]
+    assert {ask.content for ask in asks} == {"ANSWER 1\none\n\nANSWER 2\ntwo", "ANSWER 1\ntwo\n\nANSWER 2\none"}
     assert asked(asks) == {("answer_order", "first"): 1, ("answer_order", "second"): 1}
     own = rows["text"][asks[0].unit]
     assert asks[0].content == show_both(own, "two" if own == "one" else "one")
