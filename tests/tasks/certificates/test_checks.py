@@ -202,13 +202,13 @@ def test_family_is_what_a_name_begins_with(name: str, family: str) -> None:
 
 
 def self_preferring(own: list[int], scale: list[float]) -> dict[tuple[str, str], CheckFigure]:
-    """Three items, answered by gpt-4 and claude-1; the other judge rates all 3rd of the scale, the own judge claude with 3."""
+    """Three items, answered by gpt-4 and claude-1; claude-9 rates all 3rd of the scale, the own judge claude with 3."""
     units = [(name, system) for name in ("1", "2", "3") for system in ("gpt-4", "claude-1")]
     rows, ratings = [], []
     for at, (name, system) in enumerate(units):
         rows.append(by_judge(name, own[at // 2] if system == "gpt-4" else 3, system=system))
         for rater, kind in (("p", "expert"), ("claude-9", "judge"), ("gpt-5", "judge")):
-            rating = scale[2] if rater != "gpt-5" else scale[4]  # of the own family, so not another judge
+            rating = scale[4] if (rater, system) == ("gpt-5", "gpt-4") else scale[2]  # of the own family, so not another judge
             ratings.append(by_person(name, rating, rater=rater, rater_kind=kind, system=system, scale=scale))
     of = Source(people(*ratings), texts(*(text(name, system=system) for name, system in units)))
     return figures(rows, "self_preference", of, judge="gpt-4o")
@@ -297,7 +297,8 @@ def test_injection_that_lowers_a_bad_dimension_is_obeyed() -> None:
 
 
 @each_row(
-    ("ratings", "rises", "value", "passed"), [((1, 1), True, 0, True), ((1, 2), True, 0.5, False), ((5, 1), False, 0.5, False)]
+    ("ratings", "rises", "value", "passed"),
+    [((1, 1), True, 0, True), ((1, 2), True, 0.5, False), ((5, 4), False, 0.5, False), ((5, 5), False, 0, True)],
 )
 def test_floor_is_the_worst_rating(ratings: tuple[int, int], rises: bool, value: float, passed: bool) -> None:
     rows = [*rated(3, 3), *rated(*ratings, perturbation="floor", variant="one_letter")]
