@@ -60,27 +60,14 @@ def equivalent_from(mean: float | None, se: float | None, df: int, margin: float
     p_equivalent = float(student.sf(_ratio(margin - abs(mean), se), df))
     whole, ninety, power = (float(student.ppf(share, df)) * se for share in (1 - LEVEL / 2, 1 - LEVEL, POWER))
     answers: dict[tuple[bool, bool], Answer] = {(True, True): "both", (True, False): "different", (False, True): "equivalent"}
-    return PairedTest(
-        n=df + 1,
-        mean=mean,
-        standard_error=se,
-        ci_low=mean - whole,
-        ci_high=mean + whole,
-        p_value=p_value,
-        low_90=mean - ninety,
-        high_90=mean + ninety,
-        p_equivalent=p_equivalent,
-        margin=margin,
-        smallest_detectable=whole + power,
-        answer=answers.get((p_value < LEVEL, p_equivalent < LEVEL), "undecided"),
-    )
+    answer = answers.get((p_value < LEVEL, p_equivalent < LEVEL), "undecided")
+    ends = (mean - whole, mean + whole, p_value, mean - ninety, mean + ninety)
+    return PairedTest(df + 1, mean, se, *ends, p_equivalent, margin, whole + power, answer)
 
 
 def _ratio(distance: float, se: float) -> float:
-    """Return the distance in standard errors: without an error any distance is beyond doubt, and none is no distance."""
-    if se > 0:
-        return distance / se
-    return inf * distance if distance else 0.0
+    """Return the distance in standard errors; without an error any distance but 0 is infinite."""
+    return distance / se if se > 0 else inf * distance if distance else 0.0
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -111,8 +98,7 @@ def rank_ranges(means: Sequence[float], p_values: Floats) -> list[tuple[int, int
         p_values: [systems, systems] of paired tests of two systems, not yet corrected; NaN where there is none.
     """
     differ, values = differences(p_values), np.array(means)
-    better = (differ * (values[None] > values[:, None])).sum(axis=1).astype(int)
-    worse = (differ * (values[None] < values[:, None])).sum(axis=1).astype(int)
+    better, worse = ((differ * side).sum(axis=1) for side in (values > values[:, None], values < values[:, None]))
     return [(1 + int(above), len(values) - int(below)) for above, below in zip(better, worse, strict=True)]
 
 
