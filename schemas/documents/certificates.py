@@ -89,7 +89,7 @@ class CheckFigure(Frozen):
     limit: str = Field(default="", description="rule that it must keep, in words; empty = it enters no verdict")
     margin: float | None = Field(default=None, description="number in that rule; null = no rule")
     passed: bool | None = Field(default=None, description="null = no rule, or undefined")
-    undefined_because: str | None = Field(default=None, description="why there is no value; null = there is one")
+    undefined_because: str | None = Field(default=None, description="why there is no value, or why a rule cannot decide")
 
 
 class CertifiedDimension(Frozen):
