@@ -24,6 +24,7 @@ from tasks.certificates.agreement import check_judges
 from tasks.compare.votes import compare_persons, pair_items, votes_of_people, votes_of_run
 from tasks.lake.files import replace_file
 from tasks.runs.past_run import reopen
+from tasks.statistics.panels import PANELS
 
 FEW_CLUSTERS = 10
 COLUMNS = (
@@ -40,12 +41,24 @@ Human = Annotated[Path, typer.Option("--human", metavar="FILE", help="ratings by
 Across = Annotated[bool, typer.Option("--across", help="also compare each judged dimension with each criterion of people")]
 
 
+Panel = Annotated[str, typer.Option("--panel", metavar="NAMES", help=f"add judges taken together: any of {', '.join(PANELS)}")]
+
+Least = Annotated[int | None, typer.Option("--panel-min", metavar="K", min=1, help="judges a panel needs per answer, else all")]
+
+
 @app.command("check")
 def check_command(
-    run: opt.Run, human: Human, across: Across = False, lake: opt.LakeFolder = None, as_json: opt.AsJson = False
+    run: opt.Run,
+    human: Human,
+    across: Across = False,
+    panel: Panel = "",
+    least: Least = None,
+    lake: opt.LakeFolder = None,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Compare judges with people, people with each other, and a constant rating. Ends with status 1 if rows were refused."""
-    document = check_judges(reopen(lake or DEFAULT_LAKE, run), human, across=across)
+    panels = [name.strip() for name in panel.split(",") if name.strip()]
+    document = check_judges(reopen(lake or DEFAULT_LAKE, run), human, across=across, panels=panels, least=least)
     CommandResult(int(document.refused > 0), document, _view(document)).finish(as_json=as_json)
 
 

@@ -27,7 +27,9 @@ class RaterAgreement(Frozen):
     value_undefined_draws: int | None = Field(default=None, description="resamples without a value")
     undefined_because: str | None = Field(description="why there is no value; null = there is one")
     n_units: int | None = Field(default=None, description="answers that the judge and people rated; null = a mean of dimensions")
-    n_items_left_out: int | None = Field(default=None, description="items without three unlike systems, at level by_item")
+    n_items_left_out: int | None = Field(
+        default=None, description="at level by_item items without three unlike systems; of an ICC units that not all raters rated"
+    )
 
 
 class CriterionAgreement(RaterAgreement):
@@ -47,11 +49,15 @@ class JudgeAgreement(RaterAgreement):
     human_value_high: float | None = Field(default=None, description="upper end of its 95 % interval; null = no interval")
     human_value_undefined_draws: int | None = Field(default=None, description="resamples without a value")
     human_undefined_because: str | None = Field(default=None, description="why people have no value; null = they have one")
+    human_method: str | None = Field(default=None, description="who is compared: pairs, or each with the mean of the others")
     same_targets_value: float | None = Field(default=None, description="of the judge with those other people")
     constant_value: float | None = Field(default=None, description="of the best constant with people")
+    gain: float | None = Field(default=None, description="by how much the judge is better than that constant; of exact and mae")
+    gain_low: float | None = Field(default=None, description="lower end of its 95 % interval; null = no interval")
+    gain_high: float | None = Field(default=None, description="upper end of its 95 % interval; null = no interval")
     n_pairs: int | None = Field(default=None, description="ratings by people of these answers")
     n_clusters: int | None = Field(default=None, description="clusters of these answers")
-    design_effect: float | None = Field(default=None, description="variance of the mean over that of as many answers drawn alone")
+    design_effect: float | None = Field(default=None, description="variance of the value over that of answers drawn alone")
 
 
 class JudgeCheck(Document):

@@ -5,11 +5,12 @@ What is not defined is NaN: a correlation below three pairs or of a constant, ka
 Sources: kappa, Cohen 1968, squared distances of values; tau-b, Kendall 1945; ICC, Shrout and Fleiss 1979, McGraw and Wong 1996.
 """
 
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
 
-from tasks.statistics.reliability import FEWEST_PAIRS
+from tasks.statistics.reliability import ALPHA_LEVELS, FEWEST_PAIRS, FEWEST_RATINGS, AlphaLevel, alpha_of
 from tasks.statistics.resampling import Floats, Indices, shares
 
 FEWEST_SYSTEMS = 5
@@ -29,7 +30,7 @@ STATISTICS = [*((name, LEVELS[0]) for name in OF_VALUES), *((name, level) for le
 
 
 class Units(NamedTuple):
-    """What was rated: number of its item, its system and its cluster, all [units], and weights [units, resamples]."""
+    """What was rated: number of its item, its system and its cluster, all [units]; weights of clusters, [clusters, resamples]."""
 
     items: Indices
     systems: Indices
@@ -38,7 +39,18 @@ class Units(NamedTuple):
 
     def only(self, kept: Indices) -> "Units":
         """Return some of the units."""
-        return Units(self.items[kept], self.systems[kept], self.clusters[kept], self.weights[kept])
+        return Units(self.items[kept], self.systems[kept], self.clusters[kept], self.weights)
+
+    def spread(self, values: Floats, groups: Indices | None = None) -> Floats:
+        """Return sums of values, [units], over the units of each group in each cluster, [groups, clusters]."""
+        places, size = (self.clusters, 1) if groups is None else (groups * len(self.weights) + self.clusters, groups.max() + 1)
+        sums = np.bincount(places, values, size * len(self.weights)).astype(np.float64, copy=False)
+        return sums.reshape(size, len(self.weights))
+
+    def drawn(self, groups: Indices) -> Floats:
+        """Return the units of each group in each resample, [groups, resamples]."""
+        drawn: Floats = self.spread(np.ones(len(groups)), groups) @ self.weights
+        return drawn
 
 
 def agreement(left: Floats, right: Floats, units: Units, scale: Floats) -> Floats:
@@ -51,37 +63,92 @@ def agreement(left: Floats, right: Floats, units: Units, scale: Floats) -> Float
 
 def correlate_levels(left: Floats, right: Floats, units: Units) -> Floats:
     """Return CORRELATIONS at each of LEVELS, [9, resamples], of two sides that may have scales of their own, [units]."""
-    weights = units.weights
-    pairs, pair_of = np.unique(np.column_stack((left, right)), axis=0, return_inverse=True)
-    drawn = np.zeros((len(pairs), weights.shape[1]))
-    np.add.at(drawn, pair_of, weights)
-    # An item's weight is that of its cluster, so that of each of its units.
-    of_items, drawn_items = correlate_items(left, right, units), weights[np.unique(units.items, return_index=True)[1]]
-    defined = np.isfinite(of_items).all(axis=1)
-    by_item = shares(of_items[defined].T @ drawn_items[defined], drawn_items[defined].sum(axis=0), np.nan)
-    own = (units.systems == np.unique(units.systems)[:, None]).astype(np.float64)
-    means = [shares(own @ (weights * side[:, None]), own @ weights, np.nan) for side in (left, right)]
+    _, systems = np.unique(units.systems, return_inverse=True)
+    own = units.drawn(systems)
+    means = [shares(units.spread(side, systems) @ units.weights, own, np.nan) for side in (left, right)]
     of_means = correlate(means[0], means[1], np.ones_like(means[0]))
     by_system = of_means if len(own) >= FEWEST_SYSTEMS else np.full_like(of_means, np.nan)
-    return np.vstack((correlate(pairs[:, 0], pairs[:, 1], drawn), by_item, by_system))
+    # An item's weight is that of its cluster, so that of each of its units.
+    of_items, firsts = correlate_items(left, right, units), np.unique(units.items, return_index=True)[1]
+    defined = np.isfinite(of_items).all(axis=1)
+    items = units.only(firsts[defined])
+    sums = np.vstack([items.spread(one) for one in (*of_items[defined].T, np.ones(defined.sum()))]) @ units.weights
+    return np.vstack((correlate_pooled(left, right, units), shares(sums[:-1], sums[-1:].repeat(3, axis=0), np.nan), by_system))
+
+
+def correlate_pooled(left: Floats, right: Floats, units: Units) -> Floats:
+    """Return CORRELATIONS over all units, [correlations, resamples]: of a table of how often two values meet in a resample."""
+    pairs, pair_of = np.unique(np.column_stack((left, right)), axis=0, return_inverse=True)
+    return correlate(pairs[:, 0], pairs[:, 1], units.drawn(pair_of))
 
 
 def correlate_items(left: Floats, right: Floats, units: Units) -> Floats:
     """Return CORRELATIONS of each item over its systems, [items, correlations]."""
-    rows = [np.flatnonzero(units.items == item) for item in np.unique(units.items)]
-    return np.array([correlate(left[row], right[row], np.ones((len(row), 1)))[:, 0] for row in rows])
+    _, places, sizes = np.unique(units.items, return_inverse=True, return_counts=True)
+    order, starts = np.argsort(places, kind="stable"), sizes.cumsum() - sizes
+    correlations = np.full((len(sizes), len(CORRELATIONS)), np.nan)
+    for size in np.unique(sizes[sizes >= FEWEST_PAIRS]):
+        rows = order[starts[sizes == size] + np.arange(size)[:, None]]
+        correlations[sizes == size] = correlate(left[rows], right[rows], np.ones(rows.shape)).T
+    return correlations
+
+
+def halo(dimensions: Floats, units: Units) -> Floats:
+    """Return the mean Spearman between the dimensions of one rater, [dimensions, units], over units rated in all: [resamples]."""
+    kept = np.flatnonzero(np.isfinite(dimensions).all(axis=0))
+    if len(dimensions) == 1 or len(kept) < FEWEST_PAIRS:
+        return np.full(units.weights.shape[1], np.nan)
+    of_kept = units.only(kept)
+    of_pairs = [correlate_pooled(left[kept], right[kept], of_kept)[0] for left, right in combinations(dimensions, 2)]
+    mean: Floats = np.mean(of_pairs, axis=0)
+    return mean
+
+
+def partial_spearman(left: Floats, right: Floats, given: Floats) -> float:
+    """Return Spearman's correlation of two sides where the third, all [units], is held: of ranks; NaN where not defined."""
+    ones = np.ones((len(left), 1))
+    a, b, c = (correlate(*sides, ones)[0, 0] for sides in ((left, right), (left, given), (right, given)))
+    rest = (1 - b**2) * (1 - c**2)
+    return float((a - b * c) / np.sqrt(rest)) if rest > 0 else np.nan
+
+
+def alphas(table: Floats, units: Units) -> dict[AlphaLevel, Floats]:
+    """Return Krippendorff's alpha of each level, [resamples], of a table [units, raters] with NaN where there is no rating."""
+    paired = np.flatnonzero(np.isfinite(table).sum(axis=1) >= FEWEST_RATINGS)
+    values, of_kept = np.unique(table[paired][np.isfinite(table[paired])]), units.only(paired)
+    if len(values) < FEWEST_RATINGS:
+        return {level: np.full(units.weights.shape[1], np.nan) for level in ALPHA_LEVELS}
+    counts = np.array([(table[paired] == value).sum(axis=1) for value in values], dtype=np.float64)
+    others = counts.sum(axis=0) - 1
+    places = range(len(values))
+    # A rating meets each other one of its unit, and not itself.
+    meetings = [counts[left] * (counts[right] - (left == right)) / others for left, right in product(places, places)]
+    coincidences = np.vstack([of_kept.spread(meeting) for meeting in meetings]) @ units.weights
+    of_pairs = coincidences.reshape(len(values), len(values), -1)
+    of_values = np.vstack([of_kept.spread(count) for count in counts]) @ units.weights
+    return {level: alpha_of(of_pairs, of_values, values, level) for level in ALPHA_LEVELS}
 
 
 def compare_values(left: Floats, right: Floats, units: Units, scale: Floats) -> Floats:
     """Return OF_VALUES, [statistics, resamples]: `within_one` by places on the scale, others by values; bias: left - right."""
     x, y = left - scale.mean(), right - scale.mean()
     steps = np.interp(left, scale, np.arange(len(scale))) - np.interp(right, scale, np.arange(len(scale)))
-    values = np.array([x == y, np.abs(steps) <= 1, (x - y) ** 2, np.abs(x - y), x - y, x**2 + y**2, x, y], dtype=np.float64)
-    exact, within, squared, mae, bias, squares, *means = shares(values @ units.weights, units.weights.sum(axis=0), np.nan)
+    values = [x == y, np.abs(steps) <= 1, (x - y) ** 2, np.abs(x - y), x - y, x**2 + y**2, x, y, np.ones(len(x))]
+    sums = np.vstack([units.spread(value) for value in values]) @ units.weights
+    exact, within, squared, mae, bias, squares, *means = shares(sums[:-1], np.broadcast_to(sums[-1:], sums[:-1].shape), np.nan)
     # Over all pairs of left's with right's values: the mean squared distance if they were independent.
     apart = squares - 2 * means[0] * means[1]
     kappa = 1 - shares(squared, np.where(apart > np.ptp(scale) ** 2 * 1e-12, apart, 0), np.nan)
     return np.array([exact, within, kappa, mae, bias])
+
+
+def compare_names(left: Floats, right: Floats, units: Units, scale: Floats) -> Floats:
+    """Return OF_VALUES of ratings that are names without an order: `exact`, and Cohen's kappa as `kappa_quadratic`; else NaN."""
+    sides = [np.vstack([units.spread(side == value) for value in scale]) @ units.weights for side in (left, right)]
+    same, n = (units.spread(left == right) @ units.weights)[0], sides[0].sum(axis=0)
+    kappa = 1 - shares(n * (n - same), n**2 - (sides[0] * sides[1]).sum(axis=0), np.nan)
+    nothing = np.full_like(n, np.nan)
+    return np.array([shares(same, n, np.nan), nothing, kappa, nothing, nothing])
 
 
 def correlate(left: Floats, right: Floats, weights: Floats) -> Floats:

@@ -1,12 +1,12 @@
 """Krippendorff's alpha of any number of raters, and the rank correlation of two columns."""
 
 from collections.abc import Sequence
-from math import fsum
 from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
+
+from tasks.statistics.resampling import Floats, shares
 
 FEWEST_PAIRS = 3
 """For a correlation: two pairs always lie on a line."""
@@ -50,18 +50,28 @@ def krippendorff_alpha(units: Sequence[Sequence[float | None]], level: AlphaLeve
     if len(values) < FEWEST_RATINGS:
         return None
     coincidences, of_values = _count_coincidences(paired, values)
-    differences = 1 - np.eye(len(values))
+    return float(alpha_of(coincidences[..., None], of_values[:, None], np.array(values), level)[0])
+
+
+def alpha_of(coincidences: Floats, of_values: Floats, values: Floats, level: AlphaLevel) -> Floats:
+    """Return alpha of several tables at once, [tables]; NaN where fewer than two values occur.
+
+    Args:
+        coincidences: how often two values meet in a unit, [values, values, tables], each rating once in all.
+        of_values: how often each value occurs, [values, tables].
+        values: ascending.
+        level: as of `krippendorff_alpha`.
+    """
+    differences = 1 - np.eye(len(values))[..., None]
     if level != "nominal":
-        places = values if level == "interval" else of_values.cumsum() - of_values / 2
-        differences = np.subtract.outer(places, places) ** 2.0
-    observed = fsum((coincidences * differences).flat)
-    expected = fsum((np.outer(of_values, of_values) * differences).flat) / (of_values.sum() - 1)
-    return float(1 - observed / expected)
+        places = values[:, None] if level == "interval" else of_values.cumsum(axis=0) - of_values / 2
+        differences = (places[:, None] - places[None]) ** 2
+    observed = (coincidences * differences).sum(axis=(0, 1))
+    expected = (of_values[:, None] * of_values[None] * differences).sum(axis=(0, 1))
+    return 1 - shares(observed, expected / np.maximum(of_values.sum(axis=0) - 1, 1), np.nan)
 
 
-def _count_coincidences(
-    units: Sequence[Sequence[float]], values: Sequence[float]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _count_coincidences(units: Sequence[Sequence[float]], values: Sequence[float]) -> tuple[Floats, Floats]:
     """Return how often each two values meet in a unit, and how often each occurs.
 
     Each rating of a unit counts once in all, however many others there are. Whole numbers are summed before they are divided:
@@ -73,4 +83,4 @@ def _count_coincidences(
         of_size = counts[sizes == size]
         # A rating does not meet itself.
         coincidences += (of_size.T @ of_size - np.diag(of_size.sum(axis=0))) / (size - 1)
-    return coincidences, counts.sum(axis=0)
+    return coincidences, counts.sum(axis=0).astype(np.float64)

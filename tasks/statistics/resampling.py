@@ -53,7 +53,8 @@ def design_effects(rows: pl.DataFrame) -> pl.DataFrame:
     may be below 1: what differs within clusters and not between them. Of an item's several rows the mean counts.
 
     Returns:
-        `system` and `design_effect`; null where all clusters are single items, there is one cluster only or all values are equal.
+        `system`, `design_effect` and `standard_error`, the root of SE^2, null where there is one cluster only; the effect also
+        where all clusters are single items or all values are equal.
     """
     value, off = pl.col("value"), pl.col("off")
     items = rows.group_by("system", "place", "item_id").agg(exact_sum(value) / pl.len())
@@ -62,7 +63,10 @@ def design_effects(rows: pl.DataFrame) -> pl.DataFrame:
     n, g = pl.col("items").sum().cast(pl.Float64), pl.len().cast(pl.Float64)
     squares = exact_sum(pl.col("squares"))
     effect = g / (g - 1) * (n - 1) / n * exact_sum(off**2) / squares
-    return clusters.group_by("system").agg(design_effect=pl.when((g > 1) & (g < n) & (squares > 0)).then(effect))
+    return clusters.group_by("system").agg(
+        design_effect=pl.when((g > 1) & (g < n) & (squares > 0)).then(effect),
+        standard_error=pl.when(g > 1).then((g / (g - 1) * exact_sum(off**2)).sqrt() / n),
+    )
 
 
 @cache

@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from tasks.certificates.agreement import FEW, FEW_OR_UNLIKE, MEAN, MEAN_OF_CRITERIA, certificates, compare_across
+from tasks.certificates.agreement import FEW_OR_UNLIKE, MEAN, MEAN_OF_CRITERIA, certificates, compare_across
 from tasks.certificates.joining import JUDGED, JoinedRatings
+from tasks.certificates.sides import FEW
 from tasks.scoring.uncertainty import Resampling
 from tasks.statistics.raters import CORRELATIONS
 from tests.mirror import MIRROR, needs_mirror
