@@ -11,7 +11,7 @@ from schemas.errors import UsageError
 from schemas.json_yaml import read_text, read_yaml
 from schemas.plan import Plan
 from schemas.roles import JUDGE
-from tasks.certificates.asking import CertifyJob, plan_calls, usable_source
+from tasks.certificates.asking import CertifyJob, applicable_checks, plan_calls, usable_source
 from tasks.certificates.perturbations import plan_asks
 from tasks.certificates.sources import find_ratings
 from tasks.judging.rubrics import load_rubric
@@ -39,8 +39,9 @@ def certify_job(plan: Plan, request: CertificateRequest, lake: Lake) -> CertifyJ
         )
     usable, left_out = usable_source(source, rubric, plan.sample, plan.seed)
     asks = plan_asks(usable.texts, rubric, request.checks, plan.seed, request.checks_sample)
+    applicable = applicable_checks(usable.texts, rubric, plan.seed, request.checks_sample)
     (judge,) = plan.named(JUDGE)
-    return CertifyJob(judge, rubric, usable, tuple(asks), request.checks, left_out, plan.seed)
+    return CertifyJob(judge, rubric, usable, tuple(asks), request.checks, applicable, left_out, plan.seed)
 
 
 async def forecast_certificate(plan: Plan, request: CertificateRequest, lake: Lake) -> RunForecast:

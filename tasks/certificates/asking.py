@@ -14,7 +14,7 @@ from schemas.errors import UsageError
 from schemas.lineage import PartitionKey
 from schemas.tables.ratings import UNIT, CertificateRatings, HumanRatings, RatedTexts
 from schemas.worker_pool import Job, RunJobs
-from tasks.certificates.perturbations import Ask, asked_rubric
+from tasks.certificates.perturbations import CHECKS, Ask, asked_rubric, plan_asks
 from tasks.judging.executor import JUDGEMENTS_VERSION, Judge, judge_settings
 from tasks.judging.rubrics import Dimension, Rubric, place_of, ratings_of
 from tasks.lake.partitions import hash_settings, partition_key
@@ -36,6 +36,8 @@ class CertifyJob:
     """Its texts are those that are asked about, its ratings those that are used."""
     asks: tuple[Ask, ...]
     checks: tuple[str, ...]
+    applicable: tuple[str, ...]
+    """Checks with a limit that the texts allow, tried or not."""
     left_out: Mapping[str, int]
     seed: int
 
@@ -72,6 +74,7 @@ def usable_source(source: RatedSource, rubric: Rubric, sample: int | None, seed:
     Raises:
         UsageError: no dimension in common, or a scale of another length.
     """
+    source = _of_one_name(source)
     names = {*source.ratings["dimension"]} & {*rubric.names}
     if not names:
         raise UsageError(
@@ -115,6 +118,17 @@ def usable_source(source: RatedSource, rubric: Rubric, sample: int | None, seed:
     return source._replace(ratings=HumanRatings.validate(used), texts=texts), left_out
 
 
+def _of_one_name(source: RatedSource) -> RatedSource:
+    """Return a source whose rows have its name; of several datasets, as of a run, units have the dataset's in front of theirs."""
+    names = pl.lit(source.name).alias("source")
+    if source.ratings["source"].n_unique() == 1:
+        ratings, texts = (frame.with_columns(names) for frame in (source.ratings, source.texts))
+    else:
+        columns = [*(pl.concat_str("source", name, separator="/").alias(name) for name in ("unit_id", "cluster_id")), names]
+        ratings, texts = (frame.with_columns(columns) for frame in (source.ratings, source.texts))
+    return source._replace(ratings=HumanRatings.validate(ratings), texts=RatedTexts.validate(texts))
+
+
 def _require_scales(ratings: pl.DataFrame, rubric: Rubric) -> None:
     lengths = {dimension.name: len(ratings_of(rubric.scale_of(dimension))) for dimension in rubric.dimensions}
     for name, scale in ratings.select("dimension", "scale").unique("dimension").sort("dimension").iter_rows():
@@ -126,6 +140,13 @@ def _require_scales(ratings: pl.DataFrame, rubric: Rubric) -> None:
                 got=f"{lengths[name]} ratings",
                 next_step="write a rubric whose scale has as many ratings as people's; they are matched in order",
             )
+
+
+def applicable_checks(texts: dy.DataFrame[RatedTexts], rubric: Rubric, seed: int, sample: int) -> tuple[str, ...]:
+    """Return the checks with a limit that need nothing but a text, and those for which the texts have what they need."""
+    possible = {ask.perturbation for ask in plan_asks(texts, rubric, tuple(CHECKS), seed, sample)}
+    possible |= {"dimension_order"} if rubric.ask == "together" and len(rubric.names) > 1 else set()
+    return tuple(name for name, check in CHECKS.items() if check.limits and (name in possible or not check.needs))
 
 
 def item_of(text: Mapping[str, Any]) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def build_certificate(job: CertifyJob, given: dy.DataFrame[CertificateRatings], 
     joined = join_judges(job, given)
     table = certificates(joined, Resampling(RESAMPLES, job.seed))
     agreements = tuple(JudgeAgreement(**row) for row in table.iter_rows(named=True))
-    figures = check_figures(given, job.source, job.rubric, job.checks)
+    figures = [*dict.fromkeys(check_figures(given, job.source, job.rubric, job.checks, job.judge.name))]
     dimensions = tuple(_certify(job, joined.people, agreements, figures))
     return Certificate(
         **dict(subject_of(job.judge, job.rubric)),
@@ -111,7 +111,7 @@ def _certify(
                 int(str(raters or 1)),
                 (scale[-1] - scale[0]) / (len(scale) - 1),
                 [figure for figure in figures if figure.dimension == dimension or not CHECKS[figure.check].by_dimension],
-                applicable_checks(job),
+                job.applicable,
             )
         )
 
@@ -119,12 +119,6 @@ def _certify(
 def _rows(agreements: Sequence[JudgeAgreement], judge: str, dimension: str) -> Rows:
     rows = (row for row in agreements if (row.judge, row.dimension) == (judge, dimension))
     return {(row.statistic, row.level): row for row in rows}
-
-
-def applicable_checks(job: CertifyJob) -> tuple[str, ...]:
-    """Return the checks with a limit that need nothing but texts, and those that this source has what they need for."""
-    asked = {ask.perturbation for ask in job.asks}
-    return tuple(name for name, check in CHECKS.items() if check.limits and (not check.needs or name in asked))
 
 
 def certificate_rows(certificate: Certificate) -> pl.DataFrame:

@@ -41,8 +41,9 @@ class Evidence:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Return the applicable checks that no figure decides."""
+        """Return the applicable checks that are not decided: not tried, or with a figure that cannot be held to its limit."""
         decided = {figure.check for figure in self.figures if figure.passed is not None}
+        decided -= {figure.check for figure in self.figures if figure.limit and figure.passed is None}
         return tuple(name for name in self.applicable if name not in decided)
 
 
@@ -114,9 +115,7 @@ def _systems_only(evidence: Evidence, known: CertifiedDimension) -> Decision:
     row = evidence.judge["spearman", "by_system"]
     ranks = row.value is not None and at_least(row.value, LEAST_BY_SYSTEM) and row.value_low is not None and row.value_low > 0
     failed = [name for name in FOR_SYSTEMS if name in known.failed_checks]
-    missing = [
-        name for name in FOR_SYSTEMS if name not in {figure.check for figure in evidence.figures if figure.passed is not None}
-    ]
+    missing = [name for name in FOR_SYSTEMS if name in known.missing_checks]
     told = (
         f"Spearman over systems {_number(row.value)}, lower limit {_number(row.value_low)} (at least {LEAST_BY_SYSTEM}, above 0)"
     )

@@ -3,16 +3,13 @@
 import json
 import re
 from collections.abc import Callable, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from tests.flows.command import Ended, ended
 from tests.model_server import ModelServer
 
-REPLIES = 30
-SYSTEMS = 6
-RATERS = ("ann", "bob", "cyd")
+REPLIES, CLUSTERS, SYSTEMS = 30, 15, 6
 OFFSETS = {"ann": 0, "bob": 1, "cyd": -1}
 """Of three people two are a point off on every third reply, in either direction: their mean is the first one's rating."""
 
@@ -32,7 +29,7 @@ def merit(number: int) -> int:
 
 
 def rating_of(rater: str, number: int) -> int:
-    """A rating on the scale; where an offset would leave it nobody departs."""
+    """A rating on the scale; where they would leave it, all say the same."""
     value = merit(number)
     return value + OFFSETS[rater] if number % 3 == 0 and 1 < value < 5 else value
 
@@ -41,38 +38,34 @@ def text_of(number: int) -> str:
     return f"Reply {number} says something."
 
 
-def rows(raters: Sequence[str] = RATERS, **more: Any) -> list[dict[str, Any]]:
+def rows(**more: Any) -> list[dict[str, Any]]:
+    """A row per rating, with the text that it is of; `more`: columns of all rows."""
     return [
         {
-            **dict(
-                source="replies", unit_id=f"u{number}", turn=None, cluster_id=f"c{number % 15}", system=f"s{number % SYSTEMS}"
-            ),
-            **dict(dimension="warmth", higher_is_better=True, rater=rater, rater_kind="expert", rater_known=True),
-            **dict(rating=rating_of(rater, number), scale=[1, 2, 3, 4, 5], words=None),
-            "text_sha256": sha256(text_of(number).encode()).hexdigest(),
+            "source": "replies",
+            "unit_id": f"u{number}",
+            "cluster_id": f"c{number % CLUSTERS}",
+            "system": f"s{number % SYSTEMS}",
+            "dimension": "warmth",
+            "rater": rater,
+            "rater_kind": "expert",
+            "rating": rating_of(rater, number),
+            "scale": [1, 2, 3, 4, 5],
+            "language": "en",
+            "question": f"Question {number}",
+            "text": text_of(number),
             **more,
         }
         for number in range(REPLIES)
-        for rater in raters
+        for rater in OFFSETS
     ]
 
 
-def texts() -> list[dict[str, Any]]:
-    return [
-        {
-            **dict(source="replies", system=f"s{number % SYSTEMS}", unit_id=f"u{number}", cluster_id=f"c{number % 15}"),
-            **dict(language="en", context=None, question=f"Question {number}", text=text_of(number), turns=None),
-            "text_sha256": sha256(text_of(number).encode()).hexdigest(),
-        }
-        for number in range(REPLIES)
-    ]
-
-
-def write_source(folder: Path, ratings: Sequence[dict[str, Any]] | None = None) -> Path:
-    """Ratings and texts, and the rubric beside them."""
-    (folder / "kind.yaml").write_text(json.dumps(RUBRIC), encoding="utf-8")
-    file = folder / "replies.json"
-    file.write_text(json.dumps({"ratings": ratings or rows(), "texts": texts()}), encoding="utf-8")
+def write_source(folder: Path, ratings: Sequence[dict[str, Any]] = (), **rubric: Any) -> Path:
+    """Write ratings with their texts, and beside them the rubric; `rubric`: fields of it that differ."""
+    (folder / "kind.yaml").write_text(json.dumps({**RUBRIC, **rubric}), encoding="utf-8")
+    file = folder / "replies.jsonl"
+    file.write_text("\n".join(map(json.dumps, ratings or rows())), encoding="utf-8")
     return file
 
 
