@@ -8,6 +8,7 @@ import polars as pl
 
 from schemas.documents.certificates import Certificate, CertifiedDimension, CheckFigure, JudgeAgreement
 from schemas.documents.run import Cost
+from schemas.errors import ScoringError
 from schemas.lineage import CallCounts, PartitionKey, PartitionRef
 from schemas.roles import PEOPLE
 from schemas.tables.ratings import UNIT, CertificateRatings, Certificates, CertificateVerdict
@@ -18,7 +19,7 @@ from tasks.certificates.checks import check_figures
 from tasks.certificates.joining import JUDGED, JoinedRatings
 from tasks.certificates.perturbations import CHECKS
 from tasks.certificates.subject import subject_of
-from tasks.certificates.verdict import Evidence, Rows, certify_dimension, worst
+from tasks.certificates.verdict import JudgeEvidence, Rows, certify_dimension, worst
 from tasks.lake.partitions import partition_key
 from tasks.scoring.uncertainty import Resampling
 from tasks.statistics.resampling import RESAMPLES
@@ -50,6 +51,14 @@ def build_certificate(job: CertifyJob, given: dy.DataFrame[CertificateRatings], 
     Raises:
         ScoringError: the judge rated no text.
     """
+    if given["rating"].null_count() == given.height:
+        raise ScoringError(
+            "the judge rated no text",
+            where=job.title,
+            expected="replies with ratings",
+            got=f"{given.height} ratings that are missing: {given['error'].drop_nulls().first()}",
+            next_step="raise the budget or check the judge's server, then run the same command again",
+        )
     joined = join_judges(job, given)
     table = certificates(joined, Resampling(RESAMPLES, job.seed))
     agreements = tuple(JudgeAgreement(**row) for row in table.iter_rows(named=True))
@@ -104,7 +113,7 @@ def _certify(
         scale = rated["scale"][0]
         raters = rated.filter(pl.col("rater_kind") != "aggregate").group_by(UNIT).len()["len"].max()
         yield certify_dimension(
-            Evidence(
+            JudgeEvidence(
                 dimension,
                 rows[job.judge.name],
                 rows[PEOPLE],

@@ -19,7 +19,7 @@ Rows = Mapping[tuple[str, str], JudgeAgreement]
 
 
 @dataclass(frozen=True)
-class Evidence:
+class JudgeEvidence:
     """What decides about a judge in one dimension.
 
     `raters`: most people who rated one unit. `step`: mean distance of neighbouring ratings of the people's scale. `applicable`:
@@ -47,7 +47,7 @@ class Evidence:
         return tuple(name for name in self.applicable if name not in decided)
 
 
-def certify_dimension(evidence: Evidence) -> CertifiedDimension:
+def certify_dimension(evidence: JudgeEvidence) -> CertifiedDimension:
     """Return the verdict of the first rule that decides, in the order of section 4, with its numbers in words."""
     judge, pooled = evidence.judge, evidence.judge["spearman", "pooled"]
     alpha, mae, bias = evidence.people.get(("alpha_ordinal", "pooled")), judge["mae", "pooled"], judge["bias", "pooled"]
@@ -87,14 +87,14 @@ Decision = tuple[bool, str]
 """Whether a rule decides, and why; of a rule that does not, why not."""
 
 
-def _no_ceiling(evidence: Evidence, known: CertifiedDimension) -> Decision:
+def _no_ceiling(evidence: JudgeEvidence, known: CertifiedDimension) -> Decision:
     if evidence.raters < FEWEST_RATERS:
         return True, f"{evidence.raters} rating of a text by people; their agreement needs {FEWEST_RATERS}"
     low = known.alpha_low
     return low is None or low <= 0, f"people's alpha {_number(known.alpha)}, lower limit {_number(low)}; more than 0 is needed"
 
 
-def _no_better_than_constant(evidence: Evidence, known: CertifiedDimension) -> Decision:
+def _no_better_than_constant(evidence: JudgeEvidence, known: CertifiedDimension) -> Decision:
     exact, mae = (evidence.judge[name, "pooled"] for name in ("exact", "mae"))
     better = any(row.gain_low is not None and row.gain_low > 0 for row in (exact, mae))
     agreement = f"exact {_number(exact.value)} (constant {_number(exact.constant_value)}, gain from {_number(exact.gain_low)})"
@@ -102,7 +102,7 @@ def _no_better_than_constant(evidence: Evidence, known: CertifiedDimension) -> D
     return not better, "" if better else f"{agreement}, {distance}; one gain must lie above 0 with its interval"
 
 
-def _items(evidence: Evidence, known: CertifiedDimension) -> Decision:
+def _items(evidence: JudgeEvidence, known: CertifiedDimension) -> Decision:
     own, ceiling, bias = known.same_targets, known.ceiling, known.bias_steps
     near = own is not None and ceiling is not None and at_least(own, ceiling - BELOW_CEILING)
     even = bias is not None and at_least(MOST_BIAS_STEPS, abs(bias))
@@ -111,7 +111,7 @@ def _items(evidence: Evidence, known: CertifiedDimension) -> Decision:
     return near and even and not (evidence.failed or evidence.missing), told + _checks(evidence.failed, evidence.missing)
 
 
-def _systems_only(evidence: Evidence, known: CertifiedDimension) -> Decision:
+def _systems_only(evidence: JudgeEvidence, known: CertifiedDimension) -> Decision:
     row = evidence.judge["spearman", "by_system"]
     ranks = row.value is not None and at_least(row.value, LEAST_BY_SYSTEM) and row.value_low is not None and row.value_low > 0
     failed = [name for name in FOR_SYSTEMS if name in known.failed_checks]
@@ -122,7 +122,7 @@ def _systems_only(evidence: Evidence, known: CertifiedDimension) -> Decision:
     return ranks and not (failed or missing), told + _checks(failed, missing)
 
 
-RULES: Mapping[CertificateVerdict, Callable[[Evidence, CertifiedDimension], Decision]] = {
+RULES: Mapping[CertificateVerdict, Callable[[JudgeEvidence, CertifiedDimension], Decision]] = {
     "no ceiling": _no_ceiling,
     "no better than a constant": _no_better_than_constant,
     "items": _items,

@@ -92,7 +92,7 @@ def test_failed_calls_write_no_certificate(tmp_path: Path) -> None:
 
 def test_spent_budget_ends_with_status_one(tmp_path: Path) -> None:
     with ModelServer(fair) as server:
-        done = certify(tmp_path, server, "--checks", "none", "--budget-tokens", "200")
+        done = certify(tmp_path, server, "--checks", "none", "--budget-tokens", "350")
     assert done.status == 1, done.err
     assert 0 < done.document["calls"]["unsent"] < REPLIES
 

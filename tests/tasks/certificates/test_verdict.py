@@ -3,7 +3,7 @@
 from typing import Any
 
 from schemas.documents.certificates import CheckFigure, JudgeAgreement
-from tasks.certificates.verdict import FOR_SYSTEMS, Evidence, certify_dimension, worst
+from tasks.certificates.verdict import FOR_SYSTEMS, JudgeEvidence, certify_dimension, worst
 from tests.rows import each_row
 
 CHECKS = (*FOR_SYSTEMS, "length")
@@ -39,7 +39,7 @@ def verdict_of(
     ]
     figures = [figure(name, passed) for name, passed in {**dict.fromkeys(CHECKS, True), **(checks or {})}.items()]
     people = {("alpha_ordinal", "pooled"): row("alpha_ordinal", value=0.4, value_low=alpha_low)}
-    evidence = Evidence("warmth", {(r.statistic, r.level): r for r in judge}, people, raters, step, figures, CHECKS)
+    evidence = JudgeEvidence("warmth", {(r.statistic, r.level): r for r in judge}, people, raters, step, figures, CHECKS)
     certified = certify_dimension(evidence)
     return certified.verdict, certified.rule
 
