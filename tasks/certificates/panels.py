@@ -41,7 +41,7 @@ def add_panels(joined: JoinedRatings, names: Sequence[str], least: int | None) -
 
 def _panel(own: pl.DataFrame, how: How, least: int | None) -> Iterator[pl.DataFrame]:
     """Yield the ratings of a panel, if it has two members: columns and types of JUDGED."""
-    members = own["judge"].unique().sort().to_list()
+    members = own["judge"].unique().sort()
     if len(members) > 1:
         wide = own.pivot("judge", index=[*UNIT, *OF_PANEL[1:], "people", "cluster"], values="value")
         # A unit without people has no cluster, and takes no part in what is learned.
