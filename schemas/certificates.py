@@ -6,6 +6,15 @@ from schemas.base import Frozen
 from schemas.tables.ratings import CertificateVerdict
 
 
+class CertificateRequest(Frozen):
+    """What a judge is to be certified on."""
+
+    ratings: str = Field(description="ratings by people: an id of the catalogue, a file, or the name of a run")
+    rubric: str = Field(description="id of a rubric, or the file of one")
+    checks: tuple[str, ...] = Field(description="names of the checks to try")
+    checks_sample: int = Field(default=50, ge=1, description="texts that each check is tried on")
+
+
 class CertificateSubject(Frozen):
     """What a certificate is of: a judge as it is called, with one prompt. A change of any field voids it."""
 

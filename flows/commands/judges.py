@@ -1,4 +1,4 @@
-"""`moodflow judges`: how far the judges of a run agree with people; which of several simulated persons is more human."""
+"""`moodflow judges`: how far judges agree with people and what they may be used for; which simulated person is more human."""
 
 import json
 from collections import Counter
@@ -11,7 +11,9 @@ import typer
 from rich.console import RenderableType
 
 from flows.commands import options as opt
+from flows.commands.certify import certify_command, list_certificates
 from flows.commands.console import CommandResult, detail_lines, terminal_table
+from flows.commands.plan_options import PlanCommand
 from schemas.documents.certificates import CriterionAgreement, JudgeAgreement, JudgeCheck
 from schemas.documents.comparison import PairFiles
 from schemas.errors import UsageError, try_each
@@ -31,6 +33,8 @@ COLUMNS = (
 )
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
+app.command("certify", cls=PlanCommand)(certify_command)
+app.command("certificates")(list_certificates)
 
 Human = Annotated[Path, typer.Option("--human", metavar="FILE", help="ratings by people: .parquet, .csv or .jsonl")]
 

@@ -31,7 +31,7 @@ async def run_dry(resolved: ResolvedPlan) -> CommandResult:
     """Build the items of a plan and forecast what asking them would take."""
     check_budget(resolved.stated)  # before anything is built
     document = await forecast_run(resolved, await build_first(resolved))
-    return CommandResult(0, document, [*_forecast_view(document), *missing_lines(document.missing)])
+    return CommandResult(0, document, [*forecast_view(document), *missing_lines(document.missing)])
 
 
 async def build_first(resolved: ResolvedPlan) -> tuple[Missing, ...]:
@@ -48,7 +48,8 @@ THERE = ("In the journal", "In the lake")
 """Columns of calls that need not be sent."""
 
 
-def _forecast_view(document: RunForecast) -> list[RenderableType]:
+def forecast_view(document: RunForecast) -> list[RenderableType]:
+    """Return a forecast for a terminal."""
     names = (Column("Dataset"), Column("Model", "name"), Column("Role", "name"))
     amounts = columns("count", "To send", *THERE, "Prompt tokens", "Reply tokens")
     priced = (Column("Cost", "money", currency=document.currency),) if document.currency else ()

@@ -11,6 +11,7 @@ from flows.planning.usage import ONE_CALL, learn_from_lake, usage_of
 from schemas.chat import ChatRequest, ModelEntry
 from schemas.documents.plan import DatasetForecast, ModelForecast, RunForecast
 from schemas.lineage import Missing, PartitionRef
+from schemas.plan import Plan
 from schemas.provider import PriceTable, Rate
 from schemas.roles import JUDGE, JUDGES
 from schemas.tables.items import Items
@@ -57,6 +58,15 @@ class EstimateBasis:
         replies = self.estimator.seen(model, judged=role in JUDGES)
         return f"mean of {counted(replies, 'stored reply', 'stored replies')} of the model" if replies else GUESS
 
+    def notes(self, plan: Plan, total: Expectation) -> Iterable[str]:
+        """Yield what has to be known about the sum of all calls: that it is over a budget, or that models are probed first."""
+        if plan.budget_tokens is not None and total.prompt_tokens + total.completion_tokens > plan.budget_tokens:
+            yield f"That is more than the budget of {count(plan.budget_tokens)} tokens."
+        if plan.budget is not None and total.cost is not None and total.cost > plan.budget:
+            yield f"That is more than the budget of {plan.budget:g}."
+        if total.calls and self.unprobed:
+            yield f"Not probed yet: {', '.join(self.unprobed)}. A run first sends a few tiny calls to detect its quirks."
+
 
 async def forecast_run(resolved: ResolvedPlan, missing: Sequence[Missing]) -> RunForecast:
     """Forecast what asking the items of a plan would take; they are built, but for what is missing."""
@@ -100,7 +110,7 @@ async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[DatasetForec
         forecasts = []
         for role, requests in calls.items():
             entry = infer.models[role]
-            expected = _expect(job.lake, requests, basis, entry)
+            expected = expect_unsent(job.lake, requests, basis, entry)
             if role != TESTED and infer.keys.written is not None:
                 expected = expected.model_copy(update={"upper_bound": True})
             forecasts.append(DatasetForecast(dataset=job.dataset, model=entry.name, role=role, **dict(expected)))
@@ -111,7 +121,8 @@ async def _forecast_job(job: EvalJob, basis: EstimateBasis) -> list[DatasetForec
     return forecasts
 
 
-def _expect(lake: Lake, requests: list[ChatRequest], basis: EstimateBasis, entry: ModelEntry) -> Expectation:
+def expect_unsent(lake: Lake, requests: list[ChatRequest], basis: EstimateBasis, entry: ModelEntry) -> Expectation:
+    """Return what calls would take that the journal does not answer, and how many it does."""
     unsent = choose_unsent(requests, lake.state / JOURNAL)
     return expect_calls(unsent, basis.estimator, basis.rate(entry)) + Expectation(in_journal=len(requests) - len(unsent))
 
@@ -130,7 +141,7 @@ async def _expect_judge(
         return expect_calls(requests, basis.estimator, basis.rate(judge)).model_copy(update={"upper_bound": True})
     if stored := lake.find(job.resolved.judge_job(rubric, judge, items, answers).key):
         return Expectation(stored=lake.read(stored, Judgements).n_unique(ONE_CALL))
-    return _expect(lake, await _plan_known(rows, lake.read(answers, Answers), judge, rubric, repeat), basis, judge)
+    return expect_unsent(lake, await _plan_known(rows, lake.read(answers, Answers), judge, rubric, repeat), basis, judge)
 
 
 async def _plan_known(
@@ -150,7 +161,7 @@ async def _forecast_gold(gold: GoldBaseline, basis: EstimateBasis) -> list[Datas
     else:
         items, rubric = lake.read(gold.job.items, Items), gold.rubric
         requests = await _plan_known(items, gold_answers(items), judge, rubric, gold.resolved.plan.judge_repeat)
-        expected = _expect(lake, requests, basis, judge)
+        expected = expect_unsent(lake, requests, basis, judge)
     if expected == Expectation():
         return []
     return [DatasetForecast(dataset=gold.selected.spec.id, model=judge.name, role=JUDGE, **dict(expected))]
@@ -170,9 +181,4 @@ def _notes(
         yield f"Calls of {listed(helpers)} about what a model writes itself are an upper bound: its replies may be shorter."
     if least := [setting for setting in plan.settings if SOLVERS[setting].asks_again]:
         yield f"Calls of {' and '.join(least)} are a lower bound: each search adds a call."
-    if plan.budget_tokens is not None and total.prompt_tokens + total.completion_tokens > plan.budget_tokens:
-        yield f"That is more than the budget of {count(plan.budget_tokens)} tokens."
-    if plan.budget is not None and total.cost is not None and total.cost > plan.budget:
-        yield f"That is more than the budget of {plan.budget:g}."
-    if total.calls and basis.unprobed:
-        yield f"Not probed yet: {', '.join(basis.unprobed)}. A run first sends a few tiny calls to detect its quirks."
+    yield from basis.notes(plan, total)

@@ -3,8 +3,9 @@
 from pydantic import Field
 
 from schemas.base import Frozen
-from schemas.certificates import CertificateSubject
+from schemas.certificates import CertificateSubject, CertificateSummary
 from schemas.documents.document import Document
+from schemas.documents.plan import RunForecast
 from schemas.documents.run import Cost
 from schemas.lineage import CallCounts
 from schemas.tables.ratings import CertificateVerdict
@@ -131,3 +132,12 @@ class Certificate(CertificateSubject, Document):
     usage: tuple[Usage, ...] = ()
     cost: Cost
     files: tuple[str, ...] = Field(default=(), description="rows, page and document")
+
+
+class CertificateList(Document):
+    """The certificates of a lake."""
+
+    certificates: tuple[CertificateSummary, ...]
+
+
+AnyCertificate = Certificate | RunForecast

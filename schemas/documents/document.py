@@ -40,6 +40,8 @@ DOCUMENTS = {
     "journal merge": "lake:JournalImport",
     "journal requests": "lake:WrittenRequests",
     "journal show": "lake:JournalSummary",
+    "judges certificates": "certificates:CertificateList",
+    "judges certify": "certificates:AnyCertificate",
     "judges check": "certificates:JudgeCheck",
     "judges pairs": "comparison:PairFiles",
     "judges votes": "comparison:PersonVotes",

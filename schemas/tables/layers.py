@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import dataframely as dy
     import polars as pl
 
-Stage = Literal["build", "infer", "score"]
+Stage = Literal["build", "infer", "score", "certify"]
 VersionOf = Callable[[Any, Mapping[str, Any], Mapping[str, Any]], dict[str, str]]
 """From a partition, its settings and the manifest's blueprint to those settings that the code decides, as they are now."""
 
@@ -80,6 +80,8 @@ class Layer:
 
 _TABLES, _STEPS = "schemas.tables", "tasks.verify.recompute"
 _BUILT, _ASKED = "tasks.datasets.catalogue:ITEMS_VERSION", "tasks.verify.drift:asked_parts"
+_RATED, _JUDGE = f"{_TABLES}.ratings", "tasks.judging.executor:JUDGEMENTS_VERSION"
+_CERTIFIED = "tasks.certificates.certificate:CERTIFICATES_VERSION"
 _SCORED, _PASS = "tasks.scoring.benchmark:SCORING_VERSION", f"{_STEPS}:aggregated"
 
 
@@ -144,6 +146,8 @@ GENERAL = (
     ),
     _compared("agreements", "comparisons:Agreements", _JUDGED, "tasks.judging.agreement", "AGREEMENTS_VERSION"),
     _compared("simulation_faults", "responses:SimulationFaults", _JUDGED, "tasks.judging.simulation", "FAULTS_VERSION"),
+    Layer("certificate_ratings", f"{_RATED}:CertificateRatings", "certify", _JUDGE, is_from_outside=True),
+    Layer("certificates", f"{_RATED}:Certificates", "certify", _CERTIFIED, ("certificate_ratings",)),
 )
 """Those that belong to no benchmark. `items_rejected` stands beside `items`, with the rules that its rows break."""
 
@@ -151,6 +155,9 @@ AGGREGATED: tuple[str, ...] = tuple(layer.name for layer in GENERAL if layer.ste
 """Layers that every run with scores has once, from raw score to total: one pass yields them all."""
 
 FROM_OUTSIDE = frozenset(layer.name for layer in GENERAL if layer.is_from_outside)
+
+OF_NO_RUN = frozenset(layer.name for layer in GENERAL if layer.written_by == "certify")
+"""Layers that no manifest lists, and that are kept all the same."""
 
 
 def _require_gold(layer: Layer) -> None:

@@ -17,7 +17,7 @@ from typing import IO
 from schemas.documents.lake import UnusedFile, UnusedFiles, UnusedPartition
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
-from schemas.tables.layers import NO_LAYERS
+from schemas.tables.layers import NO_LAYERS, OF_NO_RUN
 from tasks.lake.files import unwritable
 from tasks.lake.local_state import state_folder
 from tasks.lake.partitions import FILE_NAME, located, rejected_path, relative
@@ -99,11 +99,11 @@ def _is_temporary(path: str) -> bool:
 
 
 def _is_partition(path: str) -> bool:
-    """Return whether a file holds a partition that can be had again; what people rated cannot."""
+    """Return whether a file holds a partition that can be had again; what people rated cannot, and certificates stay."""
     layer, below, _ = path.partition("/")
     if (ref := located(path)) and ref.by_people:
         return False
-    return bool(below) and layer not in NO_LAYERS and FILE_NAME.fullmatch(path.rpartition("/")[2]) is not None
+    return bool(below) and layer not in NO_LAYERS | OF_NO_RUN and FILE_NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
 def _status(file: Folder) -> tuple[int, int] | None:

@@ -8,6 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
+from schemas.documents.certificates import Certificate
 from schemas.documents.leaderboard import AcrossModels, JudgedTotal
 from schemas.errors import LakeError
 from schemas.folders import Folder
@@ -22,6 +23,7 @@ from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting import system_tables
 from tasks.reporting.content import operations
 from tasks.reporting.content.advice import LANGUAGES
+from tasks.reporting.content.certificate import certificate_counts, certificate_tables
 from tasks.reporting.content.leaderboard import lay_out_leaderboard, ranking_table, runs_behind, warn_of_rows
 from tasks.reporting.content.operations import missing_table
 from tasks.reporting.content.system_charts import ShownSystem, chart_systems, show_systems
@@ -220,6 +222,13 @@ def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (
         "sections": lay_out_leaderboard(data, groups, exhibits),
     }
     return _render("leaderboard.html.jinja", data.blueprint, **shown)
+
+
+def render_certificate(certificate: Certificate) -> str:
+    """Return a certificate as one page, which loads nothing."""
+    page = make_environment().get_template("certificate.html.jinja")
+    tables = [(f"table-{number}", table) for number, table in enumerate(certificate_tables(certificate), 1) if table.rows]
+    return page.render(certificate=certificate, tables=tables, counts=[*certificate_counts(certificate)], colours=COLOURS)
 
 
 FULL_REPORT = "The full report, with figures, every task and example items, is the page report.html beside this file."

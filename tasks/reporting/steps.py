@@ -5,11 +5,16 @@ from typing import Any
 
 from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
-from schemas.lineage import RunManifest
+from schemas.documents.certificates import Certificate
+from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import GENERAL
+from schemas.tables.ratings import CertificateRatings, Certificates
+from tasks.certificates.asking import CertifyJob
+from tasks.certificates.certificate import Spent, build_certificate, certificate_key, certificate_rows
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
-from tasks.reporting.page import write_report
+from tasks.lake.partitions import place_of
+from tasks.reporting.page import render_certificate, write_file, write_report, write_text
 from tasks.rows.index import GROUP, open_rows
 from tasks.runs.evidence import read_tables, redact
 from tasks.runs.failures import check_simulation
@@ -51,3 +56,26 @@ def load_report_data(run: PastRun, changes: RunChanges | None = None) -> ReportD
     data = replace(read_tables(run, layers, {}).data, paper=as_table(published_of(run.blueprint)), changes=changes)
     data = replace(data, sections=read_sections(run), simulation=check_simulation(run), instruments=run.instruments)
     return redact(data) if run.manifest.redacted else data
+
+
+@step("certificate of {job.title}")
+async def write_certificate(job: CertifyJob, ratings: PartitionRef, spent: Spent, lake: Lake) -> Any:
+    """Write rows, document and page of a certificate and return its document.
+
+    One that is there stays as it is; the document that is returned then says what this start took. Of ratings of which calls
+    failed nothing is written.
+    """
+    key = certificate_key(job, ratings)
+    files = {ending: f"{place_of(key)}/{key.fingerprint}.{ending}" for ending in ("parquet", "json", "html")}
+    if lake.find(key):
+        stored = Certificate.model_validate_json((lake.root / files["json"]).read_bytes())
+        return stored.model_copy(update=spent._asdict() | {"certified_at": stored.certified_at})
+    certificate = build_certificate(job, lake.read(ratings, CertificateRatings), spent)
+    if not ratings.complete:
+        return certificate
+    certificate = certificate.model_copy(update={"files": tuple(files.values())})
+    write_file(lake.root / files["json"], certificate.model_dump_json(indent=1).encode())
+    write_text(lake.root / files["html"], render_certificate(certificate))
+    # Last: it says that the others are there.
+    lake.write(key, certificate_rows(certificate), Certificates)
+    return certificate

@@ -25,7 +25,8 @@ def test_each_layer_has_what_its_row_names() -> None:
         assert layer.schema.primary_key()
         assert layer.version
         # What is built, asked and retrieved cannot be computed again from a run.
-        assert (layer.step is None) == (layer.name in {"items", "contexts", "chunks", "retrievals", "responses"})
+        of_no_run = {"certificate_ratings", "certificates"}
+        assert (layer.step is None) == (layer.name in {"items", "contexts", "chunks", "retrievals", "responses"} | of_no_run)
 
 
 def test_every_column_of_a_table_is_described() -> None:
@@ -44,7 +45,7 @@ def test_every_column_of_a_table_is_described() -> None:
 
 
 def test_layers_are_told_apart_by_their_rows() -> None:
-    assert {"responses", "judgements"} == FROM_OUTSIDE
+    assert {"responses", "judgements", "certificate_ratings"} == FROM_OUTSIDE
     assert gold_layers() == ("turn_annotations", "conversation_annotations")
     assert (AGGREGATED[0], AGGREGATED[-1], len(AGGREGATED)) == ("raw_scores", "totals", 8)
 

@@ -1,0 +1,114 @@
+"""`moodflow judges certify`: ask a judge about texts that people rated, and say what it may be used for; list certificates."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+
+from flows.commands import options as opt
+from flows.commands.console import CommandResult, bold, local_time, terminal_table
+from flows.commands.plan_options import PlanOptions, read_plan
+from flows.commands.process import require_prefect_settings
+from flows.commands.run_view import usage_view
+from flows.runtime.local_server import temporary_server
+from schemas.certificates import CertificateRequest
+from schemas.documents.certificates import Certificate, CertificateList
+from schemas.errors import UsageError
+from schemas.folders import DEFAULT_LAKE
+from schemas.plan import Plan
+from schemas.roles import JUDGE
+from schemas.table import Column, Table, columns
+from tasks.certificates.lookup import find_certificates
+from tasks.certificates.perturbations import CHECKS
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import read_code_version
+from tasks.reporting.content.certificate import certificate_counts, certificate_tables
+
+USED = {"benchmark", "models", "roles", "sample", "seed", "budget", "budget_tokens", "prices", "mirror", "lake"}
+"""Fields of a plan that mean something here."""
+
+Ratings = Annotated[str, opt.option("by people: an id of the catalogue, a file, or a run", opt.EVALUATED, "SOURCE", "--ratings")]
+TheRubric = Annotated[str, opt.option("what the judge rates by: an id, or a .yaml file", opt.JUDGE, "RUBRIC", "--rubric")]
+Checks = Annotated[str, opt.option("all, none, or NAME,NAME", opt.EVALUATED, "NAMES")]
+ChecksSample = Annotated[int, opt.option("texts that each check is tried on", opt.EVALUATED, min=1)]
+
+
+def certify_command(
+    context: typer.Context,
+    ratings: Ratings,
+    rubric: TheRubric,
+    checks: Checks = "all",
+    checks_sample: ChecksSample = 50,
+    dry_run: opt.DryRun = False,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Ask a judge about texts that people rated, and say what it may be used for.
+
+    Ends with status 1 if ratings were refused or calls failed. A poor verdict is a result.
+    """
+    # Takes seconds that `--help` and a misspelt option need not wait.
+    from flows.certify import certify_judge  # noqa: PLC0415
+    from flows.commands.planned_calls import forecast_view  # noqa: PLC0415
+    from flows.planning.certify import certify_job, forecast_certificate  # noqa: PLC0415
+    from flows.planning.resolve import open_lake  # noqa: PLC0415
+    from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
+    from flows.runtime.prefect_server import on_server  # noqa: PLC0415
+
+    plan = certificate_plan(ratings, context.obj)
+    names = {"all": tuple(CHECKS), "none": ()}.get(checks) or tuple(
+        name.strip() for name in checks.split(",") if checks != "none"
+    )
+    request = CertificateRequest(ratings=ratings, rubric=rubric, checks=names, checks_sample=checks_sample)
+    certify_job(plan, request, open_lake(plan))  # before a server is waited for: a wrong name is told at once
+    if dry_run:
+        forecast = run_to_end(forecast_certificate(plan, request, open_lake(plan)))
+        CommandResult(0, forecast, forecast_view(forecast)).finish(as_json=as_json)
+    require_prefect_settings()
+    temporary_server()
+    certificate = run_to_end(on_server(lambda: certify_judge(plan, request)))
+    status = int(certificate.refused > 0 or certificate.calls.failed > 0 or certificate.calls.unsent > 0)
+    CommandResult(status, certificate, [*_view(certificate)]).finish(as_json=as_json)
+
+
+def certificate_plan(ratings: str, options: PlanOptions) -> Plan:
+    """Return a plan of one judge; what means nothing here is refused."""
+    plan = read_plan(ratings, options, needs_model=False)
+    unused = [*(plan.roles.keys() - {JUDGE}), *sorted(plan.model_fields_set - USED), *(entry.name for entry in plan.models)]
+    judges = plan.named(JUDGE)
+    if unused or len(judges) != 1:
+        raise UsageError(
+            f"moodflow judges certify does not use {', '.join(unused)}" if unused else "no judge given",
+            where="--model, --role, --set, --config" if unused else "--judge",
+            expected=f"one judge; of the plan only {', '.join(sorted(USED))}",
+            next_step="leave it out" if unused else "add --judge NAME --judge-base-url URL",
+        )
+    return plan.model_copy(update={"settings": ("certify",)})
+
+
+def list_certificates(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
+    """List the certificates of a lake."""
+    rows = find_certificates(Lake(lake or DEFAULT_LAKE, read_code_version()))
+    heads = (
+        *columns("name", "Judge"),
+        *columns("text", "Rubric", "Ratings"),
+        Column("Verdict", "verdict"),
+        *columns("text", "At", "File"),
+    )
+    table = Table(
+        heads, [(row.judge, row.rubric, row.source, row.verdict, local_time(row.certified_at), row.file) for row in rows]
+    )
+    CommandResult(0, CertificateList(certificates=tuple(rows)), [terminal_table(table)]).finish(as_json=as_json)
+
+
+def _view(certificate: Certificate) -> Iterator[RenderableType]:
+    yield bold(f"{certificate.judge}: {certificate.verdict}", f" (rubric {certificate.rubric} on {certificate.source})")
+    *shown, _ = certificate_tables(certificate)
+    for table in filter(lambda table: table.rows, shown):
+        yield from ("", bold(table.title or ""), terminal_table(table))
+    yield ""
+    yield from certificate_counts(certificate)
+    yield from usage_view(certificate.cost)
+    yield from (f"Written: {file}" for file in certificate.files)
+    if not certificate.files:
+        yield "Nothing was written, because calls failed: run the same command again."

@@ -1,0 +1,151 @@
+"""Build a certificate from a judge's ratings of what people rated: agreement, checks, a verdict per dimension, all rows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import dataframely as dy
+import polars as pl
+
+from schemas.documents.certificates import Certificate, CertifiedDimension, CheckFigure, JudgeAgreement
+from schemas.documents.run import Cost
+from schemas.errors import ScoringError
+from schemas.lineage import CallCounts, PartitionKey, PartitionRef
+from schemas.roles import PEOPLE
+from schemas.tables.ratings import UNIT, CertificateRatings, Certificates, CertificateVerdict
+from schemas.usage import Usage
+from tasks.certificates.agreement import certificates
+from tasks.certificates.asking import CertifyJob
+from tasks.certificates.checks import check_figures
+from tasks.certificates.joining import JUDGED, JoinedRatings
+from tasks.certificates.perturbations import CHECKS
+from tasks.certificates.subject import subject_of
+from tasks.certificates.verdict import JudgeEvidence, Rows, certify_dimension, worst
+from tasks.lake.partitions import partition_key
+from tasks.scoring.uncertainty import Resampling
+from tasks.statistics.resampling import RESAMPLES
+
+CERTIFICATES_VERSION = "1"
+"""Bumped when a statistic, a check or a rule of the verdict changes meaning."""
+
+BY_JUDGES = pl.col("rater_kind") == "judge"
+
+
+class Spent(NamedTuple):
+    """When a judge was asked, and what that took."""
+
+    certified_at: str
+    calls: CallCounts
+    usage: tuple[Usage, ...]
+    cost: Cost
+
+
+def certificate_key(job: CertifyJob, ratings: PartitionRef) -> PartitionKey:
+    """Return the key of the rows of a certificate."""
+    settings = {"source_sha256": job.source.sha256, "checks": list(job.checks), "seed": job.seed}
+    return partition_key("certificates", job.place, settings, [ratings.identity], CERTIFICATES_VERSION)
+
+
+def build_certificate(job: CertifyJob, given: dy.DataFrame[CertificateRatings], spent: Spent) -> Certificate:
+    """Compare a judge with the people of a source, in all dimensions that both rated.
+
+    Raises:
+        ScoringError: the judge rated no text.
+    """
+    if given["rating"].null_count() == given.height:
+        raise ScoringError(
+            "the judge rated no text",
+            where=job.title,
+            expected="replies with ratings",
+            got=f"{given.height} ratings that are missing: {given['error'].drop_nulls().first()}",
+            next_step="raise the budget or check the judge's server, then run the same command again",
+        )
+    joined = join_judges(job, given)
+    table = certificates(joined, Resampling(RESAMPLES, job.seed))
+    agreements = tuple(JudgeAgreement(**row) for row in table.iter_rows(named=True))
+    figures = [*dict.fromkeys(check_figures(given, job.source, job.rubric, job.checks, job.judge.name))]
+    dimensions = tuple(_certify(job, joined.people, agreements, figures))
+    return Certificate(
+        **dict(subject_of(job.judge, job.rubric)),
+        source=job.source.name,
+        verdict=worst([each.verdict for each in dimensions]),
+        dimensions=dimensions,
+        checks=tuple(figures),
+        agreements=agreements,
+        texts=job.source.texts.height,
+        ratings=joined.people.height,
+        refused=len({row.line for row in job.source.refused}),
+        left_out=dict(job.left_out),
+        unread=given["rating"].null_count(),
+        **spent._asdict(),
+    )
+
+
+def join_judges(job: CertifyJob, given: dy.DataFrame[CertificateRatings]) -> JoinedRatings:
+    """Return the ratings of people, of the judge and of other judges of the source, and the means of all these judges.
+
+    Only the judge's first rating of a text as people saw it counts, as in a run. Its scale is matched with people's in order.
+    """
+    ratings = job.source.ratings
+    people = ratings.filter(~BY_JUDGES)
+    scales = ratings.select("dimension", "scale").unique("dimension")
+    ends = {"lowest": pl.col("scale").list.first(), "highest": pl.col("scale").list.last()}
+    own = given.filter(perturbation="", repetition=0).drop_nulls("rating").join(scales, on="dimension")
+    place = pl.col("rating") - pl.col("lowest")
+    rated = own.with_columns(value=pl.col("scale").list.get(place)).with_columns(**ends)
+    others = ratings.filter(BY_JUDGES).with_columns(**ends, judge=pl.col("rater"), rubric=pl.lit("")).rename({"rating": "value"})
+    names = {"judge": pl.lit(job.judge.name), "rubric": pl.lit(job.rubric.id)}
+    judges = pl.concat([frame.select(JUDGED.names()).cast(JUDGED) for frame in (rated.with_columns(**names), others)])
+    if (count := judges.select("judge", "rubric").n_unique()) > 1:
+        mean = judges.group_by(*UNIT, "dimension").agg(pl.col("value", "lowest", "highest").mean(), pl.len())
+        panel = mean.filter(pl.col("len") == count).with_columns(judge=pl.lit(f"mean of {count} judges"), rubric=pl.lit(""))
+        judges = pl.concat([judges, panel.select(JUDGED.names())])
+    return JoinedRatings(people, judges, job.left_out)
+
+
+def _certify(
+    job: CertifyJob, people: pl.DataFrame, agreements: Sequence[JudgeAgreement], figures: Sequence[CheckFigure]
+) -> Iterator[CertifiedDimension]:
+    for dimension in job.rubric.names:
+        rows = {judge: _rows(agreements, judge, dimension) for judge in (job.judge.name, PEOPLE)}
+        if not rows[job.judge.name]:
+            continue
+        rated = people.filter(dimension=dimension)
+        scale = rated["scale"][0]
+        raters = rated.filter(pl.col("rater_kind") != "aggregate").group_by(UNIT).len()["len"].max()
+        yield certify_dimension(
+            JudgeEvidence(
+                dimension,
+                rows[job.judge.name],
+                rows[PEOPLE],
+                int(str(raters or 1)),
+                (scale[-1] - scale[0]) / (len(scale) - 1),
+                [figure for figure in figures if figure.dimension == dimension or not CHECKS[figure.check].by_dimension],
+                job.applicable,
+            )
+        )
+
+
+def _rows(agreements: Sequence[JudgeAgreement], judge: str, dimension: str) -> Rows:
+    rows = (row for row in agreements if (row.judge, row.dimension) == (judge, dimension))
+    return {(row.statistic, row.level): row for row in rows}
+
+
+def certificate_rows(certificate: Certificate) -> pl.DataFrame:
+    """Return all figures of a certificate as rows of the layer `certificates`."""
+    verdicts: Mapping[str, CertificateVerdict] = {each.dimension: each.verdict for each in certificate.dimensions}
+    of_rows = [_agreement_row(row, verdicts if row.judge == certificate.judge else {}) for row in certificate.agreements]
+    of_checks = [_check_row(certificate, figure, verdicts) for figure in certificate.checks]
+    return pl.DataFrame([*of_rows, *of_checks], schema=Certificates.create_empty().schema)
+
+
+def _agreement_row(row: JudgeAgreement, verdicts: Mapping[str, CertificateVerdict]) -> dict[str, object]:
+    values = {name: getattr(row, name) for name in Certificates.column_names() if hasattr(row, name)}
+    ends = {"ci_low": row.value_low, "ci_high": row.value_high, "verdict": verdicts.get(row.dimension)}
+    return {**values, **ends, "method": f"{row.statistic}, percentiles over draws of clusters"}
+
+
+def _check_row(certificate: Certificate, figure: CheckFigure, verdicts: Mapping[str, CertificateVerdict]) -> dict[str, object]:
+    values = {name: getattr(figure, name) for name in Certificates.column_names() if hasattr(figure, name)}
+    of = {name: getattr(certificate, name) for name in ("source", "judge", "rubric")}
+    named = {"statistic": ": ".join(filter(None, (figure.check, figure.variant, figure.figure))), "level": "check"}
+    return {**values, **of, **named, "n_pairs": figure.n, "verdict": verdicts.get(figure.dimension), "method": figure.limit}

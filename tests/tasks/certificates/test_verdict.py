@@ -1,0 +1,98 @@
+"""The verdict of a judge in a dimension: each rule, at its limits."""
+
+from typing import Any
+
+from schemas.documents.certificates import CheckFigure, JudgeAgreement
+from tasks.certificates.verdict import FOR_SYSTEMS, JudgeEvidence, certify_dimension, worst
+from tests.rows import each_row
+
+CHECKS = (*FOR_SYSTEMS, "length")
+
+
+def row(statistic: str, level: str = "pooled", **values: Any) -> JudgeAgreement:
+    known = {"source": "s", "judge": "j", "rubric": "r", "dimension": "warmth", "undefined_because": None, "value": None}
+    return JudgeAgreement(**{**known, "statistic": statistic, "level": level, **values})
+
+
+def figure(check: str, passed: bool | None) -> CheckFigure:
+    return CheckFigure(check=check, dimension="warmth", figure="f", value=0.0, n=9, limit="at most 0", passed=passed)
+
+
+def verdict_of(
+    *,
+    alpha_low: float | None = 0.1,
+    gains: tuple[float | None, float | None] = (0.1, 0.1),
+    same_targets: float | None = 0.75,
+    bias: float = 0.25,
+    by_system: tuple[float | None, float | None] = (0.5, 0.1),
+    checks: dict[str, bool | None] | None = None,
+    raters: int = 3,
+    step: float = 1.0,
+) -> tuple[str, str]:
+    """Verdict and rule of a judge that people's ceiling of 0.8 would let score items, but for what is said."""
+    judge = [
+        row("spearman", value=0.7, same_targets_value=same_targets, human_value=0.8),
+        row("exact", value=0.6, constant_value=0.5, gain_low=gains[0]),
+        row("mae", value=0.4, constant_value=0.5, gain_low=gains[1]),
+        row("bias", value=bias),
+        row("spearman", "by_system", value=by_system[0], value_low=by_system[1]),
+    ]
+    figures = [figure(name, passed) for name, passed in {**dict.fromkeys(CHECKS, True), **(checks or {})}.items()]
+    people = {("alpha_ordinal", "pooled"): row("alpha_ordinal", value=0.4, value_low=alpha_low)}
+    evidence = JudgeEvidence("warmth", {(r.statistic, r.level): r for r in judge}, people, raters, step, figures, CHECKS)
+    certified = certify_dimension(evidence)
+    return certified.verdict, certified.rule
+
+
+@each_row(
+    ("verdict", "values"),
+    [
+        ("items", {}),
+        # 0.8 - 0.05 is 0.75, and a hair below it is not enough.
+        ("not usable", {"same_targets": 0.7499}),
+        ("not usable", {"same_targets": None}),
+        ("items", {"bias": -0.25}),
+        ("not usable", {"bias": 0.2501}),
+        # On a scale in steps of 2 it is half as many steps.
+        ("items", {"bias": 0.5, "step": 2.0}),
+        ("not usable", {"checks": {"length": False}}),
+        ("not usable", {"checks": {"length": None}}),
+        ("no ceiling", {"alpha_low": 0.0}),
+        ("items", {"alpha_low": 0.0001}),
+        ("no ceiling", {"alpha_low": None}),
+        ("no ceiling", {"raters": 1}),
+        ("items", {"raters": 2}),
+        # Better in one of the two is enough.
+        ("items", {"gains": (0.0, 0.0001)}),
+        ("items", {"gains": (0.0001, -0.2)}),
+        ("no better than a constant", {"gains": (0.0, 0.0)}),
+        ("no better than a constant", {"gains": (None, None)}),
+        # What people do not agree on, no constant decides.
+        ("no ceiling", {"alpha_low": -0.1, "gains": (0.0, 0.0)}),
+        ("systems only", {"bias": 1.0, "by_system": (0.8, 0.0001)}),
+        ("not usable", {"bias": 1.0, "by_system": (0.7999, 0.5)}),
+        ("not usable", {"bias": 1.0, "by_system": (0.9, 0.0)}),
+        ("not usable", {"bias": 1.0, "by_system": (0.9, None)}),
+        # Systems are ranked whatever length does; not whatever an injection does.
+        ("systems only", {"by_system": (0.9, 0.5), "checks": {"length": False}}),
+        ("not usable", {"by_system": (0.9, 0.5), "checks": {"injection": False}}),
+        ("not usable", {"by_system": (0.9, 0.5), "checks": {"repeat": None}}),
+    ],
+)
+def test_each_rule_decides_at_its_limit(verdict: str, values: dict[str, Any]) -> None:
+    assert verdict_of(**values)[0] == verdict
+
+
+def test_rule_says_its_numbers() -> None:
+    assert verdict_of(alpha_low=-0.1)[1] == "people's alpha 0.4, lower limit -0.1; more than 0 is needed"
+    assert verdict_of()[1] == (
+        "Spearman 0.75 where people reach 0.8 (at most 0.05 less), bias 0.25 steps (at most 0.25), checks passed"
+    )
+    # Of a judge that is not usable both rules say why.
+    both = verdict_of(bias=1.0, checks={"length": False, "format": None})[1]
+    assert "bias 1 steps (at most 0.25), checks failed length; not decided format; Spearman over systems 0.5" in both
+
+
+def test_worst_verdict_counts() -> None:
+    assert worst(["items", "no ceiling", "not usable"]) == "no ceiling"
+    assert worst(["items", "systems only"]) == "systems only"
