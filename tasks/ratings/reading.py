@@ -34,9 +34,9 @@ SPEAKER = re.compile(r"^([^\s:：][^:：\n]{0,39})(?:: ?|：)", re.MULTILINE)
 PLAIN = "cells_are_plain"
 """Rule for the rows of a file: lists stand in `scale` alone, and no cell has a null byte."""
 
+TURNS = RatedTexts.create_empty().schema["turns"]
 TEXT_COLUMNS = pl.Schema({**dict.fromkeys(("context", "question", "text", "language"), pl.String), "dialogue": pl.Boolean})
 COLUMNS = pl.Schema({**HumanRatings.create_empty().schema, **TEXT_COLUMNS})
-TURNS = RatedTexts.create_empty().schema["turns"]
 DEFAULTS = {"higher_is_better": True, "rater_known": True, "dialogue": False}
 MAY_LACK = ("turn", "cluster_id", "system", "text_sha256", "words", *TEXT_COLUMNS, *DEFAULTS)
 """Columns that a file may lack: they are empty then, or those of DEFAULTS have that value."""
@@ -136,8 +136,8 @@ def keep_good(name: str, rows: pl.DataFrame, sha256: str, refused: list[RefusedR
     `rows`: COLUMNS, `turns` and `line`; those that it lacks are empty, true or, of lines, counted from 1. An anonymous rater
     without a number is given one.
     """
-    empty = {column: pl.lit(DEFAULTS.get(column), kind) for column, kind in pl.Schema({**COLUMNS, "turns": TURNS}).items()}
-    lacking = {**empty, "line": pl.int_range(1, pl.len() + 1)}
+    lacking = {column: pl.lit(DEFAULTS.get(column), kind) for column, kind in [*COLUMNS.items(), ("turns", TURNS)]}
+    lacking["line"] = pl.int_range(1, pl.len() + 1)
     whole = rows.with_columns(**{column: value for column, value in lacking.items() if column not in rows.columns})
     number = pl.int_range(1, pl.len() + 1).over(RATED_ONCE).cast(pl.String)
     complete = whole.with_columns(

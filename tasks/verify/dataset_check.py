@@ -71,13 +71,15 @@ def describe_entry(entry: DatasetSpec, locator: Locator) -> DatasetEntry:
     """Return what the catalogue says of a dataset."""
     spec, example = choose_source(entry, locator), EXAMPLES / f"{entry.id}.json"
     others = [file for other in sources(entry) if other is not spec for file in other.files]
-    is_public = any(isinstance(file, PinnedFile) for file in (*spec.files, *others))
+    is_public = not spec.ratings and any(isinstance(file, PinnedFile) for file in (*spec.files, *others))
     return DatasetEntry(
         used_here=name_repositories(spec) or "bundled",
         files=tuple(map(_describe_file, spec.files)),
         other_sources=tuple(map(_describe_file, others)),
         example=read_json(example.read_bytes()) if example.is_file() else {},
-        own_folder=f"moodflow run BENCHMARK --datasets {spec.id} --set folders.{spec.id}=DIR" if is_public else None,
+        own_folder=f"moodflow run BENCHMARK --datasets {spec.id} --set folders.{spec.id}=DIR"
+        if is_public and not spec.ratings
+        else None,
         **{name: getattr(spec, name) for name in DatasetEntry.model_fields if hasattr(spec, name) and name != "files"},
     )
 

@@ -7,11 +7,12 @@ import polars as pl
 import pytest
 
 from schemas.errors import UsageError
+from schemas.lineage import CodeVersion
 from schemas.tables.responses import Answers, Judgements
 from tasks.certificates.sources import find_ratings
 from tasks.judging.people import people_key, people_rows
 from tasks.judging.rubrics import load_rubric
-from tasks.lake.lake import CodeVersion, Lake
+from tasks.lake.lake import Lake
 from tasks.solvers.answers import ANSWER
 from tasks.sources.locating import Locator
 from tests.mirror import MIRROR, needs_mirror
