@@ -110,8 +110,9 @@ def read_human_ratings(path: Path) -> RatedSource:
     first = 2 if path.suffix == ".csv" else 1
     faults = {record.row + first: next(iter(record.faults), None) or _fault(record) for record in records}
     rows = [_cells(record) | {"line": record.row + first} for record in records if faults[record.row + first] is None]
-    lists = {"scale": pl.List(pl.Float64), "words": pl.List(pl.String), "line": pl.Int64}
-    texts = pl.DataFrame(rows, {**dict.fromkeys(COLUMNS, pl.String), **lists})
+    kinds: dict[str, pl.DataType] = dict.fromkeys(COLUMNS, pl.String())
+    kinds |= {"scale": pl.List(pl.Float64), "words": pl.List(pl.String), "line": pl.Int64()}
+    texts = pl.DataFrame(rows, kinds)
     truths = pl.col(*DEFAULTS).str.to_lowercase().replace_strict({"true": True, "false": False}, default=None)
     refused = [RefusedRow(line, rule) for line, rule in faults.items() if rule]
     filled = texts.with_columns(**{name: pl.col(name).fill_null(str(value)) for name, value in DEFAULTS.items()})
