@@ -81,6 +81,7 @@ class Benchmark:
 GENERAL = Benchmark(
     "general",
     place=0,
+    datasets="tasks.ratings.public:ENTRIES",
     solvers="tasks.solvers.plain:SOLVERS",
     question_types="schemas.question_types:GENERAL",
     metrics="tasks.metrics.general:METRICS",

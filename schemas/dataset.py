@@ -1,9 +1,11 @@
 """A catalogue entry: where a dataset comes from and how its records become items."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, get_args
 
+import polars as pl
 from pydantic import Field, StringConstraints
 
 from schemas.base import Frozen
@@ -61,7 +63,17 @@ SourceFile = PinnedFile | BundledFile | LocalFile
 
 OPEN_LICENCES = frozenset(
     (
-        *("MIT", "Apache-2.0", "AFL-3.0", "CC0-1.0", "CC BY 4.0", "CC BY-SA 4.0", "CC BY-NC 2.0", "CC BY-NC-SA 4.0"),
+        *(
+            "MIT",
+            "Apache-2.0",
+            "AFL-3.0",
+            "CC0-1.0",
+            "CC BY 4.0",
+            "CC BY-SA 4.0",
+            "CC BY-NC 2.0",
+            "CC BY-NC 4.0",
+            "CC BY-NC-SA 4.0",
+        ),
         *("EmoBench: MIT; novel: public domain in the USA", "the user's own"),
     )
 )
@@ -123,6 +135,9 @@ class DatasetSpec:
     sample_builder: SampleBuilder | None = None
     """Builds items with a long context, in place of `adapter`; null = the adapter makes the items, which have none."""
 
+    ratings: Callable[[Sequence[Path]], pl.DataFrame] | None = None
+    """Reads ratings by people out of its files, in their order (see tasks.ratings.reading); null = it has items to ask."""
+
     task: ContextTask | None = None
     """What is asked of the long contexts of its items; null = they have none."""
 
@@ -159,8 +174,14 @@ class DatasetSpec:
         return self.licence in OPEN_LICENCES
 
     def __post_init__(self) -> None:
-        """Raise ValueError for an entry with both or none of adapter and sample builder, and for long items of no task."""
-        if (self.sample_builder is None) == (self.adapter is None) or (self.sample_builder is None) != (self.task is None):
+        """Raise ValueError for an entry without one way to read it, and for long items of no task."""
+        if self.ratings and not (self.adapter or self.sample_builder or self.task):
+            return
+        if (
+            self.ratings
+            or (self.sample_builder is None) == (self.adapter is None)
+            or (self.sample_builder is None) != (self.task is None)
+        ):
             raise ValueError(
                 f"dataset {self.id}: give an adapter, or a sample builder and its task; got "
                 f"{'an' if self.adapter else 'no'} adapter, {'a' if self.sample_builder else 'no'} sample builder, "

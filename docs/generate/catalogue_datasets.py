@@ -35,7 +35,7 @@ def dataset_text(catalogue: Catalogue, name: str, asks: Mapping[str, str], bundl
         f"{escape(asked)} Its name in commands is `{name}`.",
         facts_part(spec, own, sibling, page),
         "## Where it counts",
-        place_part(catalogue, places, page),
+        place_part(catalogue, name, places, page),
         "## An example",
         *(example_part(own) if own else absent_part(spec, sibling, page)),
         "## Scores",
@@ -65,8 +65,8 @@ def facts_part(spec: DatasetSpec, own: Bundled | None, sibling: Bundled | None, 
     groups = [group["name"] for group in (example.row["groups"] or ())] if example else []
     types = ", ".join(reference_link("question type", kind, page) for kind in spec.question_types)
     rows = [
-        ("Question type", types),
-        ("Languages", ", ".join(spec.languages)),
+        ("Question type", types or "none: ratings by people"),
+        ("Languages", ", ".join(spec.languages) or "none that a judge is asked in"),
         ("Size", size_words(spec, own)),
         ("Results by", ", ".join(["language", "part of the dataset", *(f"`{name}`" for name in groups)])),
         ("Evaluation version", spec.evaluation_version),
@@ -84,8 +84,10 @@ def size_words(spec: DatasetSpec, own: Bundled | None) -> str:
     return f"{spec.expected_rows:,} rows in all of its files" if spec.expected_rows else "not stated"
 
 
-def place_part(catalogue: Catalogue, places: list[Place], page: str) -> str:
+def place_part(catalogue: Catalogue, name: str, places: list[Place], page: str) -> str:
     """Return where the dataset stands, with the items asked and its share of the total."""
+    if catalogue.datasets[name].ratings:
+        return "In no benchmark: it holds ratings by people, with which judges are compared."
     if not places:
         return "No benchmark that comes with MoodFlow asks it; a blueprint of your own can."
     heads = (

@@ -7,7 +7,7 @@ from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, terminal_table
-from schemas.benchmark import benchmarks
+from schemas.benchmark import GENERAL, benchmarks
 from schemas.documents.datasets import DatasetCheck, DatasetList
 from schemas.errors import UsageError
 from schemas.table import Column, Table
@@ -16,7 +16,7 @@ from tasks.scoring.blueprints import list_blueprints, load_blueprint
 from tasks.sources.locating import Locator
 from tasks.verify.dataset_check import check_datasets, describe_entry, list_datasets
 
-FIRST = next(benchmark.name for _, benchmark in benchmarks() if benchmark.datasets)
+FIRST = next(benchmark.name for _, benchmark in benchmarks() if benchmark.datasets and benchmark is not GENERAL)
 """The benchmark that `--all` stands for, in their order."""
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)

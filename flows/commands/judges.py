@@ -110,7 +110,8 @@ def _view(document: JudgeCheck) -> list[RenderableType]:
     notes = [f"Undefined: {n} rows, {why}" for why, n in undefined.items()]
     if any(row.n_clusters is not None and row.n_clusters < FEW_CLUSTERS for row in document.agreements):
         notes.append(f"Intervals rest on few clusters, below {FEW_CLUSTERS}")
-    counts = document.model_dump(exclude={"agreements", "across"})
+    notes += [f"Refused: line {row.line}, {row.rule}" for row in document.refused_rows]
+    counts = document.model_dump(exclude={"agreements", "across", "refused_rows"})
     tables = [Table(COLUMNS, [*map(_row, defined)]), *_matrices(document.across)]
     return [*detail_lines(counts), *map(terminal_table, tables), *notes]
 

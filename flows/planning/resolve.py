@@ -20,7 +20,7 @@ from schemas.printing import appearance
 from schemas.question_types import QuestionType
 from schemas.roles import JUDGE, JUDGES, PANEL, PEOPLE
 from schemas.tables.items import Items
-from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.catalogue import find_items
 from tasks.datasets.own_items import in_folder, local_dataset
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.lake import Lake
@@ -56,7 +56,7 @@ def resolve(plan: Plan, blueprint: Blueprint | None = None) -> ResolvedPlan:
             continue
         obstacle = _obstacle(name, entry, plan)
         if obstacle is None:
-            specification = local_dataset(name, entry.title, entry.source) if entry.source else find_dataset(name)
+            specification = local_dataset(name, entry.title, entry.source) if entry.source else find_items(name)
             if name in plan.folders:
                 specification = in_folder(specification, plan.folders[name])
             selected.append(SelectedDataset(choose_source(specification, locator), entry.methods))

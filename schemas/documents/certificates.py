@@ -5,6 +5,7 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.certificates import CertificateSubject, CertificateSummary
 from schemas.documents.document import Document
+from schemas.documents.models import RefusedRating
 from schemas.documents.plan import RunForecast
 from schemas.documents.run import Cost
 from schemas.lineage import CallCounts
@@ -68,7 +69,8 @@ class JudgeCheck(Document):
     read: int = Field(description="rows of the file")
     good: int = Field(description="rows that keep every rule")
     refused: int = Field(description="rows that break one")
-    refused_by_rule: dict[str, int] = Field(description="rows by the rule they break; one may break several")
+    refused_by_rule: dict[str, int] = Field(description="rows by the first rule they break")
+    refused_rows: tuple[RefusedRating, ...] = Field(default=(), description="each of them")
     left_out: dict[str, int] = Field(description="good ratings that were not used, by reason")
     agreements: tuple[JudgeAgreement, ...]
     across: tuple[CriterionAgreement, ...] = Field(

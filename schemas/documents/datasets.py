@@ -79,6 +79,18 @@ class ReachableScores(Frozen):
     constant: dict[str, float] = Field(default={}, description="of always answering with a letter; empty = none is asked for")
 
 
+class RatingsContent(Frozen):
+    """Counts over the ratings by people of a dataset."""
+
+    good: int = Field(description="rows that break no rule")
+    given: int = Field(description="ratings in them; other rows say that none was given")
+    refused: dict[str, int] = Field(description="rows by the first rule they break")
+    raters: dict[str, int] = Field(description="raters by kind; without names the most of a unit")
+    units: int = Field(description="items, replies or dialogues that were rated")
+    dimensions: tuple[str, ...]
+    texts: int = Field(description="units with their text, which a judge can be asked about")
+
+
 class DatasetCheck(DatasetContent, ReachableScores):
     """What is in the files of a dataset, and which scores it allows.
 
@@ -96,6 +108,7 @@ class DatasetCheck(DatasetContent, ReachableScores):
     redistributable: bool
     rows_read: int | None = Field(default=None, description="records of all files; null = they could not be read")
     ambiguous: tuple[str, ...] = Field(description="items whose own labels contradict each other")
+    ratings: RatingsContent | None = Field(default=None, description="null = it has items, or could not be read")
 
 
 class DatasetChecks(Document):

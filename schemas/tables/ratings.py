@@ -49,7 +49,7 @@ class HumanRatings(dy.Schema):
 
     @dy.rule()
     def one_scale_and_direction_per_dimension(cls) -> pl.Expr:
-        return pl.struct("scale", "higher_is_better").n_unique().over("source", "dimension") == 1
+        return pl.struct("scale", "words", "higher_is_better").n_unique().over("source", "dimension") == 1
 
 
 class RatedTexts(dy.Schema):

@@ -1,5 +1,6 @@
 """How far judges agree with people, beside how far people agree with each other and what the best constant would reach."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -9,9 +10,10 @@ import numpy as np
 import polars as pl
 
 from schemas.documents.certificates import CriterionAgreement, JudgeAgreement, JudgeCheck
+from schemas.documents.models import RefusedRating
 from schemas.roles import PEOPLE
 from schemas.tables.ratings import UNIT
-from tasks.certificates.joining import JoinedRatings, join_ratings, read_human_ratings
+from tasks.certificates.joining import JoinedRatings, join_ratings
 from tasks.certificates.panels import add_panels
 from tasks.certificates.sides import (
     DISTANCES,
@@ -28,6 +30,7 @@ from tasks.certificates.sides import (
     row_means,
     table_of,
 )
+from tasks.ratings.reading import read_human_ratings
 from tasks.runs.past_run import PastRun
 from tasks.scoring.uncertainty import Resampling
 from tasks.statistics import raters
@@ -54,16 +57,17 @@ def check_judges(
     `across`: compare each dimension with each criterion of people, too. `panels` and `least`: as of `add_panels`.
     """
     ratings = read_human_ratings(human)
-    joined = add_panels(join_ratings(ratings.good, run), panels, least)
+    joined = add_panels(join_ratings(ratings.ratings, run), panels, least)
     resampling = Resampling(RESAMPLES, int(run.manifest.plan.get("seed", 0)))
     table = certificates(joined, resampling)
     return JudgeCheck(
         run=run.name,
         human=str(human),
         read=ratings.read,
-        good=ratings.good.height,
-        refused=ratings.read - ratings.good.height,
-        refused_by_rule=dict(ratings.refused),
+        good=ratings.ratings.height,
+        refused=len(ratings.refused),
+        refused_by_rule=Counter(row.rule for row in ratings.refused),
+        refused_rows=tuple(RefusedRating(file=str(human), line=row.line, rule=row.rule) for row in ratings.refused),
         left_out=dict(joined.left_out),
         agreements=tuple(JudgeAgreement(**row) for row in table.iter_rows(named=True)),
         across=tuple(compare_across(joined, resampling)) if across else (),

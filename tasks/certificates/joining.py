@@ -1,35 +1,20 @@
-"""Ratings by people, read from a file, beside what judges and text metrics say of the same answers of a run."""
+"""Ratings by people beside what judges and text metrics say of the same answers of a run."""
 
-import json
-from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
 from typing import NamedTuple
 
 import dataframely as dy
 import polars as pl
 
-from schemas.dataset import RecordFormat
-from schemas.errors import UsageError, unknown_name
+from schemas.errors import UsageError
 from schemas.roles import PEOPLE
 from schemas.tables.ratings import UNIT, HumanRatings
 from tasks.metrics.texts import best_of, bleu, distinct, rouge_l
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
 from tasks.solvers.answers import ANSWER, ITEM, SAID
-from tasks.sources.filled import require_columns
-from tasks.sources.reading import read_records
-
-FORMATS: Mapping[str, RecordFormat] = {".parquet": "parquet", ".csv": "csv", ".jsonl": "jsonl"}
-COLUMNS = HumanRatings.column_names()
-TRUE = ("higher_is_better", "rater_known")
-MAY_LACK = ("turn", "cluster_id", "system", "text_sha256", "words", *TRUE)
-"""Columns that a file may lack: they are empty then, or those of TRUE true."""
-
-CONTRACT = "moodflow docs own-judge says what such a file holds"
-
 
 WITH_REFERENCE: Mapping[str, Callable[[str, str], float]] = {
     **{f"bleu_{order}": partial(bleu, order=order) for order in (1, 2, 4)},
@@ -40,46 +25,6 @@ ALONE: Mapping[str, Callable[[str], float | None]] = {f"distinct_{order}": parti
 VALUES = pl.Schema(dict.fromkeys(("value", "lowest", "highest"), pl.Float64))
 JUDGED = pl.Schema({**dict.fromkeys((*UNIT, "dimension", "judge", "rubric"), pl.String()), **VALUES})
 """Columns of what is compared with people. A text metric has no rubric and no ends of a scale."""
-
-
-class ReadRatings(NamedTuple):
-    """Good rows, how many rows were read, and how many broke each rule; a row may break several."""
-
-    good: dy.DataFrame[HumanRatings]
-    read: int
-    refused: Mapping[str, int]
-
-
-def read_human_ratings(path: Path) -> ReadRatings:
-    """Read a file that ends in .parquet, .csv or .jsonl. Rows that break a rule, or whose values are of no use, are refused.
-
-    Raises:
-        UsageError: another ending, a column unknown or missing.
-        SourceError: the file cannot be read.
-    """
-    if path.suffix not in FORMATS:
-        raise unknown_name("kind of file with ratings that ends in", path.suffix, FORMATS, str(path), CONTRACT)
-    records = read_records(path, FORMATS[path.suffix], own=True)
-    require_columns(path, records, COLUMNS, MAY_LACK, CONTRACT)
-    rows = [record.fields for record in records if not record.faults]
-    ragged = Counter(rule for record in records for rule in record.faults)
-    texts = pl.DataFrame({name: [_text(row.get(name)) for row in rows] for name in COLUMNS}, dict.fromkeys(COLUMNS, pl.String))
-    filled = texts.with_columns(pl.col(*TRUE).fill_null("true"))
-    numbers = pl.element().str.strip_chars().cast(pl.Float64, strict=False)
-    typed = filled.with_columns(
-        pl.col("scale").str.strip_chars("[] ").str.split(",").list.eval(numbers),
-        pl.lit(None, pl.List(pl.String)).alias("words"),
-        pl.col("higher_is_better", "rater_known")
-        .str.to_lowercase()
-        .replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean),
-    )
-    good, failure = HumanRatings.filter(typed, cast=True)
-    return ReadRatings(good, len(records), failure.counts() | ragged)
-
-
-def _text(cell: object) -> str | None:
-    """Return a cell as JSON writes it, a text as it is; null where nothing is in it."""
-    return (cell if isinstance(cell, str) else json.dumps(cell)) if cell is not None and cell != "" else None
 
 
 class JoinedRatings(NamedTuple):

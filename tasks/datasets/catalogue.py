@@ -36,6 +36,15 @@ def find_dataset(name: str) -> DatasetSpec:
     raise UsageError(what, expected=expected, got=name, next_step=step)
 
 
+def find_items(name: str) -> DatasetSpec:
+    """Return the catalogue entry of this name, of which models are asked; raise UsageError if it has ratings, or is none."""
+    spec = find_dataset(name)
+    if spec.ratings:
+        what, expected = f"dataset {name} holds ratings by people, and no items to ask a model", "a dataset of items"
+        raise UsageError(what, expected=expected, got=name, next_step=f"moodflow datasets check {name} shows what is in it")
+    return spec
+
+
 PINS = DATA_FOLDER / "pins"
 
 

@@ -11,14 +11,16 @@ import polars as pl
 from schemas.benchmark import Rows
 from schemas.chat import ModelEntry
 from schemas.documents.datasets import CardAgreement, FunnelStep, PrintedFunnelStep
-from schemas.errors import unknown_name
+from schemas.errors import RecordError, unknown_name
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.plan import Plan
 from schemas.tables.role_cards import CardStep
 from schemas.usage import Role
 from tasks.lake.partitions import hash_settings, partition_key
+from tasks.ratings.reading import read_human_ratings
 from tasks.solvers.state import SolverResources
-from tasks.sources.filled import read_filled
+from tasks.sources.files import read_bytes
+from tasks.sources.filled import FilledRow, read_filled
 from tasks.statistics.reliability import krippendorff_alpha
 
 Card = dict[str, Any]
@@ -88,7 +90,25 @@ class CardJob:
 
 
 ANNOTATION = ("annotator", "card_id", "category", "grade")
-"""Columns of a file with what people say of cards."""
+"""Columns of a file with what people say of cards; or those of ratings by people, whose dimensions are category and grade."""
+
+
+def _filled_rows(path: Path, contract: str) -> list[FilledRow]:
+    """Return what stands in a file, of ratings a row per card and rater, at the line of its first; raise RecordError by line."""
+    if path.suffix == ".csv" and b"unit_id" not in read_bytes(path).partition(b"\n")[0]:
+        return read_filled(path, ANNOTATION, contract)
+    source, rows = read_human_ratings(path), dict[tuple[str, str], FilledRow]()
+    for line, rule in source.refused[:1]:
+        where, step = f"{path}, line {line}", f"correct the row; {contract}"
+        raise RecordError("a row is no rating of a card", where=where, expected=rule, got="a row that breaks it", next_step=step)
+    for line, row in enumerate(source.ratings.iter_rows(named=True), start=2 if path.suffix == ".csv" else 1):
+        annotation = {**dict.fromkeys(ANNOTATION, ""), "card_id": row["unit_id"], "annotator": row["rater"]}
+        filled = rows.setdefault((row["unit_id"], row["rater"]), FilledRow(path, line, annotation, is_ragged=False))
+        if row["dimension"] not in ANNOTATION[2:]:
+            raise unknown_name("dimension", row["dimension"], ANNOTATION[2:], f"{path}, line {line}", contract)
+        if (rating := row["rating"]) is not None:
+            filled.fields[row["dimension"]] = row["words"][int(rating)] if row["words"] else str(rating)
+    return [*rows.values()]
 
 
 def read_annotations(path: Path, cards: list[Card], categories: Sequence[str], grades: Sequence[str]) -> list[Card]:
@@ -99,7 +119,7 @@ def read_annotations(path: Path, cards: list[Card], categories: Sequence[str], g
     """
     contract = "moodflow docs build-cards describes the columns"
     annotated = {card["card_id"]: {**card, "annotations": []} for card in cards}
-    for filled in read_filled(path, ANNOTATION, contract):
+    for filled in _filled_rows(path, contract):
         row = filled.fields
         said = annotated.get(row["card_id"], {"annotations": []})["annotations"]
         if not (filled.is_ragged or row["category"] or row["grade"]):

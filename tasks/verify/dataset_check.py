@@ -24,6 +24,7 @@ from schemas.documents.datasets import (
     DatasetEntry,
     DatasetList,
     DatasetRow,
+    RatingsContent,
     ReachableScores,
 )
 from schemas.errors import SourceError
@@ -32,12 +33,14 @@ from schemas.item import option_letters
 from schemas.json_yaml import read_json
 from schemas.question_types import answered_by
 from schemas.tables.items import Items
+from schemas.tables.ratings import UNIT
 from schemas.tables.responses import Answers
 from tasks.datasets.building import build_of_records
 from tasks.datasets.catalogue import CATALOGUE
 from tasks.datasets.rejected_rows import describe_rejected, require_layout
 from tasks.metrics.answer_forms import Question, right_reply, write_options
 from tasks.metrics.item_scores import score_items, wholes_of
+from tasks.ratings.reading import RatedSource, read_entry
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.sources.files import name_source
 from tasks.sources.locating import Locator, choose_source, name_repositories, needs, sources
@@ -68,13 +71,15 @@ def describe_entry(entry: DatasetSpec, locator: Locator) -> DatasetEntry:
     """Return what the catalogue says of a dataset."""
     spec, example = choose_source(entry, locator), EXAMPLES / f"{entry.id}.json"
     others = [file for other in sources(entry) if other is not spec for file in other.files]
-    is_public = any(isinstance(file, PinnedFile) for file in (*spec.files, *others))
+    is_public = not spec.ratings and any(isinstance(file, PinnedFile) for file in (*spec.files, *others))
     return DatasetEntry(
         used_here=name_repositories(spec) or "bundled",
         files=tuple(map(_describe_file, spec.files)),
         other_sources=tuple(map(_describe_file, others)),
         example=read_json(example.read_bytes()) if example.is_file() else {},
-        own_folder=f"moodflow run BENCHMARK --datasets {spec.id} --set folders.{spec.id}=DIR" if is_public else None,
+        own_folder=f"moodflow run BENCHMARK --datasets {spec.id} --set folders.{spec.id}=DIR"
+        if is_public and not spec.ratings
+        else None,
         **{name: getattr(spec, name) for name in DatasetEntry.model_fields if hasattr(spec, name) and name != "files"},
     )
 
@@ -100,6 +105,20 @@ def describe_content(good: pl.DataFrame, rejected: pl.DataFrame) -> DatasetConte
         gold=count_gold(good),
         duplicates=duplicates,
         contradictions=contradictions,
+    )
+
+
+def describe_ratings(source: RatedSource) -> RatingsContent:
+    """Count what is there of ratings by people."""
+    rows = source.ratings
+    return RatingsContent(
+        good=rows.height,
+        given=rows["rating"].count(),
+        refused=Counter(row.rule for row in source.refused),
+        raters=dict(rows.group_by("rater_kind").agg(pl.col("rater").n_unique()).sort("rater_kind").iter_rows()),
+        units=rows.select(UNIT).n_unique(),
+        dimensions=tuple(rows["dimension"].unique().sort()),
+        texts=source.texts.height,
     )
 
 
@@ -188,6 +207,11 @@ def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locat
     """
     chosen = choose_source(spec, locator)
     try:
+        if chosen.ratings:
+            source = read_entry(chosen, locator)
+            broken = (f"{len(source.refused)} rows break a rule",) if source.refused else ()
+            update = {"rows_read": source.read, "ratings": describe_ratings(source)}
+            return _checked(chosen, broken).model_copy(update=update)
         records = read_dataset(chosen, [locator.locate(file) for file in chosen.files])
         built = build_of_records(chosen, records, None, 0)
         require_layout(chosen, built.rejected)

@@ -20,6 +20,7 @@ ORDER = (
     "tasks.models",
     "tasks.retrieval",
     "tasks.datasets",
+    "tasks.ratings",
     "tasks.solvers",
     "tasks.judging",
     "tasks.metrics",

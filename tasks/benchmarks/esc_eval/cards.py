@@ -24,7 +24,7 @@ from schemas.vocabulary import Language
 from tasks.benchmarks.esc_eval.datasets import card_item, card_text, read_card
 from tasks.benchmarks.esc_eval.posts import CORPORA, Filled, draw, read_corpus, read_posts
 from tasks.datasets.building import build_items
-from tasks.datasets.catalogue import find_dataset
+from tasks.datasets.catalogue import find_items
 from tasks.datasets.own_items import local_dataset
 from tasks.judging.cards import ANNOTATORS, EXTRACTOR, Card, CardPipeline, read_annotations
 from tasks.judging.prompts import fence_data
@@ -52,9 +52,7 @@ def read_cards(name: str, mirror: Path | None) -> list[Card]:
     dataset.
     """
     path, locator = Path(name), Locator.for_mirror(mirror)
-    spec = (
-        local_dataset(path.stem, path.stem, LocalFile(path=path)) if path.suffix else choose_source(find_dataset(name), locator)
-    )
+    spec = local_dataset(path.stem, path.stem, LocalFile(path=path)) if path.suffix else choose_source(find_items(name), locator)
     built = build_items(spec, [locator.locate(file) for file in spec.files], None, 0)
     rows, bad = list[Card](), list(built.rejected["item_id"])
     for item in built.items.to_dicts():

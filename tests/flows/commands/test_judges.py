@@ -82,6 +82,7 @@ def assert_counts(name: str, lake: Path, folder: Path) -> None:
     assert (done.status, document["read"], document["good"], document["refused"]) == (1, 18, 13, 5)
     rules = {"rating_is_on_its_scale": 1, "rated_once": 2, "one_scale_and_direction_per_dimension": 2}
     assert document["refused_by_rule"] == rules
+    assert [row["line"] for row in document["refused_rows"]] == [14, 15, 16, 17, 18]
     assert document["left_out"] == {"not given, of a turn or by a judge": 3, "of no answer of the run": 1, "of another text": 1}
     (exact,) = (row for row in document["agreements"] if (row["judge"], row["statistic"]) == ("judge", "exact"))
     assert (exact["value"], exact["n_pairs"]) == (0.625, 8)

@@ -17,7 +17,8 @@ from tests.tasks.datasets.real_datasets import build, here, items_of
 LONG = tuple(spec for spec in CATALOGUE.values() if spec.sample_builder)
 ROLE_CARDS = tuple(spec for spec in CATALOGUE.values() if spec.question_types == ("role_play",))
 ANNOTATED = tuple(spec for spec in CATALOGUE.values() if spec.question_types == ("annotation",))
-OTHERS = (*LONG, *ROLE_CARDS, *ANNOTATED)
+RATED = tuple(spec for spec in CATALOGUE.values() if spec.ratings)
+OTHERS = (*LONG, *ROLE_CARDS, *ANNOTATED, *RATED)
 AGAIN = {"cped_empathy": "cped", "cped_personalization": "cped"}
 """Datasets that the released code weighs in further places."""
 
@@ -84,7 +85,7 @@ def test_every_bundled_file_has_an_entry() -> None:
     assert {path.name for path in folder.glob("*.jsonl")} == named
 
 
-@each_row("spec", [spec for spec in (*PINNED, *LONG, *ROLE_CARDS) if "mini_" not in spec.id])
+@each_row("spec", [spec for spec in (*PINNED, *LONG, *ROLE_CARDS, *RATED) if "mini_" not in spec.id])
 def test_pinned_entry_states_its_source(spec: DatasetSpec) -> None:
     for source in sources(spec):
         assert source.id == spec.id
@@ -152,6 +153,7 @@ def test_own_file_format_follows_its_name() -> None:
 def test_restricted_texts_are_not_passed_on() -> None:
     assert {spec.id for spec in CATALOGUE.values() if not spec.redistributable} == {
         *("lcqmc", "wic", "rte", "copa", "ag_news", "thucnews", "qqp", "multirc", "record", "mnli", "wsc", "mutual"),
+        "xdial_empathetic_zh",
         *("lcsts", "cnewsum", "cosmos_qa", "truthfulqa", "agieval", "imdb", "sst2", "dianping"),
         *("semeval2018_task1", "semeval2018_task3", "vua20"),
         *("eq60", "iri30", "interpersonal_relationship", "effective_communication"),
