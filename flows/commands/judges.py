@@ -1,4 +1,4 @@
-"""`moodflow judges`: how far the judges of a run agree with people; which of several simulated persons is more human."""
+"""`moodflow judges`: how far judges agree with people, sheets for people, and which simulated person is more human."""
 
 import json
 from collections import Counter
@@ -12,6 +12,7 @@ from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, terminal_table
+from flows.commands.sheet import sheet_command
 from schemas.documents.certificates import CriterionAgreement, JudgeAgreement, JudgeCheck
 from schemas.documents.comparison import PairFiles
 from schemas.errors import UsageError, try_each
@@ -30,6 +31,7 @@ COLUMNS = (
 )
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
+app.command("sheet")(sheet_command)
 
 Human = Annotated[Path, typer.Option("--human", metavar="FILE", help="ratings by people: .parquet, .csv or .jsonl")]
 
