@@ -166,10 +166,7 @@ def test_rubrics_read_what_they_ask_for(name: str, repetition: int) -> None:
     rubric = load_rubric(name)
     asked = rubric.calls(repetition)[0]
     contract, order = Contract.of(rubric, asked), [dimension.name for dimension in asked]
-    scales = {dimension.name: rubric.scale_of(dimension) for dimension in asked}
-    for scale in scales.values():
-        said = '"yes" or "no"' if scale == "yes_no" else f"a whole number from {scale.lowest} to {scale.highest}"
-        assert said in contract.instruction("en")
+    assert f"a whole number from {rubric.scale.lowest} to {rubric.scale.highest}" in contract.instruction("en")
     for language in get_args(Language) if rubric.reply == "json" else ():
         instruction = contract.instruction(language)
         assert ", ".join(f'"{name}"' for name in order) in instruction
@@ -178,9 +175,8 @@ def test_rubrics_read_what_they_ask_for(name: str, repetition: int) -> None:
     schema = json.loads(contract.json_schema)
     assert list(schema["properties"]) == schema["required"] == ([FAULTS] if rubric.faults else []) + order
     assert schema["additionalProperties"] is False
-    for dimension, scale in scales.items():
-        whole = {} if scale == "yes_no" else {"type": "integer", "minimum": scale.lowest, "maximum": scale.highest}
-        assert (whole or {"enum": ["no", "yes"]}).items() <= schema["properties"][dimension].items()
+    rating = {"type": "integer", "minimum": rubric.scale.lowest, "maximum": rubric.scale.highest}
+    assert all(rating.items() <= schema["properties"][name].items() for name in order)
 
 
 def test_example_spreads_over_a_long_scale() -> None:
