@@ -1,4 +1,4 @@
-"""`moodflow judges`: how far judges agree with people and what they may be used for; which simulated person is more human."""
+"""`moodflow judges`: how far judges agree with people, sheets on which people rate, certificates, and votes on simulated persons."""
 
 import json
 from collections import Counter
@@ -14,6 +14,7 @@ from flows.commands import options as opt
 from flows.commands.certify import certify_command, list_certificates
 from flows.commands.console import CommandResult, detail_lines, terminal_table
 from flows.commands.plan_options import PlanCommand
+from flows.commands.sheet import sheet_command
 from schemas.documents.certificates import CriterionAgreement, JudgeAgreement, JudgeCheck
 from schemas.documents.comparison import PairFiles
 from schemas.errors import UsageError, try_each
@@ -35,6 +36,7 @@ COLUMNS = (
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 app.command("certify", cls=PlanCommand)(certify_command)
 app.command("certificates")(list_certificates)
+app.command("sheet")(sheet_command)
 
 Human = Annotated[Path, typer.Option("--human", metavar="FILE", help="ratings by people: .parquet, .csv or .jsonl")]
 

@@ -1,4 +1,4 @@
-"""`moodflow runs`: list and show runs, describe their models, write a report again, have people rate answers."""
+"""`moodflow runs`: list and show runs, describe their models, write a report again."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,17 +10,10 @@ import typer
 from flows.commands import options as opt
 from flows.commands.config_files import read_descriptions
 from flows.commands.console import CommandResult, detail_lines, local_time, terminal_table
-from flows.commands.process import require_prefect_settings
 from flows.commands.run_view import run_view
-from flows.runtime.local_server import temporary_server
-from schemas.documents.models import RatingSheet
 from schemas.documents.run import BestTotal, ExportedRun, ListedRun, RewrittenReport
-from schemas.errors import LakeError, UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
-from schemas.lineage import PartitionRef
-from schemas.plan import Plan
 from schemas.table import Column, Table, columns
-from tasks.judging.answers import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import (
     FIRST_RUN,
@@ -30,19 +23,16 @@ from tasks.lake.manifest import (
     read_changes,
     read_code_version,
     read_manifest,
-    read_manifests,
     run_folder,
 )
 from tasks.lake.seal import check_seal, seal_run
-from tasks.reporting.page import render_sheet, write_report, write_text
+from tasks.reporting.page import write_report
 from tasks.reporting.run_document import describe_run
 from tasks.runs.join_tables import write_join_tables
-from tasks.runs.past_run import PastRun, past_run, reopen
-from tasks.runs.rating_sheets import draw_answers, import_sheets, run_hash, sheet_table
+from tasks.runs.past_run import past_run, reopen
 from tasks.runs.run_list import describe_runs
 from tasks.runs.sections import EXCHANGES
 from tasks.text.number_format import NONE, number
-from tasks.text.tables import to_csv
 
 MODELS_WIDTH = 24
 """Of the names of models in the list of runs; there are so many models otherwise."""
@@ -152,87 +142,6 @@ def export_command(
     written = [path for exchange in of_run or EXCHANGES.values() for path in exchange.export(past, to)]
     document = ExportedRun(run=past.name, folder=str(to), files=tuple(path.name for path in written))
     CommandResult(0, document, [f"{len(written):,} files written to {to}"]).finish(as_json=as_json)
-
-
-@app.command("rate")
-def rate_command(
-    run: opt.Run,
-    more: Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="further filled sheets, after --import FILE")] = None,
-    to: Annotated[
-        Path | None, typer.Option("--to", metavar="FOLDER", help="write a sheet to this folder, as CSV and as a page")
-    ] = None,
-    filled: Annotated[list[Path] | None, typer.Option("--import", metavar="FILE...", help="import filled sheets")] = None,
-    method: Annotated[
-        str | None, typer.Option("--method", help="only answers scored by this method; default: every judged one")
-    ] = None,
-    rubric: Annotated[str | None, typer.Option("--rubric", help="rubric to rate by; default: that of the method")] = None,
-    sample: Annotated[int | None, typer.Option("--sample", min=1, help="number of answers on the sheet; default: all")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="seed of order and sample")] = 0,
-    redact: bool = typer.Option(False, "--redact", help="leave out answers whose texts may not be passed on"),
-    lake: opt.LakeFolder = None,
-    as_json: opt.AsJson = False,
-) -> None:
-    """Have people rate answers blind: write a sheet, or import filled ones and score the run with them.
-
-    Ends with status 1 if a row of a sheet was refused.
-    """
-    past = reopen(lake or DEFAULT_LAKE, run)
-    if filled and to is None:
-        _import(past, [*filled, *(more or ())]).finish(as_json=as_json)
-    if filled or to is None or more:
-        step = "--to FOLDER writes a sheet, --import FILE... takes filled ones in"
-        raise UsageError(
-            "give either --to (write a sheet) or --import (read filled sheets)", where="--to, --import", next_step=step
-        )
-    redacted = replace(past, manifest=past.manifest.model_copy(update={"redacted": redact or past.manifest.redacted}))
-    answers = draw_answers(redacted, method, rubric, sample, seed)
-    texts = {to / "sheet.csv": to_csv(sheet_table(past, answers)), to / "sheet.html": render_sheet(run_hash(past), answers)}
-    if there := [str(path) for path in texts if path.exists()]:
-        raise UsageError(
-            "the folder already has a sheet, which may be filled in", where=", ".join(there), next_step="choose another folder"
-        )
-    for path, text in texts.items():
-        write_text(path, text)
-    document = RatingSheet(run=past.name, answers=len(answers), files=tuple(map(str, texts)))
-    CommandResult(0, document).finish(as_json=as_json)
-
-
-def _import(past: PastRun, files: Sequence[Path]) -> CommandResult:
-    """Keep ratings, and score the run with them, by its own blueprint, unless a run has these very ratings."""
-    from flows.planning.resolve import resolve  # noqa: PLC0415  takes its time
-
-    resolved = resolve(Plan.model_validate({**past.manifest.plan, "lake": past.lake.root}), past.blueprint)
-    of_jobs = [job.find(past.lake.find_latest) for job in resolved.jobs]
-    lost = {*past.partitions("answers")} - {of_job.answers for of_job in of_jobs if of_job}
-    if names := sorted({ref.key("dataset") for ref in lost if ref.key("setting") != GOLD}):
-        raise UsageError(
-            "the run can no longer be scored, so no rating was imported",
-            where=f"run {past.name}",
-            expected="the files of its datasets as they were, and no newer answers",
-            got=f"other files or newer answers of {', '.join(names)}",
-            next_step="put the files back as they were, or write a sheet of the newest run",
-        )
-    document, refs = import_sheets(past, files)
-    scored = _scored_with(past.lake, refs)
-    if refs and scored is None:
-        require_prefect_settings()
-        temporary_server()
-        from flows.commands.run import run_command  # noqa: PLC0415  takes seconds
-
-        run_command("rate", resolved)
-        if (scored := _scored_with(past.lake, refs)) is None:
-            step = "moodflow runs list names the newest run, runs show what it lacks"
-            raise LakeError(
-                "the ratings are saved, but the last scored run lacks some of them", where=f"run {past.name}", next_step=step
-            )
-    document = document.model_copy(update={"scored_run": scored})
-    return CommandResult(int(bool(document.refused)), document)
-
-
-def _scored_with(lake: Lake, refs: Sequence[PartitionRef]) -> str | None:
-    """Return the newest run that rests on all of these partitions; null without any."""
-    manifests, paths = read_manifests(lake.root) if refs else (), {ref.path for ref in refs}
-    return next((m.run for m in manifests if paths <= {ref.path for ref in m.partitions}), None)
 
 
 def _seal(own: Folder) -> tuple[bool, tuple[str, ...]]:

@@ -106,7 +106,7 @@ def rated_golds(resolved: ResolvedPlan, items: Collection[PartitionRef]) -> list
 
 def unrated(partitions: Sequence[JobPartitions]) -> list[Missing]:
     """List jobs that people have not rated who are asked for, or a judge of the panel, without whom agreement is computed."""
-    sheet = "moodflow runs rate RUN --to FOLDER writes a sheet for them"
+    sheet = "moodflow judges sheet RUN writes a sheet for them"
     waiting = [
         of_job.job.missing(f"was rated by nobody yet by rubric {rubric}", sheet)
         for of_job in partitions

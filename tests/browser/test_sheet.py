@@ -59,10 +59,10 @@ def test_three_people_rate_twenty_replies(tmp_path: Path, monkeypatch: pytest.Mo
     waiting = {"dataset": "days", "reason": "was rated by nobody yet by rubric kindness", "model": "m", "setting": "base"}
     assert first["missing"][0].items() >= waiting.items()
     assert (first["raw_scores"][0]["n_scored"], first["raw_scores"][0]["n_total"], first["models"][0]["total"]) == (0, 20, None)
-    assert ended("runs", "rate", first["run"], "--to", folder, "--lake", lake).status == 0
+    assert ended("judges", "sheet", first["run"], "--to", folder, "--lake", lake).status == 0
     assert " m " not in (folder / "sheet.csv").read_text(encoding="utf-8")
     files = [rate(folder / "sheet.html", rater, width) for rater, width in zip(PEOPLE, (1280, 390, 390), strict=True)]
-    done = ended("runs", "rate", first["run"], "--import", *files, "--lake", lake, "--json")
+    done = ended("judges", "sheet", first["run"], "--import", *files, "--lake", lake, "--json")
     counts = {"read": 120, "empty": 1, "taken": 119, "refused": []}
     assert (done.status, done.document | counts) == (0, done.document)
     assert_scored(ended("runs", "show", done.document["scored_run"], "--lake", lake, "--json").document)
@@ -98,7 +98,7 @@ def assert_refused_by_line(name: str, sheet: Path, lake: Path) -> None:
     file = written(sheet.parent / "dan.csv", rows[:-1])
 
     def imported(*files: Path) -> Ended:
-        return ended("runs", "rate", name, "--import", *files, "--lake", lake, "--json")
+        return ended("judges", "sheet", name, "--import", *files, "--lake", lake, "--json")
 
     done = imported(file)
     refused = [(row["line"], row["rule"]) for row in done.document["refused"]]

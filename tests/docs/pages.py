@@ -15,7 +15,7 @@ NOT_EXECUTED = {
     "server": "needs a server and a worker that stay; tests/flows/service/test_shared_server.py has both",
     "store": "needs an object store; tests/flows/test_runs_in_a_store.py runs such commands against one",
     "docker": "needs Docker; tests/flows/service/test_shared_server.py runs the services as processes",
-    "weights": "installs, and asks the small model; .ci/run does both, and tests/flows/commands/test_demo.py reads the plan",
+    "weights": "installs, or asks the small model; .ci/run does both, and tests/flows/commands/test_demo.py reads the plan",
     "cluster": "needs a cluster; its options are read here, tests/flows/runtime/test_clusters.py runs both kinds",
 }
 """Second words of `sh` blocks that are not executed here, and why."""

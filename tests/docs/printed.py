@@ -7,7 +7,11 @@ from pathlib import Path
 SERVED = "http://localhost:8000/v1"
 """Where pages say that the model is served."""
 
-DIMENSIONS = ("completeness", "conciseness", "faithfulness", "fluency", "warmth", "restraint")
+DIMENSIONS = (
+    *("completeness", "conciseness", "faithfulness", "fluency", "warmth", "restraint"),
+    *("validating_emotions", "encouraging_elaboration", "demonstrating_understanding"),
+    *("advice_giving", "self_oriented", "dismissing_emotions"),
+)
 RATING = 3
 
 

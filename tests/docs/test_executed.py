@@ -1,4 +1,4 @@
-"""Every `sh` block of the README, operations and the how-to pages is executed, in order, each page in a folder of its own.
+"""Every `sh` block of the README, operations, judges and the how-to pages is executed in order, each page in its own folder.
 
 The README's `make` commands are executed by CI itself.
 """
@@ -21,7 +21,7 @@ from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
 
 PAGES = (
-    *(pytest.param(name, marks=needs_mirror) for name in ("README.md", "docs/how-to/run.md")),
+    *(pytest.param(name, marks=needs_mirror) for name in ("README.md", "docs/how-to/run.md", "docs/judges.md")),
     "docs/operations.md",
     *(
         f"docs/how-to/{name}.md"

@@ -14,7 +14,7 @@ from tests.docs.pages import FENCE, LINK, NOT_EXECUTED, ROOT, anchors, blocks, p
 from tests.flows.command import ended
 from tests.rows import each_row
 
-EXECUTED = ("README", "docs/operations.md", "docs/how-to", "docs/tutorial.md", "docs/zh/tutorial.md")
+EXECUTED = ("README", "docs/operations.md", "docs/how-to", "docs/judges.md", "docs/tutorial.md", "docs/zh/tutorial.md")
 SYNOPSES = ("docs/journal.md", "docs/longemotion.md", "docs/esc-eval.md", "docs/attunebench.md")
 """Pages whose blocks without a language show the forms of commands, with placeholders."""
 

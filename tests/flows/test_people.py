@@ -28,12 +28,12 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def sheet(name: str, lake: Path, *more: str) -> tuple[Ended, Path]:
     """Each in a folder of its own: none is written over another, which may be filled in."""
     folder = Path(f"sheet-{len(list(Path.cwd().glob('sheet-*')))}")
-    done = ended("runs", "rate", name, "--to", folder, "--lake", lake, "--json", *more)
+    done = ended("judges", "sheet", name, "--to", folder, "--lake", lake, "--json", *more)
     return done, folder / "sheet.csv"
 
 
 def imported(name: str, lake: Path, *files: Path) -> dict[str, Any]:
-    done = ended("runs", "rate", name, "--import", *files, "--lake", lake, "--json")
+    done = ended("judges", "sheet", name, "--import", *files, "--lake", lake, "--json")
     assert done.status == 0, done.err
     return done.document
 
@@ -127,7 +127,7 @@ def test_ratings_of_changed_items_are_refused(lake: Path, tmp_path: Path) -> Non
     ann, items = filled(tmp_path / "ann.csv", sheet(first, lake)[1], "ann"), tmp_path / "days.jsonl"
     kept = items.read_text(encoding="utf-8")
     items.write_text(kept.replace("a1 was bad.", "a1 was good."), encoding="utf-8")
-    done = ended("runs", "rate", first, "--import", ann, "--lake", lake, "--json")
+    done = ended("judges", "sheet", first, "--import", ann, "--lake", lake, "--json")
     assert_one_message(done, "the run can no longer be scored", "got: other files or newer answers of days")
     assert not list(lake.rglob("judge=people"))
     items.write_text(kept, encoding="utf-8")
@@ -141,7 +141,7 @@ def test_an_absent_row_is_refused_by_its_line(lake: Path, tmp_path: Path) -> Non
     # Two persons in one file. Of ann row 3 is gone, and rows 5 and 6, a whole answer; of bob row 40; row 8 says not whose it is.
     left = [*(row for number, row in enumerate(ann, 1) if number not in (3, 5, 6, 8)), *bob[:-1]]
     file = written(tmp_path / "both.csv", [*left, {**ann[7], "rater": "", "rating": ""}])
-    done = ended("runs", "rate", first, "--import", file, "--lake", lake, "--json")
+    done = ended("judges", "sheet", first, "--import", file, "--lake", lake, "--json")
     refused = [(row["line"], row["rule"]) for row in done.document["refused"]]
     assert refused == [(4, "row_is_there"), (6, "row_is_there"), (7, "row_is_there"), (41, "row_is_there")]
     counts = {"read": 36 + 39 + 1, "taken": 36 + 39, "empty": 1}
@@ -151,23 +151,37 @@ def test_an_absent_row_is_refused_by_its_line(lake: Path, tmp_path: Path) -> Non
 def test_a_draw_is_the_same_for_all_raters(lake: Path, tmp_path: Path) -> None:
     write_benchmark(tmp_path, "people")
     name = run(lake)["run"]
-    done, file = sheet(name, lake, "--sample", "5")
+    done, file = sheet(name, lake, "--n", "5")
     rows = rows_of(file.read_text(encoding="utf-8"))
     drawn = [row["answer"] for row in rows][::2]
     # Hex digits alone may be a number to a spreadsheet.
     assert {row[name][0] for row in rows for name in ("run", "answer")} == {"a"}
     assert (done.document["answers"], len(set(drawn))) == (5, 5)
     assert_one_message(
-        ended("runs", "rate", name, "--to", file.parent, "--lake", lake), "the folder already has a sheet", str(file)
+        ended("judges", "sheet", name, "--to", file.parent, "--lake", lake), "the folder already has a sheet", str(file)
     )
-    again = [row["answer"] for row in rows_of(sheet(name, lake, "--sample", "5")[1].read_text(encoding="utf-8"))][::2]
-    other = [row["answer"] for row in rows_of(sheet(name, lake, "--sample", "5", "--seed", "1")[1].read_text(encoding="utf-8"))]
+    again = [row["answer"] for row in rows_of(sheet(name, lake, "--n", "5")[1].read_text(encoding="utf-8"))][::2]
+    other = [row["answer"] for row in rows_of(sheet(name, lake, "--n", "5", "--seed", "1")[1].read_text(encoding="utf-8"))]
     assert (again, set(other) == set(drawn)) == (drawn, False)
     scored = shown(
-        imported(name, lake, filled(tmp_path / "ann.csv", sheet(name, lake, "--sample", "5")[1], "ann"))["scored_run"], lake
+        imported(name, lake, filled(tmp_path / "ann.csv", sheet(name, lake, "--n", "5")[1], "ann"))["scored_run"], lake
     )
     assert (scored["raw_scores"][0]["n_scored"], scored["raw_scores"][0]["n_total"]) == (5, 20)
     assert [(row["n_answers"], row["n_total"]) for row in (*scored["people"], *scored["dimension_scores"])] == [(5, 20)] * 3
+
+
+def test_sheet_draws_answers_of_all_models(lake: Path, tmp_path: Path) -> None:
+    write_benchmark(tmp_path, "people")
+    name = run(lake, "--model", "n")["run"]
+    done = ended("judges", "sheet", name, "--n", "20", "--lake", lake, "--json")
+    # The first run of a lake has number 1. Of 40 answers to 20 items, 20 are drawn: of which model, the lake says alone.
+    assert done.document["files"] == ["sheet-1/sheet.csv", "sheet-1/sheet.html"]
+    past = reopen(parse_folder(str(lake)), name)
+    drawn = {answer.id: answer.row["model"] for answer in draw_answers(past, None, None, 20, 0)}
+    rows = rows_of(Path("sheet-1/sheet.csv").read_text(encoding="utf-8"))
+    assert {row["answer"] for row in rows} == drawn.keys()
+    assert sorted(set(drawn.values())) == ["m", "n"]
+    assert_one_message(ended("judges", "sheet", name, "--lake", lake), "the folder already has a sheet", "sheet-1/sheet.csv")
 
 
 def test_a_named_rubric_rates_any_free_text(lake: Path, tmp_path: Path) -> None:
@@ -184,7 +198,7 @@ def test_a_named_rubric_rates_any_free_text(lake: Path, tmp_path: Path) -> None:
     # A rubric by which these items cannot be shown is no reason to end.
     row = {**rows[0], "row": "1 of 1", "rater": "ann", "rating": "5", "rubric_sha256": load_rubric("es_aspects").sha256}
     other = written(tmp_path / "o.csv", [row])
-    refused = ended("runs", "rate", name, "--import", other, "--lake", lake, "--json")
+    refused = ended("judges", "sheet", name, "--import", other, "--lake", lake, "--json")
     assert [row["rule"] for row in refused.document["refused"]] == ["answer_is_of_the_run"]
     # They count in no method: of kindness nothing was rated.
     assert scored["raw_scores"][0]["n_scored"] == 0
@@ -202,7 +216,9 @@ def test_withheld_answers_are_left_out(lake: Path, tmp_path: Path) -> None:
 def test_wrong_options_are_refused(lake: Path, tmp_path: Path) -> None:
     write_benchmark(tmp_path, "people")
     name = run(lake)["run"]
-    assert_one_message(ended("runs", "rate", name, "--lake", lake), "give either --to (write a sheet)")
+    assert_one_message(ended("judges", "sheet", name, "a.csv", "--lake", lake), "give --to, or --import with all filled sheets")
+    both = ended("judges", "sheet", name, "--to", "sheet", "--import", "a.csv", "--lake", lake)
+    assert_one_message(both, "give --to, or --import", "--import FILE... reads filled ones")
     assert_one_message(sheet(name, lake, "--method", "none")[0], "no answers for people to rate", "got: methods judge")
     assert_one_message(sheet(name, lake, "--rubric", "kindnes")[0], "there is no rubric kindnes")
     named = ended("run", "own.yaml", "--model", "smollm2", "--judge", "people", "--judge-base-url", "http://localhost:1/v1")
