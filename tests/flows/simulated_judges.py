@@ -140,7 +140,6 @@ def _unit(number: int, language: str, system: str, quality: Ratings, length: int
 def rows() -> Iterator[dict[str, Any]]:
     """Yield each rating by people and by other judges, with what was rated, as a line of a file has it."""
     for number, unit in enumerate(units()):
-        dialogue = [{"speaker": speaker, "text": text} for speaker, text in unit.turns] if len(unit.turns) > 1 else None
         of_unit = {
             "source": SOURCE,
             "unit_id": unit.item,
@@ -150,7 +149,7 @@ def rows() -> Iterator[dict[str, Any]]:
             "context": TOLD[unit.language].format(topic=unit.topic),
             "question": "",
             "text": unit.text,
-            "turns": dialogue,
+            "dialogue": len(unit.turns) > 1,
             "text_sha256": sha256(unit.text.encode()).hexdigest(),
         }
         for shift, (dimension, quality) in enumerate(unit.quality.items()):
