@@ -31,7 +31,6 @@ from benchmarks.inference import CallCell, model_entry  # noqa: E402
 from benchmarks.peers.servers import stub_server  # noqa: E402
 from flows.cli import THRESHOLDS  # noqa: E402
 from flows.runtime.endpoints import open_endpoints  # noqa: E402
-from schemas.documents.run import Cost  # noqa: E402
 from schemas.lineage import CallCounts, CodeVersion  # noqa: E402
 from schemas.plan import Plan  # noqa: E402
 from schemas.tables.ratings import CertificateRatings, HumanRatings, RatedTexts  # noqa: E402
@@ -43,6 +42,7 @@ from tasks.judging.rubrics import Rubric  # noqa: E402
 from tasks.lake.lake import Lake  # noqa: E402
 from tasks.models.cost import Budget  # noqa: E402
 from tasks.ratings.reading import RatedSource  # noqa: E402
+from tasks.reporting.run_document import describe_cost  # noqa: E402
 
 AIM = 1.3
 ALWAYS = "3"
@@ -118,7 +118,7 @@ async def measure(cell: CallCell, job: CertifyJob) -> Measured:
         asked = time.perf_counter()
         if (rated := ratings["rating"].count()) != cell.calls:
             raise RuntimeError(f"expected {cell.calls} ratings, got {rated}; is the stub overloaded?")
-        build_certificate(job, ratings, Spent("", CallCounts(), (), Cost()))
+        build_certificate(job, ratings, Spent("", CallCounts(), (), describe_cost((), None)))
         return Measured(asked - started, time.perf_counter() - asked)
 
 
@@ -134,8 +134,16 @@ def made_job(cell: CallCell, options: argparse.Namespace) -> CertifyJob:
         refused=(),
         sha256="0" * 64,
     )
-    asks = tuple(plan_asks(source.texts, rubric, (), 0, 1))
-    return CertifyJob(model_entry(cell, options.base_url or "http://127.0.0.1:1/v1"), rubric, source, asks, (), {}, 0)
+    return CertifyJob(
+        judge=model_entry(cell, options.base_url or "http://127.0.0.1:1/v1"),
+        rubric=rubric,
+        source=source,
+        asks=tuple(plan_asks(source.texts, rubric, (), 0, 1)),
+        checks=(),
+        applicable=(),
+        left_out={},
+        seed=0,
+    )
 
 
 def made_rubric(dimensions: int) -> Rubric:

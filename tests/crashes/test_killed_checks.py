@@ -1,4 +1,4 @@
-"""`moodflow judges certify` that is killed goes on where it stopped and pays at most for what was in flight."""
+"""`moodflow judges certify` that is killed among its checks asks nothing twice and says the same as one that is not."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ MEASURED = {"certified_at", "calls", "usage", "cost", "files"}
 
 
 @pytest.mark.long
-def test_killed_certificate_goes_on(tmp_path: Path, prefect_server: str) -> None:
+def test_killed_checks_say_the_same(tmp_path: Path, prefect_server: str) -> None:
     file, rubric = write_source(tmp_path)
     with ModelServer(answering(perfect), latency_s=0.5) as server:
         who = ["--judge", JUDGE, "--judge-base-url", server.base_url, "--concurrency", str(CONCURRENCY)]
