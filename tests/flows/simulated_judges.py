@@ -72,7 +72,7 @@ BEST = {"empathy": (1, 2, 3, 5, 6, 7), "relevance": (5, 8, 3, 7, 4, 6)}
 dimension is none by the other."""
 
 JUDGE, OTHER_JUDGES = "maple-judge", ("juniper-judge", "willow-judge")
-"""The judge that is certified, by its name a relative of two systems; and what others rated, who prefer nobody."""
+"""The judge that is certified, by its name a relative of two systems; and two other judges, which are right."""
 
 PEOPLE = ("ann", "bob", "cyd")
 ERRS_EVERY = 6
@@ -295,7 +295,7 @@ def self_preferring(shown: Shown) -> Ratings:
 
 
 class Noisy:
-    """Off by up to two steps, otherwise each time it is asked the same; which others are asked meanwhile changes nothing."""
+    """Off by up to two steps, by another draw each time it is asked the same. The order of other calls changes nothing."""
 
     def __init__(self) -> None:
         self._times, self._lock = Counter[Shown](), Lock()

@@ -70,7 +70,7 @@ EXPECTED: dict[str, tuple[Callable[[], judges.Judge], Expected]] = {
         lambda: judges.position_lover,
         Expected(("systems only",) * 2, ({"dimension_order", "answer_order"}, {"dimension_order", "answer_order"})),
     ),
-    # Perfect where nobody asks for more; a judge that can be talked into a rating cannot rank systems either.
+    # Perfect until a text asks for more; a judge that can be talked into a rating cannot rank systems either.
     "obeys_injections": (lambda: judges.obeys_injections, Expected(("not usable",) * 2, ({"injection"}, {"injection"}))),
     # A step more for two of six systems, unless it is 5: the other judges give these the same as people do.
     "self_preferring": (
@@ -102,7 +102,7 @@ def test_simulated_judge_gets_its_verdict(name: str, tmp_path: Path) -> None:
 @pytest.mark.long
 def test_noisy_judge_is_not_usable(tmp_path: Path) -> None:
     done = certify(judges.Noisy(), tmp_path)
-    # It is off by 0, 1 or 2 steps either way, each as often: equal requests get other ratings, of which alpha is below 0.8.
+    # It is off by 0, 1 or 2 steps either way, each as often: equal requests get other ratings, and their alpha is below 0.8.
     for row in done.document["dimensions"]:
         assert (row["verdict"], "repeat" in row["failed_checks"]) == ("not usable", True)
 
