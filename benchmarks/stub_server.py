@@ -4,7 +4,7 @@ A bare `asyncio.Protocol` over keep-alive connections that reads no more of a re
 so that a benchmark of a client measures the client. Prints its port, serves until its standard input ends, then prints as JSON
 how many requests it answered and how much CPU time that took.
 
-Usage: python benchmarks/stub_server.py --latency-ms 20 [--numbered]
+Usage: python benchmarks/stub_server.py --latency-ms 20 [--numbered] [--content B]
 """
 
 import argparse
@@ -21,18 +21,20 @@ COMPLETION = {
     "choices": [{"index": 0, "message": {"role": "assistant", "content": "B"}, "logprobs": None, "finish_reason": "stop"}],
     "usage": {"prompt_tokens": 180, "completion_tokens": 1, "total_tokens": 181},
 }
-BODY = json.dumps(COMPLETION).encode()
-CONTENT = b'"content": "B'
+CONTENT = b'"content": "%b'
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
-ANSWER = HEAD % (len(BODY), BODY)
 END_OF_HEAD = b"\r\n\r\n"
 LENGTH = b"content-length:"
 
 
 class Tally:
-    """Requests answered by all connections."""
+    """What all connections answer, and how many requests they did."""
 
-    answered = 0
+    def __init__(self, content: str) -> None:
+        self.content = CONTENT % content.encode()
+        self.body = json.dumps(COMPLETION).encode().replace(CONTENT % b"B", self.content)
+        self.answer = HEAD % (len(self.body), self.body)
+        self.answered = 0
 
 
 class Connection(asyncio.Protocol):
@@ -63,10 +65,10 @@ class Connection(asyncio.Protocol):
     def _answer(self) -> None:
         self._tally.answered += 1
         if self._numbered:
-            body = BODY.replace(CONTENT, b"%b %d" % (CONTENT, self._tally.answered))
+            body = self._tally.body.replace(self._tally.content, b"%b %d" % (self._tally.content, self._tally.answered))
             self._transport.write(HEAD % (len(body), body))
         else:
-            self._transport.write(ANSWER)
+            self._transport.write(self._tally.answer)
 
 
 def request_length(received: bytes) -> int | None:
@@ -84,9 +86,9 @@ def request_length(received: bytes) -> int | None:
     return end + len(END_OF_HEAD) + int(head[place + len(LENGTH) :].split(b"\r\n", 1)[0])
 
 
-async def serve(latency_s: float, *, numbered: bool) -> None:
+async def serve(latency_s: float, content: str, *, numbered: bool) -> None:
     """Serve on a free loopback port until standard input ends."""
-    loop, tally = asyncio.get_running_loop(), Tally()
+    loop, tally = asyncio.get_running_loop(), Tally(content)
     server = await loop.create_server(lambda: Connection(latency_s, tally, numbered=numbered), "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
     before_s = time.process_time()
@@ -98,5 +100,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--latency-ms", type=float, default=0.0, help="pause before each answer")
     parser.add_argument("--numbered", action="store_true", help="no two answers are equal, so that what rests on them differs")
+    parser.add_argument("--content", default="B", help="what every answer says")
     options = parser.parse_args()
-    asyncio.run(serve(options.latency_ms / 1000, numbered=options.numbered))
+    asyncio.run(serve(options.latency_ms / 1000, options.content, numbered=options.numbered))
