@@ -5,6 +5,9 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.tables.ratings import CertificateVerdict
 
+USABLE: tuple[CertificateVerdict, ...] = ("items", "systems only")
+"""Verdicts that let a judge rank systems at least."""
+
 
 class CertificateSubject(Frozen):
     """What a certificate is of: a judge as it is called, with one prompt. A change of any field voids it."""
@@ -37,3 +40,8 @@ class CoveredDataset(Frozen):
     def is_certified(self) -> bool:
         """Whether a certificate lets the judge score items."""
         return self.certificate is not None and self.certificate.verdict == "items"
+
+    @property
+    def may_rank(self) -> bool:
+        """Whether a certificate lets the judge rank systems at least."""
+        return self.certificate is not None and self.certificate.verdict in USABLE

@@ -164,6 +164,16 @@ async def plan_ratings(
     return planned
 
 
+def judge_settings(judge: ModelEntry, rubric_sha256: str) -> dict[str, Any]:
+    """Return what the ratings of an answer depend on besides the answer: a judge as it is called, with one rubric."""
+    return {
+        "judge": judge.name,
+        **judge.meaning,
+        "rubric_sha256": rubric_sha256,
+        **({"json_schema": False} if judge.dialect and "json_schema" in judge.dialect.unsent else {}),
+    }
+
+
 def judgements_key(
     answers: PartitionRef, judge: ModelEntry, rubric: str, rubric_sha256: str, repetitions: int = 1
 ) -> PartitionKey:
@@ -173,10 +183,7 @@ def judgements_key(
     so more than once.
     """
     settings = {
-        "judge": judge.name,
-        **judge.meaning,
-        "rubric_sha256": rubric_sha256,
-        **({"json_schema": False} if judge.dialect and "json_schema" in judge.dialect.unsent else {}),
+        **judge_settings(judge, rubric_sha256),
         **({"repetitions": repetitions} if repetitions > 1 else {}),
     }
     keys = {**dict(answers.place), "judge": judge.name, "rubric": rubric}

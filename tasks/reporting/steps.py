@@ -7,6 +7,7 @@ from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
 from schemas.lineage import RunManifest
 from schemas.tables.layers import GENERAL
+from tasks.certificates.lookup import covered_datasets
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.reporting.page import write_report
@@ -50,4 +51,5 @@ def load_report_data(run: PastRun, changes: RunChanges | None = None) -> ReportD
     layers = {layer.name for layer in GENERAL} & {each.name for each in fields(ReportData)}
     data = replace(read_tables(run, layers, {}).data, paper=as_table(published_of(run.blueprint)), changes=changes)
     data = replace(data, sections=read_sections(run), simulation=check_simulation(run), instruments=run.instruments)
+    data = replace(data, judges=covered_datasets(run))
     return redact(data) if run.manifest.redacted else data
