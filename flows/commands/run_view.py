@@ -165,7 +165,7 @@ def _ranking(document: RunDocument, labels: Mapping[System, str], *, has_tasks: 
             beside = gained if gains else Bar(BEST, 0, row.total or 0.0, width=SHORT_BAR)
         lowest = f"{number(task.score)} {task.title}" if task and has_tasks else ""
         grid.add_row(
-            " ".join((count(row.rank), f"({row.rank_range})" if row.rank_range else "")), labels[system], total, beside, lowest
+            f"{count(row.rank)} ({row.rank_range})" if row.rank_range else count(row.rank), labels[system], total, beside, lowest
         )
     for line in count_rest(len(document.models) - MOST_SYSTEMS):
         grid.add_row("", line)

@@ -203,8 +203,7 @@ def require_certificates(resolved: ResolvedPlan) -> None:
     if not resolved.plan.require_certificate:
         return
     known, lacking = find_certificates(resolved.lake), dict[CertificateSubject, str]()
-    for judge, rubric in dict.fromkeys(job.raters[0] for job in resolved.jobs if job.judges):
-        subject = subject_of(judge, rubric)
+    for subject in dict.fromkeys(subject_of(*job.raters[0]) for job in resolved.jobs if job.judges):
         covered = covering(subject, known)
         if covered is None or covered.verdict not in USABLE:
             lacking[subject] = f"its certificate says {covered.verdict}" if covered else "no certificate"
