@@ -201,18 +201,17 @@ def weigh_test(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float], marg
 
     Source: tasks.statistics.equivalence.
     """
-    whole, by_dataset = sum(weights.values()), dict[str, list[tuple[float, Paired]]]()
-    for spec, weight in weights.items():
-        if weight:
-            by_dataset.setdefault(spec[0], []).append((weight / whole, pairs[spec]))
-    mean = sum(share * float(pair.scores[1] - pair.scores[0]) for own in by_dataset.values() for share, pair in own)
-    variance, fewest = 0.0, min((pair.clusters for own in by_dataset.values() for _, pair in own), default=0)
-    for own in by_dataset.values() if fewest > 1 else ():
-        drawn = sum(share * (pair.replicates[1] - pair.replicates[0]) for share, pair in own)
-        clusters = min(pair.clusters for _, pair in own)
-        variance += float(np.var(drawn)) * clusters / (clusters - 1) if np.size(drawn) > 1 else np.nan
-    defined = fewest > 1 and np.isfinite(variance)
-    return equivalent_from(mean, float(np.sqrt(variance)) if defined else None, fewest - 1, margin)
+    used = sorted((spec, weight / sum(weights.values())) for spec, weight in weights.items() if weight)
+    own, shares = [pairs[spec] for spec, _ in used], np.array([share for _, share in used])
+    mean = float(shares @ np.array([paired.scores[1] - paired.scores[0] for paired in own]))
+    starts = [at for at, (spec, _) in enumerate(used) if not at or spec[0] != used[at - 1][0][0]]
+    clusters = np.minimum.reduceat([paired.clusters for paired in own], starts)
+    drawn = np.array([share * (paired.replicates[1] - paired.replicates[0]) for share, paired in zip(shares, own, strict=True)])
+    fewest, error = int(clusters.min()), None
+    if fewest > 1 and drawn.size and np.isfinite(drawn).all():
+        variances = np.add.reduceat(drawn, starts).var(axis=1)
+        error = float(np.sqrt(variances @ (clusters / (clusters - 1))))
+    return equivalent_from(mean, error, fewest - 1, margin)
 
 
 Place = tuple[int, Mapping[Spec, Paired]]

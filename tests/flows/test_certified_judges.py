@@ -1,6 +1,7 @@
 """Runs and leaderboards with a certified judge and one without a certificate, as a user meets them."""
 
 import json
+import re
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -24,6 +25,11 @@ NONE = "† judged by other, which has no certificate for rubric kindness: moodf
 def run(url: str, tested: str, lake: Path, *more: str, by: str = "judge") -> Ended:
     models = ("--model", "kind", "--base-url", tested, "--judge", by, "--judge-base-url", url)
     return ended("run", "own.yaml", *models, "--lake", lake, *more)
+
+
+def answer(messages: list[dict[str, str]]) -> str:
+    (item,) = re.findall(r"(\w+) was bad", messages[-1]["content"])
+    return f"kind reply to {item}"
 
 
 def identity_of(lake: Path, run: str) -> str:
@@ -52,7 +58,7 @@ def certify(lake: Path, identity: str, verdict: CertificateVerdict, at: str = "2
 def servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path)
-    with ModelServer(judge) as rating, ModelServer(lambda messages: f"kind reply to {messages[-1]['content'][:2]}") as tested:
+    with ModelServer(judge) as rating, ModelServer(answer) as tested:
         yield rating.base_url, tested.base_url
 
 
@@ -99,7 +105,7 @@ def test_a_required_certificate_stops_before_calls(tmp_path: Path, monkeypatch: 
     lake = tmp_path / "lake"
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path)
-    with ModelServer(judge) as rating, ModelServer(lambda messages: f"kind reply to {messages[-1]['content'][:2]}") as tested:
+    with ModelServer(judge) as rating, ModelServer(answer) as tested:
         urls = rating.base_url, tested.base_url
         done = run(*urls, lake, "--require-certificate")
         command = "moodflow judges certify --judge judge --rubric kindness --ratings SOURCE"
