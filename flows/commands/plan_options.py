@@ -51,7 +51,7 @@ class PlanOptions:
     about: opt.About = None
     judge: Annotated[list[str] | None, opt.option("model that rates free-text answers", opt.JUDGE, "NAME")] = None
     role: Annotated[
-        list[str] | None, opt.option("judge, panel or helper model: MODEL@URL or '{name: N, ...}'", opt.JUDGE, "NAME=MODEL")
+        list[str] | None, opt.option("judge, panel or helper: MODEL@URL or '{name: N, ...}'", opt.JUDGE, "NAME=MODEL")
     ] = None
     judge_base_url: Annotated[str | None, opt.option("server of the judge", opt.JUDGE, "URL")] = None
     require_certificate: Annotated[
