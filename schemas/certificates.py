@@ -5,6 +5,9 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.tables.ratings import CertificateVerdict
 
+USABLE: tuple[CertificateVerdict, ...] = ("items", "systems only")
+"""Verdicts that let a judge rank systems at least."""
+
 
 class CertificateRequest(Frozen):
     """What a judge is to be certified on."""
@@ -46,3 +49,8 @@ class CoveredDataset(Frozen):
     def is_certified(self) -> bool:
         """Whether a certificate lets the judge score items."""
         return self.certificate is not None and self.certificate.verdict == "items"
+
+    @property
+    def may_rank(self) -> bool:
+        """Whether a certificate lets the judge rank systems at least."""
+        return self.certificate is not None and self.certificate.verdict in USABLE

@@ -140,6 +140,11 @@ class Plan(Frozen):
         description="folder of prompts and rubrics in your or a paper's words; all others stay as they are",
     )
     lake: Place[LakeAddress] = Field(default=DEFAULT_LAKE, description="folder of the Parquet layers, or s3://BUCKET/PREFIX")
+    require_certificate: Limit[bool] = Field(
+        default=False,
+        exclude_if=lambda requires: not requires,
+        description="refuse to run if a judge whose ratings count has no certificate to score items or to rank systems",
+    )
     rank_incomplete: Limit[bool] = Field(default=False, description="also rank models below full coverage")
     runner: Place[Runner] = Field(default="local", description="where items are built and replies scored: here, or on a cluster")
     runner_address: Place[str | None] = Field(

@@ -15,6 +15,7 @@ from schemas.folders import DEFAULT_LAKE
 from schemas.table import Cell, Column, Interval, Table, Value
 from tasks.compare.regression import list_some
 from tasks.compare.runs import compare_runs
+from tasks.compare.scores import MARGIN
 from tasks.runs.comparable_runs import in_words
 from tasks.runs.past_run import reopen
 from tasks.runs.run_tables import System
@@ -29,6 +30,7 @@ WIDTH = 240
 COMMON = (
     *(Column("Before", "score"), Column("After", "score"), Column("Difference", "difference")),
     *(Column("95 % interval", "change"), Column("Items", "count")),
+    *(Column("Answer", "verdict"), Column("Detectable", "score")),
 )
 """Columns of a score over the items that both runs scored."""
 
@@ -41,6 +43,7 @@ def compare(
     after: Annotated[str, typer.Argument(metavar="RUN", help="the later run of the same benchmark, in any profile")],
     flips: Annotated[int, typer.Option(min=0, help="show N items that flipped in each direction, with both replies")] = 0,
     bootstrap: Annotated[int | None, typer.Option(min=0, help="resamples for the intervals; default 1000")] = None,
+    margin: Annotated[float, typer.Option(min=0, help="difference in points that would matter, chosen before")] = MARGIN,
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -48,7 +51,7 @@ def compare(
 
     Ends with status 1 if the runs are not comparable in every respect.
     """
-    document = compare_runs(lake or DEFAULT_LAKE, (before, after), flips, bootstrap)
+    document = compare_runs(lake or DEFAULT_LAKE, (before, after), flips, bootstrap, margin)
     blueprint = reopen(lake or DEFAULT_LAKE, document.after).blueprint
     titles = {main.id: main.title for main in blueprint.abilities}
     titles |= {name: dataset.title for name, dataset in blueprint.datasets.items()}
@@ -79,7 +82,8 @@ def _score_table(model: SystemComparison, titles: Mapping[str, str]) -> Table:
         both = [round(value, 2) if isinstance(value, float) else None for value in (*own, *common[:2])]
         differs = both[:2] != both[2:]
         rows.append((f"  {known}" if name.startswith(" ") else known, *common, *(own if differs else ("", ""))))
-    return Table((Column("Score of"), *COMMON, *stored), rows, title).without_empty("Stored before", "Stored after")
+    empty = ("Answer", "Detectable", "Stored before", "Stored after")
+    return Table((Column("Score of"), *COMMON, *stored), rows, title).without_empty(*empty)
 
 
 def _largest_fall_first(row: tuple[str, Sequence[Value], object]) -> tuple[bool, bool, float]:
@@ -99,13 +103,14 @@ def score_rows(model: SystemComparison) -> Iterator[tuple[str, tuple[Value, ...]
     for row in model.stored:
         in_both = common.get((row.kind, row.id))
         # Two profiles measure by other methods, so that they have no items in common.
-        cells = _common(in_both) if in_both else (None, None, row.difference, None, None)
+        cells = _common(in_both) if in_both else (None, None, row.difference, *(None,) * 4)
         yield f"{'  ' if row.kind == 'dataset' else ''}{row.id}", cells, (row.before, row.after)
 
 
 def _common(score: CommonScore) -> tuple[Value, ...]:
     difference = Cell(score.difference, "clear" if score.is_clear else "")
-    return score.before, score.after, difference, Interval.of(score.ci_low, score.ci_high), score.n_items
+    tested = (None, None) if score.p_value is None else (score.answer, score.smallest_detectable)
+    return score.before, score.after, difference, Interval.of(score.ci_low, score.ci_high), score.n_items, *tested
 
 
 def _total_lines(model: SystemComparison) -> Iterator[str]:
@@ -114,6 +119,11 @@ def _total_lines(model: SystemComparison) -> Iterator[str]:
         "clear: the interval excludes 0. Scores are over the items that both runs scored; if there are none, stored scores are "
         "compared."
     )
+    if margins := [row.margin for row in model.common if row.p_value is not None]:
+        yield (
+            f"Answer: different, or equivalent within {margins[0]:g} of 100 points; both: they differ by less. Detectable: the "
+            "difference that 80 of 100 such runs would find."
+        )
     for name, side in (("Before", before), ("After", after)):
         if side.verdict != "scored":
             yield f"{name}: {side.headline}"

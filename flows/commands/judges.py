@@ -1,4 +1,4 @@
-"""`moodflow judges`: how far judges agree with people, sheets on which people rate, certificates, and votes on simulated persons."""
+"""`moodflow judges`: judges next to people, rating sheets, certificates, and votes on which simulated person is more human."""
 
 import json
 from collections import Counter

@@ -16,12 +16,14 @@ from schemas.documents.leaderboard import PublishedRow, RankedSystems, StoredRow
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 from schemas.table import Column, Table, Value, columns
+from tasks.certificates.lookup import MARK
 from tasks.lake.files import require_ending
 from tasks.leaderboard import ranking as leaderboards
 from tasks.leaderboard.across_models import compare_models, describe_leaderboard, groups_said
 from tasks.leaderboard.descriptions import choose_described
 from tasks.leaderboard.history import stored_leaderboard
-from tasks.leaderboard.ranking import LeaderboardData
+from tasks.leaderboard.rank_ranges import with_rank_ranges
+from tasks.leaderboard.ranking import LeaderboardData, judges_said
 from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.content.verdicts import interval_cell
 from tasks.reporting.leaderboard_files import write_leaderboard
@@ -73,9 +75,10 @@ def leaderboard(
     if with_published:
         paper = choose_described(leaderboards.published_leaderboard(benchmark), where, group_by)
         ranked = leaderboards.with_published(ranked, paper)
+    across = compare_models(ranked, folder)
+    ranked = with_rank_ranges(ranked, across)
     page = stored_leaderboard(folder, ranked, html) if html and not published else ranked
     written = {name: str(file) for name, file in (("html", html), ("csv", csv), ("latex", latex)) if file}
-    across = compare_models(ranked, folder) if as_json or written else ()
     for name, file in written.items():
         write_leaderboard(name, Path(file), page, across)
     document = describe_leaderboard(ranked, across).model_copy(update=written)
@@ -98,6 +101,7 @@ def _view(benchmark: str, document: RankedSystems, ranked: LeaderboardData) -> l
         *tables,
         *first_lines([row.headline for row in told]),
         *(_dimensions(table, document) for table in rated if len(rated) == len(ranked.blueprint.datasets)),
+        *judges_said(ranked),
         *groups_said(ranked),
         *(f"{title}: {file}" for title, file in files if file),
     ]
@@ -107,16 +111,18 @@ def leaderboard_table(title: str, rows: Sequence[StoredRow | PublishedRow], rank
     """Return a leaderboard with a column for each ability; these are a table of their own where all are too wide together."""
     name = Column("Model", "name")
     heads = (
-        *(Column("#", "count"), name, Column("Total", "score", 1), Column("95 % interval", "interval", 1)),
+        *(Column("#", "count"), Column("Ranks"), name, Column("Total", "score", 1), Column("95 % interval", "interval", 1)),
         *columns("verdict", "Verdict", "Comparability", "Run before"),
         Column("Coverage", "share"),
     )
     abilities = [main for main in ranked.blueprint.abilities if any(main.id in row.abilities for row in rows)]
     scores = columns("score", *(main.title for main in abilities), digits=1)
-    labels = label_systems(rows)
+    labels = [
+        f"{label}{f' {MARK}' if row.certified is False else ''}" for label, row in zip(label_systems(rows), rows, strict=True)
+    ]
     values = [(label, *(row.abilities.get(main.id) for main in abilities)) for label, row in zip(labels, rows, strict=True)]
-    places = [(row.rank, label, *_standing(row, ranked)) for label, row in zip(labels, rows, strict=True)]
-    may_be_empty = ("95 % interval", "Verdict", "Comparability", "Run before", "Coverage")
+    places = [(row.rank, row.rank_range, label, *_standing(row, ranked)) for label, row in zip(labels, rows, strict=True)]
+    may_be_empty = ("Ranks", "95 % interval", "Verdict", "Comparability", "Run before", "Coverage")
     both = Table((*heads, *scores), [(*place, *row[1:]) for place, row in zip(places, values, strict=True)], title)
     apart, own = Table(heads, places, title).without_empty(*may_be_empty), terminal_table(Table((name, *scores), values))
     forms = (terminal_table(both.without_empty(*may_be_empty)), Group(terminal_table(apart), "", own))

@@ -51,9 +51,12 @@ class PlanOptions:
     about: opt.About = None
     judge: Annotated[list[str] | None, opt.option("model that rates free-text answers", opt.JUDGE, "NAME")] = None
     role: Annotated[
-        list[str] | None, opt.option("judge, panel or helper model: MODEL@URL or '{name: N, ...}'", opt.JUDGE, "NAME=MODEL")
+        list[str] | None, opt.option("judge, panel or helper: MODEL@URL or '{name: N, ...}'", opt.JUDGE, "NAME=MODEL")
     ] = None
     judge_base_url: Annotated[str | None, opt.option("server of the judge", opt.JUDGE, "URL")] = None
+    require_certificate: Annotated[
+        bool | None, opt.option("refuse a judge without a certificate", opt.JUDGE, None, "--require-certificate")
+    ] = None
     datasets: Annotated[str | None, opt.option("only these, NAME,NAME", opt.EVALUATED, "NAMES")] = None
     settings: Annotated[str | None, opt.option("how items are asked, NAME,NAME; default base", opt.EVALUATED, "NAMES")] = None
     sample: Annotated[int | None, opt.option("items per dataset; default 300, or what the blueprint says", opt.EVALUATED)] = None

@@ -15,10 +15,13 @@ from flows.runtime.endpoints import check_endpoints, way_to
 from flows.runtime.infer_jobs import stored_outcomes
 from flows.runtime.prefect_flows import log
 from schemas.canary import CanaryFinding
+from schemas.certificates import USABLE, CertificateSubject
 from schemas.chat import ModelEntry
 from schemas.errors import EndpointError, UsageError
 from schemas.plan import Plan
 from schemas.roles import JUDGES
+from tasks.certificates.lookup import certify_command, covering, find_certificates
+from tasks.certificates.subject import subject_of
 from tasks.judging.executor import rating_tokens
 from tasks.lake.local_state import network_disk, state_folder
 from tasks.models.canary import compare_replies, conclude, draw_sample, epoch_identity, keep_record, read_record
@@ -178,7 +181,7 @@ async def prepare_models(resolved: ResolvedPlan) -> Prepared:
     journal does not answer: what it wants otherwise is remembered in the lake. If every partition is there, none is.
 
     Raises:
-        UsageError: a setting does not ask such items as were built.
+        UsageError: a setting does not ask such items as were built, or a judge lacks the certificate that the plan requires.
         EndpointError: a key is missing, or a base URL cannot be right.
     """
     require_asked(resolved)
@@ -191,7 +194,28 @@ async def prepare_models(resolved: ResolvedPlan) -> Prepared:
         if await ensure_probed(resolved.lake.state, entries, budget):
             resolved = with_plan(resolved, resolved.stated)
             warn(cut_in_thought(resolved))
+    require_certificates(resolved)
     return Prepared(resolved, canaries, budget)
+
+
+def require_certificates(resolved: ResolvedPlan) -> None:
+    """Raise UsageError if the plan wants certified judges and one whose ratings count may not even rank systems."""
+    if not resolved.plan.require_certificate:
+        return
+    known, lacking = find_certificates(resolved.lake), dict[CertificateSubject, str]()
+    for subject in dict.fromkeys(subject_of(*job.raters[0]) for job in resolved.jobs if job.judges):
+        covered = covering(subject, known)
+        if covered is None or covered.verdict not in USABLE:
+            lacking[subject] = f"its certificate says {covered.verdict}" if covered else "no certificate"
+    if lacking:
+        first, *_ = lacking
+        raise UsageError(
+            "a judge is not certified for its rubric",
+            where="--require-certificate",
+            expected=f"certificates of judge, rubric and prompt as they are used, with the verdict {' or '.join(USABLE)}",
+            got="; ".join(f"{each.judge} with rubric {each.rubric}: {why}" for each, why in lacking.items()),
+            next_step=certify_command(first.judge, first.rubric),
+        )
 
 
 async def _to_probe(resolved: ResolvedPlan) -> list[ModelEntry]:

@@ -17,6 +17,7 @@ from tasks.lake.run_index import Stamp
 from tasks.lake.seal import REPORT
 from tasks.leaderboard.across_models import compare_models
 from tasks.leaderboard.history import stored_leaderboard
+from tasks.leaderboard.rank_ranges import with_rank_ranges
 from tasks.leaderboard.ranking import rank_stored_systems
 from tasks.reporting.content.verdicts import TOTAL_COLUMNS, interval_cell, state_said, total_cell
 from tasks.reporting.figures.palette import COLOURS
@@ -55,11 +56,13 @@ def first_page(lakes: tuple[Folder, ...], stamps: Stamps, named: tuple[str, ...]
 def leaderboard_page(lake: Folder, benchmark: str, stamps: Stamps) -> str:  # noqa: ARG001  with others, it is made again
     """Return the leaderboard of a benchmark; UsageError or BlueprintError: the lake has no run of it."""
     ranked = rank_stored_systems(benchmark, lake, (), CORRECTED)
+    across = compare_models(ranked, lake)
+    ranked = with_rank_ranges(ranked, across)
     data = stored_leaderboard(lake, ranked, Path())
     pages = {run.run: served(Address("run", run.run)) for run in data.manifests}
     systems = ((str(row.run), row.model, row.setting) for row in data.rows)
     scores = {system: served(score_address(*system)) for system in systems}
-    return render_leaderboard(replace(data, links=pages, scores=scores), compare_models(ranked, lake))
+    return render_leaderboard(replace(data, links=pages, scores=scores), across)
 
 
 def report_of(run: str) -> str:

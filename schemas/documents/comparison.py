@@ -49,6 +49,13 @@ class CommonScore(Frozen):
     ci_high: float | None = Field(description="upper end of its 95 % interval; null as ci_low")
     n_items: int = Field(description="items scored in both runs")
     is_clear: bool = Field(description="the interval leaves out 0")
+    answer: Literal["different", "equivalent", "both", "undecided"] = Field(
+        description="by paired t-tests of no difference and of one of the margin; both = too small a difference to matter"
+    )
+    margin: float = Field(description="difference that would matter, in points, chosen before")
+    p_value: float | None = Field(description="of no difference; null as ci_low")
+    p_equivalent: float | None = Field(description="of a difference of the margin or more; null as ci_low")
+    smallest_detectable: float | None = Field(description="difference that 80 of 100 such runs would find; null as ci_low")
 
 
 class DimensionChange(Frozen):

@@ -55,10 +55,27 @@ class SystemRow(JudgedTotal):
     abilities: dict[str, float | None] = Field(description="score of each main ability by its id; null = nothing was scored")
     comparability: Comparability | None = Field(description="null = the benchmark is of no paper")
     about: ModelDescription | None = Field(default=None, description="null = nothing is said of the model")
+    rank_low: int | None = Field(
+        default=None, description="best rank that the data do not rule out; null = not ranked, or no test"
+    )
+    rank_high: int | None = Field(default=None, description="worst rank that they do not rule out, by paired tests after Holm")
+    certified: bool | None = Field(
+        default=None, description="judges of its scores are certified to rank systems at least; null = no judge, or not looked up"
+    )
+
+    @property
+    def rank_range(self) -> str:
+        """Ranks that the data do not rule out, in words; empty = not known."""
+        return ranks_said(self.rank_low, self.rank_high)
 
     def said(self, field: str | None) -> str | None:
         """Return what a field of the description says; null = nothing, or no field."""
         return self.about.words(field) if self.about and field else None
+
+
+def ranks_said(low: int | None, high: int | None) -> str:
+    """Return a range of ranks in words; empty = there is none."""
+    return "" if low is None else f"{low}" if low == high else f"{low} to {high}"
 
 
 class StoredRow(SystemRow):
@@ -173,6 +190,8 @@ class PairDifference(Frozen):
     ci_high: float | None = Field(description="upper end of its 95 % interval; null = no interval")
     n_items: int
     is_clear: bool = Field(description="the interval leaves out 0")
+    standard_error: float | None = Field(default=None, description="of the difference, by clusters; null = no interval")
+    p_value: float | None = Field(default=None, description="of no difference, by a paired t-test, not corrected; null likewise")
 
 
 class VariedRanks(Frozen):

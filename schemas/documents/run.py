@@ -7,6 +7,7 @@ from pydantic.dataclasses import dataclass
 
 from schemas.base import Frozen
 from schemas.canary import CanaryFinding
+from schemas.certificates import CoveredDataset
 from schemas.changes import Regression, RunState
 from schemas.documents.document import Document, SystemName
 from schemas.documents.leaderboard import DimensionScore, SystemRow, Verdict
@@ -185,6 +186,9 @@ class RunDocument(Document):
     dimension_scores: tuple[DimensionScore, ...]
     agreements: tuple[Agreement, ...] = Field(description="of judges, of people among each other, and of the judge beside them")
     people: tuple[PeopleCount, ...]
+    judges: tuple[CoveredDataset, ...] = Field(
+        description="whose ratings count, with the certificate that covers them; no people"
+    )
     calls: CallCounts
     failures: tuple[FailedCalls, ...] = Field(description="the most frequent first")
     usage: tuple[Usage, ...]

@@ -24,7 +24,7 @@ from schemas.errors import UsageError, try_each
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
-from tasks.compare.scores import compare_scores, find_flips
+from tasks.compare.scores import MARGIN, compare_scores, find_flips
 from tasks.runs.comparable_runs import find_differences, warnings
 from tasks.runs.evidence import answered_item, read_evidence
 from tasks.runs.past_run import PastRun, reopen
@@ -43,7 +43,9 @@ Side = tuple[PastRun, System]
 """A run with one of its models and settings: what is compared."""
 
 
-def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: int | None) -> RunComparison:
+def compare_runs(
+    folder: Folder, names: tuple[str, str], flips: int, bootstrap: int | None, margin: float = MARGIN
+) -> RunComparison:
     """Compare two runs; with warnings, they are not comparable in every respect.
 
     Args:
@@ -51,6 +53,7 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
         names: of the runs, the earlier one first.
         flips: items that changed to be shown with their replies, per model, setting and direction.
         bootstrap: resamples for intervals; null = RESAMPLES.
+        margin: difference in points that would matter.
 
     Raises:
         UsageError: there is no such run, they are of different benchmarks, or have no model and setting in common.
@@ -74,7 +77,7 @@ def compare_runs(folder: Folder, names: tuple[str, str], flips: int, bootstrap: 
         benchmark=new.benchmark,
         warnings=tuple(warnings(before, after)),
         differences=tuple(RunDifference(what=path, before=was, after=now) for path, was, now in find_differences(before, after)),
-        models=tuple(_compare_pair((before, was), (after, now), resampling, flips) for was, now in pairs),
+        models=tuple(_compare_pair((before, was), (after, now), resampling, flips, margin) for was, now in pairs),
         only_before=_others(before, [was for was, _ in pairs]),
         only_after=_others(after, [now for _, now in pairs]),
     )
@@ -106,7 +109,7 @@ def _pair_systems(before: PastRun, after: PastRun) -> list[tuple[System, System]
     )
 
 
-def _compare_pair(before: Side, after: Side, resampling: Resampling, most_flips: int) -> SystemComparison:
+def _compare_pair(before: Side, after: Side, resampling: Resampling, most_flips: int, margin: float) -> SystemComparison:
     changed = _changed_items(before[0], after[0])
     earlier, later = (run.read("item_scores", **system._asdict()) for run, system in (before, after))
     was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
@@ -114,7 +117,7 @@ def _compare_pair(before: Side, after: Side, resampling: Resampling, most_flips:
     return SystemComparison(
         before=_stored_total(*before),
         after=_stored_total(*after),
-        common=compare_scores(was, now, after[0].blueprint, resampling),
+        common=compare_scores(was, now, after[0].blueprint, resampling, margin),
         stored=tuple(_stored_changes(before, after)),
         dimension_scores=tuple(_dimension_changes(before, after)),
         flips=flips,

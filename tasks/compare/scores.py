@@ -6,6 +6,7 @@ once, datasets independently of each other.
 """
 
 from collections.abc import Iterator, Mapping, Set
+from dataclasses import asdict
 from math import comb
 from typing import Any
 
@@ -29,6 +30,7 @@ from tasks.scoring.gains import (
     is_clear,
     pair_datasets,
     weigh_gain,
+    weigh_test,
     weights_by_scope,
 )
 from tasks.scoring.reduction import COUNTED, MEAN, SPEC, normalise_scores, reduce_item_scores
@@ -37,9 +39,12 @@ from tasks.scoring.uncertainty import Resampling, limits_of, replicate
 from tasks.statistics.resampling import draw_weights, place_clusters
 from tasks.statistics.sums import exact_sum
 
+MARGIN = 1.0
+"""Points of 100 below which a difference of scores does not matter, unless another margin is chosen."""
+
 
 def compare_scores(
-    before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling
+    before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling, margin: float = MARGIN
 ) -> tuple[CommonScore, ...]:
     """Compare scores over the metrics that both runs have.
 
@@ -50,7 +55,8 @@ def compare_scores(
         before: rows of `item_scores` of one model and setting of one run.
         after: those of the other, whatever the model and setting are called there.
         blueprint: which metrics count, and how much; of the run after. Metrics it does not have are left out.
-        resampling: number of resamples (0 = no intervals), and seed.
+        resampling: number of resamples (0 = no intervals and no tests), and seed.
+        margin: difference in points that would matter.
 
     Returns:
         The total before the veto, main abilities and datasets in the blueprint's order, as far as they have common items.
@@ -61,18 +67,18 @@ def compare_scores(
         return ()
     scopes, datasets = weights_by_scope(common_scores(pairs), blueprint, tree), dataset_weights(tree, pairs)
     return (
-        *_scores("total", pairs, {blueprint.name: scopes.pop(TOTAL)}),
-        *_scores("ability", pairs, scopes),
-        *_scores("dataset", pairs, {name: datasets[name] for name in blueprint.datasets if name in datasets}),
+        *_scores("total", pairs, {blueprint.name: scopes.pop(TOTAL)}, margin),
+        *_scores("ability", pairs, scopes, margin),
+        *_scores("dataset", pairs, {name: datasets[name] for name in blueprint.datasets if name in datasets}, margin),
     )
 
 
-def _scores(kind: ScoreKind, pairs: Mapping[Spec, Paired], scopes: Mapping[str, Weights]) -> Iterator[CommonScore]:
+def _scores(kind: ScoreKind, pairs: Mapping[Spec, Paired], scopes: Mapping[str, Weights], margin: float) -> Iterator[CommonScore]:
     for name, weights in scopes.items():
         if weights:
-            gain = weigh_gain(pairs, weights)
-            row = {"kind": kind, "id": name, "before": gain["base_0_100"], "after": gain["setting_0_100"]}
-            yield from_row(CommonScore, gain | row, difference=gain["gain"], is_clear=is_clear(gain))
+            gain, test = weigh_gain(pairs, weights), weigh_test(pairs, weights, margin)
+            row = asdict(test) | {"kind": kind, "id": name, "before": gain["base_0_100"], "after": gain["setting_0_100"]}
+            yield from_row(CommonScore, row | gain, difference=gain["gain"], is_clear=is_clear(gain))
 
 
 def score_changes(

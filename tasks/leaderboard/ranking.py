@@ -8,6 +8,7 @@ from typing import TypeVar
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.certificates import CoveredDataset
 from schemas.documents.leaderboard import Chosen, Group, PublishedRow, StoredRow, SystemRow
 from schemas.errors import UsageError, try_each
 from schemas.folders import Folder
@@ -17,6 +18,7 @@ from schemas.paper import Comparability
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import DimensionScores
 from schemas.vocabulary import Profile
+from tasks.certificates.lookup import covered_datasets, find_certificates, mark_of, say_judges
 from tasks.judging.answers import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_listed, read_manifests, resolve_run
@@ -94,6 +96,9 @@ class LeaderboardData:
 
     chosen: Chosen = field(default_factory=Chosen)
 
+    judges: Mapping[str, tuple[CoveredDataset, ...]] = field(default_factory=dict)
+    """By run: whose ratings count there, and which certificate covers them."""
+
     @property
     def rows(self) -> list[StoredRow | PublishedRow]:
         """One row per model and setting, ranked ones first, in the groups that were chosen."""
@@ -107,10 +112,21 @@ class LeaderboardData:
         return RankedModels(self.blueprint, (*self.rows, *self.beside), paper_of(self.blueprint), self.runs)
 
 
-def run_rows(run: PastRun) -> list[SystemRow]:
-    """Return one row per model and setting of a run, by setting, ranked ones first."""
+def judges_said(data: LeaderboardData) -> tuple[str, ...]:
+    """Say of the judges behind the rows what their certificates let them do."""
+    runs = dict.fromkeys(row.run or "" for row in data.rows)
+    return tuple(say_judges(each for run in runs for each in data.judges.get(run, ())))
+
+
+def run_rows(run: PastRun, totals: pl.DataFrame | None = None) -> list[SystemRow]:
+    """Return one row per model and setting of a run, by setting, ranked ones first.
+
+    `totals`: its judged ones with what else is known of them; null = them alone.
+    """
     about: Descriptions = {None: run.manifest.descriptions}
-    return _leaderboard_rows(SystemRow, judge_run(run), run.layers["ability_scores"], {None: compare_run(run)}, about)
+    return _leaderboard_rows(
+        SystemRow, judge_run(run) if totals is None else totals, run.layers["ability_scores"], {None: compare_run(run)}, about
+    )
 
 
 def _leaderboard_rows(
@@ -172,7 +188,10 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
     manifests = tuple(manifest for manifest in manifests if manifest.run in totals[RUN])
     abilities = _read(manifests, "ability_scores", lake)
     regressed, damaged = find_regressed(folder, manifests)
-    opened = {manifest.run: past_run(manifest, lake) for manifest in manifests}
+    opened, certificates = {manifest.run: past_run(manifest, lake) for manifest in manifests}, find_certificates(lake)
+    judges = {name: covered_datasets(run, certificates) for name, run in opened.items()}
+    certified = {name: not mark_of(covered) if covered else None for name, covered in judges.items()}
+    totals = totals.with_columns(certified=pl.col(RUN).replace_strict(certified, return_dtype=pl.Boolean))
     return LeaderboardData(
         blueprint,
         judge_totals(rank_models(totals, blueprint, within=("setting", GROUP)), blueprint, opened),
@@ -186,6 +205,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
         damaged=damaged,
         dimensions=_read_dimensions(manifests, totals, lake),
         runs=opened,
+        judges=judges,
     )
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from schemas.certificates import CoveredDataset
 from schemas.lineage import DatasetNotice, PartitionRef
 from schemas.metrics import METRICS, Metric
 from schemas.roles import PEOPLE
@@ -36,6 +37,7 @@ class SystemReport:
     tasks: tuple[TaskRow, ...]
     raw: tuple[RawRow, ...]
     positions: Positions | None
+    judges: tuple[CoveredDataset, ...] = ()
 
     @property
     def abilities(self) -> tuple[Node, ...]:
@@ -167,6 +169,7 @@ def _describe(data: ReportData, verdict: TotalVerdict, missing: MissingScores, a
         tasks=tasks,
         raw=raw,
         positions=describe_positions(data, system),
+        judges=data.judges,
     )
 
 

@@ -11,6 +11,7 @@ from schemas.tables.layers import GENERAL
 from schemas.tables.ratings import CertificateRatings, Certificates
 from tasks.certificates.asking import CertifyJob
 from tasks.certificates.certificate import Spent, build_certificate, certificate_key, certificate_rows
+from tasks.certificates.lookup import covered_datasets
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import run_folder, write_manifest
 from tasks.lake.partitions import place_of
@@ -55,6 +56,7 @@ def load_report_data(run: PastRun, changes: RunChanges | None = None) -> ReportD
     layers = {layer.name for layer in GENERAL} & {each.name for each in fields(ReportData)}
     data = replace(read_tables(run, layers, {}).data, paper=as_table(published_of(run.blueprint)), changes=changes)
     data = replace(data, sections=read_sections(run), simulation=check_simulation(run), instruments=run.instruments)
+    data = replace(data, judges=covered_datasets(run))
     return redact(data) if run.manifest.redacted else data
 
 

@@ -10,6 +10,7 @@ import dataframely as dy
 import polars as pl
 
 from schemas.blueprint import Blueprint
+from schemas.certificates import CoveredDataset
 from schemas.changes import RunChanges
 from schemas.documents.run import InstrumentCount, SimulationCheck
 from schemas.lineage import RunManifest
@@ -145,6 +146,7 @@ class ReportData:
     simulation_faults: dy.DataFrame[SimulationFaults] = field(default_factory=SimulationFaults.create_empty)
     simulation: tuple[SimulationCheck, ...] = ()
     instruments: tuple[InstrumentCount, ...] = ()
+    judges: tuple[CoveredDataset, ...] = ()
     prompt_chunks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROMPT_CHUNKS))
 
     def about(self, system: System, dataset: str) -> Self:

@@ -14,7 +14,7 @@ pair: it would compare different benchmarks. Datasets of weight 0 have gains of 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dataframely as dy
@@ -31,6 +31,7 @@ from tasks.scoring.aggregation import SYSTEM, ability_contributions, aggregate_s
 from tasks.scoring.reduction import COUNTED, MEAN, SPEC, average_parts, label_metrics, normalise_scores, reduce_item_scores
 from tasks.scoring.tree import Tree, tree_tables
 from tasks.scoring.uncertainty import Resampling, limits_of, normalise_replicates, replicate
+from tasks.statistics.equivalence import PairedTest, equivalent_from
 from tasks.statistics.resampling import Floats, draw_weights, place_clusters
 
 BASE = "base"
@@ -42,11 +43,15 @@ Weights = dict[Spec, float]
 
 @dataclass(frozen=True)
 class Paired:
-    """One metric over the items that all of n settings scored: scores on 0-100, [n]; replicates, [n, resamples]; base first."""
+    """One metric over the items that all of n settings scored: scores on 0-100, [n]; replicates, [n, resamples]; base first.
+
+    `clusters`: those of the items.
+    """
 
     scores: Floats
     replicates: Floats
     items: frozenset[str]
+    clusters: int
 
 
 def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: Resampling) -> dy.DataFrame[SettingGains]:
@@ -117,7 +122,7 @@ def _paired(rows: pl.DataFrame, scores: Floats, leaf: pl.DataFrame, weights: Flo
     # As in a total's interval: the score itself stands in where a resample drew none of its items, not where it has too few.
     defined = ~np.isnan(replicates)
     stand_in = np.where(defined.any(axis=1), scores, np.nan)
-    return Paired(scores, np.where(defined, replicates, stand_in[:, None]), frozenset(rows["item_id"]))
+    return Paired(scores, np.where(defined, replicates, stand_in[:, None]), frozenset(rows["item_id"]), rows["place"].n_unique())
 
 
 def is_clear(gain: Mapping[str, Any]) -> bool:
@@ -186,6 +191,29 @@ def weigh_gain(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> d
     }
 
 
+def weigh_test(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float], margin: float = 1.0) -> PairedTest:
+    """Test a weighted difference, setting - base, for none and for one of the margin, in points.
+
+    Its standard error is that of the paired replicates. Datasets are drawn independently, so that their variances add, each times
+    G / (G - 1) of its G clusters: a bootstrap divides by G. Degrees of freedom: the fewest clusters of a dataset, minus 1, which
+    is exact for one dataset and cautious for several, of which Welch and Satterthwaite would allow more. For a mean over one
+    dataset it is the paired t-test over clusters of one item, but for the noise of drawing.
+
+    Source: tasks.statistics.equivalence.
+    """
+    used = sorted((spec, weight / sum(weights.values())) for spec, weight in weights.items() if weight)
+    own, shares = [pairs[spec] for spec, _ in used], np.array([share for _, share in used])
+    mean = float(shares @ np.array([paired.scores[1] - paired.scores[0] for paired in own]))
+    starts = [at for at, (spec, _) in enumerate(used) if not at or spec[0] != used[at - 1][0][0]]
+    clusters = np.minimum.reduceat([paired.clusters for paired in own], starts)
+    drawn = np.array([share * (paired.replicates[1] - paired.replicates[0]) for share, paired in zip(shares, own, strict=True)])
+    fewest, error = int(clusters.min()), None
+    if fewest > 1 and drawn.size and np.isfinite(drawn).all():
+        variances = np.add.reduceat(drawn, starts).var(axis=1)
+        error = float(np.sqrt(variances @ (clusters / (clusters - 1))))
+    return equivalent_from(mean, error, fewest - 1, margin)
+
+
 Place = tuple[int, Mapping[Spec, Paired]]
 
 
@@ -213,7 +241,7 @@ class Pairing:
         if mine is theirs:
             for spec, all_of_them in mine.items():
                 scores, replicates = (each[[own, other]] for each in (all_of_them.scores, all_of_them.replicates))
-                yield spec, Paired(scores, replicates, all_of_them.items)
+                yield spec, replace(all_of_them, scores=scores, replicates=replicates)
         else:
             renamed = pl.col("setting").replace_strict({first: BASE, second: "other"}, default=None)
             both = self.rows[dataset].with_columns(setting=renamed).drop_nulls("setting")

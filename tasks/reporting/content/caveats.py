@@ -9,6 +9,7 @@ import polars as pl
 from schemas.lineage import Missing, RunManifest
 from schemas.roles import JUDGE, PEOPLE
 from schemas.usage import TESTED
+from tasks.certificates.lookup import say_judges
 from tasks.models.long_prompts import LEAST_WINDOW
 from tasks.retrieval.embedding import BUNDLED, UNREAD_CHINESE
 from tasks.runs.evidence import restricted_notices
@@ -182,6 +183,8 @@ def _about_the_judge(data: ReportData, system: System) -> Iterator[Caveat]:
     has_judged = system.of(data.raw_scores).filter(pl.col("method").is_in(sorted(judged)) & pl.col("value").is_not_null()).height
     if not judges or not has_judged:
         return
+    if doubtful := [each for each in data.judges if not each.may_rank]:
+        yield Caveat("a judge without a certificate", " ".join(f"{line}." for line in say_judges(doubtful)))
     calls = system.of(data.judgements).filter(pl.col("judge") != PEOPLE).unique("call_key")
     if repaired := calls.filter(pl.col("parse_status") == "repaired").height:
         yield Caveat(

@@ -8,6 +8,7 @@ import polars as pl
 from schemas.documents.run import ScoreOverDialogues, SimulationCheck
 from schemas.roles import PEOPLE
 from schemas.table import Cell, Column, Interval, Part, Table, columns
+from tasks.certificates.lookup import say_judges
 from tasks.judging.people import count_people
 from tasks.runs.run_tables import ReportData, Row, System
 from tasks.runs.sections import Block
@@ -48,7 +49,8 @@ def lay_out_judges(data: ReportData) -> Iterator[Block]:
         for row in count_people(data.judgements.filter(judge=PEOPLE))
     )
     if (ratings := _dimensions_table(_named(data, data.dimension_scores))).rows:
-        yield Block(words=" ".join((RATINGS, *people)), tables=(ratings,))
+        certified = (f"{line}." for line in say_judges(data.judges))
+        yield Block(words=" ".join((RATINGS, *people, *certified)), tables=(ratings,))
     if agreements:
         warnings = tuple(_warnings(agreements))
         words = AGREEMENT if warnings else f"{AGREEMENT} {NO_DOUBT}"

@@ -7,6 +7,7 @@ from schemas.documents.leaderboard import AcrossModels, PublishedRow, StoredRow
 from schemas.lineage import RunManifest
 from schemas.roles import JUDGE
 from schemas.table import Cell, Column, Table, Value, columns
+from tasks.certificates.lookup import MARK
 from tasks.lake.manifest import run_order
 from tasks.leaderboard.across_models import groups_said
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
@@ -54,9 +55,12 @@ def ranking_table(data: LeaderboardData) -> Table:
     rows = [
         (
             row.group if len(data.groups) > 1 else None,
-            row.rank,
+            Cell(row.rank, row.rank_range),
             row.said(data.chosen.group_by),
-            Cell(row.model, href=data.scores.get((row.run or "", row.model, row.setting)) or data.links.get(row.run or "", "")),
+            Cell(
+                f"{row.model}{f' {MARK}' if row.certified is False else ''}",
+                href=data.scores.get((row.run or "", row.model, row.setting)) or data.links.get(row.run or "", ""),
+            ),
             setting_title(row.setting),
             *(total_cell(row), interval_cell(row), _verdict_cell(row, data)),
             *(row.abilities.get(main.id) for main in measured),

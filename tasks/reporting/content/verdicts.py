@@ -7,13 +7,15 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, Regression, RunChanges
-from schemas.documents.leaderboard import JudgedTotal, Verdict
+from schemas.documents.leaderboard import JudgedTotal, Verdict, ranks_said
 from schemas.paper import Comparability
 from schemas.table import Cell, Column, Interval, Table, Value, columns
+from tasks.leaderboard.rank_ranges import add_rank_ranges
 from tasks.reporting.content.caveats import Caveat, find_caveats
 from tasks.runs.comparability import compare_with_paper
 from tasks.runs.run_tables import ReportData, Row, System, from_row
 from tasks.runs.verdict import judge_row, judge_run, label_of, say_headline
+from tasks.scoring.uncertainty import Resampling
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, number, percent
 
@@ -41,6 +43,7 @@ class TotalVerdict(JudgedTotal):
     gate_title: str | None
     gate_threshold: float | None
     rank_note: str
+    rank_range: str
     comparability: Comparability | None
     sentence: str
     trust: str
@@ -54,7 +57,8 @@ class TotalVerdict(JudgedTotal):
 
 def judge_systems(data: ReportData) -> tuple[TotalVerdict, ...]:
     """Return one verdict per system of the run, ranked ones first, then in the order of `ReportData.systems`."""
-    totals = judge_run(data)
+    resampling = Resampling(data.manifest.plan.get("bootstrap", 0), data.manifest.plan.get("seed", 0))
+    totals = add_rank_ranges(judge_run(data), data.item_scores, data.blueprint, resampling)
     ranked = Counter(totals.drop_nulls("rank")["setting"])
     records = compare_with_paper(data, data.paper)
     verdicts = (_judge(data, system, totals, ranked[system.setting], records.get(system)) for system in data.systems)
@@ -73,6 +77,7 @@ def _judge(data: ReportData, system: System, totals: pl.DataFrame, ranked: int, 
         gate_title=titles[gate.ability] if gate else None,
         gate_threshold=gate.threshold if gate else None,
         rank_note=_rank_note(row, data, ranked),
+        rank_range=ranks_said(row.get("rank_low"), row.get("rank_high")),
         comparability=record,
         sentence=f"{row['headline']}{published}",
         trust=_trust(row["verdict"], caveats),
@@ -89,8 +94,9 @@ def _no_totals(data: ReportData, system: System) -> Row:
 
 def _rank_note(row: Row, data: ReportData, ranked: int) -> str:
     if row["rank"] is not None:
+        within = f"; {ranks} are not ruled out" if (ranks := ranks_said(row["rank_low"], row["rank_high"])) else ""
         where = f" with {setting_title(row['setting'])}" if len(data.settings) > 1 else ""
-        return f"{row['rank']} of {counted(ranked, 'ranked model')}{where} in this run"
+        return f"{row['rank']} of {counted(ranked, 'ranked model')}{where} in this run{within}"
     if row["verdict"] != "scored":
         return f"not ranked: {row['verdict']}"
     if row["coverage"] < 1:

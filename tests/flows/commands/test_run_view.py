@@ -154,7 +154,8 @@ def test_dimensions_are_put_on_one_scale() -> None:
     rated = frame(DimensionScores, tuple(row | counts | each for each in limits))
     lines = screen(run(blueprint(ability("able", task("d"))), items("d", right(5)), dimension_scores=rated))
     # 3 of 0 to 4 is 75 of 100.
-    start = lines.index("measured")
+    start = lines.index("measured †")
+    assert any(line.startswith("† judged by j, which has no certificate for rubric gone") for line in lines)
     assert [line.split() for line in lines[start + 1 : start + 3]] == [
         ["Skill", "of", "asking", "25.0", "█" * 5],
         ["Warmth", "75.0", "[50.0,", "100.0]", "█" * 15],

@@ -208,3 +208,30 @@ def test_p_value_is_that_of_the_binomial_test() -> None:
     for fell, rose in ((0, 1), (1, 5), (8, 2), (7, 7), (30, 12), (0, 20)):
         assert mcnemar_exact(fell, rose) == pytest.approx(stats.binomtest(fell, fell + rose).pvalue, rel=1e-12)
     assert mcnemar_exact(0, 0) == 1
+
+
+def test_answers_and_smallest_detectable_difference() -> None:
+    # 100 items, of which two rise and one falls: (2 - 1) / 100 = 1 point.
+    before = [0.0, 0.0, 1.0] + [1.0] * 97
+    after = [1.0, 1.0, 0.0] + [1.0] * 97
+    differences = 100 * (np.array(after) - np.array(before))
+    error = differences.std(ddof=1) / 10
+    (row,) = (
+        score
+        for score in compare_scores(items("d", before), items("d", after), ONE, Resampling(20_000, 0), margin=10)
+        if score.kind == "dataset"
+    )
+    assert row.p_value == pytest.approx(stats.ttest_1samp(differences, 0).pvalue, rel=0.05)
+    # One-sided: the mean of 1 is below the margin of 10.
+    assert row.p_equivalent == pytest.approx(stats.t.sf((10 - 1) / error, 99), rel=0.3)
+    # t(0.975) + t(0.8) of 99 degrees of freedom: 1.984 + 0.845.
+    assert row.smallest_detectable == pytest.approx((1.98422 + 0.84523) * error, rel=0.02)
+    assert (row.answer, row.margin) == ("equivalent", 10)
+    assert common(items("d", before), items("d", after), resamples=500)["dataset", "d"].answer == "undecided"
+    far = common(items("d", [0.0] * 30), items("d", [1.0] * 25 + [0.0] * 5), resamples=500)["dataset", "d"]
+    assert far.answer == "different"
+
+
+def test_without_intervals_nothing_is_decided() -> None:
+    row = common(items("d", [0.0, 1.0]), items("d", [1.0, 1.0]))["dataset", "d"]
+    assert (row.p_value, row.p_equivalent, row.smallest_detectable, row.answer) == (None, None, None, "undecided")
