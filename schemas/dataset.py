@@ -63,17 +63,8 @@ SourceFile = PinnedFile | BundledFile | LocalFile
 
 OPEN_LICENCES = frozenset(
     (
-        *(
-            "MIT",
-            "Apache-2.0",
-            "AFL-3.0",
-            "CC0-1.0",
-            "CC BY 4.0",
-            "CC BY-SA 4.0",
-            "CC BY-NC 2.0",
-            "CC BY-NC 4.0",
-            "CC BY-NC-SA 4.0",
-        ),
+        *("MIT", "Apache-2.0", "AFL-3.0", "CC0-1.0", "CC BY 4.0", "CC BY-SA 4.0"),
+        *("CC BY-NC 2.0", "CC BY-NC 4.0", "CC BY-NC-SA 4.0"),
         *("EmoBench: MIT; novel: public domain in the USA", "the user's own"),
     )
 )
@@ -175,13 +166,8 @@ class DatasetSpec:
 
     def __post_init__(self) -> None:
         """Raise ValueError for an entry without one way to read it, and for long items of no task."""
-        if self.ratings and not (self.adapter or self.sample_builder or self.task):
-            return
-        if (
-            self.ratings
-            or (self.sample_builder is None) == (self.adapter is None)
-            or (self.sample_builder is None) != (self.task is None)
-        ):
+        ways = [self.adapter, self.sample_builder, self.ratings]
+        if sum(way is not None for way in ways) != 1 or (self.sample_builder is None) != (self.task is None):
             raise ValueError(
                 f"dataset {self.id}: give an adapter, or a sample builder and its task; got "
                 f"{'an' if self.adapter else 'no'} adapter, {'a' if self.sample_builder else 'no'} sample builder, "

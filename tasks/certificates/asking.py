@@ -14,6 +14,7 @@ from schemas.errors import UsageError
 from schemas.lineage import PartitionKey
 from schemas.tables.ratings import UNIT, CertificateRatings, HumanRatings, RatedTexts
 from schemas.worker_pool import Job, RunJobs
+from tasks.certificates.joining import COUNTS_AS_PERSON, MEAN
 from tasks.certificates.perturbations import CHECKS, Ask, asked_rubric, plan_asks
 from tasks.judging.executor import JUDGEMENTS_VERSION, Judge, judge_settings
 from tasks.judging.rubrics import Dimension, Rubric, place_of, ratings_of
@@ -94,6 +95,7 @@ def usable_source(source: RatedSource, rubric: Rubric, sample: int | None, seed:
         NOT_GIVEN: pl.col("rating").is_not_null(),
         TURN: pl.col("turn").is_null(),
         NOT_ASKED: pl.col("dimension").is_in(names),
+        MEAN: COUNTS_AS_PERSON,
         NO_TEXT: pl.col("shown").is_not_null(),
         OTHER_TEXT: pl.col("text_sha256").is_null() | (pl.col("text_sha256") == pl.col("shown")),
         NOT_DRAWN: pl.col("drawn").is_not_null(),
@@ -111,7 +113,7 @@ def usable_source(source: RatedSource, rubric: Rubric, sample: int | None, seed:
             where="--ratings",
             expected="texts, and ratings whose text_sha256 is theirs or empty",
             got=", ".join(f"{count} {reason}" for reason, count in left_out.items()),
-            next_step="moodflow docs own-judge says what such a file holds",
+            next_step="moodflow docs judges says what such a file holds",
         )
     _require_scales(used, rubric)
     texts = RatedTexts.validate(drawn.join(used, on=UNIT, how="semi").sort(UNIT))

@@ -27,6 +27,12 @@ JUDGED = pl.Schema({**dict.fromkeys((*UNIT, "dimension", "judge", "rubric"), pl.
 """Columns of what is compared with people. A text metric has no rubric and no ends of a scale."""
 
 
+MEAN = "a mean of people beside single ratings"
+_KIND = pl.col("rater_kind")
+COUNTS_AS_PERSON = (_KIND != "aggregate") | _KIND.is_in(["aggregate", "judge"]).all().over("source", "dimension")
+"""Whether a rating is not MEAN: a mean of people counts as a person in a dimension that no single person rated."""
+
+
 class JoinedRatings(NamedTuple):
     """`people`: columns of HumanRatings, a row per rating of an answer; `judges`: JUDGED; `left_out`: ratings by reason."""
 
@@ -39,14 +45,16 @@ def join_ratings(human: dy.DataFrame[HumanRatings], run: PastRun) -> JoinedRatin
     """Find the answers of a run that people rated, and what else rates them.
 
     A rating that names its text by a hash is left out if the answer is another text; of several repetitions those that are this
-    text count. Repetitions of answers and of judges are averaged. Ratings by judges in the file are left out.
+    text count. Repetitions of answers and of judges are averaged. Ratings by judges in the file are left out, and means of people
+    beside single ratings.
 
     Raises:
         UsageError: no rating is of an answer of the run.
     """
     answers = pl.concat([_answers(run, dataset) for dataset in run.blueprint.datasets], how="vertical")
     systems = answers["system"].unique().to_list()
-    whole = human.filter(pl.col("rating").is_not_null(), pl.col("turn").is_null(), pl.col("rater_kind") != "judge")
+    given = human.filter(pl.col("rating").is_not_null(), pl.col("turn").is_null(), _KIND != "judge")
+    whole = given.filter(COUNTS_AS_PERSON)
     completed = whole.with_columns(pl.col("system").fill_null(systems[0])) if len(systems) == 1 else whole
     matched = completed.join(answers, on=UNIT, how="semi")
     if matched.is_empty():
@@ -66,7 +74,8 @@ def join_ratings(human: dy.DataFrame[HumanRatings], run: PastRun) -> JoinedRatin
     metrics = _metrics(rated).join(people.select(*UNIT, "dimension").unique(), on=UNIT)
     judges = pl.concat([frame.select(JUDGED.names()).cast(JUDGED) for frame in (_judgements(run, rated), metrics)])
     left_out = {
-        "not given, of a turn or by a judge": human.height - whole.height,
+        "not given, of a turn or by a judge": human.height - given.height,
+        **({MEAN: means} if (means := given.height - whole.height) else {}),
         "of no answer of the run": whole.height - matched.height,
         "of another text": matched.height - people.height,
     }

@@ -2,11 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from itertools import pairwise
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +14,6 @@ import polars as pl
 
 from schemas.dataset import DatasetSpec, RecordFormat
 from schemas.errors import unknown_name
-from schemas.item import Record
 from schemas.json_yaml import read_json
 from schemas.tables.ratings import UNIT, HumanRatings, RatedTexts
 from schemas.vocabulary import LANGUAGES
@@ -29,19 +27,16 @@ READING_VERSION = "1"
 """Bumped when a rating or a text is read differently."""
 
 FORMATS: dict[str, RecordFormat] = {".parquet": "parquet", ".csv": "csv", ".jsonl": "jsonl"}
-CONTRACT = "moodflow docs own-judge says what such a file holds"
+CONTRACT = "moodflow docs judges says what such a file holds"
 SPEAKER = re.compile(r"^([^\s:：][^:：\n]{0,39})(?:: ?|：)", re.MULTILINE)
 PLAIN = "cells_are_plain"
 """Rule for the rows of a file: lists stand in `scale` alone, and no cell has a null byte."""
 
-TURNS = RatedTexts.create_empty().schema["turns"]
-TEXT_COLUMNS = pl.Schema({**dict.fromkeys(("context", "question", "text", "language"), pl.String), "dialogue": pl.Boolean})
-COLUMNS = pl.Schema({**HumanRatings.create_empty().schema, **TEXT_COLUMNS})
+TEXT = ("context", "question", "text", "language", "dialogue")
 DEFAULTS = {"higher_is_better": True, "rater_known": True, "dialogue": False}
-MAY_LACK = ("turn", "cluster_id", "system", "text_sha256", "words", *TEXT_COLUMNS, *DEFAULTS)
+TRUTHS = {"true": True, "false": False}
+MAY_LACK = ("turn", "cluster_id", "system", "text_sha256", "words", *TEXT, *DEFAULTS)
 """Columns that a file may lack: they are empty then, or those of DEFAULTS have that value."""
-
-RATED_ONCE = [*UNIT, "turn", "dimension"]
 
 
 class RefusedRow(NamedTuple):
@@ -63,7 +58,7 @@ class RatedSource(NamedTuple):
 
 
 class RatedRows(HumanRatings):
-    """Rows as read: `line`, TEXT_COLUMNS, `turns` where they are known, and `own_sha256`, the hash of the text in the row."""
+    """Rows as read: `line`, TEXT, `turns` where they are known, and `own_sha256`, the hash of the text in the row."""
 
     line = dy.Int64()
     context = dy.String(nullable=True)
@@ -92,7 +87,7 @@ class RatedRows(HumanRatings):
     @dy.rule()
     def one_text_per_unit(cls) -> pl.Expr:
         """Whether all rows of a unit have the same text, or none."""
-        same = pl.when(pl.col("text").is_not_null()).then(pl.struct(TEXT_COLUMNS.names()))
+        same = pl.when(pl.col("text").is_not_null()).then(pl.struct(TEXT))
         return same.drop_nulls().n_unique().over(UNIT) <= 1
 
 
@@ -106,18 +101,17 @@ def read_human_ratings(path: Path) -> RatedSource:
     if path.suffix not in FORMATS:
         raise unknown_name("kind of file with ratings that ends in", path.suffix, FORMATS, str(path), CONTRACT)
     records = read_records(path, FORMATS[path.suffix], own=True)
-    require_columns(path, records, COLUMNS.names(), MAY_LACK, CONTRACT)
-    first = 2 if path.suffix == ".csv" else 1
-    faults = {record.row + first: next(iter(record.faults), None) or _fault(record) for record in records}
-    rows = [_cells(record) | {"line": record.row + first} for record in records if faults[record.row + first] is None]
-    kinds: dict[str, pl.DataType] = dict.fromkeys(COLUMNS, pl.String())
-    kinds |= {"scale": pl.List(pl.Float64), "words": pl.List(pl.String), "line": pl.Int64()}
-    texts = pl.DataFrame(rows, kinds)
-    truths = pl.col(*DEFAULTS).str.to_lowercase().replace_strict({"true": True, "false": False}, default=None)
-    refused = [RefusedRow(line, rule) for line, rule in faults.items() if rule]
-    filled = texts.with_columns(**{name: pl.col(name).fill_null(str(value)) for name, value in DEFAULTS.items()})
-    typed = filled.with_columns(truths.cast(pl.Boolean))
-    return keep_good(path.stem, typed, hash_settings([hash_file(path), READING_VERSION]), refused)
+    columns = (*HumanRatings.column_names(), *TEXT)
+    require_columns(path, records, columns, MAY_LACK, CONTRACT)
+    rows, refused = list[dict[str, Any]](), list[RefusedRow]()
+    for line, record in enumerate(records, 2 if path.suffix == ".csv" else 1):
+        if rule := next(iter(record.faults), None) or _fault(record.fields):
+            refused.append(RefusedRow(line, rule))
+        else:
+            rows.append({"line": line, **_cells({name: _text(record.fields.get(name)) for name in columns})})
+    kinds = {"line": pl.Int64(), **dict.fromkeys(columns, pl.String()), **dict.fromkeys(DEFAULTS, pl.Boolean())}
+    kinds |= {"scale": pl.List(pl.Float64), "words": pl.List(pl.String)}
+    return keep_good(path.stem, pl.DataFrame(rows, kinds), hash_settings([hash_file(path), READING_VERSION]), refused)
 
 
 def read_entry(entry: DatasetSpec, locator: Locator) -> RatedSource:
@@ -131,25 +125,27 @@ def read_entry(entry: DatasetSpec, locator: Locator) -> RatedSource:
     return keep_good(spec.id, rows.with_columns(source=pl.lit(spec.id)), hash_settings(hashes))
 
 
-def keep_good(name: str, rows: pl.DataFrame, sha256: str, refused: list[RefusedRow] | None = None) -> RatedSource:
+def keep_good(name: str, rows: pl.DataFrame, sha256: str, refused: Sequence[RefusedRow] = ()) -> RatedSource:
     """Return the rows that keep every rule, and the others with those refused before.
 
-    `rows`: COLUMNS, `turns` and `line`; those that it lacks are empty, true or, of lines, counted from 1. An anonymous rater
+    `rows`: columns of RatedRows; those that it lacks are empty, as in DEFAULTS or, of lines, counted from 1. An anonymous rater
     without a number is given one.
     """
-    lacking = {column: pl.lit(DEFAULTS.get(column), kind) for column, kind in [*COLUMNS.items(), ("turns", TURNS)]}
-    lacking["line"] = pl.int_range(1, pl.len() + 1)
-    whole = rows.with_columns(**{column: value for column, value in lacking.items() if column not in rows.columns})
-    number = pl.int_range(1, pl.len() + 1).over(RATED_ONCE).cast(pl.String)
+    counted = rows if "line" in rows.columns else rows.with_row_index("line", 1)
+    counted = counted.with_columns(
+        pl.lit(value).alias(column) for column, value in DEFAULTS.items() if column not in rows.columns
+    )
+    whole = pl.concat([RatedRows.create_empty(), counted], how="diagonal_relaxed")
+    number = pl.int_range(1, pl.len() + 1).over(*UNIT, "turn", "dimension", "rater_known").cast(pl.String)
     complete = whole.with_columns(
         rater=pl.when(pl.col("rater").is_null() & ~pl.col("rater_known")).then(number).otherwise("rater"),
         own_sha256=pl.col("text").map_elements(_hash, return_dtype=pl.String),
     )
     good, failure = RatedRows.filter(complete, cast=True)
     ordered = good.sort("line").with_columns(text_sha256=pl.coalesce("text_sha256", "own_sha256"))
-    bad = sorted([*(refused or ()), *_broken(failure)])
+    bad = sorted([*refused, *_broken(failure)])
     ratings = HumanRatings.cast(ordered.select(HumanRatings.column_names()))
-    return RatedSource(name, ratings, _texts(ordered), rows.height + len(refused or ()), tuple(bad), sha256)
+    return RatedSource(name, ratings, _texts(ordered), rows.height + len(refused), tuple(bad), sha256)
 
 
 def _broken(failure: dy.FailureInfo) -> Iterator[RefusedRow]:
@@ -165,18 +161,12 @@ def _broken(failure: dy.FailureInfo) -> Iterator[RefusedRow]:
 
 def _texts(rows: pl.DataFrame) -> dy.DataFrame[RatedTexts]:
     """Return the text of each unit that has one, in their order."""
-    with_text = rows.with_columns(cluster_id=pl.col("cluster_id").drop_nulls().first().over("source", "unit_id")).drop_nulls(
-        "text"
-    )
-    units = with_text.unique(UNIT, keep="first", maintain_order=True)
+    cluster = pl.col("cluster_id").drop_nulls().first().over("source", "unit_id")
+    whole = rows.with_columns(pl.col("system", "question").fill_null(""), cluster_id=pl.coalesce(cluster, "unit_id"))
+    units = whole.drop_nulls("text").unique(UNIT, keep="first", maintain_order=True)
     given = units.select("dialogue", "turns", "text").iter_rows()
     turns = [(known or turns_of(text)) if dialogue else None for dialogue, known, text in given]
-    filled = units.with_columns(
-        pl.col("system", "question").fill_null(""),
-        cluster_id=pl.coalesce("cluster_id", "unit_id"),
-        text_sha256="own_sha256",
-        turns=pl.Series(turns, dtype=TURNS),
-    )
+    filled = units.with_columns(text_sha256="own_sha256", turns=pl.Series(turns, dtype=rows.schema["turns"]))
     return RatedTexts.validate(filled.select(RatedTexts.column_names()), cast=True)
 
 
@@ -192,19 +182,9 @@ def _hash(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def _fault(record: Record) -> str | None:
-    cells = [cell for name, cell in record.fields.items() if name not in ("scale", "words")]
-    is_plain = not any(isinstance(cell, list | dict | bytes) or (isinstance(cell, str) and "\0" in cell) for cell in cells)
-    return None if is_plain else PLAIN
-
-
-def _cells(record: Record) -> dict[str, Any]:
-    """Return the cells of a row as texts, null where nothing is in it, but for the two lists of its scale."""
-    row = {name: _text(record.fields.get(name)) for name in COLUMNS}
-    scale, words = _read_scale(row["scale"] or "")
-    if words and row["rating"] is not None:
-        row["rating"] = str(words.index(row["rating"]) if row["rating"] in words else -1)  # which is on no scale of words
-    return row | {"scale": scale, "words": words}
+def _fault(fields: Mapping[str, Any]) -> str | None:
+    cells = [cell for name, cell in fields.items() if name not in ("scale", "words")]
+    return PLAIN if any(isinstance(cell, list | dict | bytes) or "\0" in str(cell) for cell in cells) else None
 
 
 def _text(cell: object) -> str | None:
@@ -215,6 +195,15 @@ def _text(cell: object) -> str | None:
     return cell if isinstance(cell, str) else json.dumps(cell, default=str, ensure_ascii=False)
 
 
+def _cells(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the cells of a row, which are texts, with its scale, truths, and a word as its place on the scale."""
+    scale, words = _read_scale(row["scale"] or "")
+    if words and row["rating"] is not None:
+        row["rating"] = str(words.index(row["rating"]) if row["rating"] in words else -1)  # which is on no scale of words
+    truths = {name: (row[name] or str(value)).lower() for name, value in DEFAULTS.items()}
+    return {**row, "scale": scale, "words": words, **{name: TRUTHS.get(text) for name, text in truths.items()}}
+
+
 @cache
 def _read_scale(cell: str) -> tuple[list[float | None] | None, list[str] | None]:
     """Return the numbers of a scale, with null for what is none; of a list of words their places, and the words."""
@@ -223,16 +212,9 @@ def _read_scale(cell: str) -> tuple[list[float | None] | None, list[str] | None]
     except ValueError:
         values = cell.strip("[] ").split(",")
     texts = [str(value).strip(" '\"") for value in (values if isinstance(values, list) else [values])]
-    numbers = [*map(_number, texts)]
+    numbers = pl.Series(texts, dtype=pl.String).cast(pl.Float64, strict=False)
     if not any(texts):
         return None, None
-    if all(texts) and all(number is None for number in numbers):
+    if all(texts) and numbers.null_count() == len(texts):
         return [float(texts.index(text)) for text in texts], texts
-    return [number if number is not None and isfinite(number) else None for number in numbers], None
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    return numbers.set(~numbers.is_finite(), None).to_list(), None

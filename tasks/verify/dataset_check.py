@@ -77,9 +77,7 @@ def describe_entry(entry: DatasetSpec, locator: Locator) -> DatasetEntry:
         files=tuple(map(_describe_file, spec.files)),
         other_sources=tuple(map(_describe_file, others)),
         example=read_json(example.read_bytes()) if example.is_file() else {},
-        own_folder=f"moodflow run BENCHMARK --datasets {spec.id} --set folders.{spec.id}=DIR"
-        if is_public and not spec.ratings
-        else None,
+        own_folder=f"moodflow run BENCHMARK --datasets {spec.id} --set folders.{spec.id}=DIR" if is_public else None,
         **{name: getattr(spec, name) for name in DatasetEntry.model_fields if hasattr(spec, name) and name != "files"},
     )
 
@@ -210,8 +208,7 @@ def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locat
         if chosen.ratings:
             source = read_entry(chosen, locator)
             broken = (f"{len(source.refused)} rows break a rule",) if source.refused else ()
-            update = {"rows_read": source.read, "ratings": describe_ratings(source)}
-            return _checked(chosen, broken).model_copy(update=update)
+            return _checked(chosen, broken, rows_read=source.read, ratings=describe_ratings(source))
         records = read_dataset(chosen, [locator.locate(file) for file in chosen.files])
         built = build_of_records(chosen, records, None, 0)
         require_layout(chosen, built.rejected)
@@ -219,13 +216,13 @@ def check_dataset(spec: DatasetSpec, blueprint: Blueprint | None, locator: Locat
         faults = (describe_rejected(chosen, built.rejected),) if is_broken else ()
         content = describe_content(built.items, built.rejected)
         reachable = ReachableScores() if blueprint is None else reachable_scores(built.items, blueprint)
-        return _checked(chosen, faults).model_copy(update={"rows_read": len(records), **dict(content), **dict(reachable)})
+        return _checked(chosen, faults, rows_read=len(records), **dict(content), **dict(reachable))
     except SourceError as error:
         # The files may all be here and say something else than the entry does.
         return _checked(chosen, needs(spec, locator) or (str(error),))
 
 
-def _checked(spec: DatasetSpec, faults: tuple[str, ...]) -> DatasetCheck:
+def _checked(spec: DatasetSpec, faults: tuple[str, ...], **content: Any) -> DatasetCheck:
     files = [file for file in spec.files if isinstance(file, PinnedFile)]
     return DatasetCheck(
         **{name: getattr(spec, name) for name in ("id", "title", "licence", "redistributable", "ambiguous")},
@@ -233,6 +230,7 @@ def _checked(spec: DatasetSpec, faults: tuple[str, ...]) -> DatasetCheck:
         needs=faults,
         sources=tuple(dict.fromkeys(f"{file.repository} at {file.revision}" for file in files)) or ("data/bundled",),
         pinned=all(file.sha256 or file.md5 for file in files),
+        **content,
     )
 
 

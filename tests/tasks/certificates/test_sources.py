@@ -9,10 +9,15 @@ import pytest
 from schemas.errors import UsageError
 from schemas.lineage import CodeVersion
 from schemas.tables.responses import Answers, Judgements
+from tasks.certificates.agreement import certificates
+from tasks.certificates.asking import usable_source
+from tasks.certificates.joining import COUNTS_AS_PERSON, JUDGED, JoinedRatings
 from tasks.certificates.sources import find_ratings
 from tasks.judging.people import people_key, people_rows
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.lake import Lake
+from tasks.ratings.reading import read_human_ratings
+from tasks.scoring.uncertainty import Resampling
 from tasks.solvers.answers import ANSWER
 from tasks.sources.locating import Locator
 from tests.mirror import MIRROR, needs_mirror
@@ -34,6 +39,39 @@ def test_file_is_found_by_its_ending(tmp_path: Path) -> None:
 def test_dataset_is_found_by_its_name(tmp_path: Path) -> None:
     source = find_ratings("humanebench_ratings", LOCATOR, Lake(tmp_path, CodeVersion("test", None)))
     assert (source.name, source.texts.height) == ("humanebench_ratings", 48)
+
+
+FIGURES = {
+    ("empathic_lend_an_ear", "validating_emotions"): {"alpha_ordinal": 0.3521, "alpha_interval": 0.3610, "icc_2_1": 0.4073},
+    ("empathic_lend_an_ear", "dismissing_emotions"): {"alpha_ordinal": 0.3584, "alpha_interval": 0.4356, "icc_2_1": 0.4533},
+    ("empathic_lend_an_ear_crowd", "validating_emotions"): {"alpha_ordinal": 0.2655},
+    ("dices350", "safety"): {"alpha_nominal": 0.160860},
+}
+"""Among people, as section 2.3 of the specification prints them: three experts, 116 people of a crowd, 123 raters."""
+
+
+@needs_mirror
+def test_people_of_public_sets_agree_as_published(tmp_path: Path) -> None:
+    for (name, dimension), expected in FIGURES.items():
+        source = find_ratings(name, LOCATOR, Lake(tmp_path, CodeVersion("test", None)))
+        rubric = load_rubric("dices_safety" if name == "dices350" else "lend_an_ear", {})
+        used, left_out = usable_source(source, rubric, None, 0)
+        people = used.ratings.filter(pl.col("rater_kind") != "judge")
+        rows = certificates(JoinedRatings(people, pl.DataFrame(schema=JUDGED), {}), Resampling(0, 0))
+        got = dict(rows.filter(dimension=dimension).select("statistic", "value").iter_rows())
+        near = pytest.approx(expected, abs=5e-7 if name == "dices350" else 5e-5)
+        assert {statistic: got[statistic] for statistic in expected} == near
+        # The mean of the crowd is one rating of each conversation and dimension.
+        assert left_out.get("a mean of people beside single ratings", 0) == (300 if name == "empathic_lend_an_ear" else 0)
+
+
+def test_means_count_where_no_single_person_rated(tmp_path: Path) -> None:
+    mean = {"rater_kind": "aggregate", "rating": 2.4, "text": "so sorry", "language": "en"}
+    rows = [ROW, {**ROW, **mean, "rater": "crowd"}, {**ROW, **mean, "rater": "crowd", "dimension": "humane"}]
+    rows += [{**ROW, "dimension": "humane", "rater": "gpt", "rater_kind": "judge"}]
+    file = written(tmp_path, *({**row, "scale": [1, 2, 3, 4]} for row in rows))
+    kept = read_human_ratings(file).ratings.filter(COUNTS_AS_PERSON)
+    assert kept.select("dimension", "rater").rows() == [("warmth", "ann"), ("humane", "crowd"), ("humane", "gpt")]
 
 
 def test_unknown_source_is_answered_with_the_nearest(tmp_path: Path) -> None:

@@ -8,8 +8,10 @@ import polars as pl
 import pytest
 
 from schemas.errors import UsageError
+from tasks.certificates.perturbations import replies_of
 from tasks.datasets.catalogue import CATALOGUE, find_dataset, find_items
-from tasks.ratings.reading import RatedSource, read_entry
+from tasks.judging.rubrics import load_rubric
+from tasks.ratings.reading import RatedSource, read_entry, turns_of
 from tasks.sources.locating import Locator
 from tasks.verify.dataset_check import check_dataset
 from tests.mirror import MIRROR, needs_mirror
@@ -41,7 +43,8 @@ COUNTS = {
     "empathic_perceived_empathy": Counts(50 * 9 * 7, 3150, 50, 0, 9, EXPERTS | {"judge": 3}),
     # 1,000 conversations x 10 systems x 7 dimensions x 5 raters, 753 of them null.
     "mentalalign": Counts(350_000, 349_247, 10_000, 0, 7, {"expert": 1, "judge": 4}),
-    "dices350": Counts(350 * (123 + 1), 43_400, 350, 350, 1, {"crowd": 123, "expert": 1}),
+    # The expert's answers are a dimension of their own.
+    "dices350": Counts(350 * (123 + 1), 43_400, 350, 350, 2, {"crowd": 123, "expert": 1}),
     "xdial_empathetic_zh": Counts(300, 300, 300, 300, 1, {"aggregate": 1}),
     # 4 dimensions x (157 users + 3 x 50 others); x (68 + 3 x 45).
     "duo_en": Counts(4 * (157 + 150), 1228, 157, 157, 4, {"user": 34, "crowd": 3}),
@@ -109,11 +112,21 @@ def test_values_are_those_of_the_files() -> None:
 
 @needs_mirror
 def test_dialogues_are_split_without_loss() -> None:
-    for name, turns in {"empathic_lend_an_ear": 680, "duo_en": 1578 + 1570}.items():
+    names = {"tested": "Supporter", "seeker": "Seeker"}, {"tested": "Bot", "person": "Human"}
+    for name, turns, speakers in (("empathic_lend_an_ear", 680, names[0]), ("duo_en", 1578 + 1570, names[1])):
         texts = read(name).texts
         assert texts["turns"].list.len().sum() == turns
         for row in texts.iter_rows(named=True):
-            assert "\n".join(f"{turn['speaker']}: {turn['text']}" for turn in row["turns"]) == row["text"]
+            assert "\n".join(f"{speakers[turn['speaker']]}: {turn['text']}" for turn in row["turns"]) == row["text"]
+
+
+@needs_mirror
+@each_row(("name", "rubric", "whose"), [("empathic_lend_an_ear", "lend_an_ear", "Supporter"), ("duo_en", "duo_dialogue", "Bot")])
+def test_checks_change_who_is_rated(name: str, rubric: str, whose: str) -> None:
+    assert "tested" in load_rubric(rubric, {}).speakers
+    for text in read(name).texts.iter_rows(named=True):
+        said = [turn["text"] for turn in turns_of(text["text"]) if turn["speaker"] == whose]
+        assert replies_of(text["turns"]) == said
     assert read("xdial_empathetic_zh").texts["cluster_id"].n_unique() == 147
 
 
