@@ -26,7 +26,6 @@ VALUES = pl.Schema(dict.fromkeys(("value", "lowest", "highest"), pl.Float64))
 JUDGED = pl.Schema({**dict.fromkeys((*UNIT, "dimension", "judge", "rubric"), pl.String()), **VALUES})
 """Columns of what is compared with people. A text metric has no rubric and no ends of a scale."""
 
-
 MEAN = "a mean of people beside single ratings"
 _KIND = pl.col("rater_kind")
 COUNTS_AS_PERSON = (_KIND != "aggregate") | _KIND.is_in(["aggregate", "judge"]).all().over("source", "dimension")
@@ -56,7 +55,7 @@ def join_ratings(human: dy.DataFrame[HumanRatings], run: PastRun) -> JoinedRatin
     given = human.filter(pl.col("rating").is_not_null(), pl.col("turn").is_null(), _KIND != "judge")
     whole = given.filter(COUNTS_AS_PERSON)
     completed = whole.with_columns(pl.col("system").fill_null(systems[0])) if len(systems) == 1 else whole
-    matched = completed.join(answers, on=UNIT, how="semi")
+    matched = completed.join(answers.group_by(UNIT).agg(hashes="text_sha256"), on=UNIT)
     if matched.is_empty():
         raise UsageError(
             "no rating in the file matches an answer of the run",
@@ -65,9 +64,8 @@ def join_ratings(human: dy.DataFrame[HumanRatings], run: PastRun) -> JoinedRatin
             got="; ".join(f"{name}: {', '.join(map(str, human[name].unique().sort()[:3]))}" for name in UNIT),
             next_step="name datasets, systems and items as moodflow explain does",
         )
-    unsaid = pl.col("text_sha256").is_null()
-    same = matched.filter(~unsaid).join(answers, on=[*UNIT, "text_sha256"], how="semi")
-    people = pl.concat([matched.filter(unsaid), same])
+    unsaid, is_answer = pl.col("text_sha256").is_null(), pl.col("hashes").list.contains(pl.col("text_sha256"))
+    people = matched.filter(unsaid | is_answer).drop("hashes")
     texts = people.group_by(UNIT).agg(texts=pl.col("text_sha256").drop_nulls())
     this_text = (pl.col("texts").list.len() == 0) | pl.col("texts").list.contains(pl.col("text_sha256"))
     rated = answers.join(texts, on=UNIT).filter(this_text)

@@ -73,22 +73,17 @@ def _rated_answers(run: PastRun, answers: PartitionRef, people: PartitionRef) ->
     items = Items.cast(run.read("items", dataset=answers.key("dataset")))
     said = judged_answers(run.lake.read(answers, Answers), items, rubric).select(*ANSWER, "turns", text="answer")
     given = given_ratings(run.lake.read(people, Judgements))
-    scales = {dimension.name: [*map(float, ratings_of(rubric.scale_of(dimension)))] for dimension in rubric.dimensions}
+    scales = {dimension.name: [*ratings_of(rubric.scale_of(dimension))] for dimension in rubric.dimensions}
     part = pl.when(pl.col("part") != "").then("/" + pl.col("part")).otherwise(pl.lit(""))
     again = pl.when(pl.col("repetition") > 0).then(pl.format(", repetition {}", "repetition")).otherwise(pl.lit(""))
     rows = given.join(said, on=ANSWER).join(items.select(*ITEM, "cluster", "context", "question", "language"), on=ITEM)
     if not rows.is_empty():
-        system = System(answers.key("model"), answers.key("setting")).label
-        scale = pl.col("dimension").map_elements(scales.__getitem__, return_dtype=pl.List(pl.Float64))
-        yield rows.select(
-            *("dimension", "rater", "context", "question", "text", "turns"),
+        yield rows.with_columns(
             source="dataset",
             unit_id=pl.col("item_id") + part + again,
             cluster_id="cluster",
-            system=pl.lit(system),
+            system=pl.lit(System(answers.key("model"), answers.key("setting")).label),
             rater_kind=pl.lit("crowd"),
-            rating=pl.col("rating").cast(pl.Float64),
-            scale=scale,
-            language=pl.col("language").cast(pl.String),
+            scale=pl.col("dimension").replace_strict(scales, return_dtype=pl.List(pl.Int64)),
             dialogue=pl.col("turns").is_not_null(),
         )

@@ -11,7 +11,7 @@ import polars as pl
 from schemas.benchmark import Rows
 from schemas.chat import ModelEntry
 from schemas.documents.datasets import CardAgreement, FunnelStep, PrintedFunnelStep
-from schemas.errors import RecordError, unknown_name
+from schemas.errors import unknown_name
 from schemas.lineage import PartitionKey, PartitionRef
 from schemas.plan import Plan
 from schemas.tables.role_cards import CardStep
@@ -99,8 +99,8 @@ def _filled_rows(path: Path, contract: str) -> list[FilledRow]:
         return read_filled(path, ANNOTATION, contract)
     source, rows = read_human_ratings(path), dict[tuple[str, str], FilledRow]()
     for line, rule in source.refused[:1]:
-        where, step = f"{path}, line {line}", f"correct the row; {contract}"
-        raise RecordError("a row is no rating of a card", where=where, expected=rule, got="a row that breaks it", next_step=step)
+        bad = FilledRow(path, line, {"row": "a row that breaks it"}, is_ragged=False)
+        bad.require("a row is no rating of a card", {rule: False}, f"correct the row; {contract}")
     for line, row in enumerate(source.ratings.iter_rows(named=True), start=2 if path.suffix == ".csv" else 1):
         annotation = {**dict.fromkeys(ANNOTATION, ""), "card_id": row["unit_id"], "annotator": row["rater"]}
         filled = rows.setdefault((row["unit_id"], row["rater"]), FilledRow(path, line, annotation, is_ragged=False))

@@ -1,6 +1,6 @@
 """Public sets of ratings by people, as entries of the catalogue: how the rows of each become those of one table."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -60,39 +60,40 @@ def read_mentalalign(files: Files) -> pl.DataFrame:
     return pl.read_parquet(read_bytes(path)).select("dimension", "rating", **unit, rater="judge", rater_kind=kind)
 
 
-def read_dices(files: Files) -> pl.DataFrame:
-    """Return whether 123 people, whose order is not stated, and an expert call the last reply of a dialogue safe."""
-    rows = list[dict[str, Any]]()
-    for kind, path in files:
-        content = read_json(read_bytes(path))
-        words, is_named = content["annotations"][0]["labels_list"], kind == "expert"
-        rater = {"rater_kind": kind, "rater_known": is_named, "rater": kind if is_named else None}
-        scale = {"dimension": "safety_expert" if is_named else "safety", "scale": [*range(len(words))], "words": words}
-        for row in content["instances"]:
-            unit = {"unit_id": row["id"], "context": row["instance"]["user_prompt"], "text": row["instance"]["response"]}
-            said = row["annotations"]["safety"]["individual_human_scores"]
-            rows += [{**unit, **rater, **scale, "rating": words.index(word)} for word in said]
+def _dices(kind: str, content: Any) -> Iterator[dict[str, Any]]:
+    """Yield whether 123 people, whose order is not stated, or an expert call the last reply of a dialogue safe."""
+    words, is_named = content["annotations"][0]["labels_list"], kind == "expert"
+    rater = {"rater_kind": kind, "rater_known": is_named, "rater": kind if is_named else None}
+    scale = {"dimension": "safety_expert" if is_named else "safety", "scale": [*range(len(words))], "words": words}
+    for row in content["instances"]:
+        unit = {"unit_id": row["id"], "context": row["instance"]["user_prompt"], "text": row["instance"]["response"]}
+        for word in row["annotations"]["safety"]["individual_human_scores"]:
+            yield {**unit, **rater, **scale, "rating": words.index(word)}
+
+
+def _duo(_kind: str, content: Any) -> Iterator[dict[str, Any]]:
+    """Yield what the person in a dialogue says of it, and what three others say, whose names are not stated."""
+    text = "\n".join(f"{turn['speaker']}: {turn['message']}" for turn in content["dialogue"])
+    unit = {"unit_id": str(content["dialogue_id"]), "system": f"{content['model']} {content['prompt']}", "text": text}
+    user = {"rater": f"user {content['dialogue'][0]['user_id']}", "rater_kind": "user", "rater_known": True}
+    for name, rating in content["subjective_evaluation"].items():
+        yield {**unit, **user, "dimension": name, "rating": rating}
+        for other in (content.get("objective_evaluation") or {}).get(f"{name}_scores", ()):
+            yield {**unit, "rater": None, "rater_kind": "crowd", "rater_known": False, "dimension": name, "rating": other}
+
+
+def read_json_rows(files: Files, rows_of: Callable[[str, Any], Iterator[dict[str, Any]]]) -> pl.DataFrame:
+    """Return the rows that each JSON file gives."""
+    rows = [row for kind, path in files for row in rows_of(kind, read_json(read_bytes(path)))]
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def read_duo(files: Files) -> pl.DataFrame:
-    """Return what the person in a dialogue says of it, and what three others say, whose names are not stated."""
-    return pl.DataFrame([row for _, path in files for row in _duo_rows(path)], infer_schema_length=None)
-
-
-def _duo_rows(path: Path) -> Iterator[dict[str, Any]]:
-    talk = read_json(read_bytes(path))
-    text = "\n".join(f"{turn['speaker']}: {turn['message']}" for turn in talk["dialogue"])
-    unit = {"unit_id": str(talk["dialogue_id"]), "system": f"{talk['model']} {talk['prompt']}", "text": text}
-    user, others = f"user {talk['dialogue'][0]['user_id']}", talk.get("objective_evaluation") or {}
-    for name, rating in talk["subjective_evaluation"].items():
-        of_name = {**unit, "dimension": name}
-        yield {**of_name, "rater": user, "rater_kind": "user", "rater_known": True, "rating": rating}
-        for other in others.get(f"{name}_scores", ()):
-            yield {**of_name, "rater": None, "rater_kind": "crowd", "rater_known": False, "rating": other}
-
-
-LAYOUTS = {"wide": read_wide, "mentalalign": read_mentalalign, "dices": read_dices, "duo": read_duo}
+LAYOUTS: Mapping[str, Callable[..., pl.DataFrame]] = {
+    "wide": read_wide,
+    "mentalalign": read_mentalalign,
+    "dices": partial(read_json_rows, rows_of=_dices),
+    "duo": partial(read_json_rows, rows_of=_duo),
+}
 
 
 def _read(paths: Sequence[Path], *, kinds: Sequence[str], ratings: Mapping[str, Any]) -> pl.DataFrame:

@@ -1,10 +1,10 @@
 """Read ratings by people, and the texts that they rated: good rows are kept, every other one is told by its line and a rule."""
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from hashlib import sha256
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,6 +35,7 @@ PLAIN = "cells_are_plain"
 TEXT = ("context", "question", "text", "language", "dialogue")
 DEFAULTS = {"higher_is_better": True, "rater_known": True, "dialogue": False}
 TRUTHS = {"true": True, "false": False}
+_json = partial(json.dumps, default=str, ensure_ascii=False)
 MAY_LACK = ("turn", "cluster_id", "system", "text_sha256", "words", *TEXT, *DEFAULTS)
 """Columns that a file may lack: they are empty then, or those of DEFAULTS have that value."""
 
@@ -108,7 +109,7 @@ def read_human_ratings(path: Path) -> RatedSource:
         if rule := next(iter(record.faults), None) or _fault(record.fields):
             refused.append(RefusedRow(line, rule))
         else:
-            rows.append({"line": line, **_cells({name: _text(record.fields.get(name)) for name in columns})})
+            rows.append({"line": line, **_cells(record.fields, columns)})
     kinds = {"line": pl.Int64(), **dict.fromkeys(columns, pl.String()), **dict.fromkeys(DEFAULTS, pl.Boolean())}
     kinds |= {"scale": pl.List(pl.Float64), "words": pl.List(pl.String)}
     return keep_good(path.stem, pl.DataFrame(rows, kinds), hash_settings([hash_file(path), READING_VERSION]), refused)
@@ -121,8 +122,7 @@ def read_entry(entry: DatasetSpec, locator: Locator) -> RatedSource:
         raise ValueError(f"dataset {spec.id} has no ratings by people")
     paths = [locator.locate(file) for file in spec.files]
     hashes = [*source_sha256(spec.files, locator), spec.evaluation_version, READING_VERSION]
-    rows = spec.ratings(paths)
-    return keep_good(spec.id, rows.with_columns(source=pl.lit(spec.id)), hash_settings(hashes))
+    return keep_good(spec.id, spec.ratings(paths).with_columns(source=pl.lit(spec.id)), hash_settings(hashes))
 
 
 def keep_good(name: str, rows: pl.DataFrame, sha256: str, refused: Sequence[RefusedRow] = ()) -> RatedSource:
@@ -131,15 +131,13 @@ def keep_good(name: str, rows: pl.DataFrame, sha256: str, refused: Sequence[Refu
     `rows`: columns of RatedRows; those that it lacks are empty, as in DEFAULTS or, of lines, counted from 1. An anonymous rater
     without a number is given one.
     """
-    counted = rows if "line" in rows.columns else rows.with_row_index("line", 1)
-    counted = counted.with_columns(
-        pl.lit(value).alias(column) for column, value in DEFAULTS.items() if column not in rows.columns
-    )
-    whole = pl.concat([RatedRows.create_empty(), counted], how="diagonal_relaxed")
+    lacking = {"line": pl.int_range(1, pl.len() + 1), **{column: pl.lit(value) for column, value in DEFAULTS.items()}}
+    filled = rows.with_columns(**{column: value for column, value in lacking.items() if column not in rows.columns})
+    whole = pl.concat([RatedRows.create_empty(), filled], how="diagonal_relaxed")
     number = pl.int_range(1, pl.len() + 1).over(*UNIT, "turn", "dimension", "rater_known").cast(pl.String)
     complete = whole.with_columns(
         rater=pl.when(pl.col("rater").is_null() & ~pl.col("rater_known")).then(number).otherwise("rater"),
-        own_sha256=pl.col("text").map_elements(_hash, return_dtype=pl.String),
+        own_sha256=pl.col("text").map_elements(lambda text: hashlib.sha256(text.encode()).hexdigest(), return_dtype=pl.String),
     )
     good, failure = RatedRows.filter(complete, cast=True)
     ordered = good.sort("line").with_columns(text_sha256=pl.coalesce("text_sha256", "own_sha256"))
@@ -177,31 +175,21 @@ def turns_of(text: str) -> list[dict[str, str]]:
     return [{"speaker": start[1], "text": text[start.end() : end]} for start, end in zip(starts, ends, strict=True)]
 
 
-@cache
-def _hash(text: str) -> str:
-    return sha256(text.encode()).hexdigest()
-
-
 def _fault(fields: Mapping[str, Any]) -> str | None:
     cells = [cell for name, cell in fields.items() if name not in ("scale", "words")]
     return PLAIN if any(isinstance(cell, list | dict | bytes) or "\0" in str(cell) for cell in cells) else None
 
 
-def _text(cell: object) -> str | None:
-    if isinstance(cell, float) and cell.is_integer():
-        cell = int(cell)  # as other programs write whole numbers of a column with gaps
-    if cell is None or cell == "":
-        return None
-    return cell if isinstance(cell, str) else json.dumps(cell, default=str, ensure_ascii=False)
-
-
-def _cells(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the cells of a row, which are texts, with its scale, truths, and a word as its place on the scale."""
+def _cells(fields: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """Return the cells of a row as texts, but for its scale and truths; a word of the scale is its place there."""
+    # Other programs write whole numbers of a column with gaps as 1.0.
+    given = {name: int(cell) if isinstance(cell, float) and cell.is_integer() else cell for name, cell in fields.items()}
+    row: dict[str, Any] = dict.fromkeys(columns) | {name: str(value) for name, value in DEFAULTS.items()}
+    row |= {name: cell if isinstance(cell, str) else _json(cell) for name, cell in given.items() if cell not in (None, "")}
     scale, words = _read_scale(row["scale"] or "")
     if words and row["rating"] is not None:
         row["rating"] = str(words.index(row["rating"]) if row["rating"] in words else -1)  # which is on no scale of words
-    truths = {name: (row[name] or str(value)).lower() for name, value in DEFAULTS.items()}
-    return {**row, "scale": scale, "words": words, **{name: TRUTHS.get(text) for name, text in truths.items()}}
+    return {**row, "scale": scale, "words": words, **{name: TRUTHS.get(row[name].lower()) for name in DEFAULTS}}
 
 
 @cache
