@@ -166,10 +166,7 @@ class DatasetSpec:
 
     def __post_init__(self) -> None:
         """Raise ValueError for an entry without one way to read it, and for long items of no task."""
-        ways = [self.adapter, self.sample_builder, self.ratings]
-        if sum(way is not None for way in ways) != 1 or (self.sample_builder is None) != (self.task is None):
-            raise ValueError(
-                f"dataset {self.id}: give an adapter, or a sample builder and its task; got "
-                f"{'an' if self.adapter else 'no'} adapter, {'a' if self.sample_builder else 'no'} sample builder, "
-                f"task {self.task}"
-            )
+        given = [name for name in ("adapter", "sample_builder", "task", "ratings") if getattr(self, name)]
+        if given not in (["adapter"], ["sample_builder", "task"], ["ratings"]):
+            what = f"dataset {self.id}: give an adapter, or a sample builder and its task, or ratings"
+            raise ValueError(f"{what}; got {', '.join(given) or 'none'}")

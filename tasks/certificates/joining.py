@@ -26,6 +26,9 @@ VALUES = pl.Schema(dict.fromkeys(("value", "lowest", "highest"), pl.Float64))
 JUDGED = pl.Schema({**dict.fromkeys((*UNIT, "dimension", "judge", "rubric"), pl.String()), **VALUES})
 """Columns of what is compared with people. A text metric has no rubric and no ends of a scale."""
 
+UNIT_ID = pl.concat_str("item_id", pl.when(pl.col("part") != "").then("part"), separator="/", ignore_nulls=True)
+"""Names an answer in ratings by people: ITEM, or ITEM/PART."""
+
 MEAN = "a mean of people beside single ratings"
 _KIND = pl.col("rater_kind")
 COUNTS_AS_PERSON = (_KIND != "aggregate") | _KIND.is_in(["aggregate", "judge"]).all().over("source", "dimension")
@@ -84,11 +87,10 @@ def _answers(run: PastRun, dataset: str) -> pl.DataFrame:
     """Return what was answered: ANSWER, UNIT, `text_sha256`, `said` and `references`."""
     replies = run.read("answers", dataset=dataset).select(*ANSWER, said=SAID).drop_nulls("said")
     system = pl.struct("model", "setting").map_elements(lambda row: System(**row).label, return_dtype=pl.String)
-    part = pl.when(pl.col("part") == "").then(pl.lit("")).otherwise("/" + pl.col("part"))
     return replies.join(run.read("items", dataset=dataset).select(*ITEM, "references"), on=ITEM).with_columns(
         source="dataset",
         system=system,
-        unit_id=pl.col("item_id") + part,
+        unit_id=UNIT_ID,
         text_sha256=pl.col("said").map_elements(lambda text: sha256(text.encode()).hexdigest(), return_dtype=pl.String),
     )
 

@@ -9,6 +9,7 @@ from schemas.errors import UsageError, suggest
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
+from tasks.certificates.joining import UNIT_ID
 from tasks.datasets.catalogue import CATALOGUE
 from tasks.judging.answers import judged_answers
 from tasks.judging.people import find_people, given_ratings
@@ -74,13 +75,12 @@ def _rated_answers(run: PastRun, answers: PartitionRef, people: PartitionRef) ->
     said = judged_answers(run.lake.read(answers, Answers), items, rubric).select(*ANSWER, "turns", text="answer")
     given = given_ratings(run.lake.read(people, Judgements))
     scales = {dimension.name: [*ratings_of(rubric.scale_of(dimension))] for dimension in rubric.dimensions}
-    part = pl.when(pl.col("part") != "").then("/" + pl.col("part")).otherwise(pl.lit(""))
     again = pl.when(pl.col("repetition") > 0).then(pl.format(", repetition {}", "repetition")).otherwise(pl.lit(""))
     rows = given.join(said, on=ANSWER).join(items.select(*ITEM, "cluster", "context", "question", "language"), on=ITEM)
     if not rows.is_empty():
         yield rows.with_columns(
             source="dataset",
-            unit_id=pl.col("item_id") + part + again,
+            unit_id=UNIT_ID + again,
             cluster_id="cluster",
             system=pl.lit(System(answers.key("model"), answers.key("setting")).label),
             rater_kind=pl.lit("crowd"),

@@ -42,19 +42,20 @@ def test_dataset_is_found_by_its_name(tmp_path: Path) -> None:
 
 
 FIGURES = {
+    ("humanebench_ratings", "humane"): {"alpha_ordinal": 0.7117, "alpha_interval": 0.6833, "alpha_nominal": 0.3782},
     ("empathic_lend_an_ear", "validating_emotions"): {"alpha_ordinal": 0.3521, "alpha_interval": 0.3610, "icc_2_1": 0.4073},
     ("empathic_lend_an_ear", "dismissing_emotions"): {"alpha_ordinal": 0.3584, "alpha_interval": 0.4356, "icc_2_1": 0.4533},
     ("empathic_lend_an_ear_crowd", "validating_emotions"): {"alpha_ordinal": 0.2655},
     ("dices350", "safety"): {"alpha_nominal": 0.160860},
 }
-"""Among people, as section 2.3 of the specification prints them: three experts, 116 people of a crowd, 123 raters."""
+"""Among people, by the published ratings: four raters, three experts, 116 people of a crowd, 123 raters."""
 
 
 @needs_mirror
 def test_people_of_public_sets_agree_as_published(tmp_path: Path) -> None:
     for (name, dimension), expected in FIGURES.items():
         source = find_ratings(name, LOCATOR, Lake(tmp_path, CodeVersion("test", None)))
-        rubric = load_rubric("dices_safety" if name == "dices350" else "lend_an_ear", {})
+        rubric = load_rubric({"dices350": "dices_safety", "humanebench_ratings": "humane"}.get(name, "lend_an_ear"), {})
         used, left_out = usable_source(source, rubric, None, 0)
         people = used.ratings.filter(pl.col("rater_kind") != "judge")
         rows = certificates(JoinedRatings(people, pl.DataFrame(schema=JUDGED), {}), Resampling(0, 0))
