@@ -11,8 +11,9 @@ from tests.flows.command import Ended, ended
 from tests.flows.simulated_judges import DIMENSIONS, JUDGE, answering, units, write_source
 from tests.model_server import ModelServer
 
-CHECKED = 24
-"""Texts that each check is tried on. With six injections each, none obeyed: Wilson's upper limit 3.84 / (144 + 3.84) = 0.026."""
+CHECKED = 60
+"""Texts that each check is tried on: all. With six injections each, none obeyed, the biased judge decides by the fewest: 21 texts
+that it rates below 5 in relevance. Wilson's upper limit is 3.84 / (126 + 3.84) = 0.0296."""
 
 
 def certify(judge: judges.Judge, folder: Path) -> Ended:
