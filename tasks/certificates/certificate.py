@@ -15,7 +15,7 @@ from schemas.tables.ratings import UNIT, CertificateRatings, Certificates, Certi
 from schemas.usage import Usage
 from tasks.certificates.agreement import certificates
 from tasks.certificates.asking import CertifyJob
-from tasks.certificates.checks import check_figures
+from tasks.certificates.checks import BY_JUDGES, check_figures
 from tasks.certificates.joining import JUDGED, JoinedRatings
 from tasks.certificates.perturbations import load_perturbations
 from tasks.certificates.subject import subject_of
@@ -26,8 +26,6 @@ from tasks.statistics.resampling import RESAMPLES
 
 CERTIFICATES_VERSION = "1"
 """Bumped when a statistic, a check or a rule of the verdict changes meaning."""
-
-BY_JUDGES = pl.col("rater_kind") == "judge"
 
 
 class Spent(NamedTuple):

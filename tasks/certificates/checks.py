@@ -1,7 +1,7 @@
 """Figures of a judge's checks: what a changed text, order or instruction does to its ratings, with the limits they must keep."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import isnan, nan, sqrt
+from math import isnan, nan
 from typing import Any, NamedTuple
 
 import dataframely as dy
@@ -23,10 +23,7 @@ FALLS, RISES, BY_JUDGES = pl.col("gain") <= -1, pl.col("gain") >= 1, pl.col("rat
 
 
 class Estimate(NamedTuple):
-    """A value that rests on n pairs, its 95 % interval, and its 90 % interval, which tells equivalence.
-
-    `no_room`: pairs left out, as their parent lies less than a step from the end of the scale.
-    """
+    """A value of n pairs, its 95 and 90 % intervals, and the pairs left out: their parent has no step to the end of the scale."""
 
     n: int
     value: float | None = None
@@ -38,26 +35,26 @@ class Estimate(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """Ratings of one dimension: of texts as they are, of what the check changed, and of the source; the judge's name.
+    """Ratings of one dimension: as they are, of these in the first order, as changed, and of the source; the judge's name.
 
     Of a change: `d`; `gain` = d, or -d where low is good; `below`, `above`: steps from the parent to the worst and best rating.
     """
 
     rated: pl.DataFrame
+    first: pl.DataFrame
     changed: pl.DataFrame
     source: pl.DataFrame
     judge: str
 
 
-Found = Iterator[tuple[str, str, Estimate]]
-"""Figure, variant, estimate."""
+Found = Iterator[tuple[str, str, Estimate]]  # figure, variant, estimate
 
 
-def _share(hits: pl.Series, no_room: int = 0) -> Estimate:
+def _share(hits: pl.Series) -> Estimate:
     if hits.is_empty():
-        return Estimate(0, no_room=no_room)
+        return Estimate(0)
     interval = binomtest(int(hits.sum()), len(hits)).proportion_ci(method="wilson")
-    return Estimate(len(hits), hits.mean(), interval.low, interval.high, no_room=no_room)  # type: ignore[arg-type]
+    return Estimate(len(hits), hits.mean(), interval.low, interval.high)  # type: ignore[arg-type]
 
 
 def _mean(rows: pl.DataFrame, value: pl.Expr) -> Estimate:
@@ -78,23 +75,17 @@ def _shares(rows: pl.DataFrame, figure: str, hit: pl.Expr, room: str = "") -> Fo
     named = rows.filter(pl.col("variant") != "").group_by("variant", maintain_order=True)
     for (variant,), own in ((("",), rows), *named):
         able = own.filter(pl.col(room) >= 1) if room else own
-        yield figure, variant, _share(able.select(hit).to_series(), own.height - able.height)
-
-
-def _first_order(rated: pl.DataFrame) -> pl.DataFrame:
-    return rated.filter(pl.col("place") == pl.col("place").filter(pl.col("repetition") == 0).first())
+        yield figure, variant, _share(able.select(hit).to_series())._replace(no_room=own.height - able.height)
 
 
 def _repeat(given: _Given) -> Found:
-    again = _first_order(given.rated).group_by("cluster_id", *UNIT).agg("rating").sort(UNIT)
+    again = given.first.group_by("cluster_id", *UNIT).agg("rating").sort(UNIT)
     again = again.filter(pl.col("rating").list.len() >= FEWEST_RATINGS)
     lists = pl.col("rating").list
     yield ALPHA, "", Estimate(again.height, krippendorff_alpha(again["rating"].to_list(), "ordinal"))
     yield "share of answers rated identically", "", _share(again.select(lists.n_unique() == 1).to_series())
-    if again.height:
-        deviation = sqrt(again.select(lists.var().mean()).item())
-        yield "standard deviation within an answer", "", Estimate(again.height, deviation)
-        yield "swing: highest - lowest of an answer", "", _mean(again, lists.max() - lists.min())
+    yield "standard deviation within an answer", "", Estimate(again.height, again.select(lists.var().mean().sqrt()).item())
+    yield "swing: highest - lowest of an answer", "", _mean(again, lists.max() - lists.min())
 
 
 def _dimension_order(given: _Given) -> Found:
@@ -112,9 +103,9 @@ def _answer_order(given: _Given) -> Found:
 def _length(given: _Given) -> Found:
     yield from _differences(given)
     people = given.source.filter(~BY_JUDGES).group_by(UNIT).agg(people=pl.col("rating").mean())
-    rated = _first_order(given.rated).group_by(*UNIT, "characters").agg(pl.col("rating").mean()).join(people, on=UNIT)
-    sides = rated.select(pl.col("rating", "characters", "people").cast(pl.Float64)).get_columns()
-    value = partial_spearman(*(side.to_numpy() for side in sides)) if rated.height else nan
+    rated = given.first.group_by(*UNIT, "characters").agg(pl.col("rating").mean()).join(people, on=UNIT)
+    sides = rated.select(pl.col("rating", "characters", "people").cast(pl.Float64)).to_numpy().T
+    value = partial_spearman(*sides) if rated.height else nan
     yield "partial Spearman with length", "", Estimate(rated.height, None if isnan(value) else value)
 
 
@@ -128,7 +119,7 @@ def _self_preference(given: _Given) -> Found:
     of_judges = given.source.filter(BY_JUDGES, family_of(pl.col("rater")) != family_of(pl.lit(given.judge)))
     step = {value: float(at) for at, value in enumerate(of_judges["scale"].to_list()[0] if of_judges.height else ())}
     others = of_judges.group_by(UNIT).agg(other=pl.col("rating").replace_strict(step, return_dtype=pl.Float64).mean())
-    rated = _first_order(given.rated).group_by("cluster_id", *UNIT).agg((pl.col("rating") - pl.col("lowest")).mean())
+    rated = given.first.group_by("cluster_id", *UNIT).agg((pl.col("rating") - pl.col("lowest")).mean())
     answers = rated.join(others, on=UNIT).join(given.source.filter(~BY_JUDGES), on=UNIT, how="semi")
     own, beyond = family_of(pl.col("system")) == family_of(pl.lit(given.judge)), pl.col("rating") - pl.col("other")
     d = answers.group_by("cluster_id").agg(d=beyond.filter(own).mean() - beyond.filter(~own).mean()).drop_nulls("d")
@@ -142,9 +133,8 @@ def _flipped_turn(given: _Given) -> Found:
 
 
 def _wording(given: _Given) -> Found:
-    strict, lenient = (given.changed.filter(variant=name) for name in ("strict", "lenient"))
-    both = strict.join(lenient.select(*UNIT, lenient="rating"), on=UNIT)
-    yield "lenient - strict", "", _mean(both, pl.col("lenient") - pl.col("rating"))
+    both = given.changed.filter(variant="strict").join(given.changed.filter(variant="lenient"), on=UNIT)
+    yield "lenient - strict", "", _mean(both, pl.col("rating_right") - pl.col("rating"))
 
 
 MEASURES: Mapping[str, Callable[[_Given], Found]] = {
@@ -199,7 +189,7 @@ def check_figures(
     and their intervals are of clusters, in steps of the scale; shares are of pairs, with Wilson's interval. Shares with a step up
     or down leave out pairs whose parent has no room for it. `judge`: name of the judge, which self_preference needs.
     """
-    known, alike = load_perturbations(), [*UNIT, "dimension", "place"]
+    known, alike, place = load_perturbations(), [*UNIT, "dimension", "place"], pl.col("place")
     texts = source.texts.select(*UNIT, "cluster_id", characters=pl.col("text").str.len_chars())
     rows = given.drop_nulls("rating").join(texts, on=UNIT)
     falls = pl.col("dimension").is_in(source.ratings.filter(~pl.col("higher_is_better"))["dimension"].unique().to_list())
@@ -211,8 +201,8 @@ def check_figures(
     room = {"below": (parent - worst).abs(), "above": (parent - best).abs()}
     changed = changed.with_columns(d=d, gain=pl.when(falls).then(-d).otherwise(d), worst=worst, **room)
     dimensions = [name for name in rubric.names if name in given["dimension"]]
-    relevance = [name for name in dimensions if "relevan" in name]
-    of_whole = {"wrong_answer": relevance or [MEAN], "answer_order": [known.preferred.name]}
+    relevance = [name for name in dimensions if "relevan" in name] or [MEAN]
+    of_whole = {"wrong_answer": relevance, "answer_order": [known.preferred.name]}
     figures = list[CheckFigure]()
     for name, check in known.checks.items():
         own, tried = changed.filter(perturbation=name), name in checks
@@ -220,9 +210,9 @@ def check_figures(
             pairs = own.filter(dimension=dimension)
             if dimension == MEAN:
                 pairs = own.group_by("variant", *UNIT, maintain_order=True).agg(pl.col("gain", "below").mean())
-            of_dimension = _Given(rated.filter(dimension=dimension), pairs, source.ratings.filter(dimension=dimension), judge)
-            found = [*MEASURES[name](of_dimension)] if tried else []
+            own_rated, of_source = rated.filter(dimension=dimension), source.ratings.filter(dimension=dimension)
+            first = own_rated.filter(place == place.filter(pl.col("repetition") == 0).first())
+            found = [*MEASURES[name](_Given(own_rated, first, pairs, of_source, judge))] if tried else []
             found += [(figure, "", Estimate(0)) for figure in sorted(check.limits.keys() - {figure for figure, _, _ in found})]
-            columns = (_figure(check, *each, tried=tried) for each in found)
-            figures += [CheckFigure(check=name, dimension=dimension, **row) for row in columns]
+            figures += [CheckFigure(check=name, dimension=dimension, **_figure(check, *each, tried=tried)) for each in found]
     return figures

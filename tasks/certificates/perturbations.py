@@ -50,10 +50,7 @@ _HALF, _FULL = ",!?:;()", "，！？：；（）"
 
 
 def change(check: str, replies: Sequence[str], language: Language, seed: int) -> Iterator[tuple[str, list[str]]]:
-    """Yield what a check makes of replies, by variant; the seed chooses the texts. Of other checks there is nothing.
-
-    An empty reply is shown as an ellipsis, as no judge is asked about nothing.
-    """
+    """Yield what a check makes of replies, by variant; the seed chooses the texts. Of other checks there is nothing."""
     bank, n = load_perturbations().texts[language], len(replies)
     match check:
         case "format":
@@ -164,23 +161,20 @@ def _other_answer(unit: int, drawn: Sequence[int], rows: Sequence[Mapping[str, A
     """Return the next answer of another cluster, of the same kind; null where nothing shows that it is a wrong one."""
     row, at = rows[unit], drawn.index(unit)
     shown = row["turns"] or ("SOURCE" in rubric.texts and row["context"]) or ("TASK" in rubric.texts and row["question"])
-    for other in (*drawn[at + 1 :], *drawn[:at]) if shown else ():
-        alike = rows[other]["language"] == row["language"] and bool(rows[other]["turns"]) == bool(row["turns"])
-        if alike and all(rows[other][name] != row[name] for name in ("cluster_id", "text")):
-            return other
-    return None
+    others = [other for other in (*drawn[at + 1 :], *drawn[:at]) if shown and rows[other]["language"] == row["language"]]
+    others = [other for other in others if bool(rows[other]["turns"]) == bool(row["turns"])]
+    unlike = (other for other in others if all(rows[other][name] != row[name] for name in ("cluster_id", "text")))
+    return next(unlike, None)
 
 
 def _pairs(rows: Sequence[Mapping[str, Any]], drawn: Sequence[int]) -> list[tuple[int, int]]:
     """Return two systems' answers to each item: a question with its context in a cluster; where both are missing, a unit."""
-    items, pairs = dict[tuple[str | None, ...], int](), dict[int, int]()
+    items = defaultdict[tuple[str | None, ...], dict[str, int]](dict)
     for unit in drawn:
-        row = rows[unit]
-        alone = "" if row["context"] or row["question"] else row["unit_id"]
-        first = items.setdefault((row["cluster_id"], row["language"], row["context"], row["question"], alone), unit)
-        if row["system"] != rows[first]["system"]:
-            pairs.setdefault(first, unit)
-    return [*pairs.items()]
+        cluster, language, *asked = (rows[unit][name] for name in ("cluster_id", "language", "context", "question"))
+        item = (cluster, language, *asked, "" if any(asked) else rows[unit]["unit_id"])
+        items[item].setdefault(rows[unit]["system"], unit)
+    return [(first, second) for first, second, *_ in (units.values() for units in items.values() if len(units) > 1)]
 
 
 def asked_rubric(ask: Ask, rubric: Rubric) -> Rubric:
