@@ -163,8 +163,7 @@ def _other_answer(unit: int, drawn: Sequence[int], rows: Sequence[Mapping[str, A
     shown = row["turns"] or ("SOURCE" in rubric.texts and row["context"]) or ("TASK" in rubric.texts and row["question"])
     others = [other for other in (*drawn[at + 1 :], *drawn[:at]) if shown and rows[other]["language"] == row["language"]]
     others = [other for other in others if bool(rows[other]["turns"]) == bool(row["turns"])]
-    unlike = (other for other in others if all(rows[other][name] != row[name] for name in ("cluster_id", "text")))
-    return next(unlike, None)
+    return next((at for at in others if rows[at]["cluster_id"] != row["cluster_id"] and rows[at]["text"] != row["text"]), None)
 
 
 def _pairs(rows: Sequence[Mapping[str, Any]], drawn: Sequence[int]) -> list[tuple[int, int]]:
