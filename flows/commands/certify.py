@@ -20,7 +20,7 @@ from schemas.plan import Plan
 from schemas.roles import JUDGE
 from schemas.table import Column, Table, columns
 from tasks.certificates.lookup import find_certificates
-from tasks.certificates.perturbations import CHECKS
+from tasks.certificates.perturbations import load_perturbations
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
 from tasks.reporting.content.certificate import certificate_counts, certificate_tables
@@ -56,7 +56,7 @@ def certify_command(
     from flows.runtime.prefect_server import on_server  # noqa: PLC0415
 
     plan = certificate_plan(ratings, context.obj)
-    names = {"all": tuple(CHECKS), "none": ()}.get(checks) or tuple(
+    names = {"all": tuple(load_perturbations().checks), "none": ()}.get(checks) or tuple(
         name.strip() for name in checks.split(",") if checks != "none"
     )
     request = CertificateRequest(ratings=ratings, rubric=rubric, checks=names, checks_sample=checks_sample)

@@ -15,7 +15,7 @@ from schemas.lineage import PartitionKey
 from schemas.tables.ratings import UNIT, CertificateRatings, HumanRatings, RatedTexts
 from schemas.worker_pool import Job, RunJobs
 from tasks.certificates.joining import COUNTS_AS_PERSON, MEAN
-from tasks.certificates.perturbations import CHECKS, Ask, asked_rubric, plan_asks
+from tasks.certificates.perturbations import Ask, asked_rubric, load_perturbations, plan_asks
 from tasks.judging.executor import JUDGEMENTS_VERSION, Judge, judge_settings
 from tasks.judging.rubrics import Dimension, Rubric, place_of, ratings_of
 from tasks.lake.partitions import hash_settings, partition_key
@@ -146,9 +146,10 @@ def _require_scales(ratings: pl.DataFrame, rubric: Rubric) -> None:
 
 def applicable_checks(texts: dy.DataFrame[RatedTexts], rubric: Rubric, seed: int, sample: int) -> tuple[str, ...]:
     """Return the checks with a limit that need nothing but a text, and those for which the texts have what they need."""
-    possible = {ask.perturbation for ask in plan_asks(texts, rubric, tuple(CHECKS), seed, sample)}
+    checks = load_perturbations().checks
+    possible = {ask.perturbation for ask in plan_asks(texts, rubric, tuple(checks), seed, sample)}
     possible |= {"dimension_order"} if rubric.ask == "together" and len(rubric.names) > 1 else set()
-    return tuple(name for name, check in CHECKS.items() if check.limits and (name in possible or not check.needs))
+    return tuple(name for name, check in checks.items() if check.limits and (name in possible or not check.needs))
 
 
 def item_of(text: Mapping[str, Any]) -> dict[str, Any]:

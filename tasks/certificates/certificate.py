@@ -15,9 +15,9 @@ from schemas.tables.ratings import UNIT, CertificateRatings, Certificates, Certi
 from schemas.usage import Usage
 from tasks.certificates.agreement import certificates
 from tasks.certificates.asking import CertifyJob
-from tasks.certificates.checks import check_figures
+from tasks.certificates.checks import BY_JUDGES, check_figures
 from tasks.certificates.joining import JUDGED, JoinedRatings
-from tasks.certificates.perturbations import CHECKS
+from tasks.certificates.perturbations import load_perturbations
 from tasks.certificates.subject import subject_of
 from tasks.certificates.verdict import JudgeEvidence, Rows, certify_dimension, worst
 from tasks.lake.partitions import partition_key
@@ -26,8 +26,6 @@ from tasks.statistics.resampling import RESAMPLES
 
 CERTIFICATES_VERSION = "1"
 """Bumped when a statistic, a check or a rule of the verdict changes meaning."""
-
-BY_JUDGES = pl.col("rater_kind") == "judge"
 
 
 class Spent(NamedTuple):
@@ -62,7 +60,7 @@ def build_certificate(job: CertifyJob, given: dy.DataFrame[CertificateRatings], 
     joined = join_judges(job, given)
     table = certificates(joined, Resampling(RESAMPLES, job.seed))
     agreements = tuple(JudgeAgreement(**row) for row in table.iter_rows(named=True))
-    figures = [*dict.fromkeys(check_figures(given, job.source, job.rubric, job.checks, job.judge.name))]
+    figures = check_figures(given, job.source, job.rubric, job.checks, job.judge.name)
     dimensions = tuple(_certify(job, joined.people, agreements, figures))
     return Certificate(
         **dict(subject_of(job.judge, job.rubric)),
@@ -105,6 +103,7 @@ def join_judges(job: CertifyJob, given: dy.DataFrame[CertificateRatings]) -> Joi
 def _certify(
     job: CertifyJob, people: pl.DataFrame, agreements: Sequence[JudgeAgreement], figures: Sequence[CheckFigure]
 ) -> Iterator[CertifiedDimension]:
+    of_whole = [name for name, check in load_perturbations().checks.items() if not check.by_dimension]
     for dimension in job.rubric.names:
         rows = {judge: _rows(agreements, judge, dimension) for judge in (job.judge.name, PEOPLE)}
         if not rows[job.judge.name]:
@@ -119,7 +118,7 @@ def _certify(
                 rows[PEOPLE],
                 int(str(raters or 1)),
                 (scale[-1] - scale[0]) / (len(scale) - 1),
-                [figure for figure in figures if figure.dimension == dimension or not CHECKS[figure.check].by_dimension],
+                [figure for figure in figures if figure.dimension == dimension or figure.check in of_whole],
                 job.applicable,
             )
         )

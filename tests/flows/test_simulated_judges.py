@@ -11,15 +11,16 @@ from tests.flows.command import Ended, ended
 from tests.flows.simulated_judges import DIMENSIONS, JUDGE, answering, units, write_source
 from tests.model_server import ModelServer
 
-CHECKED = 24
-"""Texts that each check is tried on. With six injections each, none obeyed: Wilson's upper limit 3.84 / (144 + 3.84) = 0.026."""
+CHECKED = 60
+"""Texts that each check is tried on: all. With six injections each, none obeyed, the biased judge decides by the fewest: 21 texts
+that it rates below 5 in relevance. Wilson's upper limit is 3.84 / (126 + 3.84) = 0.0296."""
 
 
-def certify(judge: judges.Judge, folder: Path) -> Ended:
+def certify(judge: judges.Judge, folder: Path, checked: int = CHECKED) -> Ended:
     file, rubric = write_source(folder)
     with ModelServer(answering(judge)) as server:
         who = ("--judge", JUDGE, "--judge-base-url", server.base_url, "--concurrency", "16", "--lake", folder / "lake")
-        what = ("--ratings", file, "--rubric", rubric, "--checks-sample", str(CHECKED))
+        what = ("--ratings", file, "--rubric", rubric, "--checks-sample", str(checked))
         return ended("judges", "certify", *what, *who, "--json")
 
 
@@ -101,7 +102,8 @@ def test_simulated_judge_gets_its_verdict(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_noisy_judge_is_not_usable(tmp_path: Path) -> None:
-    done = certify(judges.Noisy(), tmp_path)
+    # Which draw of equal requests is the rating of a text depends on the calls' order; 24 are repeated, and 36 are asked once.
+    done = certify(judges.Noisy(), tmp_path, 24)
     # It is off by 0, 1 or 2 steps either way, each as often: equal requests get other ratings, and their alpha is below 0.8.
     for row in done.document["dimensions"]:
         assert (row["verdict"], "repeat" in row["failed_checks"]) == ("not usable", True)

@@ -1,20 +1,20 @@
 """Texts that people rated, ratings by people, and a judge's ratings, as rows of which a test states what it is about."""
 
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 import dataframely as dy
 import polars as pl
 
 from schemas.tables.ratings import CertificateRatings, HumanRatings, RatedTexts
 from tasks.judging.rubrics import Rubric
+from tasks.ratings.reading import RatedSource
 
 SCALE = [1.0, 2.0, 3.0, 4.0, 5.0]
 
 
-class Source(NamedTuple):
-    ratings: dy.DataFrame[HumanRatings]
-    texts: dy.DataFrame[RatedTexts]
+def rated_source(ratings: dy.DataFrame[HumanRatings], texts: dy.DataFrame[RatedTexts]) -> RatedSource:
+    return RatedSource("s", ratings, texts, ratings.height, (), "")
 
 
 def rubric(*dimensions: str, **more: Any) -> Rubric:
@@ -35,7 +35,7 @@ def texts(*rows: dict[str, Any]) -> dy.DataFrame[RatedTexts]:
 
 
 def by_person(unit_id: str, rating: float, dimension: str = "d1", **more: Any) -> dict[str, Any]:
-    row = {"source": "s", "unit_id": unit_id, "dimension": dimension, "rating": rating, "higher_is_better": True}
+    row = {"source": "s", "system": "", "unit_id": unit_id, "dimension": dimension, "rating": rating, "higher_is_better": True}
     return {**row, "rater": "p", "rater_kind": "expert", "rater_known": True, "scale": SCALE, **more}
 
 

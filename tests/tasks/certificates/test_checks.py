@@ -7,24 +7,30 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import binomtest, spearmanr
+from scipy.stats import norm, spearmanr
 from scipy.stats import t as student
 
 from schemas.documents.certificates import CheckFigure
-from tasks.certificates.checks import MEASURES, check_figures, family_of, partial_spearman, wilson_interval
-from tasks.certificates.perturbations import CHECKS
+from tasks.certificates.checks import MEASURES, check_figures, family_of
+from tasks.certificates.perturbations import load_perturbations
+from tasks.ratings.reading import RatedSource
+from tasks.statistics.raters import partial_spearman
 from tests.rows import each_row
-from tests.tasks.certificates.rated import Source, by_judge, by_person, given, people, rubric, text, texts
+from tests.tasks.certificates.rated import by_judge, by_person, given, people, rated_source, rubric, text, texts
 
 UNITS = [str(number) for number in range(1, 7)]
 SAME = "equivalent to 0 within 0.25 steps"
 
 
-def source(*ratings: dict[str, Any], names: list[str] = UNITS, **more: Any) -> Source:
-    return Source(people(*(ratings or [by_person(name, 3.0) for name in names])), texts(*(text(name, **more) for name in names)))
+def source(*ratings: dict[str, Any], names: list[str] = UNITS, **more: Any) -> RatedSource:
+    return rated_source(
+        people(*(ratings or [by_person(name, 3.0) for name in names])), texts(*(text(name, **more) for name in names))
+    )
 
 
-def figures(rows: list[dict[str, Any]], check: str, of: Source | None = None, **more: Any) -> dict[tuple[str, str], CheckFigure]:
+def figures(
+    rows: list[dict[str, Any]], check: str, of: RatedSource | None = None, **more: Any
+) -> dict[tuple[str, str], CheckFigure]:
     """Figures of one check in dimension d1 by name and variant."""
     dimensions, judge = more.pop("dimensions", ("d1",)), more.pop("judge", "")
     own = [
@@ -37,14 +43,14 @@ def rated(*ratings: int, **more: Any) -> list[dict[str, Any]]:
     return [by_judge(name, rating, **more) for name, rating in zip(UNITS, ratings, strict=False)]
 
 
+def wilson(hits: int, n: int) -> tuple[float, float]:
+    """Wilson's interval as he gives it: the shares p with |hits / n - p| = z sqrt(p (1 - p) / n)."""
+    z = norm.ppf(0.975)
+    return tuple(sorted(np.roots([1 + z**2 / n, -2 * hits / n - z**2 / n, (hits / n) ** 2]).real))
+
+
 def test_every_check_has_a_measure() -> None:
-    assert MEASURES.keys() == CHECKS.keys()
-
-
-@each_row(("hits", "n"), [(0, 1), (0, 125), (3, 7), (45, 50), (50, 50)])
-def test_wilson_interval_is_that_of_scipy(hits: int, n: int) -> None:
-    low, high = binomtest(hits, n).proportion_ci(method="wilson")
-    assert wilson_interval(hits, n) == pytest.approx((low, high), abs=1e-12)
+    assert MEASURES.keys() == load_perturbations().checks.keys()
 
 
 def test_repeat_measures_a_judge_with_itself() -> None:
@@ -106,7 +112,7 @@ def test_format_asked_at_another_place_is_no_parent() -> None:
 def test_format_means_are_of_clusters() -> None:
     # Cluster x: d 1 and 0, mean 0.5; cluster y: 0; cluster z: 0.
     rows_of = [text("1", cluster_id="x"), text("2", cluster_id="x"), text("3"), text("4")]
-    of = Source(people(by_person("1", 3.0)), texts(*rows_of))
+    of = rated_source(people(by_person("1", 3.0)), texts(*rows_of))
     rows = [*rated(3, 3, 3, 3), *rated(4, 3, 3, 3, perturbation="format", variant="blank_lines")]
     assert figures(rows, "format", of)["mean d", "blank_lines"].value == pytest.approx(0.5 / 3)
 
@@ -161,7 +167,7 @@ def test_decisions_that_turn_prefer_a_place(turned: int, passed: bool) -> None:
     rows.append(by_judge("0", 3, "name", "GPT"))
     found = figures(rows, "answer_order", source(names=names))["share of decisions that turn", ""]
     assert (found.value, found.n, found.dimension) == (turned / 10, 10, "preferred")
-    assert (found.ci_low, found.ci_high) == pytest.approx(wilson_interval(turned, 10))
+    assert (found.ci_low, found.ci_high) == pytest.approx(wilson(turned, 10))
     assert found.passed is passed
 
 
@@ -180,17 +186,20 @@ def test_partial_spearman_is_that_of_residual_ranks() -> None:
     rating, length, human = [1, 3, 2, 5, 4, 4], [10, 40, 20, 50, 30, 60], [1, 2, 3, 4, 5, 3]
     a, b, c = (spearmanr(*pair).statistic for pair in ((rating, length), (rating, human), (length, human)))
     expected = (a - b * c) / sqrt((1 - b * b) * (1 - c * c))
-    assert partial_spearman(*map(pl.Series, (rating, length, human))) == pytest.approx(expected)
+    assert partial_spearman(*map(np.array, (rating, length, human))) == pytest.approx(expected)
     texts_ = texts(*(text(name, "x" * n) for name, n in zip(UNITS, length, strict=True)))
-    of = Source(people(*(by_person(name, float(each)) for name, each in zip(UNITS, human, strict=True))), texts_)
+    of = rated_source(people(*(by_person(name, float(each)) for name, each in zip(UNITS, human, strict=True))), texts_)
     found = figures(rated(*rating), "length", of)["partial Spearman with length", ""]
     assert found.value == pytest.approx(expected)
     assert (found.n, found.limit, found.passed) == (6, "at most 0.1 in size", False)
 
 
 def test_partial_spearman_is_undefined_without_variance() -> None:
-    assert partial_spearman(pl.Series([1, 1, 1]), pl.Series([1, 2, 3]), pl.Series([2, 1, 3])) is None
-    assert partial_spearman(pl.Series([1, 2, 3]), pl.Series([3, 1, 2]), pl.Series([1, 2, 3])) is None
+    for rating, length, human in (([1, 1, 1], [10, 20, 30], [2, 1, 3]), ([1, 2, 3], [30, 10, 20], [1, 2, 3])):
+        texts_ = texts(*(text(name, "x" * n) for name, n in zip(UNITS, length, strict=False)))
+        of = rated_source(people(*(by_person(name, float(each)) for name, each in zip(UNITS, human, strict=False))), texts_)
+        found = figures(rated(*rating), "length", of)["partial Spearman with length", ""]
+        assert (found.n, found.value, found.passed) == (3, None, None)
 
 
 @each_row(
@@ -198,7 +207,7 @@ def test_partial_spearman_is_undefined_without_variance() -> None:
     [("gpt-4o", "gpt"), ("gpt4omini", "gpt"), ("openai/GPT-4.1", "gpt"), ("claude-3.7-sonnet", "claude"), ("llama_3", "llama")],
 )
 def test_family_is_what_a_name_begins_with(name: str, family: str) -> None:
-    assert family_of(name) == family
+    assert pl.select(family_of(pl.lit(name))).item() == family
 
 
 def self_preferring(own: list[int], scale: list[float]) -> dict[tuple[str, str], CheckFigure]:
@@ -210,7 +219,7 @@ def self_preferring(own: list[int], scale: list[float]) -> dict[tuple[str, str],
         for rater, kind in (("p", "expert"), ("claude-9", "judge"), ("gpt-5", "judge")):
             rating = scale[4] if (rater, system) == ("gpt-5", "gpt-4") else scale[2]  # of the own family, so not another judge
             ratings.append(by_person(name, rating, rater=rater, rater_kind=kind, system=system, scale=scale))
-    of = Source(people(*ratings), texts(*(text(name, system=system) for name, system in units)))
+    of = rated_source(people(*ratings), texts(*(text(name, system=system) for name, system in units)))
     return figures(rows, "self_preference", of, judge="gpt-4o")
 
 
@@ -315,6 +324,40 @@ def test_lenient_is_compared_with_strict() -> None:
     assert (found.value, found.n, found.limit, found.passed) == (1, 3, "", None)
 
 
+def test_parents_without_room_are_left_out() -> None:
+    # Parents 5, 4, 1 and, of 4 and 5, 4.5: only 4 and 1 can rise by a step, only 5, 4 and 4.5 can fall by one.
+    rows = [*rated(5, 4, 1, 4), by_judge("4", 5, repetition=1)]
+    rows += rated(5, 4, 2, 5, perturbation="injection", variant="order")
+    rows += rated(4, 4, 1, 1, perturbation="flipped_turn", variant="first")
+    for rises, n in ((True, (2, 3)), (False, (3, 2))):
+        of = source(*(by_person(name, 3.0, higher_is_better=rises) for name in UNITS))
+        risen = figures(rows, "injection", of)["share with d >= 1", ""]
+        fallen = figures(rows, "flipped_turn", of)["share with d <= -1", ""]
+        assert (risen.n, fallen.n) == n
+        # Where low is good, no parent of those that can rise does, and none that can fall by one falls.
+        assert (risen.value, fallen.value) == pytest.approx((1 / 2, 2 / 3) if rises else (0, 0))
+        assert (fallen.passed, risen.passed) == (False, False if rises else None)
+    assert risen.undefined_because == "3 pairs or their clusters are too few to decide; 1 more had no room"
+
+
+def test_injection_into_best_ratings_shows_nothing() -> None:
+    found = figures([*rated(5, 5), *rated(5, 5, perturbation="injection", variant="order")], "injection")["share with d >= 1", ""]
+    assert (found.n, found.value, found.passed) == (0, None, None)
+    assert found.undefined_because == "too few ratings; 2 more had no room"
+
+
+def test_each_name_keeps_the_limit() -> None:
+    rows = [*rated(3, 3), *rated(3, 3, perturbation="name", variant="GPT"), *rated(4, 4, perturbation="name", variant="Qwen")]
+    found = figures(rows, "name")
+    assert {variant: found["mean d", variant].passed for variant in ("GPT", "Qwen")} == {"GPT": True, "Qwen": False}
+
+
+def test_one_change_has_one_share() -> None:
+    rows = [by_judge("1", 4), by_judge("1", 1, "wrong_answer")]
+    found = check_figures(given(*rows), source(), rubric("d1"), ["wrong_answer"])
+    assert sum(each.check == "wrong_answer" for each in found) == 1
+
+
 def test_ratings_that_could_not_be_read_are_no_pairs() -> None:
     rows = [*rated(3, 3, 3), *rated(5, 3, perturbation="injection", variant="order"), by_judge("3", None, "injection", "order")]
     assert figures(rows, "injection")["share with d >= 1", ""].n == 2
@@ -322,7 +365,7 @@ def test_ratings_that_could_not_be_read_are_no_pairs() -> None:
 
 def test_checks_that_were_not_tried_say_so() -> None:
     found = check_figures(given(*rated(3, 3)), source(), rubric("d1", "d2"), [])
-    assert {figure.check for figure in found} == {name for name, check in CHECKS.items() if check.limits}
+    assert {figure.check for figure in found} == {name for name, check in load_perturbations().checks.items() if check.limits}
     assert {(figure.passed, figure.undefined_because, figure.n) for figure in found} == {(None, "not tried", 0)}
     assert {figure.dimension for figure in found} == {"d1", "mean of dimensions", "preferred"}
     assert all(figure.limit for figure in found)
@@ -331,5 +374,5 @@ def test_checks_that_were_not_tried_say_so() -> None:
 def test_figures_do_not_depend_on_order_of_rows() -> None:
     rows = [*rated(3, 2, 4, 1), *rated(2, 3, 4, 1, perturbation="name", variant="GPT")]
     rows += rated(2, 1, 4, 1, perturbation="flipped_turn", variant="first")
-    both = [check_figures(given(*each), source(), rubric("d1"), [*CHECKS]) for each in (rows, rows[::-1])]
+    both = [check_figures(given(*each), source(), rubric("d1"), [*load_perturbations().checks]) for each in (rows, rows[::-1])]
     assert both[0] == both[1]

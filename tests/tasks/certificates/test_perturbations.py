@@ -10,23 +10,13 @@ import pytest
 from schemas.errors import UsageError
 from schemas.vocabulary import LANGUAGES, Language
 from tasks.certificates.perturbations import (
-    CHECKS,
     Ask,
-    Change,
     asked_rubric,
-    claim_name,
-    empty_out,
-    flip_turn,
-    inject,
-    lengthen,
-    load_banks,
+    change,
+    load_perturbations,
     plan_asks,
     put_replies,
-    reformat,
     replies_of,
-    show_both,
-    swap_answer,
-    worded,
 )
 from tasks.judging.answers import Rated
 from tasks.judging.prompts import judge_messages
@@ -43,8 +33,8 @@ TALK = [
 TWO = ("d1", "d2")
 
 
-def changed(change: Change, replies: Sequence[str], language: Language, seed: int = 0) -> dict[str, list[str]]:
-    return {variant: list(texts) for variant, texts in change(replies, language, seed)}
+def changed(check: str, replies: Sequence[str], language: Language, seed: int = 0) -> dict[str, list[str]]:
+    return dict(change(check, replies, language, seed))
 
 
 @each_row(
@@ -61,29 +51,29 @@ def changed(change: Change, replies: Sequence[str], language: Language, seed: in
     ],
 )
 def test_format_changes_layout_alone(language: Language, reply: str, variant: str, expected: str) -> None:
-    assert changed(reformat, [reply], language)[variant] == [expected]
+    assert changed("format", [reply], language)[variant] == [expected]
 
 
 def test_format_is_full_or_half_width() -> None:
-    assert [*changed(reformat, ["好,走"], "zh")][3:] == ["full_width"]
-    assert [*changed(reformat, ["好，走"], "zh")][3:] == ["half_width"]
-    assert len(changed(reformat, ["Well, go"], "en")) == 3
+    assert [*changed("format", ["好,走"], "zh")][3:] == ["full_width"]
+    assert [*changed("format", ["好，走"], "zh")][3:] == ["half_width"]
+    assert len(changed("format", ["Well, go"], "en")) == 3
 
 
 def test_length_adds_half_of_the_characters() -> None:
     # 100 characters: the first sentence adds 1 + 48 = 49 < 50, the second 1 + 54; then 104 >= 50.
-    first, second = load_banks().texts["en"].neutral[:2]
-    assert changed(lengthen, ["x" * 100], "en") == {"": [f"{'x' * 100} {first} {second}"]}
+    first, second = load_perturbations().texts["en"]["neutral"][:2]
+    assert changed("length", ["x" * 100], "en") == {"": [f"{'x' * 100} {first} {second}"]}
     # 28 characters: 14 are enough, and the first sentence has as many; from seed 9 on it is the last, with 17.
-    bank = load_banks().texts["zh"].neutral
-    assert changed(lengthen, ["好" * 28], "zh") == {"": ["好" * 28 + bank[0]]}
-    assert changed(lengthen, ["好" * 40], "zh", 19) == {"": ["好" * 40 + bank[9] + bank[0]]}
+    bank = load_perturbations().texts["zh"]["neutral"]
+    assert changed("length", ["好" * 28], "zh") == {"": ["好" * 28 + bank[0]]}
+    assert changed("length", ["好" * 40], "zh", 19) == {"": ["好" * 40 + bank[9] + bank[0]]}
 
 
 def test_length_counts_all_replies_so_far() -> None:
     # 10: 5 needed, 49 added. 10 + 80 = 90: 45 needed, none. 90 + 20 = 110: 55 needed, 55 more.
-    first, second = load_banks().texts["en"].neutral[:2]
-    longer = changed(lengthen, ["a" * 10, "b" * 80, "c" * 20], "en")[""]
+    first, second = load_perturbations().texts["en"]["neutral"][:2]
+    longer = changed("length", ["a" * 10, "b" * 80, "c" * 20], "en")[""]
     assert longer == [f"{'a' * 10} {first}", "b" * 80, f"{'c' * 20} {second}"]
 
 
@@ -98,51 +88,67 @@ def test_length_counts_all_replies_so_far() -> None:
 )
 def test_flipped_turn_replaces_one_reply(n: int, places: dict[str, int]) -> None:
     for language in LANGUAGES:
-        bank, replies = load_banks().texts[language], [f"r{number}" for number in range(n)]
-        expected = {name: [*replies[:at], bank.dismissive[3], *replies[at + 1 :]] for name, at in places.items()}
-        expected |= {f"control {name}": [*replies[:at], bank.supportive[3], *replies[at + 1 :]] for name, at in places.items()}
-        assert changed(flip_turn, replies, language, 13) == expected
+        bank, replies = load_perturbations().texts[language], [f"r{number}" for number in range(n)]
+        expected = {name: [*replies[:at], bank["dismissive"][3], *replies[at + 1 :]] for name, at in places.items()}
+        expected |= {f"control {name}": [*replies[:at], bank["supportive"][3], *replies[at + 1 :]] for name, at in places.items()}
+        assert changed("flipped_turn", replies, language, 13) == expected
 
 
 def test_injection_stands_behind_the_last_reply() -> None:
     for language in LANGUAGES:
-        bank = load_banks().texts[language]
-        assert changed(inject, ["a", "b"], language) == {name: ["a", f"b\n\n{said}"] for name, said in bank.injection.items()}
-        assert [*bank.injection] == ["order", "forged_end", "authority", "other_language", "code_block", "comment"]
-        assert bank.injection["code_block"].startswith("```python\n")
-        assert bank.injection["comment"].startswith("<!--")
+        bank = load_perturbations().texts[language]
+        assert changed("injection", ["a", "b"], language) == {
+            name: ["a", f"b\n\n{said}"] for name, said in bank["injection"].items()
+        }
+        assert [*bank["injection"]] == ["order", "forged_end", "authority", "other_language", "code_block", "comment"]
+        assert bank["injection"]["code_block"].startswith("```python\n")
+        assert bank["injection"]["comment"].startswith("<!--")
 
 
 def test_injections_are_in_the_language_they_say() -> None:
     for language, name in product(LANGUAGES, ("order", "authority", "other_language")):
-        is_chinese = "最好的分数" in load_banks().texts[language].injection[name]
+        is_chinese = "最好的分数" in load_perturbations().texts[language]["injection"][name]
         assert is_chinese is ((language == "zh") is not (name == "other_language"))
 
 
 def test_floor_says_next_to_nothing() -> None:
-    assert changed(empty_out, ["a", "b"], "en")["one_letter"] == ["k", "k"]
-    assert changed(empty_out, ["a"], "en")["ellipsis"] == ["..."]
-    assert changed(empty_out, ["好"], "zh") == {"one_letter": ["嗯"], "repeated_word": ["好的" * 8], "ellipsis": ["……"]}
+    assert changed("floor", ["a", "b"], "en")["one_letter"] == ["k", "k"]
+    assert changed("floor", ["a"], "en")["ellipsis"] == ["..."]
+    assert changed("floor", ["好"], "zh") == {"one_letter": ["嗯"], "repeated_word": ["好的" * 8], "ellipsis": ["……"]}
 
 
 def test_name_stands_before_the_first_reply() -> None:
-    assert changed(claim_name, ["a", "b"], "en")["Claude"] == ["I am Claude. a", "b"]
-    assert changed(claim_name, ["好"], "zh")["Qwen"] == ["我是Qwen。好"]
+    assert changed("name", ["a", "b"], "en")["Claude"] == ["I am Claude. a", "b"]
+    assert changed("name", ["好"], "zh")["Qwen"] == ["我是Qwen。好"]
 
 
-def test_helper_is_tested_or_speaks_last() -> None:
+def said(*turns: str) -> list[dict[str, str]]:
+    """Return turns as `speaker: text`."""
+    pairs = (turn.split(": ") for turn in turns)
+    return [{"speaker": speaker, "text": text} for speaker, text in pairs]
+
+
+@each_row(
+    ("turns", "replies"),
+    [
+        (TALK, ["Hello.", "What?"]),
+        # The seeker may have the last word, and the model under test the first.
+        ([*TALK, TALK[2]], ["Hello.", "What?"]),
+        (said("tested: A", "seeker: B"), ["A"]),
+        (said("seeker: A", "tested: B", "seeker: C"), ["B"]),
+        (said("helper: A"), ["A"]),
+    ],
+)
+def test_helper_is_tested_or_does_not_begin(turns: list[dict[str, str]], replies: list[str]) -> None:
+    assert replies_of(turns) == replies
+
+
+def test_replies_are_put_where_the_helper_speaks() -> None:
     assert replies_of("text") == ["text"]
-    assert replies_of(TALK) == ["Hello.", "What?"]
-    tested = [{"speaker": "tested", "text": "A"}, {"speaker": "seeker", "text": "B"}]
-    assert replies_of(tested) == ["A"]
-    assert put_replies(tested, ["Z"]) == [{"speaker": "tested", "text": "Z"}, {"speaker": "seeker", "text": "B"}]
-    assert put_replies(TALK, ["1", "2"]) == [TALK[0], {**TALK[1], "text": "1"}, TALK[2], {**TALK[3], "text": "2"}]
-
-
-def test_wrong_answer_keeps_the_seeker() -> None:
-    assert swap_answer("a", "b") == "b"
-    other = [{"speaker": "x", "text": "No."}]
-    assert swap_answer(TALK, other) == [TALK[0], {**TALK[1], "text": "No."}, TALK[2], {**TALK[3], "text": "No."}]
+    assert put_replies("text", ["Z"]) == "Z"
+    assert put_replies(said("tested: A", "seeker: B"), ["Z"]) == said("tested: Z", "seeker: B")
+    assert put_replies(TALK, ["1", "2"]) == said("seeker: Hi", "helper: 1", "seeker: I lost it", "helper: 2")
+    assert put_replies(TALK, ["No."]) == said("seeker: Hi", "helper: No.", "seeker: I lost it", "helper: No.")
 
 
 def asked(asks: Sequence[Ask]) -> Counter[tuple[str, str]]:
@@ -184,7 +190,7 @@ def test_change_without_effect_is_not_asked() -> None:
 
 def test_all_checks_of_a_dialogue_are_asked() -> None:
     rows = texts(*(text(name, f"helper: {name}", turns=[*TALK[:3], {**TALK[3], "text": name}]) for name in ("1", "2")))
-    asks = plan_asks(rows, rubric(*TWO), [*CHECKS], 0, 1)
+    asks = plan_asks(rows, rubric(*TWO), [*load_perturbations().checks], 0, 1)
     flips = {f"{kind}{name}": 1 for kind in ("", "control ") for name in ("first", "last")}
     counts = Counter(ask.perturbation for ask in asks)
     # Blank lines, double spaces and indents: replies of one word without a space have indents alone.
@@ -242,7 +248,7 @@ def test_answers_of_two_systems_are_shown_in_both_orders() -> None:
     assert {ask.content for ask in asks} == {"ANSWER 1\none\n\nANSWER 2\ntwo", "ANSWER 1\ntwo\n\nANSWER 2\none"}
     assert asked(asks) == {("answer_order", "first"): 1, ("answer_order", "second"): 1}
     own = rows["text"][asks[0].unit]
-    assert asks[0].content == show_both(own, "two" if own == "one" else "one")
+    assert asks[0].content == f"ANSWER 1\n{own}\n\nANSWER 2\n{'two' if own == 'one' else 'one'}"
 
 
 def test_texts_without_question_pair_by_unit() -> None:
@@ -276,11 +282,12 @@ def shown(content: Rated, own: Rubric, language: Language) -> tuple[str, str]:
 
 def test_wording_ends_the_instruction_in_each_language() -> None:
     own = rubric(*TWO)
-    assert worded(own, "") is own
+    assert asked_rubric(Ask(0, "name", "GPT", "Yes."), own) is own
     for wording, language in product(("strict", "lenient"), LANGUAGES):
-        system, _ = shown("Yes.", asked_rubric(Ask(0, "wording", wording, "Yes.", wording=wording), own), language)
-        assert system.startswith(f"{own.instruction[language]}\n\n{load_banks().texts[language].wording[wording]}\n\n")
-        assert worded(own, wording).sha256 != own.sha256
+        worded = asked_rubric(Ask(0, "wording", wording, "Yes."), own)
+        system, _ = shown("Yes.", worded, language)
+        assert system.startswith(f"{own.instruction[language]}\n\n{load_perturbations().texts[language]['wording'][wording]}\n\n")
+        assert worded.sha256 != own.sha256
 
 
 def test_pairwise_rubric_asks_for_one_decision() -> None:
@@ -289,7 +296,7 @@ def test_pairwise_rubric_asks_for_one_decision() -> None:
         both = asked_rubric(Ask(0, "answer_order", "first", ""), own)
         assert Rubric.model_validate(both.model_dump()) == both
         assert both.names == ("preferred",)
-        system, user = shown(show_both("one", "two"), both, "zh")
+        system, user = shown("ANSWER 1\none\n\nANSWER 2\ntwo", both, "zh")
         assert "preferred: 两个回答中哪一个更好？\n1 = ANSWER 1 更好。\n2 = ANSWER 2 更好。" in system
         assert "ANSWER 1\none\n\nANSWER 2\ntwo" in user
         assert "d1" not in system
@@ -302,6 +309,6 @@ def test_changed_dialogue_is_shown_with_its_turns() -> None:
 
 
 def test_banks_say_ten_different_things() -> None:
-    for bank in load_banks().texts.values():
-        for said in (bank.neutral, bank.dismissive, bank.supportive):
+    for bank in load_perturbations().texts.values():
+        for said in (bank["neutral"], bank["dismissive"], bank["supportive"]):
             assert len({*said}) == 10
