@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -19,23 +18,24 @@ from tasks.certificates.sides import (
     DISTANCES,
     NO_ITEM,
     REASONS,
+    ROWS,
     Ratings,
     among_people,
     compare,
     counts,
     halo_row,
-    interval,
     on_units,
     people_halo,
     row_means,
     table_of,
+    with_values,
 )
 from tasks.ratings.reading import read_human_ratings
 from tasks.runs.past_run import PastRun
 from tasks.scoring.uncertainty import Resampling
 from tasks.statistics import raters
-from tasks.statistics.raters import CORRELATIONS, LEVELS, STATISTICS, Units
-from tasks.statistics.reliability import FEWEST_PAIRS
+from tasks.statistics.raters import CORRELATIONS, LEVELS
+from tasks.statistics.reliability import FEWEST_PAIRS, Units
 from tasks.statistics.resampling import RESAMPLES, Floats, draw_weights, place_clusters, tails
 
 MEAN, MEAN_OF_CRITERIA = "mean of dimensions", "mean of criteria"
@@ -44,8 +44,10 @@ CORRELATED = [(name, level) for level in LEVELS[:2] for name in CORRELATIONS]
 
 FEW_OR_UNLIKE = "too few common units, no variance or dimensions of unlike scales"
 UNLIKE = "undefined in a dimension, or dimensions of unlike scales"
-OF_MEAN = pl.DataFrame({**dict.fromkeys(REASONS, UNLIKE), "design_effect": [None] * len(STATISTICS)}).with_columns(
-    human_method=pl.lit("mean of dimensions"), nominal=False
+OF_MEAN = ROWS.with_columns(
+    *(pl.lit(UNLIKE).alias(reason) for reason in REASONS.values()),
+    design_effect=pl.lit(None, pl.Float64),
+    human_method=pl.lit("mean of dimensions"),
 )
 
 
@@ -141,13 +143,10 @@ def _correlations(left: Floats, right: Floats, drawn: Units, tail: float) -> pl.
     if len(kept) >= FEWEST_PAIRS:
         values = raters.correlate_levels(left[kept], right[kept], units)[: len(CORRELATED)]
         left_out = int(np.isnan(raters.correlate_items(left[kept], right[kept], units)[:, 0]).sum())
-    undefined_because = pl.col("level").replace_strict({"pooled": FEW_OR_UNLIKE, "by_item": NO_ITEM})
-    return table.with_columns(
-        n_units=len(kept),
-        n_items_left_out=pl.when(level="by_item").then(left_out),
-        value=pl.Series(values[:, 0], nan_to_null=True),
-        **interval("value", values[:, 1:], tail).to_dict(),
-    ).with_columns(undefined_because=pl.when(pl.col("value").is_null()).then(undefined_because))
+    reason = pl.col("level").replace_strict({"pooled": FEW_OR_UNLIKE, "by_item": NO_ITEM})
+    left_out_of = pl.when(level="by_item").then(left_out)
+    table = table.with_columns(n_units=len(kept), n_items_left_out=left_out_of, undefined_because=reason)
+    return with_values(table, "value", values, tail)
 
 
 def _by_dimension(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -155,14 +154,8 @@ def _by_dimension(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
         yield str(name), own
 
 
-class _Source(NamedTuple):
-    """Units of a source, what is cut off an interval over their clusters, ratings by people by dimension, and what else rates."""
-
-    name: str
-    units: Units
-    tail: float
-    people: dict[str, Ratings]
-    judges: pl.DataFrame
+_Source = tuple[str, Units, float, dict[str, Ratings], pl.DataFrame]
+"""Units of a source, what is cut off an interval over their clusters, ratings by people by dimension, and what else rates."""
 
 
 def _sources(people: pl.DataFrame, judges: pl.DataFrame, resampling: Resampling) -> Iterator[_Source]:
@@ -180,7 +173,7 @@ def _sources(people: pl.DataFrame, judges: pl.DataFrame, resampling: Resampling)
         n_raters = int(raters_of.max()) + 1
         placed = own.with_columns(place_of_rater=pl.Series(raters_of)).join(units, on=UNIT)
         ratings = {name: _ratings(of_name, drawn, n_raters, resampling.seed) for name, of_name in _by_dimension(placed)}
-        yield _Source(str(source), drawn, tail, ratings, judges.join(units, on=UNIT).sort("judge", "rubric"))
+        yield str(source), drawn, tail, ratings, judges.join(units, on=UNIT).sort("judge", "rubric")
 
 
 def _ratings(own: pl.DataFrame, drawn: Units, raters_of_source: int, seed: int) -> Ratings:
