@@ -22,10 +22,10 @@ from schemas.folders import DATA_FOLDER, DEFAULT_LAKE
 from schemas.json_yaml import read_text, read_yaml
 from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.certificates.agreement import check_judges
+from tasks.certificates.panels import PANELS
 from tasks.compare.votes import compare_persons, pair_items, votes_of_people, votes_of_run
 from tasks.lake.files import replace_file
 from tasks.runs.past_run import reopen
-from tasks.statistics.panels import PANELS
 
 FEW_CLUSTERS = 10
 COLUMNS = (

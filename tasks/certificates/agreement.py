@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,39 +12,24 @@ from schemas.documents.certificates import CriterionAgreement, JudgeAgreement, J
 from schemas.documents.models import RefusedRating
 from schemas.roles import PEOPLE
 from schemas.tables.ratings import UNIT
+from tasks.certificates import sides
 from tasks.certificates.joining import JoinedRatings, join_ratings
 from tasks.certificates.panels import add_panels
-from tasks.certificates.sides import (
-    DISTANCES,
-    NO_ITEM,
-    REASONS,
-    Ratings,
-    among_people,
-    compare,
-    counts,
-    halo_row,
-    interval,
-    on_units,
-    people_halo,
-    row_means,
-    table_of,
-)
 from tasks.ratings.reading import read_human_ratings
 from tasks.runs.past_run import PastRun
 from tasks.scoring.uncertainty import Resampling
 from tasks.statistics import raters
-from tasks.statistics.raters import CORRELATIONS, LEVELS, STATISTICS, Units
-from tasks.statistics.reliability import FEWEST_PAIRS
+from tasks.statistics.raters import CORRELATIONS, LEVELS
+from tasks.statistics.reliability import FEWEST_PAIRS, Units
 from tasks.statistics.resampling import RESAMPLES, Floats, draw_weights, place_clusters, tails
 
 MEAN, MEAN_OF_CRITERIA = "mean of dimensions", "mean of criteria"
-CORRELATED = [(name, level) for level in LEVELS[:2] for name in CORRELATIONS]
-"""Statistic and level of what is compared across dimensions, in the order of `correlate_levels`."""
-
 FEW_OR_UNLIKE = "too few common units, no variance or dimensions of unlike scales"
 UNLIKE = "undefined in a dimension, or dimensions of unlike scales"
-OF_MEAN = pl.DataFrame({**dict.fromkeys(REASONS, UNLIKE), "design_effect": [None] * len(STATISTICS)}).with_columns(
-    human_method=pl.lit("mean of dimensions"), nominal=False
+OF_MEAN = sides.ROWS.with_columns(
+    *(pl.lit(UNLIKE).alias(reason) for reason in sides.REASONS.values()),
+    design_effect=pl.lit(None, pl.Float64),
+    human_method=pl.lit("mean of dimensions"),
 )
 
 
@@ -83,21 +67,21 @@ def certificates(joined: JoinedRatings, resampling: Resampling) -> pl.DataFrame:
     tables = list[pl.DataFrame]()
     of_people = joined.judges.join(joined.people, on=[*UNIT, "dimension"], how="semi")
     for source, drawn, tail, ratings, judges in _sources(joined.people, of_people, resampling):
-        rows = [(PEOPLE, "", name, among_people(own, tail)) for name, own in ratings.items()]
-        halo_of_people = people_halo([own.people for own in ratings.values() if own.identified], drawn)
+        rows = [(PEOPLE, "", name, sides.among_people(own, tail)) for name, own in ratings.items()]
+        halo_of_people = sides.people_halo([own.people for own in ratings.values() if own.identified], drawn)
         for (judge, rubric), own in judges.group_by("judge", "rubric", maintain_order=True):
-            rated = {name: (given, ratings[name], on_units(given, len(drawn.items))) for name, given in _by_dimension(own)}
-            sides = {name: compare(*of_dimension) for name, of_dimension in rated.items()}
+            rated = {name: (given, ratings[name], sides.on_units(given, len(drawn.items))) for name, given in _by_dimension(own)}
+            compared = {name: sides.compare(*of_dimension) for name, of_dimension in rated.items()}
             rows += [
-                (judge, rubric, name, table_of(values, tail, counts(*rated[name][1:], values[0, :, 1:])))
-                for name, values in sides.items()
+                (judge, rubric, name, sides.table_of(values, tail, sides.counts(*rated[name][1:], values[0, :, 1:])))
+                for name, values in compared.items()
             ]
-            if len(sides) > 1:
-                mean = np.mean([*sides.values()], axis=0)
+            if len(compared) > 1:
+                mean = np.mean([*compared.values()], axis=0)
                 if len({(*by_people.scale, by_people.rises) for _, by_people, _ in rated.values()}) > 1:
-                    mean[:, DISTANCES] = np.nan
-                halo = halo_row(np.array([of_name for *_, of_name in rated.values()]), halo_of_people, drawn, tail)
-                rows += [(judge, rubric, MEAN, table) for table in (table_of(mean, tail, OF_MEAN), halo)]
+                    mean[:, sides.DISTANCES] = np.nan
+                halo = sides.halo_row(np.array([of_name for *_, of_name in rated.values()]), halo_of_people, drawn, tail)
+                rows += [(judge, rubric, MEAN, table) for table in (sides.table_of(mean, tail, OF_MEAN), halo)]
         for judge, rubric, name, table in rows:
             key = {"source": source, "judge": judge, "rubric": rubric, "dimension": name}
             tables.append(table.select(*(pl.lit(value).alias(column) for column, value in key.items()), pl.all()))
@@ -113,12 +97,12 @@ def compare_across(joined: JoinedRatings, resampling: Resampling) -> Iterator[Cr
     for source, drawn, tail, ratings, judges in _sources(joined.people, joined.judges, resampling):
         alike = len({(*of_name.scale, of_name.rises) for of_name in ratings.values()}) == 1
         criteria = _with_mean(
-            {name: row_means(of_name.people) for name, of_name in ratings.items()}, MEAN_OF_CRITERIA, alike=alike
+            {name: sides.row_means(of_name.people) for name, of_name in ratings.items()}, MEAN_OF_CRITERIA, alike=alike
         )
         for (judge, rubric), own in judges.group_by("judge", "rubric", maintain_order=True):
             # A text metric has no dimension: its values stand once for each criterion.
             values = own if rubric else own.unique("row", maintain_order=True).with_columns(dimension=pl.lit(""))
-            rated = {name: on_units(of_name, len(drawn.items)) for name, of_name in _by_dimension(values)}
+            rated = {name: sides.on_units(of_name, len(drawn.items)) for name, of_name in _by_dimension(values)}
             rated = _with_mean(rated, MEAN, alike=values.select("lowest", "highest").n_unique() == 1)
             for (dimension, left), (criterion, right) in product(rated.items(), criteria.items()):
                 for row in _correlations(left, right, drawn, tail).to_dicts():
@@ -126,28 +110,25 @@ def compare_across(joined: JoinedRatings, resampling: Resampling) -> Iterator[Cr
                     yield CriterionAgreement(**key, **row)
 
 
-def _with_mean(sides: dict[str, Floats], name: str, *, alike: bool) -> dict[str, Floats]:
+def _with_mean(values: dict[str, Floats], name: str, *, alike: bool) -> dict[str, Floats]:
     """Return values by name, [units], and their mean where there are several: without a value if their scales are unlike."""
-    mean = np.mean([*sides.values()], axis=0) if alike else np.full(len(next(iter(sides.values()))), np.nan)
-    return {**sides, name: mean} if len(sides) > 1 else sides
+    mean = np.mean([*values.values()], axis=0) if alike else np.full(len(next(iter(values.values()))), np.nan)
+    return {**values, name: mean} if len(values) > 1 else values
 
 
 def _correlations(left: Floats, right: Floats, drawn: Units, tail: float) -> pl.DataFrame:
     """Return a row per correlation, pooled and by item: counts, value, interval, and why there is no value."""
     kept = np.flatnonzero(np.isfinite(left) & np.isfinite(right))
-    units, table = drawn.only(kept), pl.DataFrame(CORRELATED, ["statistic", "level"], orient="row")
-    values = np.full((len(CORRELATED), drawn.weights.shape[1]), np.nan)
+    units, table = drawn.only(kept), sides.ROWS.filter(pl.col("statistic").is_in(CORRELATIONS), pl.col("level") != LEVELS[2])
+    values = np.full((len(table), drawn.weights.shape[1]), np.nan)
     left_out = 0
     if len(kept) >= FEWEST_PAIRS:
-        values = raters.correlate_levels(left[kept], right[kept], units)[: len(CORRELATED)]
+        values = raters.correlate_levels(left[kept], right[kept], units)[: len(table)]
         left_out = int(np.isnan(raters.correlate_items(left[kept], right[kept], units)[:, 0]).sum())
-    undefined_because = pl.col("level").replace_strict({"pooled": FEW_OR_UNLIKE, "by_item": NO_ITEM})
-    return table.with_columns(
-        n_units=len(kept),
-        n_items_left_out=pl.when(level="by_item").then(left_out),
-        value=pl.Series(values[:, 0], nan_to_null=True),
-        **interval("value", values[:, 1:], tail).to_dict(),
-    ).with_columns(undefined_because=pl.when(pl.col("value").is_null()).then(undefined_because))
+    reason = pl.col("level").replace_strict({"pooled": FEW_OR_UNLIKE, "by_item": sides.NO_ITEM})
+    left_out_of = pl.when(level="by_item").then(left_out)
+    table = table.with_columns(n_units=len(kept), n_items_left_out=left_out_of, undefined_because=reason)
+    return sides.with_values(table, "value", values, tail)
 
 
 def _by_dimension(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -155,14 +136,8 @@ def _by_dimension(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
         yield str(name), own
 
 
-class _Source(NamedTuple):
-    """Units of a source, what is cut off an interval over their clusters, ratings by people by dimension, and what else rates."""
-
-    name: str
-    units: Units
-    tail: float
-    people: dict[str, Ratings]
-    judges: pl.DataFrame
+_Source = tuple[str, Units, float, dict[str, sides.Ratings], pl.DataFrame]
+"""Units of a source, what is cut off an interval over their clusters, ratings by people by dimension, and what else rates."""
 
 
 def _sources(people: pl.DataFrame, judges: pl.DataFrame, resampling: Resampling) -> Iterator[_Source]:
@@ -180,14 +155,14 @@ def _sources(people: pl.DataFrame, judges: pl.DataFrame, resampling: Resampling)
         n_raters = int(raters_of.max()) + 1
         placed = own.with_columns(place_of_rater=pl.Series(raters_of)).join(units, on=UNIT)
         ratings = {name: _ratings(of_name, drawn, n_raters, resampling.seed) for name, of_name in _by_dimension(placed)}
-        yield _Source(str(source), drawn, tail, ratings, judges.join(units, on=UNIT).sort("judge", "rubric"))
+        yield str(source), drawn, tail, ratings, judges.join(units, on=UNIT).sort("judge", "rubric")
 
 
-def _ratings(own: pl.DataFrame, drawn: Units, raters_of_source: int, seed: int) -> Ratings:
+def _ratings(own: pl.DataFrame, drawn: Units, raters_of_source: int, seed: int) -> sides.Ratings:
     """Return ratings of a dimension; a rater has the same column in each dimension of a source."""
     people = np.full((len(drawn.items), raters_of_source), np.nan)
     people[own["row"].to_numpy(), own["place_of_rater"].to_numpy()] = own["rating"].to_numpy()
     named = own.get_column("words", default=own["scale"].clear(1))[0] is not None
-    return Ratings(
+    return sides.Ratings(
         people, bool(own["rater_known"].all()), own["scale"][0].to_numpy(), own["higher_is_better"][0], named, drawn, seed
     )

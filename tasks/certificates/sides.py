@@ -1,7 +1,6 @@
 """Ratings of one dimension: of a judge with people, of people among each other, and of the best constant."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
@@ -10,14 +9,15 @@ import polars as pl
 
 from tasks.scoring.uncertainty import limits_of
 from tasks.statistics import raters
-from tasks.statistics.raters import FEWEST_SYSTEMS, LEVELS, STATISTICS, Units
-from tasks.statistics.reliability import ALPHA_LEVELS, FEWEST_PAIRS, FEWEST_RATINGS
+from tasks.statistics.raters import FEWEST_SYSTEMS, LEVELS, STATISTICS
+from tasks.statistics.reliability import ALPHA_LEVELS, FEWEST_PAIRS, FEWEST_RATINGS, Units, alphas
 from tasks.statistics.resampling import Floats, design_effects, shares
 
 PAIRED, DISTANCES, OF_VALUES = slice(3), slice(3, 5), slice(5)
 """Places in STATISTICS: of two ratings on one scale, for which a judge is compared with each person; those in values; both."""
 
 EXACT, KAPPA, MAE = (STATISTICS.index((name, LEVELS[0])) for name in ("exact", "kappa_quadratic", "mae"))
+ROWS = pl.DataFrame(STATISTICS, ["statistic", "level"], orient="row")
 
 SIDES = ("value", "human_value", "same_targets_value", "constant_value")
 """Of the judge with people, each person with the others, the judge with those others, the best constant with people."""
@@ -29,7 +29,10 @@ PAIRS_OF_TWO = "pairs of people, since they are fewer than three"
 MOST_UNDEFINED = 0.05
 """Share of draws without a value above which there is no interval."""
 
-REASONS = ("undefined_because", "human_undefined_because")
+REASONS = {"value": "undefined_because", "human_value": "human_undefined_because"}
+
+Pairs = Sequence[tuple[Floats, Floats]]
+"""Ratings of two raters, [units] each."""
 
 
 class Ratings(NamedTuple):
@@ -52,31 +55,27 @@ def among_people(ratings: Ratings, tail: float) -> pl.DataFrame:
     people = ratings.people[:, np.isfinite(ratings.people).any(axis=0)]
     given = np.isfinite(people).sum(axis=1)
     paired, whole = given >= FEWEST_RATINGS, people[given == people.shape[1]]
-    alphas = raters.alphas(people, ratings.units)
-    draws = np.array([alphas[level] for level in ALPHA_LEVELS])
-    if ratings.nominal:
-        draws[[level != "nominal" for level in ALPHA_LEVELS]] = np.nan
+    draws = np.array([*alphas(people, ratings.units).values()])
+    draws[[ratings.nominal and level != "nominal" for level in ALPHA_LEVELS]] = np.nan
     counts = {"n_units": int(paired.sum()), "n_pairs": int(given[paired].sum())}
     counts["n_clusters"] = len(np.unique(ratings.units.clusters[paired]))
-    of_alpha = pl.DataFrame({"statistic": [f"alpha_{level}" for level in ALPHA_LEVELS], **counts, "value": draws[:, 0]})
+    of_alpha = pl.DataFrame({"statistic": [f"alpha_{level}" for level in ALPHA_LEVELS], "level": LEVELS[0], **counts})
     of_alpha = of_alpha.with_columns(undefined_because=pl.lit(NOMINAL if ratings.nominal else FEW))
-    names = [] if ratings.nominal else ["icc_2_1", "icc_2_k"] if ratings.identified else ["icc_1_1"]
     icc = raters.intraclass_correlations(whole) if min(whole.shape) > 1 else {}
-    values = {"statistic": names, "value": np.array([icc.get(name, np.nan) for name in names])}
-    counts = {"n_units": len(whole), "n_items_left_out": int((given > 0).sum()) - len(whole)}
-    of_icc = pl.DataFrame({**values, **counts, "undefined_because": NOT_WHOLE}, schema_overrides={"statistic": pl.String})
-    both = pl.concat([of_alpha.hstack(interval("value", draws[:, 1:], tail)), of_icc], how="diagonal_relaxed")
-    both = both.with_columns(pl.col("value").fill_nan(None), level=pl.lit(LEVELS[0]))
-    return both.with_columns(undefined_because=pl.when(pl.col("value").is_null()).then("undefined_because"))
+    names = [] if ratings.nominal else ["icc_2_1", "icc_2_k"] if ratings.identified else ["icc_1_1"]
+    rows = [(name, LEVELS[0], len(whole), int((given > 0).sum()) - len(whole), NOT_WHOLE) for name in names]
+    columns = {"statistic": pl.String, "level": pl.String, "n_units": pl.Int64, "n_items_left_out": pl.Int64}
+    of_icc = pl.DataFrame(rows, {**columns, "undefined_because": pl.String}, orient="row")
+    of_icc = with_values(of_icc, "value", np.array([[icc.get(name, np.nan)] for name in names]).reshape(-1, 1), tail)
+    both = (with_values(of_alpha, "value", draws, tail), of_icc.drop("value_undefined_draws"))
+    return pl.concat(both, how="diagonal_relaxed")
 
 
 def halo_row(dimensions: Floats, people: Floats, units: Units, tail: float) -> pl.DataFrame:
-    """Return a row: halo of a rater's dimensions, [dimensions, units], beside that of people, [resamples]."""
-    row = pl.DataFrame({"statistic": "halo", "level": LEVELS[0], "n_units": int(np.isfinite(dimensions).all(axis=0).sum())})
-    for name, reason, draws in zip(SIDES, REASONS, (raters.halo(dimensions, units), people), strict=False):
-        row = row.with_columns(pl.Series(name, draws[:1], nan_to_null=True)).hstack(interval(name, draws[None, 1:], tail))
-        row = row.with_columns(pl.when(pl.col(name).is_null()).then(pl.lit(FEW)).alias(reason))
-    return row
+    """Return a row: halo of a rater's dimensions, [dimensions, units], and that of people, [resamples]."""
+    counts = {"statistic": "halo", "level": LEVELS[0], "n_units": int(np.isfinite(dimensions).all(axis=0).sum())}
+    row = with_values(pl.DataFrame({**counts, **dict.fromkeys(REASONS.values(), FEW)}), "human_value", people[None], tail)
+    return with_values(row, "value", raters.halo(dimensions, units)[None], tail)
 
 
 def people_halo(people: Sequence[Floats], units: Units) -> Floats:
@@ -95,25 +94,21 @@ def on_units(own: pl.DataFrame, n_units: int) -> Floats:
 
 def compare(own: pl.DataFrame, ratings: Ratings, judge: Floats) -> Floats:
     """Return SIDES, [sides, statistics, resamples]."""
-    values = partial(_average, ratings=ratings, compare=raters.compare_names if ratings.nominal else raters.compare_values)
-    people = np.where(np.isnan(judge)[:, None], np.nan, ratings.people)
-    each = [(judge, person) for person in people.T]
-    apart = people.T[: len(people.T) * (ratings.identified and not ratings.nominal)]
-    others = [(person, row_means(np.delete(people, at, axis=1))) for at, person in enumerate(apart)]
+    ratings = ratings._replace(people=np.where(np.isnan(judge)[:, None], np.nan, ratings.people))
+    people = ratings.people.T
+    pairs = list(combinations(people, 2)) if ratings.identified else []
+    apart = people[: len(people) * (ratings.identified and not ratings.nominal)]
+    others = [(person, row_means(np.delete(people, at, axis=0).T)) for at, person in enumerate(apart)]
     masked = [(np.where(np.isnan(person), np.nan, judge), rest) for person, rest in others]
-    pairs = list(combinations(people.T, 2)) if ratings.identified else []
-    rest = [_average(whole, ratings, raters.agreement) for whole in (others, masked, [])]
-    sides = np.array([_with_people(judge, ratings), *rest])
-    for side, paired in zip(sides[1:], (pairs, each if pairs else []), strict=False):
-        side[PAIRED] = values(paired)[PAIRED]
+    same = _side(masked, [(judge, person) for person in people] if pairs else [], ratings)
+    sides = np.array(
+        [_with_people(judge, ratings, raters.agreement), _side(others, pairs, ratings), same, np.full_like(same, np.nan)]
+    )
     # Each statistic has its own best constant, chosen on the data themselves and kept in all draws.
     flat = [np.where(np.isnan(judge), np.nan, value) for value in ratings.scale]
-    once = ratings._replace(people=people, units=ratings.units._replace(weights=ratings.units.weights[:, :1]))
-    of_constants = np.array([_with_people(constant, once, of_values=True)[:, 0] for constant in flat])
-    best = np.hstack((of_constants[:, PAIRED], -np.abs(of_constants[:, DISTANCES]))).argmax(axis=0)
-    sides[-1, OF_VALUES, 0] = of_constants[best, range(5)]
-    for at in (EXACT, MAE):
-        sides[-1, at] = _with_people(flat[best[at]], ratings._replace(people=people), of_values=True)[at]
+    constants = np.array([_with_people(constant, ratings, raters.compare_values)[OF_VALUES] for constant in flat])
+    best = np.hstack((constants[:, PAIRED, 0], -np.abs(constants[:, DISTANCES, 0]))).argmax(axis=0)
+    sides[-1, OF_VALUES] = constants[best, range(5)]
     if (own["lowest"][0], own["highest"][0]) != (ratings.scale[0], ratings.scale[-1]):
         sides[:, OF_VALUES] = np.nan
     if ratings.nominal:
@@ -121,12 +116,16 @@ def compare(own: pl.DataFrame, ratings: Ratings, judge: Floats) -> Floats:
     return sides
 
 
-def _with_people(judge: Floats, ratings: Ratings, *, of_values: bool = False) -> Floats:
-    """Return STATISTICS, or the first five, of the judge and the mean of people, or, of those of PAIRED, each person."""
-    of_names = raters.compare_names if ratings.nominal else raters.compare_values
-    whole = _average([(judge, row_means(ratings.people))], ratings, raters.compare_values if of_values else raters.agreement)
-    whole[PAIRED] = _average([(judge, person) for person in ratings.people.T], ratings, of_names)[PAIRED]
-    return whole
+def _with_people(judge: Floats, ratings: Ratings, compare: Callable[..., Floats]) -> Floats:
+    """Return what `compare` says of the judge and the mean of people, or, of those of PAIRED, each person."""
+    return _side([(judge, row_means(ratings.people))], [(judge, person) for person in ratings.people.T], ratings, compare)
+
+
+def _side(whole: Pairs, paired: Pairs, ratings: Ratings, compare: Callable[..., Floats] = raters.agreement) -> Floats:
+    """Return what `compare` says, [statistics, resamples]: those of PAIRED of the pairs `paired`, others of `whole`."""
+    side = _average(whole, ratings, compare)
+    side[PAIRED] = _average(paired, ratings, raters.compare_names if ratings.nominal else raters.compare_values)[PAIRED]
+    return side
 
 
 def row_means(table: Floats) -> Floats:
@@ -134,7 +133,7 @@ def row_means(table: Floats) -> Floats:
     return shares(np.nansum(table, axis=1), np.isfinite(table).sum(axis=1).astype(np.float64), np.nan)
 
 
-def _average(pairs: Sequence[tuple[Floats, Floats]], ratings: Ratings, compare: Callable[..., Floats]) -> Floats:
+def _average(pairs: Pairs, ratings: Ratings, compare: Callable[..., Floats]) -> Floats:
     """Return the mean over pairs of raters of what `compare` says of the units that both rated; NaN where no pair has enough."""
     agreements = []
     for left, right in pairs:
@@ -150,23 +149,20 @@ def counts(ratings: Ratings, judge: Floats, draws: Floats) -> pl.DataFrame:
     target, units = row_means(ratings.people)[kept], ratings.units.only(kept)
     left_out = int(np.isnan(raters.correlate_items(judge[kept], target, units)[:, 0]).sum())
     few = f"no variance, or fewer than {FEWEST_SYSTEMS} systems: {len(np.unique(units.systems))}"
-    why = {"pooled": FEW, "by_item": NO_ITEM, "by_system": few}
-    people = np.isfinite(ratings.people[kept])
+    why = pl.col("level").replace_strict(dict(zip(LEVELS, (FEW, NO_ITEM, few), strict=True)))
+    people, at = np.isfinite(ratings.people[kept]), pl.int_range(pl.len())
     mean = PAIRS_OF_TWO if people.any(axis=0).sum() <= FEWEST_RATINGS else LEAVE_ONE_OUT
-    columns = {
-        "n_units": len(kept),
-        "n_pairs": int(people.sum()),
-        "n_clusters": len(np.unique(units.clusters)),
-        "n_items_left_out": [left_out if level == "by_item" else None for _, level in STATISTICS],
-        "design_effect": _effects(ratings, judge, draws),
-        "undefined_because": [
-            NOMINAL if ratings.nominal and at not in (EXACT, KAPPA) else why[level] for at, (_, level) in enumerate(STATISTICS)
-        ],
-        "human_undefined_because": FEW if ratings.identified else "people are not told apart",
-        "human_method": [PAIRS] * 3 + [mean] * (len(STATISTICS) - 3),
-        "nominal": ratings.nominal,
-    }
-    return pl.DataFrame(columns)
+    return ROWS.with_columns(
+        statistic=pl.col("statistic").replace("kappa_quadratic", "kappa") if ratings.nominal else "statistic",
+        n_units=len(kept),
+        n_pairs=int(people.sum()),
+        n_clusters=len(np.unique(units.clusters)),
+        n_items_left_out=pl.when(level="by_item").then(left_out),
+        design_effect=pl.Series(_effects(ratings, judge, draws), dtype=pl.Float64),
+        undefined_because=pl.when(ratings.nominal & ~at.is_in([EXACT, KAPPA])).then(pl.lit(NOMINAL)).otherwise(why),
+        human_undefined_because=pl.lit(FEW if ratings.identified else "people are not told apart"),
+        human_method=pl.when(at < PAIRED.stop).then(pl.lit(PAIRS)).otherwise(pl.lit(mean)),
+    )
 
 
 def _effects(ratings: Ratings, judge: Floats, draws: Floats) -> list[float | None]:
@@ -183,7 +179,7 @@ def _effects(ratings: Ratings, judge: Floats, draws: Floats) -> list[float | Non
     drawn = np.random.default_rng(ratings.seed).multinomial(len(kept), times / len(kept), draws.shape[1]).T.astype(np.float64)
     alike = np.arange(len(first))
     alone = ratings._replace(people=table[first, 1:], units=Units(alike, np.zeros_like(alike), alike, drawn))
-    variances = [np.ma.masked_invalid(of).var(axis=1) for of in (draws, _with_people(table[first, 0], alone))]
+    variances = [np.ma.masked_invalid(of).var(axis=1) for of in (draws, _with_people(table[first, 0], alone, raters.agreement))]
     effects = np.ma.masked_less_equal(variances[0], 0) / np.ma.masked_less_equal(variances[1], 0)
     off = pl.DataFrame({"place": places, "item_id": kept, "bias": judge[kept] - row_means(ratings.people)[kept]})
     both = off.with_columns(mae=pl.col("bias").abs()).unpivot(["mae", "bias"], index=["place", "item_id"], variable_name="system")
@@ -193,26 +189,29 @@ def _effects(ratings: Ratings, judge: Floats, draws: Floats) -> list[float | Non
 
 def table_of(sides: Floats, tail: float, counts: pl.DataFrame) -> pl.DataFrame:
     """Return a row per statistic: its counts, SIDES, intervals of the first two of them, and the gain over the best constant."""
-    table = pl.DataFrame(STATISTICS, ["statistic", "level"], orient="row").hstack(counts)
-    table = table.with_columns(pl.Series(name, side[:, 0], nan_to_null=True) for name, side in zip(SIDES, sides, strict=True))
     gains = np.full_like(sides[0], np.nan)
     gains[EXACT], gains[MAE] = sides[0, EXACT] - sides[-1, EXACT], sides[-1, MAE] - sides[0, MAE]
-    table = table.with_columns(pl.Series("gain", gains[:, 0], nan_to_null=True))
-    for name, draws in zip((*SIDES[:2], "gain"), (sides[0], sides[1], gains), strict=True):
-        table = table.hstack(interval(name, draws[:, 1:], tail))
-    for name, reason in zip(SIDES, REASONS, strict=False):
-        # A reason stands only where a value is missing.
-        table = table.with_columns(pl.when(pl.col(name).is_null()).then(reason).alias(reason))
-    named = pl.when("nominal").then(pl.col("statistic").replace("kappa_quadratic", "kappa")).otherwise("statistic")
+    table = counts.with_columns(pl.Series(SIDES[at], sides[at, :, 0], nan_to_null=True) for at in (2, 3))
+    for name, draws in zip((*SIDES[:2], "gain"), (*sides[:2], gains), strict=True):
+        table = with_values(table, name, draws, tail)
     only_of = {"value": "design_effect", "human_value": "human_method"}
     defined = (pl.when(pl.col(of).is_not_null()).then(name).alias(name) for of, name in only_of.items())
-    return table.with_columns(*defined, statistic=named).drop("nominal", "gain_undefined_draws")
+    return table.with_columns(*defined).drop("gain_undefined_draws")
 
 
-def interval(name: str, draws: Floats, tail: float) -> pl.DataFrame:
-    """Return the ends of each row's interval, null where too many draws have no value, and how many these are."""
-    undefined = np.isnan(draws).sum(axis=1)
-    defined = np.where((undefined > MOST_UNDEFINED * draws.shape[1])[:, None], np.nan, draws)
+def with_values(table: pl.DataFrame, name: str, draws: Floats, tail: float) -> pl.DataFrame:
+    """Return rows with a value, its interval, the draws that have no value, and its reason only where there is no value.
+
+    `draws`: [rows, resamples], the first is the value. Without an interval where too many of the others have none.
+    """
+    drawn = draws[:, 1:]
+    undefined = np.isnan(drawn).sum(axis=1)
+    defined = np.where((undefined > MOST_UNDEFINED * drawn.shape[1])[:, None], np.nan, drawn)
     limits = limits_of(defined, pl.repeat(tail, len(draws), eager=True))
-    ends = limits.rename({"ci_low": f"{name}_low", "ci_high": f"{name}_high"})
-    return ends.with_columns(pl.Series(f"{name}_undefined_draws", undefined))
+    table = table.with_columns(
+        pl.Series(name, draws[:, 0], nan_to_null=True),
+        pl.Series(f"{name}_undefined_draws", undefined),
+        **{f"{name}_low": limits["ci_low"], f"{name}_high": limits["ci_high"]},
+    )
+    reasons = [pl.when(pl.col(name).is_null()).then(why).alias(why) for of, why in REASONS.items() if of == name]
+    return table.with_columns(reasons)

@@ -6,8 +6,7 @@ arXiv:2411.00640, section 5. A margin is chosen before the data are seen.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from math import inf, isnan, sqrt
+from math import inf, sqrt
 from typing import Literal
 
 import numpy as np
@@ -70,22 +69,19 @@ def _ratio(distance: float, se: float) -> float:
     return distance / se if se > 0 else inf * distance if distance else 0.0
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
+def holm(p_values: Sequence[float] | Floats) -> Floats:
     """Return p-values that hold for all tests together, in the given order; NaN is no test and stays."""
-    order = sorted((p, at) for at, p in enumerate(p_values) if not isnan(p))
-    adjusted, least = list(p_values), 0.0
-    for passed, (p, at) in enumerate(order):
-        least = adjusted[at] = max(least, min(1.0, p * (len(order) - passed)))
-    return adjusted
+    values = np.array(p_values)
+    order, tests = values.argsort(), np.isfinite(values).sum()
+    values[order] = np.maximum.accumulate(np.minimum(values[order] * (tests - np.arange(len(values))), 1))
+    return values
 
 
 def differences(p_values: Floats) -> Floats:
     """Return which two systems differ, [systems, systems] of 0 and 1, by p-values of all pairs, NaN where there is no test."""
-    pairs = [*combinations(range(len(p_values)), 2)]
-    differ = np.zeros(p_values.shape)
-    for (one, other), p in zip(pairs, holm([float(p_values[pair]) for pair in pairs]), strict=True):
-        differ[one, other] = differ[other, one] = p < LEVEL
-    return differ
+    pairs, differ = np.triu_indices(len(p_values), 1), np.zeros(p_values.shape)
+    differ[pairs] = holm(p_values[pairs]) < LEVEL
+    return differ + differ.T
 
 
 def rank_ranges(means: Sequence[float], p_values: Floats) -> list[tuple[int, int]]:
@@ -104,11 +100,10 @@ def rank_ranges(means: Sequence[float], p_values: Floats) -> list[tuple[int, int
 
 def tied_sets(means: Sequence[float], p_values: Floats) -> Iterator[tuple[int, ...]]:
     """Yield the longest runs of two or more systems, best first, of whom no two differ; tied does not mean equivalent."""
-    differ, order, reached = differences(p_values), sorted(range(len(means)), key=lambda at: -means[at]), 0
+    differ, order, reached = differences(p_values), np.argsort(-np.array(means), kind="stable").tolist(), 0
     for start in range(len(order)):
-        end = start + 1
-        while end < len(order) and not differ[order[end], order[start:end]].any():
-            end += 1
+        ends = (end for end in range(start + 1, len(order)) if differ[order[end], order[start:end]].any())
+        end = next(ends, len(order))
         if end > max(reached, start + 1):
             yield tuple(order[start:end])
-        reached = max(reached, end)
+        reached = end

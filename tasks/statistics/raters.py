@@ -5,13 +5,12 @@ What is not defined is NaN: a correlation below three pairs or of a constant, ka
 Sources: kappa, Cohen 1968, squared distances of values; tau-b, Kendall 1945; ICC, Shrout and Fleiss 1979, McGraw and Wong 1996.
 """
 
-from itertools import combinations, product
-from typing import NamedTuple
+from itertools import combinations
 
 import numpy as np
 
-from tasks.statistics.reliability import ALPHA_LEVELS, FEWEST_PAIRS, FEWEST_RATINGS, AlphaLevel, alpha_of
-from tasks.statistics.resampling import Floats, Indices, shares
+from tasks.statistics.reliability import FEWEST_PAIRS, Units
+from tasks.statistics.resampling import Floats, shares
 
 FEWEST_SYSTEMS = 5
 """For a correlation over systems."""
@@ -29,30 +28,6 @@ STATISTICS = [*((name, LEVELS[0]) for name in OF_VALUES), *((name, level) for le
 """Name and level, in the order of `agreement`."""
 
 
-class Units(NamedTuple):
-    """What was rated: number of its item, its system and its cluster, all [units]; weights of clusters, [clusters, resamples]."""
-
-    items: Indices
-    systems: Indices
-    clusters: Indices
-    weights: Floats
-
-    def only(self, kept: Indices) -> "Units":
-        """Return some of the units."""
-        return Units(self.items[kept], self.systems[kept], self.clusters[kept], self.weights)
-
-    def spread(self, values: Floats, groups: Indices | None = None) -> Floats:
-        """Return sums of values, [units], over the units of each group in each cluster, [groups, clusters]."""
-        places, size = (self.clusters, 1) if groups is None else (groups * len(self.weights) + self.clusters, groups.max() + 1)
-        sums = np.bincount(places, values, size * len(self.weights)).astype(np.float64, copy=False)
-        return sums.reshape(size, len(self.weights))
-
-    def drawn(self, groups: Indices) -> Floats:
-        """Return the units of each group in each resample, [groups, resamples]."""
-        drawn: Floats = self.spread(np.ones(len(groups)), groups) @ self.weights
-        return drawn
-
-
 def agreement(left: Floats, right: Floats, units: Units, scale: Floats) -> Floats:
     """Return STATISTICS of two raters, [statistics, resamples], from their ratings, [units].
 
@@ -64,22 +39,21 @@ def agreement(left: Floats, right: Floats, units: Units, scale: Floats) -> Float
 def correlate_levels(left: Floats, right: Floats, units: Units) -> Floats:
     """Return CORRELATIONS at each of LEVELS, [9, resamples], of two sides that may have scales of their own, [units]."""
     _, systems = np.unique(units.systems, return_inverse=True)
-    own = units.drawn(systems)
-    means = [shares(units.spread(side, systems) @ units.weights, own, np.nan) for side in (left, right)]
-    of_means = correlate(means[0], means[1], np.ones_like(means[0]))
-    by_system = of_means if len(own) >= FEWEST_SYSTEMS else np.full_like(of_means, np.nan)
+    *both, own = units.sums(left, right, np.ones(len(left)), groups=systems)
+    means = shares(np.array(both), own, np.nan)
+    by_system = correlate(means[0], means[1], np.ones_like(own)) * (1 if len(own) >= FEWEST_SYSTEMS else np.nan)
     # An item's weight is that of its cluster, so that of each of its units.
     of_items, firsts = correlate_items(left, right, units), np.unique(units.items, return_index=True)[1]
     defined = np.isfinite(of_items).all(axis=1)
     items = units.only(firsts[defined])
-    sums = np.vstack([items.spread(one) for one in (*of_items[defined].T, np.ones(defined.sum()))]) @ units.weights
-    return np.vstack((correlate_pooled(left, right, units), shares(sums[:-1], sums[-1:].repeat(3, axis=0), np.nan), by_system))
+    sums = items.sums(*of_items[defined].T, np.ones(defined.sum()))
+    return np.vstack((correlate_pooled(left, right, units), shares(sums[:-1], sums[-1], np.nan), by_system))
 
 
 def correlate_pooled(left: Floats, right: Floats, units: Units) -> Floats:
     """Return CORRELATIONS over all units, [correlations, resamples]: of a table of how often two values meet in a resample."""
     pairs, pair_of = np.unique(np.column_stack((left, right)), axis=0, return_inverse=True)
-    return correlate(pairs[:, 0], pairs[:, 1], units.drawn(pair_of))
+    return correlate(pairs[:, 0], pairs[:, 1], units.sums(np.ones(len(left)), groups=pair_of)[0])
 
 
 def correlate_items(left: Floats, right: Floats, units: Units) -> Floats:
@@ -104,38 +78,13 @@ def halo(dimensions: Floats, units: Units) -> Floats:
     return mean
 
 
-def partial_spearman(left: Floats, right: Floats, given: Floats) -> float:
-    """Return Spearman's correlation of two sides where the third, all [units], is held: of ranks; NaN where not defined."""
-    ones = np.ones((len(left), 1))
-    a, b, c = (correlate(*sides, ones)[0, 0] for sides in ((left, right), (left, given), (right, given)))
-    rest = (1 - b**2) * (1 - c**2)
-    return float((a - b * c) / np.sqrt(rest)) if rest > 0 else np.nan
-
-
-def alphas(table: Floats, units: Units) -> dict[AlphaLevel, Floats]:
-    """Return Krippendorff's alpha of each level, [resamples], of a table [units, raters] with NaN where there is no rating."""
-    paired = np.flatnonzero(np.isfinite(table).sum(axis=1) >= FEWEST_RATINGS)
-    values, of_kept = np.unique(table[paired][np.isfinite(table[paired])]), units.only(paired)
-    if len(values) < FEWEST_RATINGS:
-        return {level: np.full(units.weights.shape[1], np.nan) for level in ALPHA_LEVELS}
-    counts = np.array([(table[paired] == value).sum(axis=1) for value in values], dtype=np.float64)
-    others = counts.sum(axis=0) - 1
-    places = range(len(values))
-    # A rating meets each other one of its unit, and not itself.
-    meetings = [counts[left] * (counts[right] - (left == right)) / others for left, right in product(places, places)]
-    coincidences = np.vstack([of_kept.spread(meeting) for meeting in meetings]) @ units.weights
-    of_pairs = coincidences.reshape(len(values), len(values), -1)
-    of_values = np.vstack([of_kept.spread(count) for count in counts]) @ units.weights
-    return {level: alpha_of(of_pairs, of_values, values, level) for level in ALPHA_LEVELS}
-
-
 def compare_values(left: Floats, right: Floats, units: Units, scale: Floats) -> Floats:
     """Return OF_VALUES, [statistics, resamples]: `within_one` by places on the scale, others by values; bias: left - right."""
     x, y = left - scale.mean(), right - scale.mean()
     steps = np.interp(left, scale, np.arange(len(scale))) - np.interp(right, scale, np.arange(len(scale)))
     values = [x == y, np.abs(steps) <= 1, (x - y) ** 2, np.abs(x - y), x - y, x**2 + y**2, x, y, np.ones(len(x))]
-    sums = np.vstack([units.spread(value) for value in values]) @ units.weights
-    exact, within, squared, mae, bias, squares, *means = shares(sums[:-1], np.broadcast_to(sums[-1:], sums[:-1].shape), np.nan)
+    sums = units.sums(*values)
+    exact, within, squared, mae, bias, squares, *means = shares(sums[:-1], sums[-1], np.nan)
     # Over all pairs of left's with right's values: the mean squared distance if they were independent.
     apart = squares - 2 * means[0] * means[1]
     kappa = 1 - shares(squared, np.where(apart > np.ptp(scale) ** 2 * 1e-12, apart, 0), np.nan)
@@ -144,8 +93,8 @@ def compare_values(left: Floats, right: Floats, units: Units, scale: Floats) -> 
 
 def compare_names(left: Floats, right: Floats, units: Units, scale: Floats) -> Floats:
     """Return OF_VALUES of ratings that are names without an order: `exact`, and Cohen's kappa as `kappa_quadratic`; else NaN."""
-    sides = [np.vstack([units.spread(side == value) for value in scale]) @ units.weights for side in (left, right)]
-    same, n = (units.spread(left == right) @ units.weights)[0], sides[0].sum(axis=0)
+    sides = [units.sums(*(side == value for value in scale)) for side in (left, right)]
+    same, n = units.sums(left == right)[0], sides[0].sum(axis=0)
     kappa = 1 - shares(n * (n - same), n**2 - (sides[0] * sides[1]).sum(axis=0), np.nan)
     nothing = np.full_like(n, np.nan)
     return np.array([shares(same, n, np.nan), nothing, kappa, nothing, nothing])

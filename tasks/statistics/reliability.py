@@ -1,15 +1,44 @@
-"""Krippendorff's alpha of any number of raters, and the rank correlation of two columns."""
+"""Units that are drawn by cluster, Krippendorff's alpha of any number of raters, and the rank correlation of two columns."""
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from itertools import product, zip_longest
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import polars as pl
 
-from tasks.statistics.resampling import Floats, shares
+from tasks.statistics.resampling import Floats, Indices, shares
 
 FEWEST_PAIRS = 3
 """For a correlation: two pairs always lie on a line."""
+
+ONE_THREAD = 2**17
+"""Multiplications of a matrix product that runs on one thread: several cost a small product more than they give."""
+
+
+class Units(NamedTuple):
+    """What was rated: number of its item, its system and its cluster, all [units]; weights of clusters, [clusters, resamples]."""
+
+    items: Indices
+    systems: Indices
+    clusters: Indices
+    weights: Floats
+
+    def only(self, kept: Indices) -> "Units":
+        """Return some of the units."""
+        return Units(self.items[kept], self.systems[kept], self.clusters[kept], self.weights)
+
+    def sums(self, *values: Floats, groups: Indices | None = None) -> Floats:
+        """Return sums of values, [units] each, over the units of a group in a resample, [values, groups, resamples].
+
+        Without groups, over all units: [values, resamples].
+        """
+        clusters, resamples = self.weights.shape
+        places, size = (self.clusters, 1) if groups is None else (groups * clusters + self.clusters, int(groups.max()) + 1)
+        table = np.vstack([np.bincount(places, one, size * clusters).reshape(size, clusters) for one in values])
+        blocks = np.array_split(self.weights, table.size * resamples // ONE_THREAD + 1, axis=1)
+        drawn = np.hstack([table @ block for block in blocks])
+        return drawn if groups is None else drawn.reshape(len(values), size, resamples)
 
 
 def rank_correlation(left: Sequence[float | None] | pl.Series, right: Sequence[float | None] | pl.Series) -> float | None:
@@ -44,16 +73,31 @@ def krippendorff_alpha(units: Sequence[Sequence[float | None]], level: AlphaLeve
 
     Source: Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), section E.
     """
-    rated = [[rating for rating in unit if rating is not None] for unit in units]
-    paired = [ratings for ratings in rated if len(ratings) >= FEWEST_RATINGS]
-    values = sorted({rating for ratings in paired for rating in ratings})
+    table = np.array([*zip_longest(*units)], dtype=np.float64).reshape(-1, max(len(units), 1)).T
+    at = np.zeros(len(table), dtype=np.int64)
+    alpha = alphas(table, Units(at, at, at, np.ones((1, 1))))[level][0]
+    return None if np.isnan(alpha) else float(alpha)
+
+
+def alphas(table: Floats, units: Units) -> dict[AlphaLevel, Floats]:
+    """Return Krippendorff's alpha of each level, [resamples], of a table [units, raters] with NaN where there is no rating."""
+    paired = np.flatnonzero(np.isfinite(table).sum(axis=1) >= FEWEST_RATINGS)
+    rated, of_kept = table[paired], units.only(paired)
+    values = np.unique(rated[np.isfinite(rated)])
     if len(values) < FEWEST_RATINGS:
-        return None
-    coincidences, of_values = _count_coincidences(paired, values)
-    return float(alpha_of(coincidences[..., None], of_values[:, None], np.array(values), level)[0])
+        return {level: np.full(units.weights.shape[1], np.nan) for level in ALPHA_LEVELS}
+    counts = np.array([(rated == value).sum(axis=1) for value in values], dtype=np.float64)
+    sizes, of_size = np.unique(counts.sum(axis=0), return_inverse=True)
+    # A rating meets each other one of its unit, and not itself. Each counts once in all, however many others there are. Whole
+    # numbers are summed before they are divided: sums of fractions would depend on the order of units.
+    pairs = product(range(len(values)), repeat=2)
+    meetings = of_kept.sums(*(counts[one] * (counts[other] - (one == other)) for one, other in pairs), groups=of_size)
+    coincidences = (meetings / (sizes - 1)[:, None]).sum(axis=1).reshape(len(values), len(values), -1)
+    of_values = of_kept.sums(*counts)
+    return {level: _alpha(coincidences, of_values, values, level) for level in ALPHA_LEVELS}
 
 
-def alpha_of(coincidences: Floats, of_values: Floats, values: Floats, level: AlphaLevel) -> Floats:
+def _alpha(coincidences: Floats, of_values: Floats, values: Floats, level: AlphaLevel) -> Floats:
     """Return alpha of several tables at once, [tables]; NaN where fewer than two values occur.
 
     Args:
@@ -69,18 +113,3 @@ def alpha_of(coincidences: Floats, of_values: Floats, values: Floats, level: Alp
     observed = (coincidences * differences).sum(axis=(0, 1))
     expected = (of_values[:, None] * of_values[None] * differences).sum(axis=(0, 1))
     return 1 - shares(observed, expected / np.maximum(of_values.sum(axis=0) - 1, 1), np.nan)
-
-
-def _count_coincidences(units: Sequence[Sequence[float]], values: Sequence[float]) -> tuple[Floats, Floats]:
-    """Return how often each two values meet in a unit, and how often each occurs.
-
-    Each rating of a unit counts once in all, however many others there are. Whole numbers are summed before they are divided:
-    fractions summed unit by unit would depend on the units' order.
-    """
-    counts = np.array([[ratings.count(value) for value in values] for ratings in units], dtype=np.int64)
-    sizes, coincidences = counts.sum(axis=1), np.zeros((len(values), len(values)))
-    for size in np.unique(sizes):
-        of_size = counts[sizes == size]
-        # A rating does not meet itself.
-        coincidences += (of_size.T @ of_size - np.diag(of_size.sum(axis=0))) / (size - 1)
-    return coincidences, counts.sum(axis=0).astype(np.float64)

@@ -53,7 +53,7 @@ def test_too_few_pairs_or_no_spread() -> None:
 def test_holm_steps_down() -> None:
     # The least of three times 3, the next times 2, never below one before it; the one without a test is not counted.
     assert holm([0.04, 0.01, nan, 0.03]) == pytest.approx([0.06, 0.03, nan, 0.06], nan_ok=True)
-    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([0.9, 0.8]).tolist() == [1.0, 1.0]
 
 
 def board(different: set[tuple[int, int]], n: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:

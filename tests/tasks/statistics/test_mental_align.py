@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 from scipy.stats import spearmanr, ttest_1samp, ttest_rel
 
+from tasks.certificates.panels import How, panel
 from tasks.statistics.equivalence import paired_test, rank_ranges, tied_sets
-from tasks.statistics.panels import How, panel
-from tasks.statistics.raters import Units, alphas, compare_values, correlate_pooled, halo
+from tasks.statistics.raters import compare_values, correlate_pooled, halo
+from tasks.statistics.reliability import Units, alphas
 from tasks.statistics.resampling import Floats
 from tests.mirror import MIRROR, needs_mirror
 from tests.tasks.statistics.figures import Figure, assert_figures

@@ -1,5 +1,7 @@
 """Agreement of raters: a worked example, libraries as second opinion, public ratings."""
 
+from collections.abc import Callable
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -9,8 +11,8 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 from sklearn.metrics import cohen_kappa_score
 
 from tasks.scoring.uncertainty import limits_of
-from tasks.statistics.raters import STATISTICS, Units, agreement, correlate_items, intraclass_correlations
-from tasks.statistics.reliability import krippendorff_alpha
+from tasks.statistics.raters import STATISTICS, agreement, correlate_items, intraclass_correlations
+from tasks.statistics.reliability import AlphaLevel, Units, krippendorff_alpha
 from tasks.statistics.resampling import Floats, design_effects
 
 NAN = float("nan")
@@ -34,39 +36,69 @@ def compared(left: Floats, right: Floats, scale: Floats = SCALE, of: Units | Non
     return dict(zip(names, found, strict=True))
 
 
-def test_two_people_of_the_worked_example() -> None:
-    # Same: units 2, 3 and 5. Kappa: 3 x 1 / 6 = 0.5 against the mean of 36 squared differences, 102 / 36: 1 - 0.5 / 2.8333.
-    values = {"exact": 0.5, "within_one": 1, "kappa_quadratic": 0.823529, "spearman": 0.850841, "pearson": 0.846802}
-    values |= {"kendall_tau_b": 0.741249, "mae": 0.5, "bias": -0.166667}
-    assert {name: compared(A, B)[name] for name in values} == pytest.approx(values, abs=1e-6)
+PAIR = ("exact", "within_one", "kappa_quadratic", "spearman", "pearson", "kendall_tau_b", "mae", "bias")
+OTHERS = [np.array(rest, dtype=float) for rest in ([1.5, 2.5, 3, 4, 4.5, 4], [1, 2.5, 3, 4.5, 4.5, 3], [1.5, 2, 3, 3.5, 5, 3.5])]
+"""Means of two people: of B and C, of A and C, of A and B."""
 
 
-def test_judge_of_worked_example_with_mean() -> None:
-    values = {"spearman": 0.882735, "pearson": 0.890964, "kendall_tau_b": 0.787726, "mae": 0.527778, "bias": 0.527778}
-    assert {name: compared(JUDGE, MEAN)[name] for name in values} == pytest.approx(values, abs=1e-6)
-    # |3 - mean|: 5/3, 2/3, 0, 1, 5/3, 1/2, that is 5.5 in all.
-    assert compared(np.full(6, 3.0), MEAN)["mae"] == pytest.approx(5.5 / 6)
+def two_people() -> list[float]:
+    return [compared(A, B)[name] for name in PAIR]
 
 
-def test_alpha_and_icc_of_the_worked_example() -> None:
+def alphas_and_iccs() -> list[float]:
     people = [[value for value in row if np.isfinite(value)] for row in zip(A, B, C, strict=True)]
-    assert krippendorff_alpha(people, "ordinal") == pytest.approx(0.758578, abs=1e-6)
-    assert krippendorff_alpha(people) == pytest.approx(0.744292, abs=1e-6)
-    assert krippendorff_alpha(people, "nominal") == pytest.approx(0.207207, abs=1e-6)
-    values = {"icc_2_1": 0.798319, "icc_2_k": 0.922330, "icc_1_1": 0.801105}
-    assert intraclass_correlations(np.column_stack((A, B, C))[:5]) == pytest.approx(values, abs=1e-6)
+    levels: tuple[AlphaLevel, ...] = ("ordinal", "interval", "nominal")
+    icc = intraclass_correlations(np.column_stack((A, B, C))[:5])
+    return [
+        *(krippendorff_alpha(people, level) or NAN for level in levels),
+        *(icc[name] for name in ("icc_2_1", "icc_2_k", "icc_1_1")),
+    ]
 
 
-def test_clusters_of_the_worked_example() -> None:
+def judge_with_mean() -> list[float]:
+    return [compared(JUDGE, MEAN)[name] for name in PAIR[3:]]
+
+
+def ceiling_and_judge(name: str) -> list[float]:
+    """Of each person with the mean of the others, their mean, the judge on the same units and targets, its mean."""
+    sides = zip((A, B, C), OTHERS, strict=True)
+    both = [(compared(one, rest)[name], compared(np.where(np.isnan(one), NAN, JUDGE), rest)[name]) for one, rest in sides]
+    return [value for side in zip(*both, strict=True) for value in (*side, sum(side) / 3)]
+
+
+def constants() -> list[float]:
+    return [compared(np.full(6, value), MEAN)["mae"] for value in SCALE]
+
+
+def errors_and_draws() -> list[float]:
     off = pl.DataFrame({"system": 0, "place": [0, 0, 1, 1, 2, 2], "item_id": range(6), "value": JUDGE - MEAN})
-    naive = np.std(JUDGE - MEAN, ddof=1) / np.sqrt(6)
-    effect = design_effects(off)["design_effect"].item()
-    assert (naive, np.sqrt(effect) * naive, effect) == pytest.approx((0.229398, 0.273579, 1.422287), abs=1e-6)
+    effect, error = design_effects(off).select("design_effect", "standard_error").row(0)
     # All 27 ways to draw three of three clusters.
     drawn = np.array([[draw.count(place) for draw in product(range(3), repeat=3)] for place in (0, 0, 1, 1, 2, 2)], dtype=float)
     bias = agreement(JUDGE, MEAN, units(6, weights=drawn), SCALE)[STATISTICS.index(("bias", "pooled"))]
-    assert (bias.mean(), bias.std()) == pytest.approx((0.527778, 0.223377), abs=1e-6)
-    assert limits_of(bias[None]).row(0) == pytest.approx((0.144444, 0.862500), abs=1e-6)
+    ends = limits_of(bias[None]).row(0)
+    return [np.std(JUDGE - MEAN, ddof=1) / np.sqrt(6), error, effect, len(bias), bias.mean(), bias.std(), *ends]
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (two_people, "0.5 1 0.823529 0.850841 0.846802 0.741249 0.5 -0.166667"),
+        (alphas_and_iccs, "0.758578 0.744292 0.207207 0.798319 0.922330 0.801105"),
+        (judge_with_mean, "0.882735 0.890964 0.787726 0.527778 0.527778"),
+        (
+            partial(ceiling_and_judge, "spearman"),
+            "0.955882 0.787879 0.872082 0.871948 0.940403 0.772727 0.974679 0.895937",
+        ),
+        (lambda: ceiling_and_judge("mae")[3::4], "0.655556 0.522222"),
+        # Means in sixths: 8 14 18 24 28 21. Of the constants 1 to 5, distances of all six are 77, 49, 33, 39 and 67 sixths.
+        (constants, "2.138889 1.361111 0.916667 1.083333 1.861111"),
+        (errors_and_draws, "0.229398 0.273579 1.422287 27 0.527778 0.223377 0.144444 0.862500"),
+    ],
+    ids=["people", "alpha and ICC", "judge", "ceiling", "distance", "constants", "clusters"],
+)
+def test_the_worked_example(found: Callable[[], list[float]], expected: str) -> None:
+    assert found() == pytest.approx([float(value) for value in expected.split()], abs=1e-6)
 
 
 def test_libraries_say_the_same_of_every_draw() -> None:

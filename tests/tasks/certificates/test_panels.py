@@ -5,7 +5,7 @@ from math import nan
 import numpy as np
 import pytest
 
-from tasks.statistics.panels import How, panel
+from tasks.certificates.panels import How, panel
 
 TABLE = np.array([[1, 2, 5], [2, 2, 4], [1, nan, 3], [nan, nan, 4], [nan, nan, nan]])
 
