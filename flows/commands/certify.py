@@ -1,7 +1,6 @@
 """`moodflow judges certify`: ask a judge about texts that people rated, and say what it may be used for; list certificates."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,7 +15,7 @@ from flows.runtime.local_server import temporary_server
 from schemas.certificates import CertificateRequest
 from schemas.documents.certificates import Certificate, CertificateList
 from schemas.errors import UsageError
-from schemas.folders import DEFAULT_LAKE
+from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.plan import Plan
 from schemas.roles import JUDGE
 from schemas.table import Column, Table, columns
@@ -64,12 +63,12 @@ def certify_command(
     if dry_run:
         forecast = run_to_end(forecast_certificate(plan, request))
         CommandResult(0, forecast, forecast_view(forecast)).finish(as_json=as_json)
-    _ = certify_job(plan, request, open_lake(plan)).asks  # before a server is waited for: a wrong name is told at once
+    _ = certify_job(plan, request, lake := open_lake(plan)).asks  # before a server is waited for: a wrong name is told at once
     require_prefect_settings()
     temporary_server()
     certificate = run_to_end(on_server(lambda: certify_judge(plan, request)))
     status = int(certificate.refused > 0 or certificate.calls.failed > 0 or certificate.calls.unsent > 0)
-    CommandResult(status, certificate, [*_view(certificate, plan.lake)]).finish(as_json=as_json)
+    CommandResult(status, certificate, [*_view(certificate, lake.root)]).finish(as_json=as_json)
 
 
 def certificate_plan(ratings: str, options: PlanOptions) -> Plan:
@@ -95,7 +94,7 @@ def list_certificates(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) 
     CommandResult(0, CertificateList(certificates=tuple(rows)), [terminal_table(Table(heads, cells))]).finish(as_json=as_json)
 
 
-def _view(certificate: Certificate, lake: Path) -> Iterator[RenderableType]:
+def _view(certificate: Certificate, lake: Folder) -> Iterator[RenderableType]:
     yield bold(f"{certificate.judge}: {certificate.verdict}", f" (rubric {certificate.rubric} on {certificate.source})")
     yield why(certificate)
     *shown, _, _ = certificate_tables(certificate)

@@ -10,9 +10,12 @@ SIDE_BY_SIDE = (*((name, "pooled") for name in ("exact", "mae", "bias", "spearma
 """Statistic and level of what is shown side by side; the others are in the table of all."""
 
 SIDES = (
-    *(*columns("text", "Judge", "Dimension", "Statistic", "Level"), Column("Units", "count"), Column("With people", "number")),
-    *(Column("95 %", "interval"), *columns("number", "People with each other", "Judge, same targets", "Best constant")),
+    *(Column("Judge"), Column("Dimension", "name"), *columns("text", "Statistic", "Level"), Column("Units", "count")),
+    *(Column("With people", "number"), Column("95 %", "interval")),
+    *columns("number", "People with each other", "Same targets", "Best constant"),
 )
+"""Of a judge with people, people with each other, the judge with the targets of these, and the best constant with people."""
+
 MOST_NAMED = 3
 
 
@@ -25,9 +28,18 @@ def certificate_tables(certificate: Certificate) -> Iterator[Table]:
     keys = ((each.dimension, *key) for each in certificate.dimensions for key in SIDE_BY_SIDE)
     sides = [side_by_side(rows[key]) for key in keys if key in rows]
     yield Table(SIDES, sides, "Judge, people and constant").without_constant("Judge", "Level")
-    counted = (*columns("text", "Check", "Figure", "Must be"), *columns("count", "Passed", "Failed", "Not decided"))
+    counted = (
+        Column("Check", "name"),
+        *columns("text", "Figure", "Must be"),
+        *columns("count", "Passed", "Failed", "Not decided"),
+    )
     yield Table((*counted, Column("What failed, or why it is not decided")), [*_checks(certificate)], "Checks")
-    named = (*columns("text", "Check", "Variant", "Dimension", "Figure"), Column("Value", "number"), Column("95 %", "interval"))
+    named = (
+        Column("Check", "name"),
+        *columns("text", "Variant", "Dimension", "Figure"),
+        Column("Value", "number"),
+        Column("95 %", "interval"),
+    )
     limits = (Column("Pairs", "count"), Column("Must be"), Column("Result", "verdict"), Column("Undefined because"))
     figures = [_figure(figure) for figure in certificate.checks if figure.undefined_because != "not tried"]
     yield Table((*named, *limits), figures, "Figures of the checks").without_empty("Variant", "Undefined because")
