@@ -59,8 +59,8 @@ class JudgeAgreement(RaterAgreement):
     n_pairs: int | None = Field(default=None, description="ratings by people of these answers")
     n_clusters: int | None = Field(default=None, description="clusters of these answers")
     design_effect: float | None = Field(default=None, description="variance of the value over that of answers drawn alone")
-    margin: float | None = Field(default=None, description="that a rule of the verdict sets; null = it enters no rule")
-    passed: bool | None = Field(default=None, description="whether it keeps that margin; null = no rule, or undefined")
+    margin: float | None = Field(default=None, description="number in the rule of the verdict; null = it enters no rule")
+    passed: bool | None = Field(default=None, description="whether it keeps that rule; null = no rule, or undefined")
 
 
 class JudgeCheck(Document):

@@ -21,9 +21,6 @@ from tasks.models.journal.journal import cut_prompts
 from tasks.ratings.reading import RatedSource
 from tasks.solvers.forecast import UnsentCalls
 
-TURN, NOT_GIVEN, NO_TEXT, OTHER_TEXT = "of a turn", "not given", "of no text", "of another text"
-NOT_ASKED, NOT_DRAWN = "of a dimension that the rubric does not have", "of a text that was not drawn"
-
 
 @dataclass(frozen=True)
 class CertifyJob:
@@ -104,12 +101,12 @@ def usable_source(source: RatedSource, rubric: Rubric, sample: int | None, seed:
     asked = ratings.filter(pl.col("dimension").is_in(names))
     drawn = texts.join(asked, on=UNIT, how="semi").sort(order)[:sample]
     rules = {
-        NOT_GIVEN: pl.col("rating").is_not_null(),
-        TURN: pl.col("turn").is_null(),
-        NOT_ASKED: pl.col("dimension").is_in(names),
-        NO_TEXT: pl.col("shown").is_not_null(),
-        OTHER_TEXT: pl.col("text_sha256").is_null() | (pl.col("text_sha256") == pl.col("shown")),
-        NOT_DRAWN: pl.col("drawn").is_not_null(),
+        "not given": pl.col("rating").is_not_null(),
+        "of a turn": pl.col("turn").is_null(),
+        "of a dimension that the rubric does not have": pl.col("dimension").is_in(names),
+        "of no text": pl.col("shown").is_not_null(),
+        "of another text": pl.col("text_sha256").is_null() | (pl.col("text_sha256") == pl.col("shown")),
+        "of a text that was not drawn": pl.col("drawn").is_not_null(),
     }
     known = texts.select(*UNIT, shown="text_sha256").join(drawn.select(*UNIT, drawn=True), on=UNIT, how="left")
     rows, left_out = ratings.join(known, on=UNIT, how="left"), dict[str, int]()
@@ -131,14 +128,15 @@ def usable_source(source: RatedSource, rubric: Rubric, sample: int | None, seed:
 
 
 def _require_scales(ratings: pl.DataFrame, rubric: Rubric) -> None:
-    lengths = {dimension.name: len(ratings_of(rubric.scale_of(dimension))) for dimension in rubric.dimensions}
-    for name, scale in ratings.select("dimension", "scale").unique("dimension").sort("dimension").iter_rows():
-        if len(scale) != lengths[name]:
+    scales = dict(ratings.select("dimension", "scale").unique("dimension").sort("dimension").iter_rows())
+    for dimension in (each for each in rubric.dimensions if each.name in scales):
+        name, scale, length = dimension.name, scales[dimension.name], len(ratings_of(rubric.scale_of(dimension)))
+        if len(scale) != length:
             raise UsageError(
                 f"rubric and people rate {name} on scales of different lengths",
                 where=f"--rubric {rubric.id}",
                 expected=f"{len(scale)} ratings: {', '.join(f'{value:g}' for value in scale)}",
-                got=f"{lengths[name]} ratings",
+                got=f"{length} ratings",
                 next_step="write a rubric whose scale has as many ratings as people's; they are matched in order",
             )
 
