@@ -24,11 +24,10 @@ from schemas.table import Cell, Column, Interval, Table, Value, columns
 from tasks.certificates.agreement import check_judges
 from tasks.compare.votes import compare_persons, pair_items, votes_of_people, votes_of_run
 from tasks.lake.files import replace_file
-from tasks.reporting.content.certificate import SIDES, side_by_side
+from tasks.reporting.content.certificate import FEW_CLUSTERS, SIDES, side_by_side
 from tasks.runs.past_run import reopen
 from tasks.statistics.panels import PANELS
 
-FEW_CLUSTERS = 10
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 app.command("certify", cls=PlanCommand)(certify_command)
 app.command("certificates")(list_certificates)
@@ -58,9 +57,7 @@ def check_command(
 
 @app.command("pairs")
 def pairs_command(
-    runs: Annotated[
-        list[str], typer.Argument(metavar="RUN RUN", help="runs over the same cards, each with another simulated person")
-    ],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN RUN", help="of the same cards, each with another simulated person")],
     to: opt.ToFolder = Path(),
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
@@ -84,7 +81,7 @@ def pairs_command(
 @app.command("votes")
 def votes_command(
     source: Annotated[
-        str, typer.Argument(metavar="RUN|FILE", help="a run of pairs, or a .csv: card_id, first, second, winner, rater")
+        str, typer.Argument(metavar="RUN|FILE", help="run of pairs, or .csv: card_id, first, second, winner, rater")
     ],
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,

@@ -16,7 +16,7 @@ SIDES = (
 )
 """Of a judge with people, people with each other, the judge with the targets of these, and the best constant with people."""
 
-MOST_NAMED = 3
+MOST_NAMED, FEW_CLUSTERS = 3, 10
 
 
 def certificate_tables(certificate: Certificate) -> Iterator[Table]:
@@ -88,6 +88,8 @@ def certificate_counts(certificate: Certificate) -> Iterator[str]:
     yield from (f"Left out: {number:,} ratings {reason}" for reason, number in certificate.left_out.items())
     for names, told in ((certificate.not_rated, "people did not rate"), (certificate.not_asked, "the rubric does not have")):
         yield from [f"Dimensions that {told}: {', '.join(names)}"] if names else []
+    if any(each.n_clusters < FEW_CLUSTERS for each in certificate.dimensions):
+        yield f"Intervals rest on few clusters, below {FEW_CLUSTERS}"
     yield f"Ratings of the judge that are missing: {certificate.unread:,}"
     yield f"Calls: {certificate.calls.line}"
     yield f"Judge and rubric as they were used: {certificate.identity[:16]}"
