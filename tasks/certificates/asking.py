@@ -42,7 +42,7 @@ class CertifyJob:
         """Return what is asked about the texts. UsageError: there is no such check."""
         return tuple(plan_asks(self.source.texts, self.rubric, self.checks, self.seed, self.checks_sample))
 
-    @property
+    @cached_property
     def applicable(self) -> tuple[str, ...]:
         """Return the checks with a limit that need nothing but a text, and those for which the texts have what they need."""
         possible = {ask.perturbation for ask in replace(self, checks=tuple(CHECKS)).asks}
@@ -70,7 +70,7 @@ class CertifyJob:
         """Return what is asked for in each call; calls for dimensions that people did not rate are not made."""
         idle = {*self.rubric.names} - {*self.source.ratings["dimension"]}
         calls = ((ask, each) for ask in self.asks for each in asked_rubric(ask, self.rubric).calls(ask.repetition))
-        return [(ask, dimensions) for ask, dimensions in calls if {dimension.name for dimension in dimensions} - idle]
+        return [(ask, dimensions) for ask, dimensions in calls if {each.name for each in dimensions} - idle]
 
 
 def usable_source(source: RatedSource, rubric: Rubric, sample: int | None, seed: int) -> tuple[RatedSource, dict[str, int]]:

@@ -16,7 +16,7 @@ SIDES = (
 )
 """Of a judge with people, people with each other, the judge with the targets of these, and the best constant with people."""
 
-MOST_NAMED, FEW_CLUSTERS = 3, 10
+MOST_NAMED, FEW_CLUSTERS, NOT_TRIED = 3, 10, "not tried"
 
 
 def certificate_tables(certificate: Certificate) -> Iterator[Table]:
@@ -41,7 +41,7 @@ def certificate_tables(certificate: Certificate) -> Iterator[Table]:
         Column("95 %", "interval"),
     )
     limits = (Column("Pairs", "count"), Column("Must be"), Column("Result", "verdict"), Column("Undefined because"))
-    figures = [_figure(figure) for figure in certificate.checks if figure.undefined_because != "not tried"]
+    figures = [_figure(figure) for figure in certificate.checks if figure.undefined_because != NOT_TRIED]
     yield Table((*named, *limits), figures, "Figures of the checks").without_empty("Variant", "Undefined because")
     everything = [(*side_by_side(row), row.undefined_because or row.human_undefined_because) for row in certificate.agreements]
     yield Table((*SIDES, Column("Undefined because")), everything, "All figures of judges and people")
@@ -57,7 +57,7 @@ def side_by_side(row: JudgeAgreement) -> tuple[Value, ...]:
 def _checks(certificate: Certificate) -> Iterator[tuple[Value, ...]]:
     """Yield a row per limit: how many figures of dimensions and variants keep it, and which do not."""
     groups: dict[tuple[str, str, str], list[CheckFigure]] = {}
-    for figure in (figure for figure in certificate.checks if figure.limit):
+    for figure in (figure for figure in certificate.checks if figure.limit and figure.undefined_because != NOT_TRIED):
         groups.setdefault((figure.check, figure.figure, figure.limit), []).append(figure)
     for group, figures in groups.items():
         states = [sum(figure.passed is state for figure in figures) for state in (True, False, None)]
@@ -88,6 +88,8 @@ def certificate_counts(certificate: Certificate) -> Iterator[str]:
     yield from (f"Left out: {number:,} ratings {reason}" for reason, number in certificate.left_out.items())
     for names, told in ((certificate.not_rated, "people did not rate"), (certificate.not_asked, "the rubric does not have")):
         yield from [f"Dimensions that {told}: {', '.join(names)}"] if names else []
+    untried = dict.fromkeys(figure.check for figure in certificate.checks if figure.undefined_because == NOT_TRIED)
+    yield from [f"Checks that were not tried: {', '.join(untried)}"] if untried else []
     if any(each.n_clusters < FEW_CLUSTERS for each in certificate.dimensions):
         yield f"Intervals rest on few clusters, below {FEW_CLUSTERS}"
     yield f"Ratings of the judge that are missing: {certificate.unread:,}"
