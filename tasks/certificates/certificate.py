@@ -56,14 +56,15 @@ def build_certificate(job: CertifyJob, given: dy.DataFrame[CertificateRatings], 
             "the judge rated no text",
             where=job.title,
             expected="replies with ratings",
-            got=f"{given.height} ratings that are missing: {given['error'].drop_nulls().first()}",
+            got=f"{given.height} ratings that are missing: {''.join(given['error'].drop_nulls()[:1])}",
             next_step="raise the budget or check the judge's server, then run the same command again",
         )
     joined = join_judges(job, given)
     scales = joined.people.select("dimension", "scale").unique("dimension").iter_rows()
     steps = {name: (scale[-1] - scale[0]) / (len(scale) - 1) for name, scale in scales}
     table = certificates(joined, Resampling(RESAMPLES, job.seed)).iter_rows(named=True)
-    agreements = [hold(JudgeAgreement(**row), steps.get(row["dimension"])) for row in table]
+    steps_of = {(judge, name): step for judge in (job.judge.name, PEOPLE) for name, step in steps.items()}
+    agreements = [hold(JudgeAgreement(**row), steps_of.get((row["judge"], row["dimension"]))) for row in table]
     figures = [*dict.fromkeys(check_figures(given, job.source, job.rubric, job.checks, job.judge.name))]
     dimensions = tuple(_certify(job, joined.people, agreements, figures, steps))
     return Certificate(
@@ -127,13 +128,13 @@ def certificate_rows(certificate: Certificate) -> pl.DataFrame:
     """Return all figures of a certificate as rows of the layer `certificates`."""
     verdicts = {each.dimension: each.verdict for each in certificate.dimensions}
     of = {name: getattr(certificate, name) for name in ("source", "judge", "rubric")}
-    rows = []
-    for row in certificate.agreements:
-        method = f"{row.statistic}, percentiles over draws of clusters"
-        rows.append({**dict(row), "ci_low": row.value_low, "ci_high": row.value_high, "method": method})
+    rows = list[dict[str, object]]()
+    for each in certificate.agreements:
+        method = f"{each.statistic}, percentiles over draws of clusters"
+        rows.append({**dict(each), "ci_low": each.value_low, "ci_high": each.value_high, "method": method})
     for figure in certificate.checks:
         statistic = ": ".join(filter(None, (figure.check, figure.variant, figure.figure)))
         rows.append({**of, **dict(figure), "statistic": statistic, "level": "check", "n_pairs": figure.n, "method": figure.limit})
     for row in rows:
-        row["verdict"] = verdicts.get(row["dimension"]) if row["judge"] == certificate.judge else None
+        row["verdict"] = verdicts.get(str(row["dimension"])) if row["judge"] == certificate.judge else None
     return pl.DataFrame(rows, schema=Certificates.create_empty().schema)

@@ -26,8 +26,10 @@ def hold(row: JudgeAgreement, step: float | None) -> JudgeAgreement:
 
     `step`: as of `certify_dimension`; null = the row is of no dimension, and no rule looks at it.
     """
+    if step is None:
+        return row
     margin, passed = None, None
-    match (row.statistic, row.level) if step is not None else None:
+    match row.statistic, row.level:
         case (("exact" | "mae" | "alpha_ordinal"), "pooled"):
             low = row.value_low if row.statistic == "alpha_ordinal" else row.gain_low
             margin, passed = 0.0, None if low is None else low > 0
