@@ -36,7 +36,6 @@ from schemas.plan import Plan  # noqa: E402
 from schemas.tables.ratings import CertificateRatings, HumanRatings, RatedTexts  # noqa: E402
 from tasks.certificates.asking import CertifyJob, ask_judge  # noqa: E402
 from tasks.certificates.certificate import Spent, build_certificate  # noqa: E402
-from tasks.certificates.perturbations import plan_asks  # noqa: E402
 from tasks.judging.executor import Judge  # noqa: E402
 from tasks.judging.rubrics import Rubric  # noqa: E402
 from tasks.lake.lake import Lake  # noqa: E402
@@ -140,10 +139,10 @@ def made_job(cell: CallCell, options: argparse.Namespace) -> CertifyJob:
         judge=model_entry(cell, options.base_url or "http://127.0.0.1:1/v1"),
         rubric=rubric,
         source=source,
-        asks=tuple(plan_asks(source.texts, rubric, (), 0, 1)),
         checks=(),
-        applicable=(),
+        checks_sample=1,
         left_out={},
+        not_asked=(),
         seed=0,
     )
 

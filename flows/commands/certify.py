@@ -15,7 +15,7 @@ from flows.runtime.local_server import temporary_server
 from schemas.certificates import CertificateRequest
 from schemas.documents.certificates import Certificate, CertificateList
 from schemas.errors import UsageError
-from schemas.folders import DEFAULT_LAKE
+from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.plan import Plan
 from schemas.roles import JUDGE
 from schemas.table import Column, Table, columns
@@ -23,14 +23,16 @@ from tasks.certificates.lookup import find_certificates
 from tasks.certificates.perturbations import load_perturbations
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_code_version
-from tasks.reporting.content.certificate import certificate_counts, certificate_tables
+from tasks.reporting.content.certificate import certificate_counts, certificate_tables, why
 
 USED = {"benchmark", "models", "roles", "sample", "seed", "budget", "budget_tokens", "prices", "mirror", "lake"}
 """Fields of a plan that mean something here."""
 
 Ratings = Annotated[str, opt.option("by people: an id of the catalogue, a file, or a run", opt.EVALUATED, "SOURCE", "--ratings")]
 TheRubric = Annotated[str, opt.option("what the judge rates by: an id, or a .yaml file", opt.JUDGE, "RUBRIC", "--rubric")]
-Checks = Annotated[str, opt.option("all, none, or NAME,NAME", opt.EVALUATED, "NAMES")]
+Checks = Annotated[
+    str, opt.option("all, none (then neither `items` nor `systems only` can be reached), or NAME,NAME", opt.EVALUATED, "NAMES")
+]
 ChecksSample = Annotated[int, opt.option("texts that each check is tried on", opt.EVALUATED, min=1)]
 
 
@@ -56,19 +58,17 @@ def certify_command(
     from flows.runtime.prefect_server import on_server  # noqa: PLC0415
 
     plan = certificate_plan(ratings, context.obj)
-    names = {"all": tuple(load_perturbations().checks), "none": ()}.get(checks) or tuple(
-        name.strip() for name in checks.split(",") if checks != "none"
-    )
+    names = {"all": tuple(load_perturbations().checks), "none": ()}.get(checks, tuple(map(str.strip, checks.split(","))))
     request = CertificateRequest(ratings=ratings, rubric=rubric, checks=names, checks_sample=checks_sample)
-    certify_job(plan, request, open_lake(plan))  # before a server is waited for: a wrong name is told at once
     if dry_run:
-        forecast = run_to_end(forecast_certificate(plan, request, open_lake(plan)))
+        forecast = run_to_end(forecast_certificate(plan, request))
         CommandResult(0, forecast, forecast_view(forecast)).finish(as_json=as_json)
+    _ = certify_job(plan, request, lake := open_lake(plan)).asks  # before a server is waited for: a wrong name is told at once
     require_prefect_settings()
     temporary_server()
     certificate = run_to_end(on_server(lambda: certify_judge(plan, request)))
     status = int(certificate.refused > 0 or certificate.calls.failed > 0 or certificate.calls.unsent > 0)
-    CommandResult(status, certificate, [*_view(certificate)]).finish(as_json=as_json)
+    CommandResult(status, certificate, [*_view(certificate, lake.root)]).finish(as_json=as_json)
 
 
 def certificate_plan(ratings: str, options: PlanOptions) -> Plan:
@@ -87,28 +87,23 @@ def certificate_plan(ratings: str, options: PlanOptions) -> Plan:
 
 
 def list_certificates(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """List the certificates of a lake."""
+    """List the certificates of a lake; --json names their files."""
     rows = find_certificates(Lake(lake or DEFAULT_LAKE, read_code_version()))
-    heads = (
-        *columns("name", "Judge"),
-        *columns("text", "Rubric", "Ratings"),
-        Column("Verdict", "verdict"),
-        *columns("text", "At", "File"),
-    )
-    table = Table(
-        heads, [(row.judge, row.rubric, row.source, row.verdict, local_time(row.certified_at), row.file) for row in rows]
-    )
-    CommandResult(0, CertificateList(certificates=tuple(rows)), [terminal_table(table)]).finish(as_json=as_json)
+    heads = (Column("Judge", "name"), *columns("text", "Rubric", "Ratings", "Verdict", "Certified"))
+    cells = [(row.judge, row.rubric, row.source, row.verdict, local_time(row.certified_at)) for row in rows]
+    CommandResult(0, CertificateList(certificates=tuple(rows)), [terminal_table(Table(heads, cells))]).finish(as_json=as_json)
 
 
-def _view(certificate: Certificate) -> Iterator[RenderableType]:
+def _view(certificate: Certificate, lake: Folder) -> Iterator[RenderableType]:
     yield bold(f"{certificate.judge}: {certificate.verdict}", f" (rubric {certificate.rubric} on {certificate.source})")
-    *shown, _ = certificate_tables(certificate)
+    yield why(certificate)
+    *shown, _, _ = certificate_tables(certificate)
     for table in filter(lambda table: table.rows, shown):
-        yield from ("", bold(table.title or ""), terminal_table(table))
+        yield from ("", terminal_table(table))
     yield ""
     yield from certificate_counts(certificate)
     yield from usage_view(certificate.cost)
-    yield from (f"Written: {file}" for file in certificate.files)
-    if not certificate.files:
+    pages = [lake / file for file in certificate.files if file.endswith(".html")]
+    yield from (f"Page, with document and rows beside it: {page}" for page in pages)
+    if not pages:
         yield "Nothing was written, because calls failed: run the same command again."

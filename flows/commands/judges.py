@@ -15,7 +15,7 @@ from flows.commands.certify import certify_command, list_certificates
 from flows.commands.console import CommandResult, detail_lines, terminal_table
 from flows.commands.plan_options import PlanCommand
 from flows.commands.sheet import sheet_command
-from schemas.documents.certificates import CriterionAgreement, JudgeAgreement, JudgeCheck
+from schemas.documents.certificates import CriterionAgreement, JudgeCheck
 from schemas.documents.comparison import PairFiles
 from schemas.errors import UsageError, try_each
 from schemas.folders import DATA_FOLDER, DEFAULT_LAKE
@@ -25,13 +25,8 @@ from tasks.certificates.agreement import check_judges
 from tasks.certificates.panels import PANELS
 from tasks.compare.votes import compare_persons, pair_items, votes_of_people, votes_of_run
 from tasks.lake.files import replace_file
+from tasks.reporting.content.certificate import FEW_CLUSTERS, SIDES, side_by_side
 from tasks.runs.past_run import reopen
-
-FEW_CLUSTERS = 10
-COLUMNS = (
-    *(*columns("text", "Judge", "Dimension", "Statistic", "Level"), Column("Units", "count"), Column("Value", "number")),
-    *(Column("95 %", "interval"), *columns("number", "People", "Same targets", "Constant")),
-)
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 app.command("certify", cls=PlanCommand)(certify_command)
@@ -39,12 +34,8 @@ app.command("certificates")(list_certificates)
 app.command("sheet")(sheet_command)
 
 Human = Annotated[Path, typer.Option("--human", metavar="FILE", help="ratings by people: .parquet, .csv or .jsonl")]
-
 Across = Annotated[bool, typer.Option("--across", help="also compare each judged dimension with each criterion of people")]
-
-
 Panel = Annotated[str, typer.Option("--panel", metavar="NAMES", help=f"add judges taken together: any of {', '.join(PANELS)}")]
-
 Least = Annotated[int | None, typer.Option("--panel-min", metavar="K", min=1, help="judges a panel needs per answer, else all")]
 
 
@@ -66,9 +57,7 @@ def check_command(
 
 @app.command("pairs")
 def pairs_command(
-    runs: Annotated[
-        list[str], typer.Argument(metavar="RUN RUN", help="runs over the same cards, each with another simulated person")
-    ],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN RUN", help="of the same cards, each with another simulated person")],
     to: opt.ToFolder = Path(),
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
@@ -92,7 +81,7 @@ def pairs_command(
 @app.command("votes")
 def votes_command(
     source: Annotated[
-        str, typer.Argument(metavar="RUN|FILE", help="a run of pairs, or a .csv: card_id, first, second, winner, rater")
+        str, typer.Argument(metavar="RUN|FILE", help="run of pairs, or .csv: card_id, first, second, winner, rater")
     ],
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
@@ -114,7 +103,7 @@ def _view(document: JudgeCheck) -> list[RenderableType]:
         notes.append(f"Intervals rest on few clusters, below {FEW_CLUSTERS}")
     notes += [f"Refused: line {row.line}, {row.rule}" for row in document.refused_rows]
     counts = document.model_dump(exclude={"agreements", "across", "refused_rows"})
-    tables = [Table(COLUMNS, [*map(_row, defined)]), *_matrices(document.across)]
+    tables = [Table(SIDES, [*map(side_by_side, defined)]), *_matrices(document.across)]
     return [*detail_lines(counts), *map(terminal_table, tables), *notes]
 
 
@@ -131,9 +120,3 @@ def _matrices(rows: Sequence[CriterionAgreement]) -> Iterator[Table]:
                 side[row.criterion] = Cell(row.value, interval=ends)
         lines = [(*side, *(values.get(name) for name in criteria)) for side, values in cells.items()]
         yield Table(heads, lines, f"{source}: {statistic} {level}")
-
-
-def _row(row: JudgeAgreement) -> tuple[Value, ...]:
-    ends = Interval.of(row.value_low, row.value_high)
-    names = (f"{row.judge} {row.rubric}", row.dimension, row.statistic, row.level)
-    return (*names, row.n_units, row.value, ends, row.human_value, row.same_targets_value, row.constant_value)

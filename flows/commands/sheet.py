@@ -28,17 +28,13 @@ from tasks.text.tables import to_csv
 def sheet_command(
     run: opt.Run,
     more: Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="further filled sheets, after --import FILE")] = None,
-    to: Annotated[
-        Path | None, typer.Option("--to", metavar="FOLDER", help="folder for the sheet; default: sheet- and the run's number")
-    ] = None,
+    to: Annotated[Path | None, typer.Option("--to", metavar="FOLDER", help="folder of the sheet; default: sheet-NUMBER")] = None,
     filled: Annotated[list[Path] | None, typer.Option("--import", metavar="FILE...", help="import filled sheets")] = None,
     method: Annotated[
-        str | None, typer.Option("--method", help="only answers scored by this method; default: every judged one")
+        str | None, typer.Option("--method", help="answers scored by this method; default: every judged one")
     ] = None,
     rubric: Annotated[str | None, typer.Option("--rubric", help="rubric to rate by; default: that of the method")] = None,
-    sample: Annotated[
-        int | None, typer.Option("--n", min=1, help="number of answers on the sheet, of all models; default: all")
-    ] = None,
+    sample: Annotated[int | None, typer.Option("--n", min=1, help="answers on the sheet, of all models; default: all")] = None,
     seed: Annotated[int, typer.Option("--seed", help="seed of order and sample")] = 0,
     redact: bool = typer.Option(False, "--redact", help="leave out answers whose texts may not be passed on"),
     lake: opt.LakeFolder = None,

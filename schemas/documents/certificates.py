@@ -59,6 +59,8 @@ class JudgeAgreement(RaterAgreement):
     n_pairs: int | None = Field(default=None, description="ratings by people of these answers")
     n_clusters: int | None = Field(default=None, description="clusters of these answers")
     design_effect: float | None = Field(default=None, description="variance of the value over that of answers drawn alone")
+    margin: float | None = Field(default=None, description="number in the rule of the verdict; null = it enters no rule")
+    passed: bool | None = Field(default=None, description="whether it keeps that rule; null = no rule, or undefined")
 
 
 class JudgeCheck(Document):
@@ -129,6 +131,8 @@ class Certificate(CertificateSubject, Document):
     ratings: int = Field(description="by people, of these texts")
     refused: int = Field(description="rows of the ratings that break a rule")
     left_out: dict[str, int] = Field(description="good ratings that were not used, by reason")
+    not_rated: tuple[str, ...] = Field(default=(), description="dimensions of the rubric that people did not rate")
+    not_asked: tuple[str, ...] = Field(default=(), description="dimensions that people rated and the rubric does not have")
     unread: int = Field(description="ratings of the judge that are missing: its reply could not be read, or none came")
     calls: CallCounts
     usage: tuple[Usage, ...] = ()

@@ -11,7 +11,7 @@ from schemas.documents.run import Cost
 from schemas.errors import ScoringError
 from schemas.lineage import CallCounts, PartitionKey, PartitionRef
 from schemas.roles import PEOPLE
-from schemas.tables.ratings import UNIT, CertificateRatings, Certificates, CertificateVerdict
+from schemas.tables.ratings import UNIT, CertificateRatings, Certificates
 from schemas.usage import Usage
 from tasks.certificates.agreement import certificates
 from tasks.certificates.asking import CertifyJob
@@ -19,7 +19,7 @@ from tasks.certificates.checks import BY_JUDGES, check_figures
 from tasks.certificates.joining import JUDGED, JoinedRatings
 from tasks.certificates.perturbations import load_perturbations
 from tasks.certificates.subject import subject_of
-from tasks.certificates.verdict import JudgeEvidence, Rows, certify_dimension, worst
+from tasks.certificates.verdict import ITEMS, certify_dimension, hold, worst
 from tasks.lake.partitions import partition_key
 from tasks.scoring.uncertainty import Resampling
 from tasks.statistics.resampling import RESAMPLES
@@ -54,25 +54,30 @@ def build_certificate(job: CertifyJob, given: dy.DataFrame[CertificateRatings], 
             "the judge rated no text",
             where=job.title,
             expected="replies with ratings",
-            got=f"{given.height} ratings that are missing: {given['error'].drop_nulls().first()}",
+            got=f"{given.height} ratings that are missing: {''.join(given['error'].drop_nulls()[:1])}",
             next_step="raise the budget or check the judge's server, then run the same command again",
         )
     joined = join_judges(job, given)
-    table = certificates(joined, Resampling(RESAMPLES, job.seed))
-    agreements = tuple(JudgeAgreement(**row) for row in table.iter_rows(named=True))
+    scales = joined.people.select("dimension", "scale").unique("dimension").iter_rows()
+    steps = {name: (scale[-1] - scale[0]) / (len(scale) - 1) for name, scale in scales}
+    table = certificates(joined, Resampling(RESAMPLES, job.seed)).iter_rows(named=True)
+    steps_of = {(judge, name): step for judge in (job.judge.name, PEOPLE) for name, step in steps.items()}
+    agreements = [hold(JudgeAgreement(**row), steps_of.get((row["judge"], row["dimension"]))) for row in table]
     figures = check_figures(given, job.source, job.rubric, job.checks, job.judge.name)
-    dimensions = tuple(_certify(job, joined.people, agreements, figures))
+    dimensions = tuple(_certify(job, joined.people, agreements, figures, steps))
     return Certificate(
         **dict(subject_of(job.judge, job.rubric)),
         source=job.source.name,
         verdict=worst([each.verdict for each in dimensions]),
         dimensions=dimensions,
         checks=tuple(figures),
-        agreements=agreements,
+        agreements=tuple(agreements),
         texts=job.source.texts.height,
         ratings=joined.people.height,
         refused=len({row.line for row in job.source.refused}),
         left_out=dict(job.left_out),
+        not_rated=tuple(name for name in job.rubric.names if name not in steps),
+        not_asked=job.not_asked,
         unread=given["rating"].null_count(),
         **spent._asdict(),
     )
@@ -101,50 +106,34 @@ def join_judges(job: CertifyJob, given: dy.DataFrame[CertificateRatings]) -> Joi
 
 
 def _certify(
-    job: CertifyJob, people: pl.DataFrame, agreements: Sequence[JudgeAgreement], figures: Sequence[CheckFigure]
+    job: CertifyJob,
+    people: pl.DataFrame,
+    agreements: Sequence[JudgeAgreement],
+    figures: Sequence[CheckFigure],
+    steps: Mapping[str, float],
 ) -> Iterator[CertifiedDimension]:
+    persons = people.filter(pl.col("rater_kind") != "aggregate").group_by("dimension", *UNIT).len()
+    raters = dict(persons.group_by("dimension").agg(pl.col("len").max()).iter_rows())
     of_whole = [name for name, check in load_perturbations().checks.items() if not check.by_dimension]
-    for dimension in job.rubric.names:
-        rows = {judge: _rows(agreements, judge, dimension) for judge in (job.judge.name, PEOPLE)}
-        if not rows[job.judge.name]:
-            continue
-        rated = people.filter(dimension=dimension)
-        scale = rated["scale"][0]
-        raters = rated.filter(pl.col("rater_kind") != "aggregate").group_by(UNIT).len()["len"].max()
-        yield certify_dimension(
-            JudgeEvidence(
-                dimension,
-                rows[job.judge.name],
-                rows[PEOPLE],
-                int(str(raters or 1)),
-                (scale[-1] - scale[0]) / (len(scale) - 1),
-                [figure for figure in figures if figure.dimension == dimension or figure.check in of_whole],
-                job.applicable,
-            )
-        )
-
-
-def _rows(agreements: Sequence[JudgeAgreement], judge: str, dimension: str) -> Rows:
-    rows = (row for row in agreements if (row.judge, row.dimension) == (judge, dimension))
-    return {(row.statistic, row.level): row for row in rows}
+    for name in job.rubric.names:
+        of_name = (row for row in agreements if row.dimension == name and row.judge in {job.judge.name, PEOPLE})
+        rows = {(row.statistic, row.level): row for row in of_name}
+        if ITEMS in rows:
+            own = [figure for figure in figures if figure.dimension == name or figure.check in of_whole]
+            yield certify_dimension(rows, raters.get(name, 1), steps[name], own, job.applicable)
 
 
 def certificate_rows(certificate: Certificate) -> pl.DataFrame:
     """Return all figures of a certificate as rows of the layer `certificates`."""
-    verdicts: Mapping[str, CertificateVerdict] = {each.dimension: each.verdict for each in certificate.dimensions}
-    of_rows = [_agreement_row(row, verdicts if row.judge == certificate.judge else {}) for row in certificate.agreements]
-    of_checks = [_check_row(certificate, figure, verdicts) for figure in certificate.checks]
-    return pl.DataFrame([*of_rows, *of_checks], schema=Certificates.create_empty().schema)
-
-
-def _agreement_row(row: JudgeAgreement, verdicts: Mapping[str, CertificateVerdict]) -> dict[str, object]:
-    values = {name: getattr(row, name) for name in Certificates.column_names() if hasattr(row, name)}
-    ends = {"ci_low": row.value_low, "ci_high": row.value_high, "verdict": verdicts.get(row.dimension)}
-    return {**values, **ends, "method": f"{row.statistic}, percentiles over draws of clusters"}
-
-
-def _check_row(certificate: Certificate, figure: CheckFigure, verdicts: Mapping[str, CertificateVerdict]) -> dict[str, object]:
-    values = {name: getattr(figure, name) for name in Certificates.column_names() if hasattr(figure, name)}
+    verdicts = {each.dimension: each.verdict for each in certificate.dimensions}
     of = {name: getattr(certificate, name) for name in ("source", "judge", "rubric")}
-    named = {"statistic": ": ".join(filter(None, (figure.check, figure.variant, figure.figure))), "level": "check"}
-    return {**values, **of, **named, "n_pairs": figure.n, "verdict": verdicts.get(figure.dimension), "method": figure.limit}
+    rows = list[dict[str, object]]()
+    for each in certificate.agreements:
+        method = f"{each.statistic}, percentiles over draws of clusters"
+        rows.append({**dict(each), "ci_low": each.value_low, "ci_high": each.value_high, "method": method})
+    for figure in certificate.checks:
+        statistic = ": ".join(filter(None, (figure.check, figure.variant, figure.figure)))
+        rows.append({**of, **dict(figure), "statistic": statistic, "level": "check", "n_pairs": figure.n, "method": figure.limit})
+    for row in rows:
+        row["verdict"] = verdicts.get(str(row["dimension"])) if row["judge"] == certificate.judge else None
+    return pl.DataFrame(rows, schema=Certificates.create_empty().schema)

@@ -1,7 +1,6 @@
 """What a judge may be used for in a dimension, from its agreement with people and its checks (judge certificate, section 4)."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from schemas.documents.certificates import CertifiedDimension, CheckFigure, JudgeAgreement
 from schemas.tables.ratings import CERTIFICATE_VERDICTS, CertificateVerdict
@@ -14,121 +13,105 @@ FEWEST_RATERS = 2
 FOR_SYSTEMS = ("repeat", "injection", "format")
 """Checks that a judge which ranks systems must pass."""
 
+ALPHA, EXACT, MAE, BIAS = ((name, "pooled") for name in ("alpha_ordinal", "exact", "mae", "bias"))
+ITEMS, SYSTEMS = ("spearman", "pooled"), ("spearman", "by_system")
+"""Statistic and level of the rows that rules of the verdict look at."""
+
 Rows = Mapping[tuple[str, str], JudgeAgreement]
-"""Rows of one judge and dimension, by statistic and level."""
+"""Rows of one dimension, of a judge and of people, by statistic and level."""
 
 
-@dataclass(frozen=True)
-class JudgeEvidence:
-    """What decides about a judge in one dimension.
+def hold(row: JudgeAgreement, step: float | None) -> JudgeAgreement:
+    """Return a row with the margin that a rule sets it, and whether it keeps that.
 
-    `raters`: most people who rated one unit. `step`: mean distance of neighbouring ratings of the people's scale. `applicable`:
-    names of the checks that the texts allow.
+    `step`: as of `certify_dimension`; null = the row is of no dimension, and no rule looks at it.
     """
-
-    dimension: str
-    judge: Rows
-    people: Rows
-    raters: int
-    step: float
-    figures: Sequence[CheckFigure]
-    applicable: Sequence[str]
-
-    @property
-    def failed(self) -> tuple[str, ...]:
-        """Return the checks of which a figure breaks its limit."""
-        return tuple(dict.fromkeys(figure.check for figure in self.figures if figure.passed is False))
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """Return the applicable checks that are not decided: not tried, or with a figure that cannot be held to its limit."""
-        decided = {figure.check for figure in self.figures if figure.passed is not None}
-        decided -= {figure.check for figure in self.figures if figure.limit and figure.passed is None}
-        return tuple(name for name in self.applicable if name not in decided)
+    if step is None:
+        return row
+    margin, passed = None, None
+    match row.statistic, row.level:
+        case (("exact" | "mae" | "alpha_ordinal"), "pooled"):
+            low = row.value_low if row.statistic == "alpha_ordinal" else row.gain_low
+            margin, passed = 0.0, None if low is None else low > 0
+        case "spearman", "pooled":
+            own, ceiling = row.same_targets_value, row.human_value
+            margin = BELOW_CEILING
+            passed = None if own is None or ceiling is None else at_least(own, ceiling - margin)
+        case "bias", "pooled":
+            margin = MOST_BIAS_STEPS * step
+            passed = None if row.value is None else at_least(margin, abs(row.value))
+        case "spearman", "by_system":
+            margin = LEAST_BY_SYSTEM
+            passed = None if row.value is None else at_least(row.value, margin) and (row.value_low or 0) > 0
+    return row.model_copy(update={"margin": margin, "passed": passed})
 
 
-def certify_dimension(evidence: JudgeEvidence) -> CertifiedDimension:
-    """Return the verdict of the first rule that decides, in the order of section 4, with its numbers in words."""
-    judge, pooled = evidence.judge, evidence.judge["spearman", "pooled"]
-    alpha, mae, bias = evidence.people.get(("alpha_ordinal", "pooled")), judge["mae", "pooled"], judge["bias", "pooled"]
+def certify_dimension(
+    rows: Rows, raters: int, step: float, figures: Sequence[CheckFigure], applicable: Sequence[str]
+) -> CertifiedDimension:
+    """Return the verdict of the first rule that decides, in the order of section 4, with its numbers in words.
+
+    Args:
+        rows: of the judge and of people, as `hold` returns them.
+        raters: most people who rated one unit.
+        step: mean distance of neighbouring ratings of the people's scale.
+        figures: of the checks.
+        applicable: names of the checks that the texts allow; one that is not decided counts like a failed one.
+    """
+    alpha, items, mae, bias = rows.get(ALPHA), rows[ITEMS], rows[MAE], rows[BIAS]
+    open_checks = {figure.check for figure in figures if figure.limit and figure.passed is None}
+    decided = {figure.check for figure in figures if figure.passed is not None} - open_checks
     known = CertifiedDimension(
-        dimension=evidence.dimension,
+        dimension=items.dimension,
         verdict="not usable",
         rule="",
-        spearman=pooled.value,
-        same_targets=pooled.same_targets_value,
-        ceiling=pooled.human_value,
+        spearman=items.value,
+        same_targets=items.same_targets_value,
+        ceiling=items.human_value,
         alpha=alpha and alpha.value,
         alpha_low=alpha and alpha.value_low,
         mae=mae.value,
         constant_mae=mae.constant_value,
-        bias_steps=None if bias.value is None else bias.value / evidence.step,
-        by_system=judge["spearman", "by_system"].value,
-        n_units=pooled.n_units or 0,
-        n_clusters=pooled.n_clusters or 0,
-        failed_checks=evidence.failed,
-        missing_checks=evidence.missing,
+        bias_steps=None if bias.value is None else bias.value / step,
+        by_system=rows[SYSTEMS].value,
+        n_units=items.n_units or 0,
+        n_clusters=items.n_clusters or 0,
+        failed_checks=tuple(dict.fromkeys(figure.check for figure in figures if figure.passed is False)),
+        missing_checks=tuple(name for name in applicable if name not in decided),
     )
-    reasons = list[str]()
-    for verdict, rule in RULES.items():
-        decides, reason = rule(evidence, known)
-        if decides:
-            return known.model_copy(update={"verdict": verdict, "rule": reason})
-        reasons += [reason] if reason else []
-    return known.model_copy(update={"rule": "; ".join(reasons)})
+    rules = _rules(known, rows, raters)
+    verdict = next(name for name, (decides, _) in rules.items() if decides)
+    return known.model_copy(update={"verdict": verdict, "rule": rules[verdict][1]})
+
+
+def _rules(known: CertifiedDimension, rows: Rows, raters: int) -> dict[CertificateVerdict, tuple[bool, str]]:
+    """Return, in the order in which they are tried, whether each rule decides, and its numbers in words."""
+    passed = {key for key, row in rows.items() if row.passed}
+    wrong = (known.failed_checks, known.missing_checks)
+    for_systems = [[name for name in FOR_SYSTEMS if name in names] for names in wrong]
+    alpha = f"people's alpha {_number(known.alpha)}, lower limit {_number(known.alpha_low)}; more than 0 is needed"
+    alone = f"{raters} rating of a text by people; their agreement needs {FEWEST_RATERS}"
+    gains = ", ".join(
+        f"{name} {_number(row.value)} (best constant {_number(row.constant_value)}, gain from {_number(row.gain_low)})"
+        for name, row in (("exact", rows[EXACT]), ("MAE", rows[MAE]))
+    )
+    near = f"Spearman {_number(known.same_targets)} where people reach {_number(known.ceiling)} (at most {BELOW_CEILING} less), "
+    near += f"bias {_number(known.bias_steps)} steps (at most {MOST_BIAS_STEPS}){_checks(*wrong)}"
+    ranks = f"Spearman over systems {_number(known.by_system)}, lower limit {_number(rows[SYSTEMS].value_low)} "
+    ranks += f"(at least {LEAST_BY_SYSTEM}, above 0){_checks(*for_systems)}"
+    few = raters < FEWEST_RATERS
+    return {
+        "no ceiling": (few or ALPHA not in passed, alone if few else alpha),
+        "no better than a constant": (not {EXACT, MAE} & passed, f"{gains}; one gain must lie above 0 with its interval"),
+        "items": ({ITEMS, BIAS} <= passed and not any(wrong), near),
+        "systems only": (SYSTEMS in passed and not any(for_systems), ranks),
+        "not usable": (True, f"{near}; {ranks}"),
+    }
 
 
 def worst(verdicts: Sequence[CertificateVerdict]) -> CertificateVerdict:
     """Return the worst of verdicts."""
     return max(verdicts, key=CERTIFICATE_VERDICTS.index)
-
-
-Decision = tuple[bool, str]
-"""Whether a rule decides, and why; of a rule that does not, why not."""
-
-
-def _no_ceiling(evidence: JudgeEvidence, known: CertifiedDimension) -> Decision:
-    if evidence.raters < FEWEST_RATERS:
-        return True, f"{evidence.raters} rating of a text by people; their agreement needs {FEWEST_RATERS}"
-    low = known.alpha_low
-    return low is None or low <= 0, f"people's alpha {_number(known.alpha)}, lower limit {_number(low)}; more than 0 is needed"
-
-
-def _no_better_than_constant(evidence: JudgeEvidence, known: CertifiedDimension) -> Decision:
-    exact, mae = (evidence.judge[name, "pooled"] for name in ("exact", "mae"))
-    better = any(row.gain_low is not None and row.gain_low > 0 for row in (exact, mae))
-    agreement = f"exact {_number(exact.value)} (constant {_number(exact.constant_value)}, gain from {_number(exact.gain_low)})"
-    distance = f"MAE {_number(mae.value)} (constant {_number(known.constant_mae)}, gain from {_number(mae.gain_low)})"
-    return not better, "" if better else f"{agreement}, {distance}; one gain must lie above 0 with its interval"
-
-
-def _items(evidence: JudgeEvidence, known: CertifiedDimension) -> Decision:
-    own, ceiling, bias = known.same_targets, known.ceiling, known.bias_steps
-    near = own is not None and ceiling is not None and at_least(own, ceiling - BELOW_CEILING)
-    even = bias is not None and at_least(MOST_BIAS_STEPS, abs(bias))
-    told = f"Spearman {_number(own)} where people reach {_number(ceiling)} (at most {BELOW_CEILING} less), "
-    told += f"bias {_number(bias)} steps (at most {MOST_BIAS_STEPS})"
-    return near and even and not (evidence.failed or evidence.missing), told + _checks(evidence.failed, evidence.missing)
-
-
-def _systems_only(evidence: JudgeEvidence, known: CertifiedDimension) -> Decision:
-    row = evidence.judge["spearman", "by_system"]
-    ranks = row.value is not None and at_least(row.value, LEAST_BY_SYSTEM) and row.value_low is not None and row.value_low > 0
-    failed = [name for name in FOR_SYSTEMS if name in known.failed_checks]
-    missing = [name for name in FOR_SYSTEMS if name in known.missing_checks]
-    told = (
-        f"Spearman over systems {_number(row.value)}, lower limit {_number(row.value_low)} (at least {LEAST_BY_SYSTEM}, above 0)"
-    )
-    return ranks and not (failed or missing), told + _checks(failed, missing)
-
-
-RULES: Mapping[CertificateVerdict, Callable[[JudgeEvidence, CertifiedDimension], Decision]] = {
-    "no ceiling": _no_ceiling,
-    "no better than a constant": _no_better_than_constant,
-    "items": _items,
-    "systems only": _systems_only,
-}
-"""In the order in which they are tried; where none decides, the judge is not usable."""
 
 
 def at_least(value: float, limit: float) -> bool:

@@ -23,7 +23,7 @@ from tasks.leaderboard.ranking import LeaderboardData, judges_said
 from tasks.reporting import system_tables
 from tasks.reporting.content import operations
 from tasks.reporting.content.advice import LANGUAGES
-from tasks.reporting.content.certificate import certificate_counts, certificate_tables
+from tasks.reporting.content.certificate import certificate_counts, certificate_tables, why
 from tasks.reporting.content.leaderboard import lay_out_leaderboard, ranking_table, runs_behind, warn_of_rows
 from tasks.reporting.content.operations import missing_table
 from tasks.reporting.content.system_charts import ShownSystem, chart_systems, show_systems
@@ -229,7 +229,8 @@ def render_certificate(certificate: Certificate) -> str:
     """Return a certificate as one page, which loads nothing."""
     page = make_environment().get_template("certificate.html.jinja")
     tables = [(f"table-{number}", table) for number, table in enumerate(certificate_tables(certificate), 1) if table.rows]
-    return page.render(certificate=certificate, tables=tables, counts=[*certificate_counts(certificate)], colours=COLOURS)
+    counts = [*certificate_counts(certificate)]
+    return page.render(certificate=certificate, why=why(certificate), tables=tables, counts=counts, colours=COLOURS)
 
 
 FULL_REPORT = "The full report, with figures, every task and example items, is the page report.html beside this file."

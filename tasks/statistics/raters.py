@@ -139,3 +139,11 @@ def intraclass_correlations(table: Floats) -> dict[str, float]:
         "icc_1_1": (between - within, between + (k - 1) * within),
     }
     return {name: float(part / whole) if whole > 0 else np.nan for name, (part, whole) in parts.items()}
+
+
+def partial_spearman(left: Floats, right: Floats, given: Floats) -> float:
+    """Return Spearman's correlation of two sides where the third, all [units], is held: of ranks; NaN where not defined."""
+    ones = np.ones((len(left), 1))
+    a, b, c = (correlate(*sides, ones)[0, 0] for sides in ((left, right), (left, given), (right, given)))
+    rest = (1 - b**2) * (1 - c**2)
+    return float((a - b * c) / np.sqrt(rest)) if rest > 0 else np.nan

@@ -33,7 +33,11 @@ def test_fair_judge_beside_people(tmp_path: Path) -> None:
     assert again.document["dimensions"] == document["dimensions"]
     parquet, stored, page = (tmp_path / "lake" / file for file in document["files"])
     assert json.loads(stored.read_text(encoding="utf-8"))["identity"] == document["identity"]
-    assert pl.read_parquet(parquet).filter(statistic="spearman", level="pooled", judge="j")["value"].to_list() == [1.0]
+    own = pl.read_parquet(parquet).filter(judge="j", level="pooled")
+    assert own.filter(statistic="spearman")["value"].to_list() == [1.0]
+    held = {row["statistic"]: (row["margin"], row["passed"]) for row in own.to_dicts()}
+    assert (held["spearman"], held["bias"], held["mae"]) == ((0.05, True), (0.25, True), (0.0, True))
+    assert held["kappa_quadratic"] == (None, None)
     text = page.read_text(encoding="utf-8")
     assert "<script" not in text
     assert text.index("Rule that decided") < text.index("People with each other") < text.index("Counts and cost</h2>")
@@ -73,6 +77,7 @@ def test_ratings_of_other_texts_are_left_out(tmp_path: Path) -> None:
         done = certify(tmp_path, server, "--checks", "none", source=source)
     assert (done.status, done.document["refused"], done.document["ratings"]) == (1, 1, 88), done.err
     assert done.document["left_out"] == {"of another text": 1, "of a dimension that the rubric does not have": 1}
+    assert (done.document["not_asked"], done.document["not_rated"]) == (["wit"], [])
 
 
 def test_sample_asks_about_fewer_texts(tmp_path: Path) -> None:

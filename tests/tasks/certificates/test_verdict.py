@@ -3,7 +3,7 @@
 from typing import Any
 
 from schemas.documents.certificates import CheckFigure, JudgeAgreement
-from tasks.certificates.verdict import FOR_SYSTEMS, JudgeEvidence, certify_dimension, worst
+from tasks.certificates.verdict import FOR_SYSTEMS, certify_dimension, hold, worst
 from tests.rows import each_row
 
 CHECKS = (*FOR_SYSTEMS, "length")
@@ -38,9 +38,9 @@ def verdict_of(
         row("spearman", "by_system", value=by_system[0], value_low=by_system[1]),
     ]
     figures = [figure(name, passed) for name, passed in {**dict.fromkeys(CHECKS, True), **(checks or {})}.items()]
-    people = {("alpha_ordinal", "pooled"): row("alpha_ordinal", value=0.4, value_low=alpha_low)}
-    evidence = JudgeEvidence("warmth", {(r.statistic, r.level): r for r in judge}, people, raters, step, figures, CHECKS)
-    certified = certify_dimension(evidence)
+    people = row("alpha_ordinal", value=0.4, value_low=alpha_low)
+    rows = {(each.statistic, each.level): hold(each, step) for each in (*judge, people)}
+    certified = certify_dimension(rows, raters, step, figures, CHECKS)
     return certified.verdict, certified.rule
 
 

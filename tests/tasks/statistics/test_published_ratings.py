@@ -13,9 +13,8 @@ import pytest
 from scipy.stats import kendalltau, spearmanr
 from sklearn.metrics import cohen_kappa_score
 
-from tasks.certificates.checks import partial_spearman
 from tasks.certificates.panels import panel
-from tasks.statistics.raters import agreement, compare_names, correlate_pooled, intraclass_correlations
+from tasks.statistics.raters import agreement, compare_names, correlate_pooled, intraclass_correlations, partial_spearman
 from tasks.statistics.reliability import AlphaLevel, Units, alphas, krippendorff_alpha
 from tasks.statistics.resampling import Floats, design_effects, draw_weights
 from tests.mirror import MIRROR, needs_mirror
