@@ -14,7 +14,7 @@ from schemas.lineage import PartitionKey
 from schemas.tables.ratings import UNIT, CertificateRatings, HumanRatings, RatedTexts
 from schemas.worker_pool import Job, RunJobs
 from tasks.certificates.joining import COUNTS_AS_PERSON, MEAN
-from tasks.certificates.perturbations import Ask, asked_rubric, plan_asks
+from tasks.certificates.perturbations import Ask, asked_rubric, load_perturbations, plan_asks
 from tasks.judging.executor import JUDGEMENTS_VERSION, Judge, judge_settings
 from tasks.judging.rubrics import Dimension, Rubric, place_of, ratings_of
 from tasks.lake.partitions import hash_settings, partition_key
