@@ -46,11 +46,6 @@ class CoveredDataset(Frozen):
     certificate: CertificateSummary | None = Field(description="null = none covers judge, prompt and rubric as they were used")
 
     @property
-    def is_certified(self) -> bool:
-        """Whether a certificate lets the judge score items."""
-        return self.certificate is not None and self.certificate.verdict == "items"
-
-    @property
     def may_rank(self) -> bool:
         """Whether a certificate lets the judge rank systems at least."""
         return self.certificate is not None and self.certificate.verdict in USABLE
