@@ -22,17 +22,13 @@ def with_rank_ranges(data: LeaderboardData) -> LeaderboardData:
     totals = []
     for own in data.totals.partition_by(GROUP, maintain_order=True):
         newest = next(run for name, run in data.runs.items() if name in own[RUN])
-        totals.append(_of_run(newest, own, read_rows("item_scores", own.drop_nulls("rank"), data, newest.lake)))
+        totals.append(ranked_run(newest, read_rows("item_scores", own.drop_nulls("rank"), data, newest.lake), own))
     return replace(data, totals=pl.concat(totals))
 
 
-def ranked_run(run: PastRun | ReportData, item_scores: pl.DataFrame) -> pl.DataFrame:
-    """Return the judged totals of a run with `rank_low` and `rank_high`."""
-    return _of_run(run, judge_run(run), item_scores)
-
-
-def _of_run(run: PastRun | ReportData, totals: pl.DataFrame, item_scores: pl.DataFrame) -> pl.DataFrame:
-    plan = run.manifest.plan
+def ranked_run(run: PastRun | ReportData, item_scores: pl.DataFrame, totals: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Return judged totals with `rank_low` and `rank_high`, drawn as the run has it; null = its own totals."""
+    totals, plan = judge_run(run) if totals is None else totals, run.manifest.plan
     return add_rank_ranges(totals, item_scores, run.blueprint, Resampling(plan.get("bootstrap", 0), plan.get("seed", 0)))
 
 
