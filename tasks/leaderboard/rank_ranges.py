@@ -23,7 +23,7 @@ def with_rank_ranges(data: LeaderboardData) -> LeaderboardData:
     for own in data.totals.partition_by(GROUP, maintain_order=True):
         newest = next(run for name, run in data.runs.items() if name in own[RUN])
         totals.append(ranked_run(newest, read_rows("item_scores", own.drop_nulls("rank"), data, newest.lake), own))
-    return replace(data, totals=pl.concat(totals))
+    return replace(data, totals=pl.concat(totals)) if totals else data
 
 
 def ranked_run(run: PastRun | ReportData, item_scores: pl.DataFrame, totals: pl.DataFrame | None = None) -> pl.DataFrame:
