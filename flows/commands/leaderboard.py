@@ -16,7 +16,7 @@ from schemas.documents.leaderboard import PublishedRow, RankedSystems, StoredRow
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE
 from schemas.table import Column, Table, Value, columns
-from tasks.certificates.lookup import MARK
+from tasks.certificates.lookup import marked
 from tasks.lake.files import require_ending
 from tasks.leaderboard import ranking as leaderboards
 from tasks.leaderboard.across_models import compare_models, describe_leaderboard, groups_said
@@ -75,10 +75,10 @@ def leaderboard(
     if with_published:
         paper = choose_described(leaderboards.published_leaderboard(benchmark), where, group_by)
         ranked = leaderboards.with_published(ranked, paper)
-    across = compare_models(ranked, folder)
-    ranked = with_rank_ranges(ranked, across)
+    ranked = ranked if published else with_rank_ranges(ranked)
     page = stored_leaderboard(folder, ranked, html) if html and not published else ranked
     written = {name: str(file) for name, file in (("html", html), ("csv", csv), ("latex", latex)) if file}
+    across = compare_models(ranked, folder) if as_json or written else ()
     for name, file in written.items():
         write_leaderboard(name, Path(file), page, across)
     document = describe_leaderboard(ranked, across).model_copy(update=written)
@@ -117,9 +117,8 @@ def leaderboard_table(title: str, rows: Sequence[StoredRow | PublishedRow], rank
     )
     abilities = [main for main in ranked.blueprint.abilities if any(main.id in row.abilities for row in rows)]
     scores = columns("score", *(main.title for main in abilities), digits=1)
-    labels = [
-        f"{label}{f' {MARK}' if row.certified is False else ''}" for label, row in zip(label_systems(rows), rows, strict=True)
-    ]
+    named = zip(label_systems(rows), rows, strict=True)
+    labels = [marked(label, ranked.judges.get(row.run or "", ())) for label, row in named]
     values = [(label, *(row.abilities.get(main.id) for main in abilities)) for label, row in zip(labels, rows, strict=True)]
     places = [(row.rank, row.rank_range, label, *_standing(row, ranked)) for label, row in zip(labels, rows, strict=True)]
     may_be_empty = ("Ranks", "95 % interval", "Verdict", "Comparability", "Run before", "Coverage")

@@ -22,7 +22,7 @@ from schemas.table import Column, Table, columns
 from schemas.tables.comparisons import OF_ALL
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers
-from tasks.certificates.lookup import mark_of, say_judges
+from tasks.certificates.lookup import marked, say_judges
 from tasks.compare.regression import list_some
 from tasks.judging.rubrics import order_dimensions
 from tasks.lake.manifest import list_runs, read_changes, run_number
@@ -103,9 +103,7 @@ def _blocks(document: RunDocument, run: PastRun) -> Iterator[tuple[str, Scores]]
         gate = f"gate: at least {row.threshold:g}" if row.threshold is not None else ""
         score = Score(row.score, row.ci_low, row.ci_high, gate)
         datasets = next((main.dataset_ids for main in run.blueprint.abilities if main.id == row.id), ())
-        abilities.setdefault(f"{row.title} {mark_of(document.judges, datasets)}".rstrip(), {})[System(row.model, row.setting)] = (
-            score
-        )
+        abilities.setdefault(marked(row.title, document.judges, datasets), {})[System(row.model, row.setting)] = score
     if len(abilities) > 1 or not document.headlines:
         yield f"{run.blueprint.ability_word[:-1].capitalize()}ies", abilities
     for entry in document.headlines:
@@ -114,7 +112,7 @@ def _blocks(document: RunDocument, run: PastRun) -> Iterator[tuple[str, Scores]]
             scores[each.headline][System(each.model, each.setting)] = Score(each.score, each.ci_low, each.ci_high)
         title = entry.dataset if len(document.headlines) > 1 else "Scores"
         ids = {name for name, dataset in run.blueprint.datasets.items() if dataset.title == entry.dataset}
-        yield f"{title} {mark_of(document.judges, ids)}".rstrip(), scores
+        yield marked(title, document.judges, ids), scores
     if {row.dataset for row in document.dimension_scores} == set(run.blueprint.datasets):
         yield from _dimensions(document, run)
 
@@ -130,7 +128,7 @@ def _dimensions(document: RunDocument, run: PastRun) -> Iterator[tuple[str, Scor
             mean, low, high = (None if value is None else BEST * (value - least) / span for value in points)
             scores.setdefault(row.dimension, {}).setdefault(System(row.model, row.setting), Score(mean, low, high))
         order = order_dimensions(rubric, scores, run.blueprint.own_rubrics)
-        title = f"{run.blueprint.datasets[dataset].title} {mark_of(document.judges, {dataset})}".rstrip()
+        title = marked(run.blueprint.datasets[dataset].title, document.judges, {dataset})
         yield title, {name.replace("_", " ").capitalize(): scores[name] for name in order}
 
 
@@ -164,9 +162,8 @@ def _ranking(document: RunDocument, labels: Mapping[System, str], *, has_tasks: 
             gained = f"{gain.gain:+.1f}{bracketed(gain.ci_low, gain.ci_high)}" if gain else ""
             beside = gained if gains else Bar(BEST, 0, row.total or 0.0, width=SHORT_BAR)
         lowest = f"{number(task.score)} {task.title}" if task and has_tasks else ""
-        grid.add_row(
-            f"{count(row.rank)} ({row.rank_range})" if row.rank_range else count(row.rank), labels[system], total, beside, lowest
-        )
+        rank = f"{count(row.rank)} ({row.rank_range})" if row.rank_range else count(row.rank)
+        grid.add_row(rank, labels[system], total, beside, lowest)
     for line in count_rest(len(document.models) - MOST_SYSTEMS):
         grid.add_row("", line)
     return grid
@@ -284,8 +281,7 @@ def _dataset_table(document: RunDocument, run: PastRun) -> RenderableType:
         constant = baselines.get((row.dataset, row.metric), Baselines()).constant
         always = f"{number(constant.share, 3)}, always {constant.letter}" if constant else None
         several = metrics[row.dataset, row.model, row.setting] > 1
-        name = f"{row.dataset} ({row.metric})" if several else row.dataset
-        name = f"{name} {mark_of(document.judges, {row.dataset})}".rstrip()
+        name = marked(f"{row.dataset} ({row.metric})" if several else row.dataset, document.judges, {row.dataset})
         score = f"{number(row.value, 3)}{bracketed(row.ci_low, row.ci_high, 3)}"
         scored = count(row.n_total) if row.n_scored == row.n_total else f"{count(row.n_scored)} of {count(row.n_total)}"
         rows.append((name, label_of(row), score, scored, row.n_unparsed, always))

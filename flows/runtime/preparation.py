@@ -15,7 +15,7 @@ from flows.runtime.endpoints import check_endpoints, way_to
 from flows.runtime.infer_jobs import stored_outcomes
 from flows.runtime.prefect_flows import log
 from schemas.canary import CanaryFinding
-from schemas.certificates import USABLE, CertificateSubject
+from schemas.certificates import USABLE
 from schemas.chat import ModelEntry
 from schemas.errors import EndpointError, UsageError
 from schemas.plan import Plan
@@ -200,21 +200,20 @@ async def prepare_models(resolved: ResolvedPlan) -> Prepared:
 
 def require_certificates(resolved: ResolvedPlan) -> None:
     """Raise UsageError if the plan wants certified judges and one whose ratings count may not even rank systems."""
-    if not resolved.plan.require_certificate:
-        return
-    known, lacking = find_certificates(resolved.lake), dict[CertificateSubject, str]()
-    for subject in dict.fromkeys(subject_of(*job.raters[0]) for job in resolved.jobs if job.judges):
+    wanted = [subject_of(*job.raters[0]) for job in resolved.jobs if job.judges and resolved.plan.require_certificate]
+    known, lacking = find_certificates(resolved.lake) if wanted else [], dict[str, str]()
+    for subject in wanted:
         covered = covering(subject, known)
         if covered is None or covered.verdict not in USABLE:
-            lacking[subject] = f"its certificate says {covered.verdict}" if covered else "no certificate"
+            why = f"its certificate says {covered.verdict}" if covered else "no certificate"
+            lacking[f"{subject.judge} with rubric {subject.rubric}: {why}"] = certify_command(subject.judge, subject.rubric)
     if lacking:
-        first, *_ = lacking
         raise UsageError(
             "a judge is not certified for its rubric",
             where="--require-certificate",
             expected=f"certificates of judge, rubric and prompt as they are used, with the verdict {' or '.join(USABLE)}",
-            got="; ".join(f"{each.judge} with rubric {each.rubric}: {why}" for each, why in lacking.items()),
-            next_step=certify_command(first.judge, first.rubric),
+            got="; ".join(lacking),
+            next_step=next(iter(lacking.values())),
         )
 
 

@@ -55,14 +55,12 @@ def first_page(lakes: tuple[Folder, ...], stamps: Stamps, named: tuple[str, ...]
 @lru_cache(maxsize=16)
 def leaderboard_page(lake: Folder, benchmark: str, stamps: Stamps) -> str:  # noqa: ARG001  with others, it is made again
     """Return the leaderboard of a benchmark; UsageError or BlueprintError: the lake has no run of it."""
-    ranked = rank_stored_systems(benchmark, lake, (), CORRECTED)
-    across = compare_models(ranked, lake)
-    ranked = with_rank_ranges(ranked, across)
+    ranked = with_rank_ranges(rank_stored_systems(benchmark, lake, (), CORRECTED))
     data = stored_leaderboard(lake, ranked, Path())
     pages = {run.run: served(Address("run", run.run)) for run in data.manifests}
     systems = ((str(row.run), row.model, row.setting) for row in data.rows)
     scores = {system: served(score_address(*system)) for system in systems}
-    return render_leaderboard(replace(data, links=pages, scores=scores), across)
+    return render_leaderboard(replace(data, links=pages, scores=scores), compare_models(ranked, lake))
 
 
 def report_of(run: str) -> str:

@@ -190,8 +190,6 @@ class PairDifference(Frozen):
     ci_high: float | None = Field(description="upper end of its 95 % interval; null = no interval")
     n_items: int
     is_clear: bool = Field(description="the interval leaves out 0")
-    standard_error: float | None = Field(default=None, description="of the difference, by clusters; null = no interval")
-    p_value: float | None = Field(default=None, description="of no difference, by a paired t-test, not corrected; null likewise")
 
 
 class VariedRanks(Frozen):

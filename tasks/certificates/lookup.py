@@ -1,8 +1,10 @@
 """Find which certificate covers the ratings of a run's judges, and say in a line what it lets them do."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from schemas.certificates import CertificateSubject, CertificateSummary, CoveredDataset
+import polars as pl
+
+from schemas.certificates import USABLE, CertificateSubject, CertificateSummary, CoveredDataset
 from schemas.documents.certificates import Certificate
 from schemas.errors import LakeError
 from schemas.printing import tell
@@ -13,12 +15,9 @@ from tasks.lake.lake import Lake
 from tasks.lake.partitions import relative
 from tasks.runs.past_run import PastRun
 from tasks.scoring.breakdowns import judges_first
-from tasks.text.number_format import listed
 
 MARK = "†"
 """Stands at scores that rest on a judge whose certificate does not allow for it, or who has none."""
-
-MOST_NAMED = 3
 
 
 def find_certificates(lake: Lake) -> list[CertificateSummary]:
@@ -48,44 +47,36 @@ def covered_datasets(run: PastRun, certificates: Sequence[CertificateSummary] | 
     `certificates`: of the run's lake, newest first; null = they are read. A partition of ratings whose settings have another hash
     than a certificate, since judge, rubric or prompt changed, is not covered by it.
     """
-    counted = judges_first(run.dimension_scores).select("dataset", "judge", "rubric").unique(maintain_order=True)
-    rated = [row for row in counted.iter_rows(named=True) if row["judge"] != PEOPLE]
-    known = find_certificates(run.lake) if certificates is None and rated else certificates or ()
-    covered = []
+    counted = judges_first(run.dimension_scores).select("dataset", "judge", "rubric").unique().sort("dataset", "judge", "rubric")
+    rated, covered = counted.filter(pl.col("judge") != PEOPLE).to_dicts(), []
+    known = find_certificates(run.lake) if certificates is None and rated else certificates
     for row in rated:
-        of_pair = [each for each in known if (each.judge, each.rubric) == (row["judge"], row["rubric"])]
-        certificate = None
-        for ref in run.partitions("judgements", **row)[:1] if of_pair else ():
-            certificate = covering(subject_of_settings(run.lake.read_footer(ref).settings, row["judge"], row["rubric"]), of_pair)
-        covered.append(CoveredDataset(**row, certificate=certificate))
-    return tuple(sorted(covered, key=lambda each: (each.dataset, each.judge, each.rubric)))
+        refs = run.partitions("judgements", **row)[:1] if known else ()
+        subjects = (subject_of_settings(run.lake.read_footer(ref).settings, row["judge"], row["rubric"]) for ref in refs)
+        covered.append(CoveredDataset(**row, certificate=next((covering(each, known or ()) for each in subjects), None)))
+    return tuple(covered)
 
 
-def mark_of(covered: Iterable[CoveredDataset], datasets: Collection[str] | None = None) -> str:
-    """Return MARK if the judge of one of these datasets may not even rank systems, else nothing; null = of any dataset."""
-    return MARK if any(not each.may_rank for each in covered if datasets is None or each.dataset in datasets) else ""
+def marked(title: str, covered: Iterable[CoveredDataset], datasets: Collection[str] | None = None) -> str:
+    """Return a title with MARK if the judge of one of these datasets may not even rank systems; null = of any dataset."""
+    doubtful = any(not each.may_rank for each in covered if datasets is None or each.dataset in datasets)
+    return f"{title} {MARK}" if doubtful else title
 
 
 def say_judges(covered: Iterable[CoveredDataset]) -> Iterator[str]:
     """Yield a line for each judge and verdict: what its certificates let it do, or how to get one."""
-    groups: dict[tuple[str, str | None], list[CoveredDataset]] = {}
+    groups: dict[tuple[str, str | None], dict[str, None]] = {}
     for each in covered:
-        groups.setdefault((each.judge, each.certificate.verdict if each.certificate else None), []).append(each)
-    for (judge, verdict), alike in groups.items():
-        rubrics = [*dict.fromkeys(each.rubric for each in alike)]
-        some = rubrics if len(rubrics) <= MOST_NAMED else [*rubrics[:MOST_NAMED], f"{len(rubrics) - MOST_NAMED} more"]
-        by = f"rubric{'s' if len(rubrics) > 1 else ''} {listed(some)}"
+        groups.setdefault((each.judge, each.certificate.verdict if each.certificate else None), {})[each.rubric] = None
+    for (judge, verdict), (first, *more) in groups.items():
+        by = f"rubric {first}{f' and {len(more)} more' if more else ''}"
         if verdict is None:
-            command = certify_command(judge, rubrics[0])
-            yield f"{MARK} judged by {judge}, which has no certificate for {by}: {command}"
-        elif verdict in SAID:
-            yield f"Judge {judge} is certified to {SAID[verdict]} by {by}"
+            yield f"{MARK} judged by {judge}, which has no certificate for {by}: {certify_command(judge, first)}"
+        elif verdict in USABLE:
+            use = "score single answers" if verdict == "items" else "rank systems, not to score single answers,"
+            yield f"Judge {judge} is certified to {use} by {by}"
         else:
             yield f"{MARK} judged by {judge}; its certificate for {by} says: {verdict}"
-
-
-SAID: Mapping[str, str] = {"items": "score single answers", "systems only": "rank systems, not to score single answers,"}
-"""What a judge may be used for, by verdict."""
 
 
 def certify_command(judge: str, rubric: str) -> str:

@@ -46,7 +46,6 @@ from tasks.scoring.gains import (
     is_clear,
     pair_models,
     weigh_gain,
-    weigh_test,
     weights_by_scope,
 )
 from tasks.scoring.published import LANGUAGE, published_of, score_published
@@ -76,7 +75,7 @@ def compare_models(data: LeaderboardData, folder: Folder) -> tuple[AcrossModels,
 
 def _across(totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -> Iterator[AcrossModels]:
     """Yield what a group and setting has; nothing if there are no task scores."""
-    layers = [_read(layer, totals, data, lake) for layer in ("task_scores", "normalized_scores", "item_scores")]
+    layers = [read_rows(layer, totals, data, lake) for layer in ("task_scores", "normalized_scores", "item_scores")]
     if layers[0].is_empty():
         return
     manifest = next(manifest for manifest in data.manifests if manifest.run in totals[RUN])
@@ -85,7 +84,7 @@ def _across(totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -> Iterator
     pairing = pair_models(layers[2].lazy(), blueprint.datasets, tree_tables(blueprint), resampling)
     models = [row["model"] for row in ordered(totals)]
     with_total = [row["model"] for row in ordered(totals) if row["total"] is not None]
-    tasks, pairs = tuple(_tasks(layers[0], models, blueprint, pairing)), tuple(total_differences(with_total, blueprint, pairing))
+    tasks, pairs = tuple(_tasks(layers[0], models, blueprint, pairing)), tuple(_differences(with_total, blueprint, pairing))
     decided = [pair.is_clear for pair in pairs if pair.ci_low is not None]
     published = _published_totals(totals, blueprint)
     yield AcrossModels(
@@ -102,7 +101,7 @@ def _across(totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -> Iterator
     )
 
 
-def _read(layer: str, totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -> pl.DataFrame:
+def read_rows(layer: str, totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -> pl.DataFrame:
     """Read the rows of a layer that are about these models, each from its run."""
     frames: list[pl.DataFrame] = [LAYERS[layer].schema.create_empty()]
     for manifest in data.manifests:
@@ -157,7 +156,7 @@ def _tied(best: str, model: str, datasets: Mapping[str, float], pairing: Pairing
     return None if gain["ci_low"] is None else not is_clear(gain)
 
 
-def total_differences(models: Sequence[str], blueprint: Blueprint, pairing: Pairing) -> Iterator[PairDifference]:
+def _differences(models: Sequence[str], blueprint: Blueprint, pairing: Pairing) -> Iterator[PairDifference]:
     """Yield the differences of any two models that have items in common."""
     weights: dict[frozenset[Spec], Weights] = {}
     for first, second in combinations(models, 2):
@@ -165,9 +164,8 @@ def total_differences(models: Sequence[str], blueprint: Blueprint, pairing: Pair
         if (specs := frozenset(pairs)) not in weights:
             weights[specs] = weights_by_scope(common_scores(pairs), blueprint, pairing.tree)[TOTAL]
         if weights[specs]:
-            gain, test = weigh_gain(pairs, weights[specs]), weigh_test(pairs, weights[specs])
-            tested = {"standard_error": test.standard_error, "p_value": test.p_value, "is_clear": is_clear(gain)}
-            yield from_row(PairDifference, gain, first=first, second=second, difference=gain["gain"], **tested)
+            gain = weigh_gain(pairs, weights[specs])
+            yield from_row(PairDifference, gain, first=first, second=second, difference=gain["gain"], is_clear=is_clear(gain))
 
 
 def _published_totals(totals: pl.DataFrame, blueprint: Blueprint) -> dict[str, tuple[float | None, float | None]]:

@@ -18,7 +18,7 @@ from schemas.paper import Comparability
 from schemas.tables.layers import LAYERS
 from schemas.tables.scores import DimensionScores
 from schemas.vocabulary import Profile
-from tasks.certificates.lookup import covered_datasets, find_certificates, mark_of, say_judges
+from tasks.certificates.lookup import covered_datasets, find_certificates, say_judges
 from tasks.judging.answers import GOLD
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first, read_all_changes, read_code_version, read_listed, read_manifests, resolve_run
@@ -124,9 +124,8 @@ def run_rows(run: PastRun, totals: pl.DataFrame | None = None) -> list[SystemRow
     `totals`: its judged ones with what else is known of them; null = them alone.
     """
     about: Descriptions = {None: run.manifest.descriptions}
-    return _leaderboard_rows(
-        SystemRow, judge_run(run) if totals is None else totals, run.layers["ability_scores"], {None: compare_run(run)}, about
-    )
+    totals = judge_run(run) if totals is None else totals
+    return _leaderboard_rows(SystemRow, totals, run.layers["ability_scores"], {None: compare_run(run)}, about)
 
 
 def _leaderboard_rows(
@@ -190,7 +189,7 @@ def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], pro
     regressed, damaged = find_regressed(folder, manifests)
     opened, certificates = {manifest.run: past_run(manifest, lake) for manifest in manifests}, find_certificates(lake)
     judges = {name: covered_datasets(run, certificates) for name, run in opened.items()}
-    certified = {name: not mark_of(covered) if covered else None for name, covered in judges.items()}
+    certified = {name: all(each.may_rank for each in covered) if covered else None for name, covered in judges.items()}
     totals = totals.with_columns(certified=pl.col(RUN).replace_strict(certified, return_dtype=pl.Boolean))
     return LeaderboardData(
         blueprint,

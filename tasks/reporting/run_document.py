@@ -1,6 +1,5 @@
 """Make the document of a run from its manifest and layers."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
@@ -12,11 +11,11 @@ from schemas.documents.run_scores import SettingGain, UnreadReplies, WeakTask
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.roles import PEOPLE
 from schemas.usage import Usage, by_model, total
-from tasks.certificates.lookup import covered_datasets, mark_of
+from tasks.certificates.lookup import covered_datasets
 from tasks.judging.people import count_people
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_changes, run_folder, run_number
-from tasks.leaderboard.rank_ranges import add_rank_ranges
+from tasks.leaderboard.rank_ranges import ranked_run
 from tasks.leaderboard.ranking import run_rows
 from tasks.reporting.content.operations import cost_notes
 from tasks.reporting.content.request import read_lengths
@@ -28,8 +27,6 @@ from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_tables import System
 from tasks.runs.score_tree import explain_ability, scores_of
 from tasks.runs.sections import read_sections
-from tasks.runs.verdict import judge_run
-from tasks.scoring.uncertainty import Resampling
 
 MOST_WEAK = 3
 """Tasks of each model and setting that are listed as its weakest."""
@@ -39,10 +36,8 @@ def describe_run(manifest: RunManifest, lake: Lake) -> RunDocument:
     """Describe a run."""
     run, changes = past_run(manifest, lake), read_changes(lake.root, manifest.run)
     sections, judges = read_sections(run), covered_datasets(run)
-    totals = judge_run(run).with_columns(certified=pl.lit(not mark_of(judges) if judges else None, pl.Boolean))
-    if any(count > 1 for count in Counter(setting for _, setting in run.systems).values()):
-        resampling = Resampling(manifest.plan.get("bootstrap", 0), manifest.plan.get("seed", 0))
-        totals = add_rank_ranges(totals, run.read("item_scores"), run.blueprint, resampling)
+    certified = pl.lit(all(each.may_rank for each in judges) if judges else None, pl.Boolean)
+    totals = ranked_run(run, run.read("item_scores")).with_columns(certified=certified)
     models = tuple(run_rows(run, totals))
     return RunDocument(
         run=manifest.run,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from schemas.table import Cell, Column, Interval, Part, Table, Value, columns
 from schemas.vocabulary import LEVELS
-from tasks.certificates.lookup import mark_of
+from tasks.certificates.lookup import marked
 from tasks.lake.seal import page_of
 from tasks.reporting.content.score_tree import Node
 from tasks.reporting.content.tables import RawRow
@@ -38,16 +38,8 @@ def results_table(systems: Sequence[SystemReport], *, beside: bool = False) -> T
         note = verdict.rank_note if verdict.rank is None and verdict.verdict == "scored" else ""
         total = (total_cell(verdict), interval_cell(verdict), Cell(verdict.verdict, note))
         items = Part(verdict.n_scored, verdict.n_total)
-        rows.append(
-            (
-                Cell(verdict.rank, verdict.rank_range),
-                model,
-                setting_title(verdict.system.setting),
-                *total,
-                verdict.coverage,
-                items,
-            )
-        )
+        rank, setting = Cell(verdict.rank, verdict.rank_range), setting_title(verdict.system.setting)
+        rows.append((rank, model, setting, *total, verdict.coverage, items))
     heads = (Column("Rank", "count"), *columns("name", "Model", "Setting"), *TOTAL_COLUMNS)
     return Table((*heads, Column("Coverage", "share"), Column("Items scored", "part")), rows, "Results")
 
@@ -73,8 +65,8 @@ def abilities_table(entry: SystemReport) -> Table:
         part, published = node.part, entry.paper.range_of(node.part.id, entry.verdict.setting)
         gate = "gate, not in the mean" if node.kind == "gate" else ""
         note = "; ".join(filter(None, (gate, shorten(node.reason or "", 90))))
-        mark = mark_of(entry.judges, {row.path.dataset for each in node.walk() for row in each.numbers})
-        title = Cell(f"{node.title} {mark}".rstrip(), note, href=f"#{node.anchor}" if part.datasets_total else "")
+        words = marked(node.title, entry.judges, {row.path.dataset for each in node.walk() for row in each.numbers})
+        title = Cell(words, note, href=f"#{node.anchor}" if part.datasets_total else "")
         likeness = record.abilities.get(part.id, "") if record and published else ""
         datasets = Part(part.datasets_scored, part.datasets_total) if part.datasets_total else None
         rows.append((title, part.score, datasets, Cell(published, likeness)))
@@ -109,11 +101,8 @@ def raw_table(entry: SystemReport) -> Table:
     rows: list[tuple[Value, ...]] = []
     for row in entry.raw:
         path = row.path.path if row.path.path == row.path.task.title else f"{row.path.path} › {row.path.task.title}"
-        title = Cell(
-            f"{row.path.title} {mark_of(entry.judges, {row.path.dataset})}".rstrip(),
-            path,
-            href=f"#{entry.anchor}-d-{row.path.dataset}",
-        )
+        words = marked(row.path.title, entry.judges, {row.path.dataset})
+        title = Cell(words, path, href=f"#{entry.anchor}-d-{row.path.dataset}")
         rows.append((title, *_raw_cells(row), shorten(row.reason or "", 140)))
     heads = (Column("Dataset", "name"), *RAW, Column("Why no value"))
     return Table(heads, rows, "Raw scores").without_empty("Why no value")

@@ -43,10 +43,7 @@ Weights = dict[Spec, float]
 
 @dataclass(frozen=True)
 class Paired:
-    """One metric over the items that all of n settings scored: scores on 0-100, [n]; replicates, [n, resamples]; base first.
-
-    `clusters`: those of the items.
-    """
+    """One metric over the items that all of n settings scored: scores on 0-100, [n]; replicates, [n, resamples]; base first."""
 
     scores: Floats
     replicates: Floats
@@ -122,7 +119,7 @@ def _paired(rows: pl.DataFrame, scores: Floats, leaf: pl.DataFrame, weights: Flo
     # As in a total's interval: the score itself stands in where a resample drew none of its items, not where it has too few.
     defined = ~np.isnan(replicates)
     stand_in = np.where(defined.any(axis=1), scores, np.nan)
-    return Paired(scores, np.where(defined, replicates, stand_in[:, None]), frozenset(rows["item_id"]), rows["place"].n_unique())
+    return Paired(scores, np.where(defined, replicates, stand_in[:, None]), frozenset(rows["item_id"]), len(weights))
 
 
 def is_clear(gain: Mapping[str, Any]) -> bool:
@@ -194,24 +191,17 @@ def weigh_gain(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> d
 def weigh_test(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float], margin: float = 1.0) -> PairedTest:
     """Test a weighted difference, setting - base, for none and for one of the margin, in points.
 
-    Its standard error is that of the paired replicates. Datasets are drawn independently, so that their variances add, each times
-    G / (G - 1) of its G clusters: a bootstrap divides by G. Degrees of freedom: the fewest clusters of a dataset, minus 1, which
-    is exact for one dataset and cautious for several, of which Welch and Satterthwaite would allow more. For a mean over one
-    dataset it is the paired t-test over clusters of one item, but for the noise of drawing.
-
-    Source: tasks.statistics.equivalence.
+    Its standard error and degrees of freedom: as in tasks.scoring.uncertainty.difference_errors.
     """
-    used = sorted((spec, weight / sum(weights.values())) for spec, weight in weights.items() if weight)
-    own, shares = [pairs[spec] for spec, _ in used], np.array([share for _, share in used])
-    mean = float(shares @ np.array([paired.scores[1] - paired.scores[0] for paired in own]))
-    starts = [at for at, (spec, _) in enumerate(used) if not at or spec[0] != used[at - 1][0][0]]
-    clusters = np.minimum.reduceat([paired.clusters for paired in own], starts)
-    drawn = np.array([share * (paired.replicates[1] - paired.replicates[0]) for share, paired in zip(shares, own, strict=True)])
-    fewest, error = int(clusters.min()), None
-    if fewest > 1 and drawn.size and np.isfinite(drawn).all():
-        variances = np.add.reduceat(drawn, starts).var(axis=1)
-        error = float(np.sqrt(variances @ (clusters / (clusters - 1))))
-    return equivalent_from(mean, error, fewest - 1, margin)
+    mean, drawn, clusters = 0.0, dict[str, Any](), dict[str, int]()
+    for (dataset, *_), paired, weight in ((spec, pairs[spec], weights[spec] / sum(weights.values())) for spec in weights):
+        mean += weight * float(paired.scores[1] - paired.scores[0])
+        drawn[dataset] = drawn.get(dataset, 0.0) + weight * (paired.replicates[1] - paired.replicates[0])
+        clusters[dataset] = paired.clusters
+    replicates, of_each, error = np.array([*drawn.values()]), np.array([*clusters.values()]), None
+    if replicates.size and np.isfinite(replicates).all():
+        error = float(np.sqrt(replicates.var(axis=1) @ (of_each / (of_each - 1))))
+    return equivalent_from(mean, error, int(of_each.min()) - 1, margin)
 
 
 Place = tuple[int, Mapping[Spec, Paired]]

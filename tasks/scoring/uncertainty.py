@@ -22,15 +22,17 @@ The design effect is given for means over items; for other metrics the items wou
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 import polars as pl
 
+from schemas.blueprint import Blueprint
 from schemas.metrics import METRICS, Metric, sort_keys
-from tasks.scoring.aggregation import SYSTEM
+from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
 from tasks.scoring.label_scores import bias_replicates, preference_replicates
-from tasks.scoring.reduction import COUNTED, KEY, MEAN, SPEC, average_parts
-from tasks.scoring.tree import Tree
+from tasks.scoring.reduction import COUNTED, KEY, MEAN, SPEC, average_parts, normalise_scores, reduce_item_scores
+from tasks.scoring.tree import Tree, tree_tables
 from tasks.statistics.resampling import (
     TAIL,
     Floats,
@@ -74,28 +76,65 @@ def bootstrap_intervals(
     """Return intervals of all raw scores and totals, null where none is given; contributions are those of both scopes."""
     systems = raw.select(SYSTEM).unique().sort(SYSTEM).with_row_index("system")
     scored = raw.filter(pl.col("value").is_not_null()).join(contributions, on=KEY, how="left").join(systems, on=SYSTEM)
-    leaves = scored.join(tree.metrics, on=SPEC).sort("system").partition_by(SPEC, as_dict=True)
     counted = scored.filter(pl.col("contribution").is_not_null())
     totals = {of_gate: np.full((systems.height, resampling.resamples), np.nan) for of_gate in (False, True)}
     for of_gate, replicates in totals.items():
         replicates[counted.filter(of_gate=of_gate)["system"].unique().to_numpy()] = 0.0
     limits = [pl.DataFrame(schema={**scored.select(KEY).schema, **OF_CLUSTERS, **LIMITS})]
-    for dataset, rows in scored_rows(item_scores, scored, systems):
-        placed = place_clusters(rows)
-        weights = draw_weights(dataset, placed["place"].n_unique(), resampling.resamples, resampling.seed)
-        for method, metric in rows.select("method", "metric").unique().sort(sort_keys(("method", "metric"))).iter_rows():
-            leaf = leaves[dataset, method, metric]
-            part = placed.filter((pl.col("method") == method) & (pl.col("metric") == metric))
-            replicates = replicate(part, metric, systems.height, weights)[leaf["system"].to_numpy()]
-            described = leaf.join(_describe_clusters(part, metric), on="system", how="left", maintain_order="left")
-            limits.append(described.select(*KEY, *OF_CLUSTERS).hstack(limits_of(replicates, described["tail"])))
-            _add_to_totals(totals, leaf, replicates)
+    for leaf, part, replicates in _draw(item_scores, scored, tree, systems, resampling):
+        metric = leaf["metric"][0]
+        described = leaf.join(_describe_clusters(part, metric), on="system", how="left", maintain_order="left")
+        limits.append(described.select(*KEY, *OF_CLUSTERS).hstack(limits_of(replicates, described["tail"])))
+        _add_to_totals(totals, leaf, replicates)
     # Rounding may lift a replicate above 100 by its last bit.
     total, gate = (limits_of(replicates).with_columns(pl.all().clip(0, 100)) for replicates in totals.values())
     return Intervals(
         pl.concat(limits),
         systems.drop("system").hstack(total).hstack(gate.rename(dict(zip(LIMITS, LIMITS_OF_GATE, strict=True)))),
     )
+
+
+def _draw(
+    item_scores: pl.LazyFrame, scored: pl.DataFrame, tree: Tree, systems: pl.DataFrame, resampling: Resampling
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, Floats]]:
+    """Yield the raw scores of each metric, one per system, its items by cluster, and replicates; those of a dataset together."""
+    leaves = scored.join(tree.metrics, on=SPEC).sort("system").partition_by(SPEC, as_dict=True)
+    for dataset, rows in scored_rows(item_scores, scored, systems):
+        placed = place_clusters(rows)
+        weights = draw_weights(dataset, placed["place"].n_unique(), resampling.resamples, resampling.seed)
+        for method, metric in rows.select("method", "metric").unique().sort(sort_keys(("method", "metric"))).iter_rows():
+            leaf = leaves[dataset, method, metric]
+            part = placed.filter((pl.col("method") == method) & (pl.col("metric") == metric))
+            yield leaf, part, replicate(part, metric, systems.height, weights)[leaf["system"].to_numpy()]
+
+
+def difference_errors(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: Resampling) -> tuple[Floats, int]:
+    """Return the standard error of the difference of any two totals before the veto, by replicates that share their draws.
+
+    Datasets are drawn independently, so that their variances add, each times G / (G - 1) of its G clusters: a bootstrap divides
+    by G. Of two systems with the same items of one dataset it is that of the paired t-test over clusters, but for the noise of
+    drawing.
+
+    Returns:
+        [systems, systems] in the order of SYSTEM, NaN where a total has no interval; and degrees of freedom: the fewest clusters
+        of a dataset, minus 1, exact for one dataset and cautious for several.
+    """
+    tree, raw = tree_tables(blueprint), reduce_item_scores(item_scores)
+    normalized = normalise_scores(raw, tree)
+    weights = metric_contributions(normalized, aggregate_scores(normalized, tree), tree)
+    systems = raw.select(SYSTEM).unique().sort(SYSTEM).with_row_index("system")
+    scored = raw.join(weights.with_columns(of_gate=pl.lit(value=False)), on=KEY).join(systems, on=SYSTEM)
+    variances, fewest = np.zeros((systems.height, systems.height)), []
+    for _, leaves in groupby(_draw(item_scores, scored, tree, systems, resampling), key=lambda drawn: drawn[0]["dataset"][0]):
+        totals, clusters = {False: np.zeros((systems.height, resampling.resamples))}, 0
+        for leaf, part, replicates in leaves:
+            _add_to_totals(totals, leaf, replicates)
+            clusters = max(clusters, part["place"].n_unique())
+        fewest.append(clusters)
+        spread = np.cov(totals[False])
+        own = np.diag(spread)
+        variances += (own + own[:, None] - 2 * spread) * (clusters / (clusters - 1) if clusters > 1 else np.nan)
+    return np.sqrt(np.maximum(variances, 0)), min(fewest, default=1) - 1
 
 
 def scored_rows(item_scores: pl.LazyFrame, raw: pl.DataFrame, systems: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:

@@ -7,7 +7,7 @@ from schemas.documents.leaderboard import AcrossModels, PublishedRow, StoredRow
 from schemas.lineage import RunManifest
 from schemas.roles import JUDGE
 from schemas.table import Cell, Column, Table, Value, columns
-from tasks.certificates.lookup import MARK
+from tasks.certificates.lookup import marked
 from tasks.lake.manifest import run_order
 from tasks.leaderboard.across_models import groups_said
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
@@ -58,7 +58,7 @@ def ranking_table(data: LeaderboardData) -> Table:
             Cell(row.rank, row.rank_range),
             row.said(data.chosen.group_by),
             Cell(
-                f"{row.model}{f' {MARK}' if row.certified is False else ''}",
+                marked(row.model, data.judges.get(row.run or "", ())),
                 href=data.scores.get((row.run or "", row.model, row.setting)) or data.links.get(row.run or "", ""),
             ),
             setting_title(row.setting),

@@ -10,12 +10,11 @@ from schemas.changes import TOTAL, Regression, RunChanges
 from schemas.documents.leaderboard import JudgedTotal, Verdict, ranks_said
 from schemas.paper import Comparability
 from schemas.table import Cell, Column, Interval, Table, Value, columns
-from tasks.leaderboard.rank_ranges import add_rank_ranges
+from tasks.leaderboard.rank_ranges import ranked_run
 from tasks.reporting.content.caveats import Caveat, find_caveats
 from tasks.runs.comparability import compare_with_paper
 from tasks.runs.run_tables import ReportData, Row, System, from_row
-from tasks.runs.verdict import judge_row, judge_run, label_of, say_headline
-from tasks.scoring.uncertainty import Resampling
+from tasks.runs.verdict import judge_row, label_of, say_headline
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, number, percent
 
@@ -57,8 +56,7 @@ class TotalVerdict(JudgedTotal):
 
 def judge_systems(data: ReportData) -> tuple[TotalVerdict, ...]:
     """Return one verdict per system of the run, ranked ones first, then in the order of `ReportData.systems`."""
-    resampling = Resampling(data.manifest.plan.get("bootstrap", 0), data.manifest.plan.get("seed", 0))
-    totals = add_rank_ranges(judge_run(data), data.item_scores, data.blueprint, resampling)
+    totals = ranked_run(data, data.item_scores)
     ranked = Counter(totals.drop_nulls("rank")["setting"])
     records = compare_with_paper(data, data.paper)
     verdicts = (_judge(data, system, totals, ranked[system.setting], records.get(system)) for system in data.systems)

@@ -10,6 +10,7 @@ from schemas.documents.explanation import MethodBreakdown, SystemExplanation, To
 from schemas.documents.rows import RowFilter
 from schemas.documents.score_part import ScorePart
 from schemas.table import Cell, Column, Table, Value, columns
+from tasks.certificates.lookup import covered_datasets, say_judges
 from tasks.explain.rows import explain_rows
 from tasks.explain.totals import OPTIONS, BlueprintPath, Selection, choose_systems, explain_score, find_place, places_above
 from tasks.explain.words import PART_COLUMNS, metric_lines, part_rows, score_lines, verdict_lines
@@ -103,6 +104,8 @@ def render_score(page: Page) -> str:
     if path.dataset and is_single:
         metrics = explain_rows(run, document, path.dataset, systems[0], 0).metrics
         sections.append(("metrics", "From rows to the score", [*_break_down(metrics)]))
+    if judged := [each for each in covered_datasets(run) if each.dataset == path.dataset]:
+        sections.append(("judge", "Judge", [Block(words=f"{line}.") for line in say_judges(judged)]))
     missing = tuple(f"{gap.dataset}: {gap.reason}; {gap.next_step}" for gap in document.missing)
     broken = () if document.adds_up else ("The stored scores are not what their parts give.",)
     sections += [("missing", "What is missing", [Block(warnings=(*missing, *broken))])] if missing or broken else []
