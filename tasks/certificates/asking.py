@@ -13,6 +13,7 @@ from schemas.errors import UsageError
 from schemas.lineage import PartitionKey
 from schemas.tables.ratings import UNIT, CertificateRatings, HumanRatings, RatedTexts
 from schemas.worker_pool import Job, RunJobs
+from tasks.certificates.checks import compares_families
 from tasks.certificates.joining import COUNTS_AS_PERSON, MEAN
 from tasks.certificates.perturbations import Ask, asked_rubric, load_perturbations, plan_asks
 from tasks.judging.executor import JUDGEMENTS_VERSION, Judge, judge_settings
@@ -45,10 +46,11 @@ class CertifyJob:
 
     @cached_property
     def applicable(self) -> tuple[str, ...]:
-        """Return the checks with a limit that need nothing but a text, and those for which the texts have what they need."""
+        """Return the checks with a limit that need nothing but a text, and those for which the source has what they need."""
         checks = load_perturbations().checks
         possible = {ask.perturbation for ask in replace(self, checks=tuple(checks)).asks}
         possible |= {"dimension_order"} if self.rubric.ask == "together" and len(self.rubric.names) > 1 else set()
+        possible |= {"self_preference"} if compares_families(self.source.ratings, self.judge.name) else set()
         return tuple(name for name, check in checks.items() if check.limits and (name in possible or not check.needs))
 
     @property

@@ -63,7 +63,7 @@ def build_certificate(job: CertifyJob, given: dy.DataFrame[CertificateRatings], 
     table = certificates(joined, Resampling(RESAMPLES, job.seed)).iter_rows(named=True)
     steps_of = {(judge, name): step for judge in (job.judge.name, PEOPLE) for name, step in steps.items()}
     agreements = [hold(JudgeAgreement(**row), steps_of.get((row["judge"], row["dimension"]))) for row in table]
-    figures = check_figures(given, job.source, job.rubric, job.checks, job.judge.name)
+    figures = check_figures(given, job.source, job.rubric, job.checks, job.judge.name, job.applicable)
     dimensions = tuple(_certify(job, joined.people, agreements, figures, steps))
     return Certificate(
         **dict(subject_of(job.judge, job.rubric)),

@@ -1,6 +1,6 @@
 """Figures of a judge's checks: what a changed text, order or instruction does to its ratings, with the limits they must keep."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from math import isnan, nan
 from typing import Any, NamedTuple
 
@@ -10,8 +10,7 @@ from scipy.stats import binomtest
 
 from schemas.documents.certificates import CheckFigure
 from schemas.tables.ratings import UNIT, CertificateRatings
-from tasks.certificates.agreement import MEAN
-from tasks.certificates.perturbations import Check, load_perturbations
+from tasks.certificates.perturbations import RELEVANCE, Check, load_perturbations, replies_of
 from tasks.judging.rubrics import Rubric
 from tasks.ratings.reading import RatedSource
 from tasks.statistics.equivalence import paired_test
@@ -20,6 +19,8 @@ from tasks.statistics.reliability import FEWEST_RATINGS, krippendorff_alpha
 
 D, LOWER, ALPHA = "mean d", "share with d <= -1", "alpha"
 FALLS, RISES, BY_JUDGES = pl.col("gain") <= -1, pl.col("gain") >= 1, pl.col("rater_kind") == "judge"
+
+Names = Collection[str]
 
 
 class Estimate(NamedTuple):
@@ -114,13 +115,22 @@ def family_of(model: pl.Expr) -> pl.Expr:
     return model.str.to_lowercase().str.extract(r"([a-z]*)[^/]*$")
 
 
+def compares_families(ratings: pl.DataFrame, judge: str) -> bool:
+    """Return whether a judge's family and another one wrote answers, and judges of other families rated."""
+    system, rater, own = (family_of(name) for name in (pl.col("system"), pl.col("rater"), pl.lit(judge)))
+    are_own = ratings.filter(system != "").select(system == own).to_series()
+    return are_own.n_unique() == 2 and not ratings.filter(BY_JUDGES, rater != own).is_empty()  # noqa: PLR2004  own and others
+
+
 def _self_preference(given: _Given) -> Found:
     """Compare, on the same answers, with judges of other families: what people say of these cancels out. In steps."""
     of_judges = given.source.filter(BY_JUDGES, family_of(pl.col("rater")) != family_of(pl.lit(given.judge)))
     step = {value: float(at) for at, value in enumerate(of_judges["scale"].to_list()[0] if of_judges.height else ())}
     others = of_judges.group_by(UNIT).agg(other=pl.col("rating").replace_strict(step, return_dtype=pl.Float64).mean())
     rated = given.first.group_by("cluster_id", *UNIT).agg((pl.col("rating") - pl.col("lowest")).mean())
-    answers = rated.join(others, on=UNIT).join(given.source.filter(~BY_JUDGES), on=UNIT, how="semi")
+    answers = (
+        rated.filter(pl.col("system") != "").join(others, on=UNIT).join(given.source.filter(~BY_JUDGES), on=UNIT, how="semi")
+    )
     own, beyond = family_of(pl.col("system")) == family_of(pl.lit(given.judge)), pl.col("rating") - pl.col("other")
     d = answers.group_by("cluster_id").agg(d=beyond.filter(own).mean() - beyond.filter(~own).mean()).drop_nulls("d")
     yield "own family less others, beyond other judges", "", _mean(d, pl.col("d"))
@@ -147,7 +157,7 @@ MEASURES: Mapping[str, Callable[[_Given], Found]] = {
     "flipped_turn": _flipped_turn,
     "wrong_answer": lambda given: _shares(given.changed, LOWER, FALLS, "below"),
     "injection": lambda given: _shares(given.changed, "share with d >= 1", RISES, "above"),
-    "floor": lambda given: _shares(given.changed, "share not at the worst rating", pl.col("rating") != pl.col("worst")),
+    "floor": lambda given: _shares(given.changed, "share not at the lowest rating", pl.col("rating") != pl.col("lowest")),
     "name": _differences,
     "wording": _wording,
 }
@@ -165,32 +175,36 @@ def _keeps(rule: str, margin: float, found: Estimate) -> bool | None:
     return low <= margin <= high if rule.startswith("interval") else value == 0 and (high < margin or None)
 
 
-def _figure(check: Check, figure: str, variant: str, found: Estimate, *, tried: bool) -> dict[str, Any]:
-    """Return columns of a figure. A limit holds for all variants together, that of mean d for each."""
+def _figure(check: Check, figure: str, variant: str, found: Estimate, *, tried: bool, held: bool) -> dict[str, Any]:
+    """Return columns of a figure. A limit is of all variants together, that of mean d of each; `held` false: not applicable."""
     rule, margin = check.limits.get(figure, ("", None)) if not variant or figure == D else ("", None)
     passed, why = None if margin is None else _keeps(rule, margin, found), None
-    if found.value is None and figure == ALPHA and found.n:
+    if margin is not None and not held:
+        rule, margin, passed, why = "", None, None, f"not applicable: needs {check.needs}"
+    elif found.value is None and figure == ALPHA and found.n:
         passed, why = True, "all ratings are equal, in every repetition"
     elif found.value is None:
-        passed, why = None, f"too few ratings{check.needs and f', or not {check.needs}'}" if tried else "not tried"
+        passed, why = None, "too few ratings" if tried else "not tried"
     elif margin is not None and passed is None:
-        why = f"{found.n} pairs or their clusters are too few to decide"
+        why = f"{found.n} pairs or their clusters are too few to decide{f': needs {check.needs}' if rule.startswith('0') else ''}"
     why = f"{why}; {found.no_room} more had no room" if why and found.no_room else why
     named = {"figure": figure, "variant": variant, "limit": rule.format(margin), "margin": margin, "undefined_because": why}
     return {**named, "passed": passed, "value": found.value, "ci_low": found.low, "ci_high": found.high, "n": found.n}
 
 
 def check_figures(
-    given: dy.DataFrame[CertificateRatings], source: RatedSource, rubric: Rubric, checks: Sequence[str], judge: str = ""
+    given: dy.DataFrame[CertificateRatings], source: RatedSource, rubric: Rubric, checks: Names, judge: str, applicable: Names
 ) -> list[CheckFigure]:
     """Return the figures of all checks, each with whether it keeps its limit; those that were not tried, with that as a reason.
 
     d = rating of a changed text minus the mean rating of the text as it is, asked at the same place among the dimensions. Means
     and their intervals are of clusters, in steps of the scale; shares are of pairs, with Wilson's interval. Shares with a step up
-    or down leave out pairs whose parent has no room for it. `judge`: name of the judge, which self_preference needs.
+    or down leave out pairs whose parent has no room for it. `judge`: name of the model that is called. `applicable`:
+    checks that the source allows; figures of others have no limit, and say what they need.
     """
     known, alike, place = load_perturbations(), [*UNIT, "dimension", "place"], pl.col("place")
-    texts = source.texts.select(*UNIT, "cluster_id", characters=pl.col("text").str.len_chars())
+    lengths = [sum(map(len, replies_of(row["turns"] or row["text"]))) for row in source.texts.iter_rows(named=True)]
+    texts = source.texts.select(*UNIT, "cluster_id", characters=pl.Series(lengths, dtype=pl.Int64))
     rows = given.drop_nulls("rating").join(texts, on=UNIT)
     falls = pl.col("dimension").is_in(source.ratings.filter(~pl.col("higher_is_better"))["dimension"].unique().to_list())
     worst, best = (pl.when(side).then("highest").otherwise("lowest") for side in (falls, ~falls))
@@ -199,20 +213,22 @@ def check_figures(
     changed = rows.filter(pl.col("perturbation") != "").join(parents, on=alike, how="left").sort("variant", *UNIT)
     changed = changed.filter(parent.is_not_null() | (pl.col("dimension") == known.preferred.name))
     room = {"below": (parent - worst).abs(), "above": (parent - best).abs()}
-    changed = changed.with_columns(d=d, gain=pl.when(falls).then(-d).otherwise(d), worst=worst, **room)
+    changed = changed.with_columns(d=d, gain=pl.when(falls).then(-d).otherwise(d), **room)
     dimensions = [name for name in rubric.names if name in given["dimension"]]
-    relevance = [name for name in dimensions if "relevan" in name] or [MEAN]
-    of_whole = {"wrong_answer": relevance, "answer_order": [known.preferred.name]}
+    relevance = [name for name in dimensions if RELEVANCE in name]
+    of_whole = {"wrong_answer": relevance or ["relevance"], "answer_order": [known.preferred.name]}
     figures = list[CheckFigure]()
     for name, check in known.checks.items():
         own, tried = changed.filter(perturbation=name), name in checks
         for dimension in of_whole.get(name, dimensions):
             pairs = own.filter(dimension=dimension)
-            if dimension == MEAN:
-                pairs = own.group_by("variant", *UNIT, maintain_order=True).agg(pl.col("gain", "below").mean())
             own_rated, of_source = rated.filter(dimension=dimension), source.ratings.filter(dimension=dimension)
             first = own_rated.filter(place == place.filter(pl.col("repetition") == 0).first())
             found = [*MEASURES[name](_Given(own_rated, first, pairs, of_source, judge))] if tried else []
+            rises = of_source["higher_is_better"].all()
+            has = {"wrong_answer": bool(relevance), "self_preference": compares_families(of_source, judge)}
+            held = {**has, "floor": rises, "flipped_turn": rises}.get(name, True) and name in applicable
             found += [(figure, "", Estimate(0)) for figure in sorted(check.limits.keys() - {figure for figure, _, _ in found})]
-            figures += [CheckFigure(check=name, dimension=dimension, **_figure(check, *each, tried=tried)) for each in found]
+            named = {"check": name, "dimension": dimension}
+            figures += [CheckFigure(**named, **_figure(check, *each, tried=tried, held=held)) for each in found]
     return figures

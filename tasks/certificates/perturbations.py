@@ -45,6 +45,8 @@ def load_perturbations() -> Perturbations:
     return Perturbations.model_validate(read_yaml(read_text(DATA_FOLDER / "perturbations.yaml")))
 
 
+RELEVANCE = "relevan"  # in the name of a dimension in which an answer to something else is bad
+
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？])\s*(?=[^\s。！？”’」』）])")
 _HALF, _FULL = ",!?:;()", "，！？：；（）"
 
@@ -129,7 +131,7 @@ def plan_asks(texts: dy.DataFrame[RatedTexts], rubric: Rubric, checks: Sequence[
     """
     known = load_perturbations().checks
     if unknown := [name for name in checks if name not in known]:
-        raise unknown_name("check", unknown[0], known, "checks", "correct the name")
+        raise unknown_name("check", unknown[0], known, "--checks", "give all, none or names")
     rows = texts.to_dicts()
     names = ("\0".join([str(seed), row["source"], row["system"], row["unit_id"]]) for row in rows)
     seeds = [int(sha256(name.encode()).hexdigest(), 16) for name in names]
@@ -158,9 +160,10 @@ def plan_asks(texts: dy.DataFrame[RatedTexts], rubric: Rubric, checks: Sequence[
 
 
 def _other_answer(unit: int, drawn: Sequence[int], rows: Sequence[Mapping[str, Any]], rubric: Rubric) -> int | None:
-    """Return the next answer of another cluster, of the same kind; null where nothing shows that it is a wrong one."""
+    """Return the next answer of another cluster, of the same kind; null where nothing shows that it is wrong."""
     row, at = rows[unit], drawn.index(unit)
     shown = row["turns"] or ("SOURCE" in rubric.texts and row["context"]) or ("TASK" in rubric.texts and row["question"])
+    shown = shown and any(RELEVANCE in name for name in rubric.names)
     others = [other for other in (*drawn[at + 1 :], *drawn[:at]) if shown and rows[other]["language"] == row["language"]]
     others = [other for other in others if bool(rows[other]["turns"]) == bool(row["turns"])]
     return next((at for at in others if rows[at]["cluster_id"] != row["cluster_id"] and rows[at]["text"] != row["text"]), None)

@@ -56,11 +56,10 @@ def certify_dimension(
         raters: most people who rated one unit.
         step: mean distance of neighbouring ratings of the people's scale.
         figures: of the checks.
-        applicable: names of the checks that the texts allow; one that is not decided counts like a failed one.
+        applicable: names of the checks that the texts allow; one not decided counts like a failed one, if it has a limit here.
     """
     alpha, items, mae, bias = rows.get(ALPHA), rows[ITEMS], rows[MAE], rows[BIAS]
     open_checks = {figure.check for figure in figures if figure.limit and figure.passed is None}
-    decided = {figure.check for figure in figures if figure.passed is not None} - open_checks
     known = CertifiedDimension(
         dimension=items.dimension,
         verdict="not usable",
@@ -77,7 +76,7 @@ def certify_dimension(
         n_units=items.n_units or 0,
         n_clusters=items.n_clusters or 0,
         failed_checks=tuple(dict.fromkeys(figure.check for figure in figures if figure.passed is False)),
-        missing_checks=tuple(name for name in applicable if name not in decided),
+        missing_checks=tuple(name for name in applicable if name in open_checks),
     )
     rules = _rules(known, rows, raters)
     verdict = next(name for name, (decides, _) in rules.items() if decides)

@@ -78,7 +78,7 @@ PEOPLE = ("ann", "bob", "cyd")
 ERRS_EVERY = 6
 """Of six ratings by each of the people one is off by a step: up and down in turn, from 5 always down."""
 
-DRAW = 308
+DRAW = 3956
 """Of the random draws 0, 1, 2 ... the first by which length says nothing of a quality that the people's ratings do not (partial
 Spearman of a judge's ratings within 0.05 of 0, of all judges but those that love length or are noisy), nor one quality of the
 other."""

@@ -122,6 +122,7 @@ def test_wrong_input_is_one_message(tmp_path: Path) -> None:
         longer = write_source(tmp_path, rows(scale=[1, 2, 3, 4, 5, 6, 7]))
         assert_one_message(certify(tmp_path, server, source=longer), "scales of different lengths", "1, 2, 3, 4, 5, 6, 7")
         assert_one_message(certify(tmp_path, server, "--checks", "repeet"), "repeet", "repeat")
+        assert_one_message(certify(tmp_path, server, "--checks", ""), "--checks", "give all, none or names")
         assert_one_message(certify(tmp_path, server, "--role", f"panel=p@{server.base_url}"), "does not use panel")
         where = ("--ratings", write_source(tmp_path), "--rubric", tmp_path / "kind.yaml")
         assert_one_message(ended("judges", "certify", *where), "no judge given")

@@ -11,7 +11,7 @@ from scipy.stats import norm, spearmanr
 from scipy.stats import t as student
 
 from schemas.documents.certificates import CheckFigure
-from tasks.certificates.checks import MEASURES, check_figures, family_of
+from tasks.certificates.checks import MEASURES, check_figures, compares_families, family_of
 from tasks.certificates.perturbations import load_perturbations
 from tasks.ratings.reading import RatedSource
 from tasks.statistics.raters import partial_spearman
@@ -19,6 +19,7 @@ from tests.rows import each_row
 from tests.tasks.certificates.rated import by_judge, by_person, given, people, rated_source, rubric, text, texts
 
 UNITS = [str(number) for number in range(1, 7)]
+ALL = [*load_perturbations().checks]
 SAME = "equivalent to 0 within 0.25 steps"
 
 
@@ -34,7 +35,9 @@ def figures(
     """Figures of one check in dimension d1 by name and variant."""
     dimensions, judge = more.pop("dimensions", ("d1",)), more.pop("judge", "")
     own = [
-        each for each in check_figures(given(*rows), of or source(), rubric(*dimensions), [check], judge) if each.check == check
+        each
+        for each in check_figures(given(*rows), of or source(), rubric(*dimensions), [check], judge, ALL)
+        if each.check == check
     ]
     return {(each.figure, each.variant): each for each in own}
 
@@ -153,7 +156,7 @@ def test_place_effect_is_first_less_last() -> None:
 def test_place_effect_needs_several_places() -> None:
     found = figures([*rated(3, 3), *rated(4, 4, repetition=1)], "dimension_order")["place effect", ""]
     assert (found.value, found.passed) == (None, None)
-    assert found.undefined_because == "too few ratings, or not dimensions that one call asks for"
+    assert found.undefined_because == "too few ratings"
 
 
 @each_row(("turned", "passed"), [(0, True), (1, True), (2, False)])
@@ -192,6 +195,14 @@ def test_partial_spearman_is_that_of_residual_ranks() -> None:
     found = figures(rated(*rating), "length", of)["partial Spearman with length", ""]
     assert found.value == pytest.approx(expected)
     assert (found.n, found.limit, found.passed) == (6, "at most 0.1 in size", False)
+
+
+def test_length_is_that_of_the_replies() -> None:
+    # The longer the reply, the shorter what was asked: the reply of the highest rating is the longest.
+    turns = ([{"speaker": "a", "text": "x" * (70 - 20 * n)}, {"speaker": "b", "text": "y" * n}] for n in (1, 2, 3))
+    rows = texts(*(text(name, "as said", turns=each) for name, each in zip(UNITS, turns, strict=False)))
+    of = rated_source(people(*(by_person(name, each) for name, each in zip(UNITS, (2.0, 1.0, 2.0), strict=False))), rows)
+    assert figures(rated(1, 2, 3), "length", of)["partial Spearman with length", ""].value == pytest.approx(1)
 
 
 def test_partial_spearman_is_undefined_without_variance() -> None:
@@ -237,7 +248,26 @@ def test_self_preference_goes_beyond_other_judges(own: list[int], value: float, 
 def test_self_preference_needs_other_judges() -> None:
     found = figures(rated(3, 3), "self_preference", judge="gpt-4o")["own family less others, beyond other judges", ""]
     assert (found.value, found.passed) == (None, None)
-    assert "ratings by other judges" in (found.undefined_because or "")
+    assert "ratings by judges of other families" in (found.undefined_because or "")
+
+
+@each_row(
+    ("systems", "judges", "expected"),
+    [
+        (["gpt-4", "claude-1"], ["claude-9", "gpt-5"], True),
+        (["gpt-4", "gpt-3"], ["claude-9"], False),
+        (["claude-1", "llama"], ["claude-9"], False),
+        (["gpt-4", None], ["claude-9"], False),
+        (["gpt-4", "claude-1"], ["gpt-5"], False),
+        (["gpt-4", "claude-1"], [], False),
+    ],
+)
+def test_self_preference_needs_two_families_and_another_judge(
+    systems: list[str | None], judges: list[str], expected: bool
+) -> None:
+    raters = [("p", "expert"), *((name, "judge") for name in judges)]
+    rows = [by_person("1", 3.0, rater=who, rater_kind=kind, system=each) for who, kind in raters for each in systems]
+    assert compares_families(people(*rows), "openai/gpt-4o") is expected
 
 
 def flipped(d: dict[str, list[int]], *, rises: bool = True) -> dict[tuple[str, str], CheckFigure]:
@@ -254,8 +284,9 @@ def test_flipped_turn_lowers_ratings_and_control_does_not() -> None:
             {"first": [-1, -1, -2, -1, 0], "last": [-1, -1, -1, -1, 1], "control first": [0, 0, -1, 0, 0]}, rises=rises
         )
         share, control = found["share with d <= -1", ""], found["share of controls with d <= -1", ""]
-        assert (share.value, share.n, share.passed) == (0.8, 10, True)
-        assert (control.value, control.n, control.passed) == (0.2, 5, True)
+        assert (share.value, share.n, share.passed) == (0.8, 10, rises or None)
+        assert (control.value, control.n, control.passed) == (0.2, 5, rises or None)
+        assert (share.limit == "") is not rises
         assert found["share with d <= -1", "last"].value == 0.8
         assert found["share with d <= -1", "last"].passed is None
 
@@ -278,14 +309,10 @@ def test_wrong_answer_counts_on_relevance() -> None:
         assert (found.dimension, found.value, found.n, found.passed) == ("relevance", (10 - missed) / 10, 10, passed)
 
 
-def test_wrong_answer_counts_on_mean_without_relevance() -> None:
-    # In b a high rating is bad: -2 and +1 there are (-2 - 1) / 2 = -1.5, and -1 and -1 (-1 + 1) / 2 = 0.
-    ratings = [by_person("1", 3.0, "a"), by_person("1", 3.0, "b", higher_is_better=False)]
-    rows = [by_judge(name, 3, dimension=dimension) for name, dimension in product("12", "ab")]
-    changed = {("1", "a"): 1, ("1", "b"): 4, ("2", "a"): 2, ("2", "b"): 2}
-    rows += [by_judge(name, rating, "wrong_answer", dimension=dimension) for (name, dimension), rating in changed.items()]
-    found = figures(rows, "wrong_answer", source(*ratings), dimensions=("a", "b"))["share with d <= -1", ""]
-    assert (found.dimension, found.value, found.n) == ("mean of dimensions", 0.5, 2)
+def test_wrong_answer_needs_a_dimension_of_relevance() -> None:
+    (found,) = figures([*rated(3, 3), *rated(1, 1, perturbation="wrong_answer")], "wrong_answer").values()
+    assert (found.dimension, found.limit, found.value, found.passed) == ("relevance", "", None, None)
+    assert str(found.undefined_because).startswith("not applicable: needs a dimension of relevance")
 
 
 @each_row(("n", "obeyed", "passed"), [(125, 0, True), (124, 0, None), (125, 1, False), (20, 1, False)])
@@ -307,12 +334,12 @@ def test_injection_that_lowers_a_bad_dimension_is_obeyed() -> None:
 
 @each_row(
     ("ratings", "rises", "value", "passed"),
-    [((1, 1), True, 0, True), ((1, 2), True, 0.5, False), ((5, 4), False, 0.5, False), ((5, 5), False, 0, True)],
+    [((1, 1), True, 0, True), ((1, 2), True, 0.5, False), ((1, 2), False, 0.5, None)],
 )
-def test_floor_is_the_worst_rating(ratings: tuple[int, int], rises: bool, value: float, passed: bool) -> None:
+def test_floor_is_the_lowest_where_high_is_good(ratings: tuple[int, int], rises: bool, value: float, passed: bool) -> None:
     rows = [*rated(3, 3), *rated(*ratings, perturbation="floor", variant="one_letter")]
     of = source(*(by_person(name, 3.0, higher_is_better=rises) for name in UNITS))
-    found = figures(rows, "floor", of)["share not at the worst rating", ""]
+    found = figures(rows, "floor", of)["share not at the lowest rating", ""]
     assert (found.value, found.n, found.passed) == (value, 2, passed)
 
 
@@ -336,8 +363,9 @@ def test_parents_without_room_are_left_out() -> None:
         assert (risen.n, fallen.n) == n
         # Where low is good, no parent of those that can rise does, and none that can fall by one falls.
         assert (risen.value, fallen.value) == pytest.approx((1 / 2, 2 / 3) if rises else (0, 0))
-        assert (fallen.passed, risen.passed) == (False, False if rises else None)
-    assert risen.undefined_because == "3 pairs or their clusters are too few to decide; 1 more had no room"
+        assert (fallen.passed, risen.passed) == ((False, False) if rises else (None, None))
+    needs = "needs 125 pairs of texts with room, so at least 21 texts"
+    assert risen.undefined_because == f"3 pairs or their clusters are too few to decide: {needs}; 1 more had no room"
 
 
 def test_injection_into_best_ratings_shows_nothing() -> None:
@@ -353,8 +381,8 @@ def test_each_name_keeps_the_limit() -> None:
 
 
 def test_one_change_has_one_share() -> None:
-    rows = [by_judge("1", 4), by_judge("1", 1, "wrong_answer")]
-    found = check_figures(given(*rows), source(), rubric("d1"), ["wrong_answer"])
+    rows = [by_judge("1", 4, dimension="relevance"), by_judge("1", 1, "wrong_answer", dimension="relevance")]
+    found = check_figures(given(*rows), source(), rubric("relevance"), ["wrong_answer"], "", ALL)
     assert sum(each.check == "wrong_answer" for each in found) == 1
 
 
@@ -364,15 +392,24 @@ def test_ratings_that_could_not_be_read_are_no_pairs() -> None:
 
 
 def test_checks_that_were_not_tried_say_so() -> None:
-    found = check_figures(given(*rated(3, 3)), source(), rubric("d1", "d2"), [])
+    # Two dimensions, of which people and judge rated one; it is not of relevance, and no other judge rated.
+    found = check_figures(given(*rated(3, 3)), source(), rubric("d1", "d2"), [], "", ALL)
     assert {figure.check for figure in found} == {name for name, check in load_perturbations().checks.items() if check.limits}
-    assert {(figure.passed, figure.undefined_because, figure.n) for figure in found} == {(None, "not tried", 0)}
-    assert {figure.dimension for figure in found} == {"d1", "mean of dimensions", "preferred"}
-    assert all(figure.limit for figure in found)
+    assert {(figure.passed, figure.value, figure.n) for figure in found} == {(None, None, 0)}
+    assert {figure.dimension for figure in found} == {"d1", "relevance", "preferred"}
+    assert {figure.check for figure in found if not figure.limit} == {"wrong_answer", "self_preference"}
+    assert {figure.undefined_because for figure in found if figure.limit} == {"not tried"}
+
+
+def test_checks_that_texts_do_not_allow_say_what_they_need() -> None:
+    found = check_figures(given(*rated(3, 3)), source(), rubric("d1"), ALL, "", ["answer_order"])
+    why = {figure.check: (figure.limit, figure.undefined_because) for figure in found if figure.check != "wording"}
+    needs = "not applicable: needs dialogues, and a dimension in which a high rating is good"
+    assert (why["answer_order"], why["flipped_turn"]) == (("at most 0.1 in size", "too few ratings"), ("", needs))
 
 
 def test_figures_do_not_depend_on_order_of_rows() -> None:
     rows = [*rated(3, 2, 4, 1), *rated(2, 3, 4, 1, perturbation="name", variant="GPT")]
     rows += rated(2, 1, 4, 1, perturbation="flipped_turn", variant="first")
-    both = [check_figures(given(*each), source(), rubric("d1"), [*load_perturbations().checks]) for each in (rows, rows[::-1])]
+    both = [check_figures(given(*each), source(), rubric("d1"), ALL, "", ALL) for each in (rows, rows[::-1])]
     assert both[0] == both[1]

@@ -190,7 +190,7 @@ def test_change_without_effect_is_not_asked() -> None:
 
 def test_all_checks_of_a_dialogue_are_asked() -> None:
     rows = texts(*(text(name, f"helper: {name}", turns=[*TALK[:3], {**TALK[3], "text": name}]) for name in ("1", "2")))
-    asks = plan_asks(rows, rubric(*TWO), [*load_perturbations().checks], 0, 1)
+    asks = plan_asks(rows, rubric("d1", "relevance"), [*load_perturbations().checks], 0, 1)
     flips = {f"{kind}{name}": 1 for kind in ("", "control ") for name in ("first", "last")}
     counts = Counter(ask.perturbation for ask in asks)
     # Blank lines, double spaces and indents: replies of one word without a space have indents alone.
@@ -226,14 +226,15 @@ def test_text_has_no_turn_to_flip() -> None:
 )
 def test_wrong_answer_needs_a_shown_question(shown: list[str], row: dict[str, Any], n: int) -> None:
     rows = texts(text("1", "one", **row), text("2", "two", **row))
-    asks = plan_asks(rows, rubric(*TWO, texts=shown), ["wrong_answer"], 0, 50)
+    asks = plan_asks(rows, rubric("d1", "relevance", texts=shown), ["wrong_answer"], 0, 50)
     contents = {(ask.unit, ask.content) for ask in asks if ask.perturbation}
     assert contents == ({(0, "two"), (1, "one")} if n else set())
 
 
 def test_wrong_answer_has_the_same_language() -> None:
     rows = texts(text("1", "one", question="q"), text("2", "二", question="q", language="zh"), text("3", "three", question="q"))
-    asks = plan_asks(rows, rubric(*TWO), ["wrong_answer"], 0, 50)
+    assert asked(plan_asks(rows, rubric(*TWO), ["wrong_answer"], 0, 50)) == {("", ""): 3}
+    asks = plan_asks(rows, rubric("d1", "relevance"), ["wrong_answer"], 0, 50)
     assert {(ask.unit, ask.content) for ask in asks if ask.perturbation} == {(0, "three"), (2, "one")}
 
 

@@ -14,8 +14,9 @@ def row(statistic: str, level: str = "pooled", **values: Any) -> JudgeAgreement:
     return JudgeAgreement(**{**known, "statistic": statistic, "level": level, **values})
 
 
-def figure(check: str, passed: bool | None) -> CheckFigure:
-    return CheckFigure(check=check, dimension="warmth", figure="f", value=0.0, n=9, limit="at most 0", passed=passed)
+def figure(check: str, passed: bool | None, limit: str) -> CheckFigure:
+    limit = limit if passed is None else "at most 0"
+    return CheckFigure(check=check, dimension="warmth", figure="f", value=0.0, n=9, limit=limit, passed=passed)
 
 
 def verdict_of(
@@ -28,6 +29,7 @@ def verdict_of(
     checks: dict[str, bool | None] | None = None,
     raters: int = 3,
     step: float = 1.0,
+    limit: str = "at most 0",
 ) -> tuple[str, str]:
     """Verdict and rule of a judge that people's ceiling of 0.8 would let score items, but for what is said."""
     judge = [
@@ -37,11 +39,15 @@ def verdict_of(
         row("bias", value=bias),
         row("spearman", "by_system", value=by_system[0], value_low=by_system[1]),
     ]
-    figures = [figure(name, passed) for name, passed in {**dict.fromkeys(CHECKS, True), **(checks or {})}.items()]
+    figures = [figure(name, passed, limit) for name, passed in {**dict.fromkeys(CHECKS, True), **(checks or {})}.items()]
     people = row("alpha_ordinal", value=0.4, value_low=alpha_low)
     rows = {(each.statistic, each.level): hold(each, step) for each in (*judge, people)}
     certified = certify_dimension(rows, raters, step, figures, CHECKS)
     return certified.verdict, certified.rule
+
+
+def test_check_without_limit_in_a_dimension_is_not_missing() -> None:
+    assert verdict_of(checks={"length": None}, limit="")[0] == "items"
 
 
 @each_row(
