@@ -128,9 +128,7 @@ def _self_preference(given: _Given) -> Found:
     step = {value: float(at) for at, value in enumerate(of_judges["scale"].to_list()[0] if of_judges.height else ())}
     others = of_judges.group_by(UNIT).agg(other=pl.col("rating").replace_strict(step, return_dtype=pl.Float64).mean())
     rated = given.first.group_by("cluster_id", *UNIT).agg((pl.col("rating") - pl.col("lowest")).mean())
-    answers = (
-        rated.filter(pl.col("system") != "").join(others, on=UNIT).join(given.source.filter(~BY_JUDGES), on=UNIT, how="semi")
-    )
+    answers = rated.join(others, on=UNIT).join(given.source.filter(~BY_JUDGES, pl.col("system") != ""), on=UNIT, how="semi")
     own, beyond = family_of(pl.col("system")) == family_of(pl.lit(given.judge)), pl.col("rating") - pl.col("other")
     d = answers.group_by("cluster_id").agg(d=beyond.filter(own).mean() - beyond.filter(~own).mean()).drop_nulls("d")
     yield "own family less others, beyond other judges", "", _mean(d, pl.col("d"))
@@ -199,8 +197,7 @@ def check_figures(
 
     d = rating of a changed text minus the mean rating of the text as it is, asked at the same place among the dimensions. Means
     and their intervals are of clusters, in steps of the scale; shares are of pairs, with Wilson's interval. Shares with a step up
-    or down leave out pairs whose parent has no room for it. `judge`: name of the model that is called. `applicable`:
-    checks that the source allows; figures of others have no limit, and say what they need.
+    or down leave out pairs whose parent has no room for it. `judge`: name of the called model; `applicable`: checks with limits.
     """
     known, alike, place = load_perturbations(), [*UNIT, "dimension", "place"], pl.col("place")
     lengths = [sum(map(len, replies_of(row["turns"] or row["text"]))) for row in source.texts.iter_rows(named=True)]
@@ -221,10 +218,11 @@ def check_figures(
     for name, check in known.checks.items():
         own, tried = changed.filter(perturbation=name), name in checks
         for dimension in of_whole.get(name, dimensions):
-            pairs = own.filter(dimension=dimension)
             own_rated, of_source = rated.filter(dimension=dimension), source.ratings.filter(dimension=dimension)
             first = own_rated.filter(place == place.filter(pl.col("repetition") == 0).first())
-            found = [*MEASURES[name](_Given(own_rated, first, pairs, of_source, judge))] if tried else []
+            found = (
+                [*MEASURES[name](_Given(own_rated, first, own.filter(dimension=dimension), of_source, judge))] if tried else []
+            )
             rises = of_source["higher_is_better"].all()
             has = {"wrong_answer": bool(relevance), "self_preference": compares_families(of_source, judge)}
             held = {**has, "floor": rises, "flipped_turn": rises}.get(name, True) and name in applicable

@@ -46,7 +46,6 @@ def load_perturbations() -> Perturbations:
 
 
 RELEVANCE = "relevan"  # in the name of a dimension in which an answer to something else is bad
-
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？])\s*(?=[^\s。！？”’」』）])")
 _HALF, _FULL = ",!?:;()", "，！？：；（）"
 
