@@ -70,9 +70,8 @@ def certify_command(
     kept = {row.file for row in find_certificates(lake)}
     certificate = run_to_end(on_server(lambda: certify_judge(plan, request)))
     status = int(certificate.refused > 0 or certificate.calls.failed > 0 or certificate.calls.unsent > 0)
-    CommandResult(status, certificate, [*_view(certificate, lake.root, is_new=kept.isdisjoint(certificate.files))]).finish(
-        as_json=as_json
-    )
+    view = [*_view(certificate, lake.root, is_new=kept.isdisjoint(certificate.files))]
+    CommandResult(status, certificate, view).finish(as_json=as_json)
 
 
 def certificate_plan(ratings: str, options: PlanOptions) -> Plan:

@@ -88,13 +88,12 @@ def _rated_nothing(job: CertifyJob, given: dy.DataFrame[CertificateRatings], *, 
     mostly = bool(2 * failed.sum() > given.height)
     cause, next_step = "its replies could not be read", "ask another model, or make the rubric easier to answer"
     if mostly:
-        cause, remedy = (
-            ("the budget was spent", "raise the budget") if unsent else ("its calls failed", "check the judge's server")
-        )
-        next_step = f"{remedy}, then run the same command again"
+        cause = "the budget was spent" if unsent else "its calls failed"
+        next_step = f"{'raise the budget' if unsent else 'check its server'}, then run the same command again"
     got = f"{given.height} ratings that are missing: {''.join(given.filter(failed == mostly)['error'].drop_nulls()[:1])}"
-    what = f"the judge rated no text: {cause}"
-    return ScoringError(what, where=job.title, expected="replies with ratings", got=got, next_step=next_step)
+    return ScoringError(
+        f"the judge rated no text: {cause}", where=job.title, expected="replies with ratings", got=got, next_step=next_step
+    )
 
 
 def join_judges(job: CertifyJob, given: dy.DataFrame[CertificateRatings]) -> JoinedRatings:

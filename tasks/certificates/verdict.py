@@ -99,8 +99,8 @@ def _rules(known: CertifiedDimension, rows: Rows, raters: int) -> dict[Certifica
         if row.undefined_because != NOMINAL
     )
     better, decided = {EXACT, MAE} & passed, any(rows[key].passed is not None for key in (EXACT, MAE))
+    own, people = rows[EXACT].same_targets_value, rows[EXACT].human_value
     if rows[ITEMS].undefined_because == NOMINAL:
-        own, people = rows[EXACT].same_targets_value, rows[EXACT].human_value
         close = own is not None and people is not None and at_least(own, people - BELOW_CEILING)
         near, bias = f"exact {_number(own)} where people reach {_number(people)}", "names have no bias"
         ranks = "names have no order, so no systems are ranked"
