@@ -1,6 +1,7 @@
 """`moodflow judges certify`: ask a judge about texts that people rated, and say what it may be used for; list certificates."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -66,9 +67,11 @@ def certify_command(
     _ = certify_job(plan, request, lake := open_lake(plan)).asks  # before a server is waited for: a wrong name is told at once
     require_prefect_settings()
     temporary_server()
+    kept = {row.file for row in find_certificates(lake)}
     certificate = run_to_end(on_server(lambda: certify_judge(plan, request)))
     status = int(certificate.refused > 0 or certificate.calls.failed > 0 or certificate.calls.unsent > 0)
-    CommandResult(status, certificate, [*_view(certificate, lake.root)]).finish(as_json=as_json)
+    view = [*_view(certificate, lake.root, is_new=kept.isdisjoint(certificate.files))]
+    CommandResult(status, certificate, view).finish(as_json=as_json)
 
 
 def certificate_plan(ratings: str, options: PlanOptions) -> Plan:
@@ -94,11 +97,14 @@ def list_certificates(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) 
     CommandResult(0, CertificateList(certificates=tuple(rows)), [terminal_table(Table(heads, cells))]).finish(as_json=as_json)
 
 
-def _view(certificate: Certificate, lake: Folder) -> Iterator[RenderableType]:
+def _view(certificate: Certificate, lake: Folder, *, is_new: bool) -> Iterator[RenderableType]:
     yield bold(f"{certificate.judge}: {certificate.verdict}", f" (rubric {certificate.rubric} on {certificate.source})")
+    yield from () if is_new else ["Up to date: this certificate was there, with the calls and the cost of then."]
     yield why(certificate)
-    *shown, _, _ = certificate_tables(certificate)
-    for table in filter(lambda table: table.rows, shown):
+    verdicts, sides, checks, *_ = certificate_tables(certificate)
+    # Failed or not decided somewhere; those that passed are on the page.
+    wrong = replace(checks, rows=[row for row in checks.rows if any(row[4:6])])
+    for table in filter(lambda table: table.rows, (verdicts, sides, wrong)):
         yield from ("", terminal_table(table))
     yield ""
     yield from certificate_counts(certificate)

@@ -1,7 +1,6 @@
 """`moodflow judges`: judges next to people, rating sheets, certificates, and votes on which simulated person is more human."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -25,7 +24,7 @@ from tasks.certificates.agreement import check_judges
 from tasks.certificates.panels import PANELS
 from tasks.compare.votes import compare_persons, pair_items, votes_of_people, votes_of_run
 from tasks.lake.files import replace_file
-from tasks.reporting.content.certificate import FEW_CLUSTERS, SIDES, side_by_side
+from tasks.reporting.content.certificate import SIDES, agreement_notes, side_by_side
 from tasks.runs.past_run import reopen
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -97,14 +96,9 @@ def votes_command(
 
 def _view(document: JudgeCheck) -> list[RenderableType]:
     defined = [row for row in document.agreements if row.value is not None]
-    undefined = Counter(row.undefined_because for row in document.agreements if row.value is None)
-    notes = [f"Undefined: {n} rows, {why}" for why, n in undefined.items()]
-    if any(row.n_clusters is not None and row.n_clusters < FEW_CLUSTERS for row in document.agreements):
-        notes.append(f"Intervals rest on few clusters, below {FEW_CLUSTERS}")
-    notes += [f"Refused: line {row.line}, {row.rule}" for row in document.refused_rows]
     counts = document.model_dump(exclude={"agreements", "across", "refused_rows"})
     tables = [Table(SIDES, [*map(side_by_side, defined)]), *_matrices(document.across)]
-    return [*detail_lines(counts), *map(terminal_table, tables), *notes]
+    return [*detail_lines(counts), *map(terminal_table, tables), *agreement_notes(document)]
 
 
 def _matrices(rows: Sequence[CriterionAgreement]) -> Iterator[Table]:

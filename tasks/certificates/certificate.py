@@ -7,6 +7,7 @@ import dataframely as dy
 import polars as pl
 
 from schemas.documents.certificates import Certificate, CertifiedDimension, CheckFigure, JudgeAgreement
+from schemas.documents.models import RefusedRating
 from schemas.documents.run import Cost
 from schemas.errors import ScoringError
 from schemas.lineage import CallCounts, PartitionKey, PartitionRef
@@ -18,6 +19,7 @@ from tasks.certificates.asking import CertifyJob
 from tasks.certificates.checks import BY_JUDGES, check_figures
 from tasks.certificates.joining import JUDGED, JoinedRatings
 from tasks.certificates.perturbations import load_perturbations
+from tasks.certificates.sides import NOMINAL
 from tasks.certificates.subject import subject_of
 from tasks.certificates.verdict import ITEMS, certify_dimension, hold, worst
 from tasks.lake.partitions import partition_key
@@ -50,19 +52,15 @@ def build_certificate(job: CertifyJob, given: dy.DataFrame[CertificateRatings], 
         ScoringError: the judge rated no text.
     """
     if given["rating"].null_count() == given.height:
-        raise ScoringError(
-            "the judge rated no text",
-            where=job.title,
-            expected="replies with ratings",
-            got=f"{given.height} ratings that are missing: {''.join(given['error'].drop_nulls()[:1])}",
-            next_step="raise the budget or check the judge's server, then run the same command again",
-        )
+        raise _rated_nothing(job, given, unsent=spent.calls.unsent > 0)
     joined = join_judges(job, given)
     scales = joined.people.select("dimension", "scale").unique("dimension").iter_rows()
     steps = {name: (scale[-1] - scale[0]) / (len(scale) - 1) for name, scale in scales}
-    table = certificates(joined, Resampling(RESAMPLES, job.seed)).iter_rows(named=True)
+    table = certificates(joined, Resampling(RESAMPLES, job.seed))
+    nominal = {*table.filter(undefined_because=NOMINAL)["dimension"]}
     steps_of = {(judge, name): step for judge in (job.judge.name, PEOPLE) for name, step in steps.items()}
-    agreements = [hold(JudgeAgreement(**row), steps_of.get((row["judge"], row["dimension"]))) for row in table]
+    rows = [JudgeAgreement(**row) for row in table.iter_rows(named=True)]
+    agreements = [hold(row, steps_of.get((row.judge, row.dimension)), nominal=row.dimension in nominal) for row in rows]
     figures = check_figures(given, job.source, job.rubric, job.checks, job.judge.name, job.applicable)
     dimensions = tuple(_certify(job, joined.people, agreements, figures, steps))
     return Certificate(
@@ -75,11 +73,26 @@ def build_certificate(job: CertifyJob, given: dy.DataFrame[CertificateRatings], 
         texts=job.source.texts.height,
         ratings=joined.people.height,
         refused=len({row.line for row in job.source.refused}),
+        refused_rows=tuple(RefusedRating(file=job.source.name, **row._asdict()) for row in job.source.refused),
         left_out=dict(job.left_out),
         not_rated=tuple(name for name in job.rubric.names if name not in steps),
         not_asked=job.not_asked,
         unread=given["rating"].null_count(),
         **spent._asdict(),
+    )
+
+
+def _rated_nothing(job: CertifyJob, given: dy.DataFrame[CertificateRatings], *, unsent: bool) -> ScoringError:
+    """Return the error of a judge without ratings; `unsent`: the budget was spent before all calls were sent."""
+    failed = given["parse_status"] == "failed"
+    mostly = bool(2 * failed.sum() > given.height)
+    cause, next_step = "its replies could not be read", "ask another model, or make the rubric easier to answer"
+    if mostly:
+        cause = "the budget was spent" if unsent else "its calls failed"
+        next_step = f"{'raise the budget' if unsent else 'check its server'}, then run the same command again"
+    got = f"{given.height} ratings that are missing: {''.join(given.filter(failed == mostly)['error'].drop_nulls()[:1])}"
+    return ScoringError(
+        f"the judge rated no text: {cause}", where=job.title, expected="replies with ratings", got=got, next_step=next_step
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from schemas.documents.certificates import CertifiedDimension, CheckFigure, JudgeAgreement
 from schemas.tables.ratings import CERTIFICATE_VERDICTS, CertificateVerdict
+from tasks.certificates.sides import NOMINAL
 
 BELOW_CEILING, MOST_BIAS_STEPS, LEAST_BY_SYSTEM = 0.05, 0.25, 0.8
 """How far below people a judge that scores items may lie, and its bias; the correlation over systems of one that ranks them."""
@@ -13,7 +14,7 @@ FEWEST_RATERS = 2
 FOR_SYSTEMS = ("repeat", "injection", "format")
 """Checks that a judge which ranks systems must pass."""
 
-ALPHA, EXACT, MAE, BIAS = ((name, "pooled") for name in ("alpha_ordinal", "exact", "mae", "bias"))
+ALPHA, OF_NAMES, EXACT, MAE, BIAS = ((name, "pooled") for name in ("alpha_ordinal", "alpha_nominal", "exact", "mae", "bias"))
 ITEMS, SYSTEMS = ("spearman", "pooled"), ("spearman", "by_system")
 """Statistic and level of the rows that rules of the verdict look at."""
 
@@ -21,17 +22,17 @@ Rows = Mapping[tuple[str, str], JudgeAgreement]
 """Rows of one dimension, of a judge and of people, by statistic and level."""
 
 
-def hold(row: JudgeAgreement, step: float | None) -> JudgeAgreement:
+def hold(row: JudgeAgreement, step: float | None, *, nominal: bool = False) -> JudgeAgreement:
     """Return a row with the margin that a rule sets it, and whether it keeps that.
 
-    `step`: as of `certify_dimension`; null = the row is of no dimension, and no rule looks at it.
+    `step`: as of `certify_dimension`; null = it is of no dimension, and no rule looks at it. `nominal`: ratings are names.
     """
-    if step is None:
+    if step is None or row.undefined_because == NOMINAL or (row.statistic == OF_NAMES[0] and not nominal):
         return row
     margin, passed = None, None
     match row.statistic, row.level:
-        case (("exact" | "mae" | "alpha_ordinal"), "pooled"):
-            low = row.value_low if row.statistic == "alpha_ordinal" else row.gain_low
+        case (("exact" | "mae" | "alpha_ordinal" | "alpha_nominal"), "pooled"):
+            low = row.value_low if row.statistic.startswith("alpha") else row.gain_low
             margin, passed = 0.0, None if low is None else low > 0
         case "spearman", "pooled":
             own, ceiling = row.same_targets_value, row.human_value
@@ -58,7 +59,8 @@ def certify_dimension(
         figures: of the checks.
         applicable: names of the checks that the texts allow; one not decided counts like a failed one, if it has a limit here.
     """
-    alpha, items, mae, bias = rows.get(ALPHA), rows[ITEMS], rows[MAE], rows[BIAS]
+    items, mae, bias = rows[ITEMS], rows[MAE], rows[BIAS]
+    alpha = rows.get(OF_NAMES if items.undefined_because == NOMINAL else ALPHA)
     open_checks = {figure.check for figure in figures if figure.limit and figure.passed is None}
     known = CertifiedDimension(
         dimension=items.dimension,
@@ -93,18 +95,29 @@ def _rules(known: CertifiedDimension, rows: Rows, raters: int) -> dict[Certifica
     gains = ", ".join(
         f"{name} {_number(row.value)} (best constant {_number(row.constant_value)}, gain from {_number(row.gain_low)})"
         for name, row in (("exact", rows[EXACT]), ("MAE", rows[MAE]))
+        if row.undefined_because != NOMINAL
     )
-    near = f"Spearman {_number(known.same_targets)} where people reach {_number(known.ceiling)} (at most {BELOW_CEILING} less), "
-    near += f"bias {_number(known.bias_steps)} steps (at most {MOST_BIAS_STEPS}){_checks(*wrong)}"
-    ranks = f"Spearman over systems {_number(known.by_system)}, lower limit {_number(rows[SYSTEMS].value_low)} "
-    ranks += f"(at least {LEAST_BY_SYSTEM}, above 0){_checks(*for_systems)}"
+    better, decided = {EXACT, MAE} & passed, any(rows[key].passed is not None for key in (EXACT, MAE))
+    own, people = rows[EXACT].same_targets_value, rows[EXACT].human_value
+    if rows[ITEMS].undefined_because == NOMINAL:
+        close = own is not None and people is not None and at_least(own, people - BELOW_CEILING)
+        near, bias = f"exact {_number(own)} where people reach {_number(people)}", "names have no bias"
+        ranks = "names have no order, so no systems are ranked"
+    else:
+        close = {ITEMS, BIAS} <= passed
+        near = f"Spearman {_number(known.same_targets)} where people reach {_number(known.ceiling)}"
+        bias = f"bias {_number(known.bias_steps)} steps (at most {MOST_BIAS_STEPS})"
+        ranks = f"Spearman over systems {_number(known.by_system)}, lower limit {_number(rows[SYSTEMS].value_low)} "
+        ranks += f"(at least {LEAST_BY_SYSTEM}, above 0){_checks(*for_systems)}"
+    near += f" (at most {BELOW_CEILING} less), {bias}{_checks(*wrong)}"
+    unknown = "" if better else f"whether it is better than a constant is undefined: {gains}; "
     few = raters < FEWEST_RATERS
     return {
-        "no ceiling": (few or ALPHA not in passed, alone if few else alpha),
-        "no better than a constant": (not {EXACT, MAE} & passed, f"{gains}; one gain must lie above 0 with its interval"),
-        "items": ({ITEMS, BIAS} <= passed and not any(wrong), near),
-        "systems only": (SYSTEMS in passed and not any(for_systems), ranks),
-        "not usable": (True, f"{near}; {ranks}"),
+        "no ceiling": (few or not {ALPHA, OF_NAMES} & passed, alone if few else alpha),
+        "no better than a constant": (decided and not better, f"{gains}; one gain must lie above 0 with its interval"),
+        "items": (bool(better) and close and not any(wrong), near),
+        "systems only": (bool(better) and SYSTEMS in passed and not any(for_systems), ranks),
+        "not usable": (True, f"{unknown}{near}; {ranks}"),
     }
 
 
@@ -124,4 +137,4 @@ def _checks(failed: Sequence[str], missing: Sequence[str]) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.4g}"
+    return "undefined" if value is None else f"{value:z.4g}"

@@ -62,16 +62,14 @@ def load_report_data(run: PastRun, changes: RunChanges | None = None) -> ReportD
 
 @step("certificate of {job.title}")
 async def write_certificate(job: CertifyJob, ratings: PartitionRef, spent: Spent, lake: Lake) -> Any:
-    """Write rows, document and page of a certificate and return its document.
+    """Write rows, document and page of a certificate and return its document; one that is there is returned as it is.
 
-    One that is there stays as it is; the document that is returned then says what this start took. Of ratings of which calls
-    failed nothing is written.
+    Of ratings of which calls failed nothing is written.
     """
     key = certificate_key(job, ratings)
     files = {ending: f"{place_of(key)}/{key.fingerprint}.{ending}" for ending in ("parquet", "json", "html")}
     if lake.find(key):
-        stored = Certificate.model_validate_json((lake.root / files["json"]).read_bytes())
-        return stored.model_copy(update=spent._asdict() | {"certified_at": stored.certified_at})
+        return Certificate.model_validate_json((lake.root / files["json"]).read_bytes())
     certificate = build_certificate(job, lake.read(ratings, CertificateRatings), spent)
     if not ratings.complete:
         return certificate

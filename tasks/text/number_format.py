@@ -11,8 +11,8 @@ _HOTTEST = 9
 
 
 def number(value: float | None, digits: int = 1) -> str:
-    """Return fixed number of decimals."""
-    return NONE if value is None else f"{value:,.{digits}f}"
+    """Return fixed number of decimals; what rounds to nothing has no sign."""
+    return NONE if value is None else f"{value:z,.{digits}f}"
 
 
 def count(value: int | None) -> str:
@@ -22,7 +22,7 @@ def count(value: int | None) -> str:
 
 def interval(low: float | None, high: float | None, digits: int = 1) -> str:
     """Return both ends, or a dash if there is no interval."""
-    return NONE if low is None or high is None else f"{low:.{digits}f} to {high:.{digits}f}"
+    return NONE if low is None or high is None else f"{low:z.{digits}f} to {high:z.{digits}f}"
 
 
 def bracketed(low: float | None, high: float | None, digits: int = 1) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from tests.flows.certifying import REPLIES, certify, fair, rate, rows, write_source
+from tests.flows.certifying import REPLIES, arguments, certify, fair, rate, rows, write_source
 from tests.flows.command import assert_one_message, ended
 from tests.model_server import ModelServer
 
@@ -20,7 +20,12 @@ def test_fair_judge_beside_people(tmp_path: Path) -> None:
         done = certify(tmp_path, server, "--checks", "none")
         assert (done.status, server.calls) == (0, REPLIES), done.err
         again = certify(tmp_path, server, "--checks", "none")
-        assert (again.status, again.document["calls"]["sent"], server.calls) == (0, 0, REPLIES), again.err
+        assert (again.status, again.document, server.calls) == (0, done.document, REPLIES), again.err
+        shown = ended(
+            *[word for word in arguments(tmp_path, tmp_path / "replies.jsonl", server, "--checks", "none") if word != "--json"]
+        )
+        assert shown.out.splitlines()[1].startswith("Up to date"), shown.out
+        assert "Undefined: " in shown.out
     document = done.document
     assert (document["texts"], document["ratings"], document["unread"], document["refused"]) == (30, 90, 0, 0)
     (warmth,) = document["dimensions"]
@@ -30,7 +35,6 @@ def test_fair_judge_beside_people(tmp_path: Path) -> None:
     assert (warmth["constant_mae"], warmth["n_units"], warmth["n_clusters"]) == (1.2, 30, 15)
     # As good as can be, but nothing is known of what else moves it.
     assert (warmth["verdict"], "repeat" in warmth["missing_checks"]) == ("not usable", True), warmth["rule"]
-    assert again.document["dimensions"] == document["dimensions"]
     parquet, stored, page = (tmp_path / "lake" / file for file in document["files"])
     assert json.loads(stored.read_text(encoding="utf-8"))["identity"] == document["identity"]
     own = pl.read_parquet(parquet).filter(judge="j", level="pooled")
@@ -76,6 +80,10 @@ def test_ratings_of_other_texts_are_left_out(tmp_path: Path) -> None:
     with ModelServer(fair) as server:
         done = certify(tmp_path, server, "--checks", "none", source=source)
     assert (done.status, done.document["refused"], done.document["ratings"]) == (1, 1, 88), done.err
+    (refused,) = done.document["refused_rows"]
+    assert (refused["line"], "scale" in refused["rule"]) == (3, True), refused
+    page = next(tmp_path / "lake" / file for file in done.document["files"] if file.endswith(".html"))
+    assert f"Refused: line 3, {refused['rule']}" in page.read_text(encoding="utf-8")
     assert done.document["left_out"] == {"of another text": 1, "of a dimension that the rubric does not have": 1}
     assert (done.document["not_asked"], done.document["not_rated"]) == (["wit"], [])
 
@@ -100,6 +108,17 @@ def test_spent_budget_ends_with_status_one(tmp_path: Path) -> None:
         done = certify(tmp_path, server, "--checks", "none", "--budget-tokens", "350")
     assert done.status == 1, done.err
     assert 0 < done.document["calls"]["unsent"] < REPLIES
+
+
+def test_judge_without_ratings_is_told_by_cause(tmp_path: Path) -> None:
+    with ModelServer(lambda _: "No idea.") as server:
+        unread = certify(tmp_path, server, "--checks", "none", "--sample", "3")
+        assert_one_message(unread, "its replies could not be read", "ask another model")
+        assert "raise the budget" not in unread.err
+    with ModelServer(fair, fault=lambda _: "content_filter") as server:
+        assert_one_message(certify(tmp_path, server, "--checks", "none", "--sample", "3"), "its calls failed", "server")
+    with ModelServer(fair) as server:
+        assert_one_message(certify(tmp_path, server, "--checks", "none", "--budget-tokens", "1"), "budget", "raise")
 
 
 def test_ratings_are_mapped_by_place(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """What people read of a certificate: verdict and why, judge, people and constant side by side, checks, all figures."""
 
+from collections import Counter
 from collections.abc import Iterator
 
-from schemas.documents.certificates import Certificate, CheckFigure, JudgeAgreement
+from schemas.documents.certificates import Certificate, CheckFigure, JudgeAgreement, JudgeCheck
 from schemas.table import Column, Interval, Table, Value, columns
 from tasks.text.number_format import count, listed
 
@@ -43,8 +44,8 @@ def certificate_tables(certificate: Certificate) -> Iterator[Table]:
     limits = (Column("Pairs", "count"), Column("Must be"), Column("Result", "verdict"), Column("Undefined because"))
     figures = [_figure(figure) for figure in certificate.checks if figure.undefined_because != NOT_TRIED]
     yield Table((*named, *limits), figures, "Figures of the checks").without_empty("Variant", "Undefined because")
-    everything = [(*side_by_side(row), row.undefined_because or row.human_undefined_because) for row in certificate.agreements]
-    yield Table((*SIDES, Column("Undefined because")), everything, "All figures of judges and people")
+    everything = [side_by_side(row) for row in certificate.agreements if row.value is not None]
+    yield Table(SIDES, everything, "All figures of judges and people")
 
 
 def side_by_side(row: JudgeAgreement) -> tuple[Value, ...]:
@@ -90,8 +91,16 @@ def certificate_counts(certificate: Certificate) -> Iterator[str]:
         yield from [f"Dimensions that {told}: {', '.join(names)}"] if names else []
     untried = dict.fromkeys(figure.check for figure in certificate.checks if figure.undefined_because == NOT_TRIED)
     yield from [f"Checks that were not tried: {', '.join(untried)}"] if untried else []
-    if any(each.n_clusters < FEW_CLUSTERS for each in certificate.dimensions):
-        yield f"Intervals rest on few clusters, below {FEW_CLUSTERS}"
+    yield from agreement_notes(certificate)
     yield f"Ratings of the judge that are missing: {certificate.unread:,}"
     yield f"Calls: {certificate.calls.line}"
     yield f"Judge and rubric as they were used: {certificate.identity[:16]}"
+
+
+def agreement_notes(document: Certificate | JudgeCheck) -> Iterator[str]:
+    """Yield what is undefined, whether clusters are few, and each refused row, a line each."""
+    undefined = Counter(row.undefined_because for row in document.agreements if row.value is None)
+    yield from (f"Undefined: {n} rows, {why}" for why, n in undefined.items())
+    if any(row.n_clusters is not None and row.n_clusters < FEW_CLUSTERS for row in document.agreements):
+        yield f"Intervals rest on few clusters, below {FEW_CLUSTERS}"
+    yield from (f"Refused: line {row.line}, {row.rule}" for row in document.refused_rows)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from schemas.documents.certificates import CheckFigure, JudgeAgreement
+from tasks.certificates.sides import NOMINAL
 from tasks.certificates.verdict import FOR_SYSTEMS, certify_dimension, hold, worst
 from tests.rows import each_row
 
@@ -72,7 +73,10 @@ def test_check_without_limit_in_a_dimension_is_not_missing() -> None:
         ("items", {"gains": (0.0, 0.0001)}),
         ("items", {"gains": (0.0001, -0.2)}),
         ("no better than a constant", {"gains": (0.0, 0.0)}),
-        ("no better than a constant", {"gains": (None, None)}),
+        ("no better than a constant", {"gains": (0.0, None)}),
+        # What is undefined is not "not better", nor is it better.
+        ("not usable", {"gains": (None, None)}),
+        ("not usable", {"gains": (None, None), "by_system": (0.9, 0.5)}),
         # What people do not agree on, no constant decides.
         ("no ceiling", {"alpha_low": -0.1, "gains": (0.0, 0.0)}),
         ("systems only", {"bias": 1.0, "by_system": (0.8, 0.0001)}),
@@ -97,6 +101,37 @@ def test_rule_says_its_numbers() -> None:
     # Of a judge that is not usable both rules say why.
     both = verdict_of(bias=1.0, checks={"length": False, "format": None})[1]
     assert "bias 1 steps (at most 0.25), checks failed length; not decided format; Spearman over systems 0.5" in both
+
+
+def test_rule_of_undefined_gain_says_so() -> None:
+    rule = verdict_of(gains=(None, None))[1]
+    assert rule.startswith(
+        "whether it is better than a constant is undefined: exact 0.6 (best constant 0.5, gain from undefined)"
+    )
+    # A rule that does not decide is no reason.
+    assert not {"alpha", "constant"} & {*verdict_of(bias=1.0)[1].split()}
+
+
+def named_verdict(own: float, *, alpha_low: float = 0.1, gain_low: float = 0.1) -> tuple[str, str]:
+    """Verdict and rule where ratings are names, and people are exact with each other in 0.6."""
+    missing = (("spearman", "pooled"), ("mae", "pooled"), ("bias", "pooled"), ("spearman", "by_system"))
+    rows = [row(*key, undefined_because=NOMINAL) for key in missing]
+    rows.append(row("exact", value=own, same_targets_value=own, human_value=0.6, constant_value=0.3, gain_low=gain_low))
+    rows += [row("alpha_ordinal", undefined_because=NOMINAL), row("alpha_nominal", value=0.2, value_low=alpha_low)]
+    held = {(each.statistic, each.level): hold(each, 1.0, nominal=True) for each in rows}
+    assert [key for key, each in held.items() if each.margin is not None] == [("exact", "pooled"), ("alpha_nominal", "pooled")]
+    certified = certify_dimension(held, 3, 1.0, [figure(name, passed=True) for name in CHECKS], CHECKS)
+    return certified.verdict, certified.rule
+
+
+def test_names_need_exact_agreement() -> None:
+    assert named_verdict(0.55) == (
+        "items",
+        "exact 0.55 where people reach 0.6 (at most 0.05 less), names have no bias, checks passed",
+    )
+    assert named_verdict(0.5499)[0] == "not usable"
+    assert named_verdict(0.55, alpha_low=0.0) == ("no ceiling", "people's alpha 0.2, lower limit 0; more than 0 is needed")
+    assert named_verdict(0.55, gain_low=0.0)[0] == "no better than a constant"
 
 
 def test_worst_verdict_counts() -> None:

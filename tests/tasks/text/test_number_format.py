@@ -10,6 +10,7 @@ def test_null_is_a_dash_and_zero_a_zero() -> None:
     assert formats.interval(None, 3.0) == "–"
     assert [formats.number(0.0), formats.count(0), formats.percent(0.0)] == ["0.0", "0", "0\u00a0%"]
     assert formats.interval(0.0, 1.5) == "0.0 to 1.5"
+    assert [formats.number(-0.004, 2), formats.interval(-0.004, -0.006, 2)] == ["0.00", "0.00 to -0.01"]
 
 
 @pytest.mark.parametrize(
