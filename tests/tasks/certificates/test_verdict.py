@@ -15,7 +15,7 @@ def row(statistic: str, level: str = "pooled", **values: Any) -> JudgeAgreement:
     return JudgeAgreement(**{**known, "statistic": statistic, "level": level, **values})
 
 
-def figure(check: str, passed: bool | None, limit: str) -> CheckFigure:
+def figure(check: str, passed: bool | None, limit: str = "at most 0") -> CheckFigure:
     limit = limit if passed is None else "at most 0"
     return CheckFigure(check=check, dimension="warmth", figure="f", value=0.0, n=9, limit=limit, passed=passed)
 
