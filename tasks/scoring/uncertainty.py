@@ -123,7 +123,8 @@ def difference_errors(item_scores: pl.LazyFrame, blueprint: Blueprint, resamplin
     normalized = normalise_scores(raw, tree)
     weights = metric_contributions(normalized, aggregate_scores(normalized, tree), tree)
     systems = raw.select(SYSTEM).unique().sort(SYSTEM).with_row_index("system")
-    scored = raw.join(weights.with_columns(of_gate=pl.lit(value=False)), on=KEY).join(systems, on=SYSTEM)
+    weighed = raw.filter(pl.col("value").is_not_null()).join(weights.with_columns(of_gate=False), on=KEY, how="left")
+    scored = weighed.join(systems, on=SYSTEM)
     variances, fewest = np.zeros((systems.height, systems.height)), []
     for _, leaves in groupby(_draw(item_scores, scored, tree, systems, resampling), key=lambda drawn: drawn[0]["dataset"][0]):
         totals, clusters = {False: np.zeros((systems.height, resampling.resamples))}, 0
@@ -145,7 +146,7 @@ def scored_rows(item_scores: pl.LazyFrame, raw: pl.DataFrame, systems: pl.DataFr
     # A reader that cannot skip rows passes over all of them for each batch.
     batches = sizes.group_by(pl.col("n_scored").cum_sum() // _BATCH_ROWS, maintain_order=True).agg("dataset")
     for batch in batches["dataset"]:
-        rows = counted.filter(pl.col("dataset").is_in(batch)).select(*SYSTEM, *columns).collect(engine="streaming")
+        rows = counted.filter(pl.col("dataset").is_in(batch.to_list())).select(*SYSTEM, *columns).collect(engine="streaming")
         for dataset in batch:
             yield dataset, rows.filter(pl.col("dataset") == dataset).join(systems, on=SYSTEM)
 
