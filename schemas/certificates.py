@@ -27,13 +27,19 @@ class CertificateSubject(Frozen):
     identity: str = Field(description="hash of judge entry, rubric and the version of the prompt")
 
 
-class CertificateSummary(CertificateSubject):
-    """A certificate in brief."""
+class CertificateHead(CertificateSubject):
+    """What every form of a certificate says."""
 
     source: str = Field(description="data set of the ratings by people")
+    texts: int = Field(description="that the judge was asked about")
     verdict: CertificateVerdict = Field(description="the worst of its dimensions")
-    verdicts: dict[str, CertificateVerdict] = Field(description="by dimension")
     certified_at: str = Field(description="time, ISO 8601")
+
+
+class CertificateSummary(CertificateHead):
+    """A certificate in brief."""
+
+    verdicts: dict[str, CertificateVerdict] = Field(description="by dimension")
     file: str = Field(description="its document, below the lake")
 
 

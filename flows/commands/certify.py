@@ -92,8 +92,8 @@ def certificate_plan(ratings: str, options: PlanOptions) -> Plan:
 def list_certificates(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """List the certificates of a lake; --json names their files."""
     rows = find_certificates(Lake(lake or DEFAULT_LAKE, read_code_version()))
-    heads = (Column("Judge", "name"), *columns("text", "Rubric", "Ratings", "Verdict", "Certified"))
-    cells = [(row.judge, row.rubric, row.source, row.verdict, local_time(row.certified_at)) for row in rows]
+    heads = (Column("Judge", "name"), *columns("text", "Rubric", "Ratings", "Texts", "Verdict", "Certified"))
+    cells = [(row.judge, row.rubric, row.source, row.texts, row.verdict, local_time(row.certified_at)) for row in rows]
     CommandResult(0, CertificateList(certificates=tuple(rows)), [terminal_table(Table(heads, cells))]).finish(as_json=as_json)
 
 

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from schemas.base import Frozen
-from schemas.certificates import CertificateSubject, CertificateSummary
+from schemas.certificates import CertificateHead, CertificateSummary
 from schemas.documents.document import Document
 from schemas.documents.models import RefusedRating
 from schemas.documents.plan import RunForecast
@@ -118,16 +118,12 @@ class CertifiedDimension(Frozen):
     missing_checks: tuple[str, ...] = Field(default=(), description="that were not tried, or could not be")
 
 
-class Certificate(CertificateSubject, Document):
+class Certificate(CertificateHead, Document):
     """How far a judge can be trusted with a rubric: next to people, to people among each other, and to a constant."""
 
-    source: str = Field(description="data set of the ratings by people")
-    certified_at: str = Field(description="time, ISO 8601")
-    verdict: CertificateVerdict = Field(description="the worst of its dimensions")
     dimensions: tuple[CertifiedDimension, ...]
     checks: tuple[CheckFigure, ...]
     agreements: tuple[JudgeAgreement, ...]
-    texts: int = Field(description="that the judge was asked about")
     ratings: int = Field(description="by people, of these texts")
     refused: int = Field(description="rows of the ratings that break a rule")
     refused_rows: tuple[RefusedRating, ...] = Field(default=(), description="each of them, by the rules it breaks")

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import polars as pl
 
-from schemas.certificates import USABLE, CertificateSubject, CertificateSummary, CoveredDataset
+from schemas.certificates import USABLE, CertificateHead, CertificateSubject, CertificateSummary, CoveredDataset
 from schemas.documents.certificates import Certificate
 from schemas.errors import LakeError
 from schemas.printing import tell
@@ -15,6 +15,7 @@ from tasks.lake.lake import Lake
 from tasks.lake.partitions import relative
 from tasks.runs.past_run import PastRun
 from tasks.scoring.breakdowns import judges_first
+from tasks.text.number_format import counted
 
 MARK = "†"
 """Stands at scores that rest on a judge whose certificate does not allow for it, or who has none."""
@@ -31,14 +32,15 @@ def find_certificates(lake: Lake) -> list[CertificateSummary]:
             tell(f"a certificate is passed over: {error.what} ({error.where}: {error.got})")
             continue
         verdicts = {row.dimension: row.verdict for row in whole.dimensions}
-        named = whole.model_dump(include={*CertificateSummary.model_fields})
-        found.append(CertificateSummary(**named, verdicts=verdicts, file=relative(path, lake.root)))
+        head = {name: getattr(whole, name) for name in CertificateHead.model_fields}
+        found.append(CertificateSummary(**head, verdicts=verdicts, file=relative(path, lake.root)))
     return sorted(found, key=lambda each: (each.certified_at, each.file), reverse=True)
 
 
 def covering(subject: CertificateSubject, certificates: Iterable[CertificateSummary]) -> CertificateSummary | None:
-    """Return the newest certificate of a judge and rubric as they are used; `certificates`: newest first."""
-    return next((each for each in certificates if each.identity == subject.identity), None)
+    """Return the certificate of a judge and rubric as they are used that rests on most texts; `certificates`: newest first."""
+    own = (each for each in certificates if each.identity == subject.identity)
+    return max(own, key=lambda each: each.texts, default=None)
 
 
 def covered_datasets(run: PastRun, certificates: Sequence[CertificateSummary] | None = None) -> tuple[CoveredDataset, ...]:
@@ -65,18 +67,21 @@ def marked(title: str, covered: Iterable[CoveredDataset], datasets: Collection[s
 
 def say_judges(covered: Iterable[CoveredDataset]) -> Iterator[str]:
     """Yield a line for each judge and verdict: what its certificates let it do, or how to get one."""
-    groups: dict[tuple[str, str | None], dict[str, None]] = {}
+    groups: dict[tuple[str, str | None, str], dict[str, None]] = {}
     for each in covered:
-        groups.setdefault((each.judge, each.certificate.verdict if each.certificate else None), {})[each.rubric] = None
-    for (judge, verdict), (first, *more) in groups.items():
+        verdict, on = None, ""
+        if each.certificate:
+            verdict, on = each.certificate.verdict, f" ({counted(each.certificate.texts, 'text')} of {each.certificate.source})"
+        groups.setdefault((each.judge, verdict, on), {})[each.rubric] = None
+    for (judge, verdict, on), (first, *more) in groups.items():
         by = f"rubric {first}{f' and {len(more)} more' if more else ''}"
         if verdict is None:
             yield f"{MARK} judged by {judge}, which has no certificate for {by}: {certify_command(judge, first)}"
         elif verdict in USABLE:
             use = "score single answers" if verdict == "items" else "rank systems, not to score single answers,"
-            yield f"Judge {judge} is certified to {use} by {by}"
+            yield f"Judge {judge} is certified to {use} by {by}{on}"
         else:
-            yield f"{MARK} judged by {judge}; its certificate for {by} says: {verdict}"
+            yield f"{MARK} judged by {judge}; its certificate for {by} says: {verdict}{on}"
 
 
 def certify_command(judge: str, rubric: str) -> str:

@@ -41,11 +41,13 @@ def identity_of(lake: Path, run: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def certify(lake: Path, identity: str, verdict: CertificateVerdict, at: str = "2026-01-01T00:00:00+00:00") -> None:
+def certify(
+    lake: Path, identity: str, verdict: CertificateVerdict, at: str = "2026-01-01T00:00:00+00:00", texts: int = 9
+) -> None:
     numbers: dict[str, Any] = dict.fromkeys(CertifiedDimension.model_fields)
     rated = numbers | {"dimension": "warmth", "verdict": verdict, "rule": "r", "n_units": 9, "n_clusters": 9}
     of = {"judge": "judge", "rubric": "kindness", "rubric_sha256": "0" * 64, "identity": identity, "source": "people"}
-    counts = {"texts": 9, "ratings": 27, "refused": 0, "left_out": {}, "unread": 0, "calls": CallCounts()}
+    counts = {"texts": texts, "ratings": 27, "refused": 0, "left_out": {}, "unread": 0, "calls": CallCounts()}
     cost = Cost(currency=None, models=(), total=total(()), unpriced=(), notes=())
     dimension = CertifiedDimension(**rated | {"failed_checks": (), "missing_checks": ()})
     own = {"dimensions": (dimension,), "checks": (), "agreements": (), "cost": cost, "verdict": verdict, "certified_at": at}
@@ -74,11 +76,12 @@ def test_each_surface_names_the_certificate(servers: tuple[str, str], tmp_path: 
     assert covered["certificate"]["file"].startswith("certificates/source=people/judge=judge/rubric=kindness/")
     assert [one["models"][0]["certified"] for one in (done, other)] == [True, False]
     shown = [" ".join(ended("runs", "show", one["run"], "--lake", lake).out.split()) for one in (done, other)]
-    assert "Judge judge is certified to score single answers by rubric kindness" in shown[0]
+    assert "Judge judge is certified to score single answers by rubric kindness (9 texts of people)" in shown[0]
     assert [NONE in out for out in shown] == ["†" in out for out in shown] == [False, True]
     pages = [Path(one["report"]).read_text(encoding="utf-8") for one in (done, other)]
     assert [NONE in page for page in pages] == ["†" in page for page in pages] == [False, True]
     assert "Read with care: a judge without a certificate" in pages[1]
+    assert [page.count("rubric kindness (9 texts") + page.count(NONE) for page in pages] == [1, 1]
     board = ended("leaderboard", "own.yaml", "--lake", lake, "--html", "board.html")
     page, out = Path("board.html").read_text(encoding="utf-8"), " ".join(board.out.split())
     for text in (page, out):
@@ -98,7 +101,11 @@ def test_other_settings_void_a_certificate(servers: tuple[str, str], tmp_path: P
     certify(lake, identity_of(lake, first["run"]), "no ceiling", at="2026-02-01T00:00:00+00:00")
     certify(lake, identity_of(lake, first["run"]), "items", at="2025-02-01T00:00:00+00:00")
     out = " ".join(ended("runs", "show", often["run"], "--lake", lake).out.split())
-    assert "† judged by judge; its certificate for rubric kindness says: no ceiling" in out
+    assert "† judged by judge; its certificate for rubric kindness says: no ceiling (9 texts of people)" in out
+    # Unless another rests on more texts.
+    certify(lake, identity_of(lake, first["run"]), "systems only", at="2024-02-01T00:00:00+00:00", texts=1200)
+    out = " ".join(ended("runs", "show", often["run"], "--lake", lake).out.split())
+    assert "not to score single answers, by rubric kindness (1,200 texts of people)" in out
 
 
 def test_a_required_certificate_stops_before_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,7 @@ def lay_out_judges(data: ReportData) -> Iterator[Block]:
         for row in count_people(data.judgements.filter(judge=PEOPLE))
     )
     if (ratings := _dimensions_table(_named(data, data.dimension_scores))).rows:
-        certified = (f"{line}." for line in say_judges(data.judges))
+        certified = (f"{line}." for line in say_judges(each for each in data.judges if each.may_rank))
         yield Block(words=" ".join((RATINGS, *people, *certified)), tables=(ratings,))
     if agreements:
         warnings = tuple(_warnings(agreements))
