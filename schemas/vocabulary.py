@@ -70,7 +70,7 @@ Failure = Literal[
     "budget",
     "loading",
 ]
-"""How a call can fail; meaning, retries and remedy of each are in `tasks/models/http/failures.py`."""
+"""How a call can fail; meaning, retries and remedy of each are in `data/failures.yaml`."""
 
 Remark = Literal["refusal", "length", "other_model", "unknown_end", "prompt_cut"]
 """What is odd about an answer that came. `refusal`: the model says so in a field of its own. `length`: cut off at the limit.

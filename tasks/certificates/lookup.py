@@ -69,10 +69,9 @@ def say_judges(covered: Iterable[CoveredDataset]) -> Iterator[str]:
     """Yield a line for each judge and verdict: what its certificates let it do, or how to get one."""
     groups: dict[tuple[str, str | None, str], dict[str, None]] = {}
     for each in covered:
-        verdict, on = None, ""
-        if each.certificate:
-            verdict, on = each.certificate.verdict, f" ({counted(each.certificate.texts, 'text')} of {each.certificate.source})"
-        groups.setdefault((each.judge, verdict, on), {})[each.rubric] = None
+        own = each.certificate
+        says = (own.verdict, f" ({counted(own.texts, 'text')} of {own.source})") if own else (None, "")
+        groups.setdefault((each.judge, *says), {})[each.rubric] = None
     for (judge, verdict, on), (first, *more) in groups.items():
         by = f"rubric {first}{f' and {len(more)} more' if more else ''}"
         if verdict is None:

@@ -16,6 +16,7 @@ from tasks.models.http.error_patterns import (
     CODES,
     MESSAGES,
     PASSING,
+    TABLES,
     UNDER_SUCCESS,
     find_failure,
     is_reply_limit,
@@ -33,142 +34,17 @@ class FailureKind:
     remedy: str
 
 
-# A request that got lost or a server that restarts: seconds are enough.
-SOON = Retry(attempts=3, first_delay_s=0.5, longest_delay_s=4)
-# Each attempt may take minutes already; a second one covers a request that got lost.
-SLOW = Retry(attempts=2, first_delay_s=1, longest_delay_s=4)
-# The same question mostly gets the same answer, and each is paid for; a second try catches a provider's hiccup.
-ONCE_MORE = Retry(attempts=2, first_delay_s=0.5, longest_delay_s=4)
-# The same call would fail in the same way.
-NEVER = Retry(attempts=1)
+_NEVER = {"attempts": 1}
 
 FAILURE_KINDS: Mapping[Failure, FailureKind] = {
-    "connect": FailureKind(
-        "no server answered, or the connection closed before the answer",
-        Retry(attempts=4, first_delay_s=0.5, longest_delay_s=4),
-        "start the server, or check base_url",
-    ),
-    "tls": FailureKind(
-        "the server's certificate is not trusted, or the encrypted connection failed",
-        NEVER,
-        "check base_url and the clock; set SSL_CERT_FILE for a private authority",
-    ),
-    "timeout_connect": FailureKind(
-        "no connection within connect_timeout_s", SLOW, "check the network and base_url, raise connect_timeout_s"
-    ),
-    "timeout_first_byte": FailureKind(
-        "the answer did not begin within first_byte_timeout_s", SLOW, "raise first_byte_timeout_s or lower concurrency"
-    ),
-    "timeout_total": FailureKind(
-        "the answer was not complete within timeout_s",
-        SLOW,
-        "raise timeout_s, lower concurrency or max_tokens",
-    ),
-    "auth": FailureKind(
-        "the key is missing, wrong, or may not use the model (HTTP 401, 403)",
-        NEVER,
-        "set the variable that api_key_env names; check what the key may use",
-    ),
-    "quota": FailureKind(
-        "the account has no credit left, or has reached its limit (HTTP 402, or 403 and 429 that say so)",
-        NEVER,
-        "top up the account or raise its limit, then run again",
-    ),
-    "context_too_long": FailureKind(
-        "the item is longer than the model's context (HTTP 413, or 400 that says so)",
-        NEVER,
-        "choose --set too_long=cut_middle or cut_start, or serve the model with a longer context",
-    ),
-    "max_tokens_too_large": FailureKind(
-        "max_tokens is larger than the server allows, or leaves no room for the prompt (HTTP 400 that says so)",
-        NEVER,
-        "lower --max-tokens (of a judge or another role ROLE.sampling.max_tokens); the items are not too long",
-    ),
-    "prompt_cut": FailureKind(
-        "the server read only part of the prompt: it counted fewer tokens than a text can have, or one count for all long texts",
-        NEVER,
-        "enlarge the context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; vLLM: --max-model-len; llama.cpp: -c), then run again",
-    ),
-    "content_filter": FailureKind(
-        "the provider's filter stopped the question or the answer",
-        NEVER,
-        "none; use another provider for this model, or accept that the item is missing",
-    ),
-    "http_4xx": FailureKind(
-        "the server refuses the request for another reason (any other HTTP 4xx)",
-        NEVER,
-        "read the error; moodflow models check shows which parameters the model refuses",
-    ),
-    "http_429": FailureKind(
-        "too many requests or tokens in too short a time (HTTP 429, 425)",
-        Retry(attempts=8, first_delay_s=1, longest_delay_s=60),
-        "run again later; lower concurrency, set requests_per_minute or tokens_per_minute",
-    ),
-    "http_5xx": FailureKind(
-        "the server failed or cut off its answer (HTTP 5xx, 408, 409, 499)",
-        Retry(attempts=5, first_delay_s=1, longest_delay_s=30),
-        "run again later; check the log if it is your server",
-    ),
-    "truncated_body": FailureKind(
-        "the connection ended in the middle of the answer, or the answer exceeds 16 MiB",
-        SOON,
-        "run again; check any proxies",
-    ),
-    "invalid_json": FailureKind(
-        "the answer is not JSON (for example a proxy's error page)", SOON, "check that base_url ends in /v1 or similar"
-    ),
-    "missing_choices": FailureKind(
-        "the answer is not a chat completion, or is a redirect (not followed)",
-        SOON,
-        "check that base_url is the OpenAI-compatible address",
-    ),
-    "empty_content": FailureKind(
-        "a completion without text", ONCE_MORE, "run again; look at one answer with moodflow models check"
-    ),
-    # It stopped at max_tokens, and would again.
-    "length": FailureKind(
-        "the limit of the reply was reached before the answer began", NEVER, "raise max_tokens or lower reasoning_effort"
-    ),
-    # It depends on how the server was started, and each try is paid for.
-    "reasoning_only": FailureKind(
-        "the whole reply is reasoning, usually because the server's reasoning parser also took the answer",
-        NEVER,
-        "start the server with the reasoning parser of this model, or without one",
-    ),
-    "tool_call": FailureKind(
-        "a tool call instead of text, though no tools are offered",
-        ONCE_MORE,
-        "turn off the server's tool-call parser, or accept that the item is missing",
-    ),
-    # A gateway may send the next call to the right one.
-    "wrong_model": FailureKind(
-        "the server names a different model than the one asked, and require_same_model is set",
-        SOON,
-        "check the name with moodflow models list; pin the provider or the version",
-    ),
-    "budget": FailureKind("not sent: the budget of the run is spent", NEVER, "raise budget or --budget-tokens and run again"),
-    # Large weights take minutes.
-    "loading": FailureKind(
-        "the server is still loading its model",
-        Retry(attempts=20, first_delay_s=1, longest_delay_s=30),
-        "run again when the model is loaded; check the server's log",
-    ),
+    failure: FailureKind(kind["meaning"], Retry(**kind.get("retry", _NEVER)), kind["remedy"])
+    for failure, kind in TABLES["kinds"].items()
 }
-"""The one table of failures; docs/failures.md shows it."""
+"""The one table of failures, of data/failures.yaml; docs/failures.md shows it."""
 
 RETRIES: Mapping[Failure, Retry] = {failure: kind.retry for failure, kind in FAILURE_KINDS.items()}
 
-STATUSES: Mapping[int, Failure] = {
-    HTTPStatus.UNAUTHORIZED: "auth",
-    HTTPStatus.PAYMENT_REQUIRED: "quota",
-    HTTPStatus.FORBIDDEN: "auth",
-    HTTPStatus.REQUEST_TIMEOUT: "http_5xx",
-    HTTPStatus.CONFLICT: "http_5xx",
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "context_too_long",
-    HTTPStatus.TOO_EARLY: "http_429",
-    HTTPStatus.TOO_MANY_REQUESTS: "http_429",
-    499: "http_5xx",  # nginx and Gemini: the call was given up in between
-}
+STATUSES: Mapping[int, Failure] = TABLES["statuses"]
 """What a status means where neither code nor message of the error says more."""
 
 LONGEST_MESSAGE = 10_000
