@@ -9,7 +9,7 @@ from typing import Any
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
-from tasks.datasets.catalogue import pinned_in
+from tasks.datasets.catalogue import pinned_in, read_differences
 from tasks.datasets.options import shuffle_options
 
 PERSONAS = "persona"
@@ -115,12 +115,7 @@ BOOKSORT = moodbench_entry(
     adapter=adapt_booksort,
     licence="CC0-1.0",
     paper="Pink et al. 2024, Assessing Episodic Memory in LLMs with Sequence Order Recall Tasks, arXiv:2410.08133",
-    differences=(
-        "The flag says which segment to show first, as upstream; the released code always shows the earlier one first.",
-        "The released code takes that flag for the answer, which is wrong in 151 of 300 rows.",
-        "The asterisks at the ends of excerpts and segments are not shown.",
-        "Level medium as in the paper; the released weights have it at low, as a sub-ability of its own.",
-    ),
+    differences=read_differences("booksort"),
 )
 
 
