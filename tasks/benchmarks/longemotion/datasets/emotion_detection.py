@@ -241,8 +241,5 @@ ED_BACKUP = replace(
     id="longemotion_ed_backup",
     title="LongEmotion, emotion detection, earlier version of the released file",
     files=(longemotion_file("data/Emotion_Detection_backup.jsonl"),),
-    differences=(
-        *ED_RELEASED.differences,
-        "32 texts in 30 of the sets are longer than in the later file: they keep what was typed to reach 500 characters.",
-    ),
+    differences=(*ED_RELEASED.differences, *read_differences("longemotion_ed_backup")),
 )

@@ -75,14 +75,7 @@ PERSONAFEEDBACK = DatasetSpec(
     licence="Apache-2.0",
     paper="Tao et al. 2025, arXiv:2506.12915",
     required=("user_id", "question", "chosen", "reject"),
-    differences=(
-        _REVISION_ONLY,
-        "200 users are expected, from the number of uploaded files; a user without a persona is an error.",
-        "The sample is drawn from all questions of the six files; the released code draws 100 of each file.",
-        "The folder of the specific questions is spelt spedific upstream, where the released code does not find it.",
-        "The model chooses as an onlooker; the released prompt has it play the user.",
-        "The paper calls the evaluation model-based; as in the released code, one of two replies is chosen without a judge.",
-    ),
+    differences=(_REVISION_ONLY, *read_differences("personafeedback")),
 )
 
 
@@ -160,13 +153,5 @@ LONGMEMEVAL = DatasetSpec(
         *("haystack_dates", "haystack_sessions"),
     ),
     expected_rows=500,
-    differences=(
-        _REVISION_ONLY,
-        "As in the released code, only the evidence sessions are shown, so that no long history is searched.",
-        "The date of the question is shown, which temporal questions need; the released code does not show it.",
-        "Sessions are shown in the order of their dates; the file does not keep it.",
-        "The paper names Recall@K, a measure of retrieval; the released code computes recall of the words of the reference.",
-        "LongMemEval has a model judge each reply.",
-        "The reference is a rubric for preferences, and an explanation for the 30 questions without an answer.",
-    ),
+    differences=(_REVISION_ONLY, *read_differences("longmemeval")),
 ).with_alternative(files=(MOODBENCH("data/company_ability/memory/longmemeval/longmemeval_oracle.json", None),))

@@ -91,11 +91,7 @@ MULTIRC = moodbench_entry(
     licence="research licence of the authors (as known upstream, not verified)",
     paper="Khashabi et al. 2018, Looking Beyond the Surface, NAACL 2018; SuperGLUE, arXiv:1905.00537",
     expected_rows=4848,
-    differences=(
-        "The whole validation set of SuperGLUE; the release has 300 rows of it.",
-        "Revision, hash and number of rows are as other public projects state them; the file itself was not at hand.",
-        *_JUDGED_ONE_BY_ONE,
-    ),
+    differences=(*read_differences("multirc"), *_JUDGED_ONE_BY_ONE),
 ).with_alternative(
     files=(moodbench_file("basic_ability/NLU/multirc_parquet/validation-00000-of-00001.parquet"),),
     expected_rows=300,

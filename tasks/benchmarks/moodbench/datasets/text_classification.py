@@ -129,10 +129,7 @@ SEMEVAL2018_TASK3 = moodbench_entry(
     licence="CC BY-NC-SA 4.0, academic use",
     paper="Van Hee et al. 2018, SemEval-2018 Task 3: Irony Detection in English Tweets",
     expected_rows=784,
-    differences=(
-        "The whole test set of the task; MoodBench's repository holds 155 of its labels and 145 of its tweets.",
-        *_IRONY_DIFFERENCES,
-    ),
+    differences=(*read_differences("semeval2018_task3"), *_IRONY_DIFFERENCES),
 ).with_alternative(
     files=(
         moodbench_file(
