@@ -12,6 +12,7 @@ from schemas.context import ContextOptions
 from schemas.dataset import DatasetSpec, PinnedFile
 from schemas.errors import UsageError, suggest, unknown_name
 from schemas.folders import DATA_FOLDER
+from schemas.json_yaml import read_text, read_yaml
 from schemas.lineage import PartitionKey
 from schemas.tables.layers import gold_layers
 from tasks.lake.partitions import partition_key
@@ -73,6 +74,16 @@ def read_pins(name: str) -> dict[str, str]:
     """Read data/pins/NAME.sha256: hashes by path, in its order."""
     lines = (PINS / f"{name}.sha256").read_text(encoding="utf-8").splitlines()
     return {path: sha256 for sha256, path in (line.split(maxsplit=1) for line in lines)}
+
+
+@cache
+def _all_differences() -> dict[str, list[str]]:
+    return dict(read_yaml(read_text(DATA_FOLDER / "differences.yaml")))
+
+
+def read_differences(dataset: str) -> tuple[str, ...]:
+    """Return where a dataset differs from its paper, as data/differences.yaml tells."""
+    return tuple(_all_differences()[dataset])
 
 
 ITEMS_VERSION = "3"

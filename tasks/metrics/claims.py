@@ -9,89 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from tasks.metrics.labels import Choices, Indices, LabelRefusal, Reading
-from tasks.metrics.stances import INSTEAD, corrections, is_meant
+from tasks.metrics.stances import corrections, is_meant
+from tasks.metrics.wordings import compiled
 
-_OPTION = r"(?:(?:the\s+)?(?:options?|choices?|letters?|candidates?|statements?|repl(?:y|ies))\s*[:#]?\s*|选项)?"
-_IS = r"\b(?:is|are|was|were|would\s+be|should\s+be|must\s+be|has\s+to\s+be|seems\s+to\s+be|appears\s+to\s+be)\b"
-_SURELY = (
-    r"(?:(?:probably|also|most\s+likely|likely|clearly|definitely|certainly|obviously|therefore|thus|simply|indeed|surely"
-    r"|as\s+follows|the\s+following)\b[:,\s]*)*"
-)
-_NOUN = (
-    r"(?:(?:answer|ans|letter|selection|pick|solution|response|reply|order|sequence|ranking|conclusion)s?|(?:choice|option"
-    r"|statement)(?!s))"
-)
-_ABOUT = r"(?:\s+(?:here|(?:to|for|of|from|among|in|that)\s[^\n.!?:;,]{1,60}?))?"
-_STATED = rf"(?:(?:the|my|our)\s+(?:[\w-]+\s+){{0,3}}?{_NOUN}{_ABOUT}\s+{_IS}|(?:it|this|that)(?:\s+{_IS}|'s))[:\s]*"
-_PICK = (
-    r"(?:cho+se|pick(?:ed)?|select(?:ed)?|vote(?:\s+for)?|go(?:ing)?\s+with|opt\s+for|say|think|believe|guess|conclude|answer)"
-)
-_SHOULD = r"(?:应该?|应当|就|该|大概|很可能|显然|肯定|必然|一定|依次|只能|可以|会)*"
-_NO_SUBJECT = (
-    r"(?!(?:[A-Za-z]{1,2}\)?(?:\s*,\s*(?:and\s+)?|\s+and\s+)){0,8}[A-Za-z]{1,2}\)?\s+(?:is|was|are|isn't|seems?|looks?|appears?"
-    r"|sounds?|implies|means|would|could|can|cannot|must|should|has|does|doesn't|do|may|might|will|fits?|describes?|says?"
-    r"|comes?)\b)"
-)
-"""What follows is not the subject of a sentence of its own: "I think B is wrong"."""
-
-_ARE = r"(?:是|为|选择?|:|=|依次|有|包括|包含)+"
-
-
-def _compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
-
-
-CLOSING_LEADS = _compiled(
-    rf"<answer>\s*{_OPTION}",
-    rf"\bfinal\s+{_NOUN}\b\s*(?:{_IS})?[:=\s]*{_SURELY}{_OPTION}",
-    (
-        r"\b(?:therefore|thus|hence|consequently|in\s+conclusion|to\s+conclude|in\s+summary|overall|so|in\s+short)\b[,:\s]*"
-        rf"(?:i(?:'d|'ll)?\s+(?:would\s+|will\s+)?{_PICK}\s+(?:that\s+)?)?(?:{_STATED})?{_SURELY}{_OPTION}{_NO_SUBJECT}"
-    ),
-    rf"(?:最终|最后)的?(?:答案|选择|结论|答案选项)\s*{_SHOULD}{_ARE}?[:\s]*(?:选项)?\s*",
-    (
-        r"(?:因此|所以|因而|故而?|综上(?:所述)?|总之|由此可[见知]|可见)[,:\s]*(?:我|本题|这道?题|最)?的?"
-        rf"(?:(?:正确|最佳|最?合适|最?恰当)?的?(?:答案|选项|选择|顺序)\s*)?{_SHOULD}{_ARE}?[:\s]*(?:选项)?\s*"
-    ),
-)
-"""Wordings that introduce an answer and end a line of reasoning."""
-
-LEADS = _compiled(
-    rf"\b{_NOUN}\b[\"']?(?:\s*\(s\))?{_ABOUT}\s*(?:{_IS}|[:=|→]|-\s|=?->)[:\s>]*{_SURELY}{_OPTION}",
-    rf"\b(?:correct|right|best|true|appropriate|suitable|supported)(?:\s+[\w-]+)?\s*(?:{_IS}|:)[:\s]*{_SURELY}{_OPTION}",
-    rf"\b{_PICK}\b[:\s]+(?:that\s+)?(?:{_STATED})?{_SURELY}{_OPTION}{_NO_SUBJECT}",
-    rf"\b(?:it|this|that)(?:\s+{_IS}|'s)\s+{_SURELY}{_OPTION}{_NO_SUBJECT}",
-    (
-        r"(?:答案|正解|正确的?(?:选项|选择|一项|顺序)|正确的|最?(?:佳|合适|恰当|符合)的?(?:选项|选择)|我的(?:选择|回答)|选项(?!有|包)"
-        r"|[回解]答|回复|结[论果]|顺序|排序|排列)"
-        rf"\s*{_SHOULD}{_ARE}[:\s]*(?:选项)?\s*"
-    ),
-    r"(?:^|(?<=[\n.!?;] ))(?:definitely|certainly|clearly|obviously|(?:most\s+)?(?:likely|probably)|surely)[,:]?\s+"
-    rf"{_OPTION}{_NO_SUBJECT}",
-    rf"\b(?:ans\.|(?:final|key|result|verdict|conclusion)\s*[:=])\s*{_SURELY}{_OPTION}",
-    rf"\b(?:(?:points?\s+to|corresponds?\s+to|matches|supports?|indicates?|means)\s+(?:the\s+)?(?:option|answer|choice)"
-    rf"|points?\s+to)\s+{_NO_SUBJECT}",
-    rf"\b(?:text|passage|story|dialogue|evidence|context|which)\s+(?:\w+\s+)?(?:supports|favou?rs"
-    rf"|suggests)\s+{_OPTION}{_NO_SUBJECT}",
-    rf"\bleav(?:es|ing)\s+(?:(?:us|me)\s+with\s+)?(?:only\s+|just\s+)?{_OPTION}{_NO_SUBJECT}",
-    r"\bfrom\s+(?:best|most|strongest|highest)[\w \t-]{0,40}?\s+to\s+(?:worst|least|weakest|lowest)[\w \t-]{0,40}:\s*",
-    r"(?<=[a-z][a-z]),\s+(?=\(?[A-Z]\)?[.!]?\Z)",
-    r"[【〖\[](?:正确|最终)?(?:答案|选项)[】〗\]]\s*:?\s*",
-    rf"最(?:符合|合适|恰当|贴切|有?可能|准确)[^,.。;:\n]{{0,8}}?的(?:情绪|选项|答案|回答|回复)?{_SHOULD}是\s*(?:选项)?\s*",
-    r"而(?:应该?)?[是选]\s*(?:选项)?\s*",
-    r"(?:选择?)(?!项)的?(?:是|了|:|出)*\s*(?:选项|答案)?\s*:?\s*",
-    rf"(?:认为|觉得|猜)(?:答案|选项|这|它|正确的?|最合适的?)*{_SHOULD}(?:是|为|选择?)?\s*(?:选项)?\s*",
-    r"(?:应该?|应当|就|一定|必然|显然|肯定|必定|毫无疑问|无疑|当然|确实|的确)(?:是|为|选)\s*(?:选项)?\s*",
-)
-
-_ANOTHER = r"\(?(?:(?:option|choice)\s+|选项)?(?:[A-Z]{1,2}|[\ue000-\uf8ff]|\w{2,20})\)?"
-_INSTEAD = _compiled(
-    rf"{INSTEAD}(?:{_STATED}|i(?:'d|\s+would)?\s+{_PICK}\s+|(?:make|should\s+be)\s+"
-    rf"|{_SHOULD}[是选为]\s*)?{_SURELY}{_OPTION}{_NO_SUBJECT}",
-    rf"\bnot\s+{_ANOTHER}(?:;|,?\s+but)\s+(?:rather\s+)?{_OPTION}",
-    rf"不[是选]\s*{_ANOTHER}[,、\s]*而?{_SHOULD}[是选]\s*(?:选项)?",
-)
-"""Wordings that put one answer in the place of another."""
+LEADS, CLOSING_LEADS, _INSTEAD = map(compiled, ("leads", "closing_leads", "in_its_place"))
 
 _YES_OR_NO = re.compile(r"(?:yes|no|not|none)\b", re.IGNORECASE)
 """Behind a correction no answer of its own: "A. Wait, no."."""

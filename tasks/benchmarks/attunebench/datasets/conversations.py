@@ -15,6 +15,7 @@ from tasks.benchmarks.attunebench.conversation import ConversationGold, PanasTot
 from tasks.benchmarks.attunebench.datasets.codebook import Codebook, load_codebook, read_official
 from tasks.benchmarks.attunebench.datasets.records import RecordReader
 from tasks.benchmarks.moodbench.bundled import CANARY
+from tasks.datasets.catalogue import read_differences
 from tasks.sources.files import CODEBOOK_FILE as OFFICIAL_CODEBOOK
 
 QUESTION = "What did the person feel and want in this conversation?"
@@ -151,11 +152,7 @@ ATTUNEBENCH = DatasetSpec(
     licence="CC BY 4.0",
     paper="AttuneBench, arXiv:2605.21739",
     evaluation_version="1.2",
-    differences=(
-        "The files could not be had for this entry: no hash pins them, and what their records hold is taken from the README.",
-        "Wordings of questions are our own where there is no codebook; options are the strings found in the set.",
-        "A conversation in which nobody could tell what was annotated is left out, by the name of the rule that it breaks.",
-    ),
+    differences=read_differences("attunebench"),
 )
 
 ATTUNEBENCH_MINI = replace(

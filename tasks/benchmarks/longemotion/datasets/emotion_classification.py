@@ -20,7 +20,7 @@ from tasks.benchmarks.longemotion.needle.haystacks import Haystack, lay_out
 from tasks.benchmarks.longemotion.needle.names import clashing_names, names_in
 from tasks.benchmarks.longemotion.needle.needles import Needle, list_grid, match_layout
 from tasks.benchmarks.moodbench.datasets.emotional_situations import UPSTREAM
-from tasks.datasets.catalogue import pinned_in
+from tasks.datasets.catalogue import pinned_in, read_differences
 
 QUOTAS = {"Positive": 67, "Neutral": 67, "Negative": 66}
 """As balanced as 200 items with three labels can be."""
@@ -220,13 +220,7 @@ EC_EMOBENCH = DatasetSpec(
     licence=f"EmoBench: MIT; {_NOVEL_LICENCE}",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; scenarios: Sabour et al. 2024, arXiv:2402.12071",
     expected_rows=400 + 7296,
-    differences=(
-        *_BOOK,
-        "All 200 English questions, on 140 scenarios; lengths drawn from 10,000 to 30,000 tokens.",
-        "A person whose name the novel has too gets a neutral one from a fixed list, in needle, subject and choices.",
-        "Subjects without a name (I, my mom, the teacher) are told apart in the question by the passage's first eight words.",
-        "Choices are shown in an order drawn per question; EmoBench has the right one of six first in 72 of the 200.",
-    ),
+    differences=(*_BOOK, *read_differences("longemotion_ec_emobench")),
 )
 
 EC_FINENTITY = DatasetSpec(
@@ -240,11 +234,5 @@ EC_FINENTITY = DatasetSpec(
     licence=f"FinEntity: not stated upstream; {_NOVEL_LICENCE}",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; reports: Tang et al. 2023, arXiv:2310.12406",
     expected_rows=979 + 7296,
-    differences=(
-        *_BOOK,
-        "200 of the 979 reports, 67 positive, 67 neutral and 66 negative, one entity of each; the paper does not say which.",
-        "Left out: reports with an entity of two tones, repeated or unreadable ones, fragments, lists and bylines.",
-        "Entities that the novel mentions are left out. Lengths are drawn from 20,000 to 67,000 tokens.",
-        "needle_style matched: wire codes such as <ACME.N> are taken out of the reports.",
-    ),
+    differences=(*_BOOK, *read_differences("longemotion_ec_finentity")),
 )

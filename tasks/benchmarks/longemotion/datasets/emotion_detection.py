@@ -17,7 +17,7 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file, one_per_record, released
-from tasks.datasets.catalogue import pinned_in
+from tasks.datasets.catalogue import pinned_in, read_differences
 from tasks.text.tokens import count_tokens
 
 MOST_OF_MAJORITY = 35
@@ -221,13 +221,7 @@ ED = DatasetSpec(
     licence="GPL-3.0 for the repository; terms for passing its participants' texts on not verified",
     paper=f"{PAPER}, sections 3.1 and 3.2.1; texts: Kleinberg et al. 2020, arXiv:2004.04225",
     expected_rows=2491,
-    differences=(
-        "Built anew from the first phase of the corpus, which has 59 % of the released segments; which texts meet is drawn.",
-        "Disgust, with 17 texts, is never the majority; its one published set goes to Anxiety and Relaxation.",
-        "The corpus has fewer texts than 136 sets need: they are reused, evenly, and never within a set.",
-        "The odd one's rank by length is drawn with equal chances, so that length gives nothing away.",
-        "emotion_pairs: balanced has every emotion as the odd one 17 times, and seven as the majority 19 or 20 times.",
-    ),
+    differences=read_differences("longemotion_ed"),
 )
 
 ED_RELEASED = released(
@@ -247,8 +241,5 @@ ED_BACKUP = replace(
     id="longemotion_ed_backup",
     title="LongEmotion, emotion detection, earlier version of the released file",
     files=(longemotion_file("data/Emotion_Detection_backup.jsonl"),),
-    differences=(
-        *ED_RELEASED.differences,
-        "32 texts in 30 of the sets are longer than in the later file: they keep what was typed to reach 500 characters.",
-    ),
+    differences=(*ED_RELEASED.differences, *read_differences("longemotion_ed_backup")),
 )

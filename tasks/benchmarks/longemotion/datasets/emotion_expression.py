@@ -11,7 +11,7 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file, read_text
-from tasks.datasets.catalogue import pinned_in
+from tasks.datasets.catalogue import pinned_in, read_differences
 from tasks.text.tokens import count_tokens
 
 QUESTION = "Imagine that you are the person in this situation. What do you feel, and what becomes of it?"
@@ -83,10 +83,7 @@ EE = DatasetSpec(
     licence="situations: GPL-3.0 for the repository of EmotionBench; questionnaire: none stated",
     paper=f"{PAPER}, section 3.2.3; situations: Huang et al. 2023, arXiv:2308.03656",
     expected_rows=2,
-    differences=(
-        "Three of the 428 situations occur twice; they stay, as they count in the published means.",
-        "The emotion and the factor that a situation is filed under are shown to nobody.",
-    ),
+    differences=read_differences("longemotion_ee"),
 ).with_alternative(
     files=(longemotion_file("data/Emotion_Expression_Situations.json"), _QUESTIONNAIRES),
 )

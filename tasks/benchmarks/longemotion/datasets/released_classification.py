@@ -16,6 +16,7 @@ from tasks.benchmarks.longemotion.datasets.emotion_classification import ask_fee
 from tasks.benchmarks.longemotion.datasets.release import BY_MD5, PAPER, longemotion_file, one_per_record, read_text, released
 from tasks.benchmarks.longemotion.needle.needles import placed_needle
 from tasks.benchmarks.moodbench.datasets.emotional_situations import UPSTREAM
+from tasks.datasets.catalogue import read_differences
 from tasks.text.tokens import count_tokens
 
 
@@ -100,11 +101,7 @@ EC_EMOBENCH_RELEASED = released(
     question_types=("label_choice",),
     paper=f"{PAPER}, section 3.2.1",
     required=("id", "label", "choices"),
-    differences=(
-        BY_MD5,
-        "Choices are shown in the order of the file.",
-        "Where the needle lies is known only if an EmoBench scenario stands in the text letter for letter, once.",
-    ),
+    differences=(BY_MD5, *read_differences("longemotion_ec_emobench_released")),
 )
 
 EC_FINENTITY_RELEASED = replace(

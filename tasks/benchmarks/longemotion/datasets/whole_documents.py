@@ -24,6 +24,7 @@ from tasks.benchmarks.longemotion.datasets.release import (
     read_text,
     released,
 )
+from tasks.datasets.catalogue import read_differences
 from tasks.text.tokens import count_tokens
 
 
@@ -136,10 +137,7 @@ ES = released(
     question_types=("aspect_summary",),
     paper=f"{PAPER}, section 3.2.2",
     expected_rows=150,
-    differences=(
-        "The original reports, about a fifth as long as the expanded ones that the paper's models were graded on.",
-        _JOINED,
-    ),
+    differences=(*read_differences("longemotion_es"), _JOINED),
 )
 
 ES_RELEASED = replace(

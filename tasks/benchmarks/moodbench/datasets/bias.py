@@ -8,7 +8,7 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import OptionRole
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
-from tasks.datasets.catalogue import pinned_in, pinned_list
+from tasks.datasets.catalogue import pinned_in, pinned_list, read_differences
 from tasks.datasets.options import shuffle_options
 
 
@@ -38,12 +38,7 @@ CROWS_PAIRS = moodbench_entry(
     adapter=adapt_crows_pairs,
     licence="CC BY-SA 4.0",
     paper="Nangia et al. 2020, arXiv:2010.00133, EMNLP 2020",
-    differences=(
-        "The less stereotypical sentence is always right; the released code takes the other one in the 47 antistereo rows.",
-        "The order of the two sentences is drawn per row; the released code always shows the less stereotypical one last.",
-        "The dataset's own measure compares likelihoods of the two sentences; like MoodBench we ask which one it is.",
-        "Blodgett et al. 2021 doubt many of the pairs, and so do its authors; none is left out here.",
-    ),
+    differences=read_differences("crows_pairs"),
 )
 
 ROLES: dict[str, OptionRole] = {"stereotype": "stereotype", "anti-stereotype": "anti_stereotype", "unrelated": "unrelated"}
@@ -93,13 +88,7 @@ STEREOSET = DatasetSpec(
     paper="Nadeem et al. 2021, arXiv:2004.09456, ACL 2021",
     expected_rows=2,
     join_records=list_stereoset_tests,
-    differences=(
-        "The file of the MoodBench release could not be had and differs from this one, the upstream development set.",
-        "The hash is the one that the dataset's own loader on Hugging Face states for this file; we have not seen the file.",
-        "The model ranks the three sentences, in an order drawn per test; upstream compares their likelihoods.",
-        "The released code explains the three roles, always shows the anti-stereotype as B and counts answers equal to B.",
-        "The released code asks the intersentence tests only.",
-    ),
+    differences=read_differences("stereoset"),
 )
 
 ANSWERS = ("ans0", "ans1", "ans2")
@@ -186,10 +175,5 @@ BBQ = DatasetSpec(
     licence="CC BY 4.0",
     paper="Parrish et al. 2022, arXiv:2110.08193, Findings of ACL 2022",
     expected_rows=3_300,
-    differences=(
-        "The released code counts accuracy only; the paper and we add the bias score of each condition.",
-        "The bias target is read from the tags of the answers: the file upstream that states it is not in the release.",
-        "Always the same letter earns about 65: a third of the accuracy, and no bias, by the paper's two metrics.",
-        "2 of 3,300 items do not tell their bias target and have none: 1 of Gender_identity, 1 of Race_x_gender.",
-    ),
+    differences=read_differences("bbq"),
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from schemas.item import Item, Record
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
-from tasks.datasets.catalogue import pinned_in
+from tasks.datasets.catalogue import pinned_in, read_differences
 from tasks.datasets.options import choice
 
 # WikiHow texts mark their layout with these four words; other brackets would be text.
@@ -60,9 +60,7 @@ HELLASWAG = moodbench_entry(
     ),
     licence="MIT",
     paper="Zellers et al. 2019, arXiv:1905.07830",
-    differences=(
-        "The layout marks [header], [title], [step] and [substeps] are not shown; the released code leaves them in the text.",
-    ),
+    differences=read_differences("hellaswag"),
 )
 
 COSMOS_QA = moodbench_entry(
@@ -79,9 +77,7 @@ COSMOS_QA = moodbench_entry(
     ),
     licence="CC BY 4.0 (not verified: no licence file upstream)",
     paper="Huang et al. 2019, arXiv:1909.00277",
-    differences=(
-        "206 questions offer none of the above, at any of the four places; the order of their options is kept as released.",
-    ),
+    differences=read_differences("cosmos_qa"),
 )
 
 PIQA = moodbench_entry(
@@ -97,12 +93,7 @@ PIQA = moodbench_entry(
     licence="AFL-3.0",
     paper="Bisk et al. 2020, arXiv:1911.11641",
     expected_rows=3676,
-    differences=(
-        (
-            "The whole validation split with its labels; the release of MoodBench holds 300 of its rows, in another order, "
-            "without labels, and its configuration names a path of its authors' machine."
-        ),
-    ),
+    differences=read_differences("piqa"),
 )
 
 TRUTHFULQA = moodbench_entry(
@@ -113,14 +104,5 @@ TRUTHFULQA = moodbench_entry(
     question_types=("open_ended",),
     licence="Apache-2.0 (as known upstream, not verified)",
     paper="Lin et al. 2022, arXiv:2109.07958",
-    differences=(
-        (
-            "The paper names BLEURT, ROUGE and BLEU, which need a written answer; so do our items. "
-            "The released code has the model rate each given answer from 1 to 10 instead."
-        ),
-        (
-            "True and false answers are those of the choice tasks: the upstream file with best, correct and incorrect "
-            "answers is not in the release."
-        ),
-    ),
+    differences=read_differences("truthfulqa"),
 )

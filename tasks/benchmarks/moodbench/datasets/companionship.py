@@ -9,7 +9,7 @@ from typing import Any
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
-from tasks.datasets.catalogue import pinned_in
+from tasks.datasets.catalogue import pinned_in, read_differences
 from tasks.datasets.options import shuffle_options
 
 PERSONAS = "persona"
@@ -75,14 +75,7 @@ PERSONAFEEDBACK = DatasetSpec(
     licence="Apache-2.0",
     paper="Tao et al. 2025, arXiv:2506.12915",
     required=("user_id", "question", "chosen", "reject"),
-    differences=(
-        _REVISION_ONLY,
-        "200 users are expected, from the number of uploaded files; a user without a persona is an error.",
-        "The sample is drawn from all questions of the six files; the released code draws 100 of each file.",
-        "The folder of the specific questions is spelt spedific upstream, where the released code does not find it.",
-        "The model chooses as an onlooker; the released prompt has it play the user.",
-        "The paper calls the evaluation model-based; as in the released code, one of two replies is chosen without a judge.",
-    ),
+    differences=(_REVISION_ONLY, *read_differences("personafeedback")),
 )
 
 
@@ -115,12 +108,7 @@ BOOKSORT = moodbench_entry(
     adapter=adapt_booksort,
     licence="CC0-1.0",
     paper="Pink et al. 2024, Assessing Episodic Memory in LLMs with Sequence Order Recall Tasks, arXiv:2410.08133",
-    differences=(
-        "The flag says which segment to show first, as upstream; the released code always shows the earlier one first.",
-        "The released code takes that flag for the answer, which is wrong in 151 of 300 rows.",
-        "The asterisks at the ends of excerpts and segments are not shown.",
-        "Level medium as in the paper; the released weights have it at low, as a sub-ability of its own.",
-    ),
+    differences=read_differences("booksort"),
 )
 
 
@@ -165,13 +153,5 @@ LONGMEMEVAL = DatasetSpec(
         *("haystack_dates", "haystack_sessions"),
     ),
     expected_rows=500,
-    differences=(
-        _REVISION_ONLY,
-        "As in the released code, only the evidence sessions are shown, so that no long history is searched.",
-        "The date of the question is shown, which temporal questions need; the released code does not show it.",
-        "Sessions are shown in the order of their dates; the file does not keep it.",
-        "The paper names Recall@K, a measure of retrieval; the released code computes recall of the words of the reference.",
-        "LongMemEval has a model judge each reply.",
-        "The reference is a rubric for preferences, and an explanation for the 30 questions without an answer.",
-    ),
+    differences=(_REVISION_ONLY, *read_differences("longmemeval")),
 ).with_alternative(files=(MOODBENCH("data/company_ability/memory/longmemeval/longmemeval_oracle.json", None),))

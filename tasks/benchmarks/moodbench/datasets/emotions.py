@@ -2,6 +2,7 @@
 
 from schemas.item import Item, Record
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
+from tasks.datasets.catalogue import read_differences
 from tasks.datasets.options import choice
 
 # The released taxonomy in its own order: labels in the data are positions in this list.
@@ -34,10 +35,7 @@ GOEMOTIONS = moodbench_entry(
     licence="Apache-2.0",
     paper="Demszky et al. 2020, arXiv:2005.00547",
     expected_rows=301,
-    differences=(
-        "The file has no header; the released code takes the first comment for one and loses it.",
-        "All 28 labels can be answered; in the released code surprise and neutral never match (highest possible F1 67.9 %).",
-    ),
+    differences=read_differences("goemotions"),
 )
 
 # EDOS: 32 emotions of EmpatheticDialogues, 8 intents of its listeners, neutral; in the order of `ed_emotion_index`.
@@ -64,12 +62,7 @@ EDOS = moodbench_entry(
     licence="CC BY 4.0",
     paper="Welivita et al. 2021, A Large-Scale Dataset for Empathetic Response Generation, EMNLP 2021",
     ambiguous=("2 items: rows 189 and 212 differ in capitals and punctuation only and have two labels.",),
-    differences=(
-        "All 41 classes can be answered; in the released code the last 15 never match (160 rows, highest possible 46.7 %).",
-        "Labels come from a classifier: each is the largest of the 41 probabilities in its row.",
-        "The sample holds single turns; the rest of the dialogue is not in the file.",
-        "Level high as in the paper; the released weights have it at medium.",
-    ),
+    differences=read_differences("edos"),
 )
 
 # CPED: label of the data -> option; positives, neutral, negatives, as in its paper.
@@ -144,12 +137,7 @@ CPED = moodbench_entry(
     languages=("zh",),
     licence="Apache-2.0",
     paper="Chen et al. 2022, CPED: A Large-Scale Chinese Personalized and Emotional Dialogue Dataset, arXiv:2205.14727",
-    differences=(
-        "All 13 labels can be answered; the released list of options lacks those of 127 rows (highest possible 57.7 %).",
-        "Scene and speaker are shown: one text occurs three times with three labels, which they tell apart.",
-        "The sample holds single lines; what was said before them is not in the file.",
-        "The released weights count this score in three places; it counts once here, as in the paper.",
-    ),
+    differences=read_differences("cped"),
 )
 
 # SemEval-2018 Task 1, E-c: emotions as its annotators were shown them, in the order of the columns.
@@ -198,13 +186,5 @@ SEMEVAL2018_TASK1 = moodbench_entry(
     adapter=adapt_semeval2018_task1,
     licence="(c) 2018 NRC Canada: cite, do not redistribute",
     paper="Mohammad et al. 2018, SemEval-2018 Task 1: Affect in Tweets",
-    differences=(
-        "The paper calls the task intensity; the released file, subtask E-c, says only whether an emotion is present.",
-        "Each tweet makes eleven items, one per emotion, as in the released code.",
-        "Line breaks, written as backslash and n in the file, are shown as line breaks.",
-        "702 of 3,300 emotions are present: the constant answer absent has an accuracy of 78.7 %.",
-        "The official measure of E-c is the Jaccard index of the set of emotions, with micro and macro F1 beside it.",
-        "The file has no header; the released code takes the first tweet for one and loses it.",
-        "Level medium as in the paper; the released weights have it at low.",
-    ),
+    differences=read_differences("semeval2018_task1"),
 )

@@ -9,7 +9,7 @@ from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
-from tasks.datasets.catalogue import pinned_in, pinned_list, read_pins
+from tasks.datasets.catalogue import pinned_in, pinned_list, read_differences, read_pins
 from tasks.datasets.options import choice, order_matters
 from tasks.text.mathematics import plain_forms
 
@@ -89,35 +89,7 @@ AGIEVAL = DatasetSpec(
     paper="Zhong et al. 2023, arXiv:2304.06364",
     expected_rows=5191,
     broken_rows=15,
-    differences=(
-        (
-            "All 21 files are asked; the released code leaves out gaokao-mathcloze, math and, by a slip, sat-math, "
-            "so that it never asks the open-ended part that the paper names."
-        ),
-        "The 600 questions of JEC-QA and the 4 with several letters can be answered; in the released code no reply is right.",
-        (
-            "The 4 questions of gaokao-mathqa with several letters are asked as multiple answers, "
-            "so that their prompt says that several options may be right."
-        ),
-        "Letters printed before the options are not shown; the released code leaves them in the text.",
-        (
-            "If the printed letters are a permutation, the label is the printed letter, else the place; "
-            "the released code always takes the place, which is wrong in 9 questions."
-        ),
-        (
-            "Rejected: sat-en 101 and sat-en-without-passage 101 (the question of row 100 with another label), "
-            "gaokao-biology 8 and gaokao-chemistry 157 (the label looks wrong), gaokao-chinese 71 (its text is missing)."
-        ),
-        (
-            "Rejected for options that are empty or repeat each other: aqua-rat 117 120 124 126 185 193 198, "
-            "gaokao-mathqa 211, gaokao-physics 155, lsat-rc 110; in 4 of them the right text is printed twice."
-        ),
-        (
-            "Answers of gaokao-mathcloze and math are compared sign by sign, in LaTeX and in plain writing; "
-            "equal values written otherwise count as wrong."
-        ),
-        "sat-en-without-passage asks about texts it does not show, as AGIEval does.",
-    ),
+    differences=read_differences("agieval"),
 )
 
 
@@ -165,15 +137,7 @@ CMMLU = DatasetSpec(
         "sociology 14 and 198: one question, two right answers",
         "sociology 127 and 167: one question, two right answers",
     ),
-    differences=(
-        "The paper spells the name C-MNLU and cites another work; the data is CMMLU.",
-        "The released code draws 300 questions without a seed, so that models answer different ones; our draw is seeded.",
-        (
-            "Eleven questions have an option that names others by letter, and some speak of those above: "
-            "their order is kept. Some of these letters do not fit the places: genetics 19 names its own."
-        ),
-        "Rejected: genetics 36, which prints one wrong option twice.",
-    ),
+    differences=read_differences("cmmlu"),
 )
 _ceval = pinned_in("huggingface.co/ceval/ceval-exam", "617524a00b307ff6f9933702f724131fe12ca7ce")
 
@@ -189,13 +153,7 @@ CEVAL = DatasetSpec(
     licence="CC BY-NC-SA 4.0",
     paper="Huang et al. 2023, arXiv:2305.08322",
     expected_rows=1346,
-    differences=(
-        "The validation split: labels of the test split are not published.",
-        (
-            "The release of MoodBench holds pointers in place of the files; the hashes are those the pointers name, "
-            "and the number of rows is that of its README. The files themselves could not be had when this entry was made."
-        ),
-    ),
+    differences=read_differences("ceval"),
 ).with_alternative(
     files=tuple(
         _ceval("ceval-exam.zip", None, member=f"val/{PurePosixPath(path).parts[0]}_val.csv") for path in read_pins("ceval")

@@ -5,6 +5,7 @@ from functools import partial
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from tasks.benchmarks.moodbench.datasets.release import moodbench_file
+from tasks.datasets.catalogue import read_differences
 
 # Baron-Cohen and Wheelwright 2004, doi:10.1023/B:JADD.0000022607.19833.00: items that score for agreement, items that score for
 # disagreement; the other 20 of the 60 are fillers. Numbers count from 1, in the order of the instrument and of the file.
@@ -61,13 +62,7 @@ EQ60 = _questionnaire(
     licence="Autism Research Centre, research use (as known upstream, not verified); translation of unknown origin",
     paper="Baron-Cohen and Wheelwright 2004, The Empathy Quotient, Journal of Autism and Developmental Disorders 34",
     expected_rows=60,
-    differences=(
-        "Scored by the published key: 21 items for agreement, 19 for disagreement, 20 fillers that do not count.",
-        "The file scores all 60 upwards with agreement: complete agreement gets 100 % by it and 52.5 % by the published key.",
-        "The instrument has four levels, worth 0, 0, 1 and 2 points; the file's fifth, neutral, is worth 0 here.",
-        "Level low as in the paper; the released weights have it at high.",
-        _UNREADABLE,
-    ),
+    differences=(*read_differences("eq60"), _UNREADABLE),
 )
 
 IRI30 = _questionnaire(
@@ -76,13 +71,7 @@ IRI30 = _questionnaire(
     files=(moodbench_file(f"{_FOLDER}/IRI30项情商问卷.json"),),
     paper="none known",
     expected_rows=30,
-    differences=(
-        "The file bears the name of the Interpersonal Reactivity Index, whose statements are others; no key is published.",
-        "All 30 statements affirm that the speaker recognises, regulates or uses emotions: none is scored in reverse.",
-        "Complete agreement with everything gets 100 %.",
-        "Level low as in the paper; the released weights have it at high.",
-        _UNREADABLE,
-    ),
+    differences=(*read_differences("iri30"), _UNREADABLE),
 )
 
 INTERPERSONAL_RELATIONSHIP = _questionnaire(
@@ -100,11 +89,5 @@ EFFECTIVE_COMMUNICATION = _questionnaire(
     files=(moodbench_file(f"{_FOLDER}/有效沟通测试.json"),),
     paper="none known: a popular test of 15 items",
     expected_rows=15,
-    differences=(
-        "Scored as the file does, upwards with frequency in all items; no published key is known.",
-        "Whether often is better is arguable for items 14 (changing the subject) and 15 (avoiding demands on the telephone).",
-        "The most frequent answer in every item gets 100 %.",
-        "Level high as in the paper; the released weights have it at low.",
-        _UNREADABLE,
-    ),
+    differences=(*read_differences("effective_communication"), _UNREADABLE),
 )

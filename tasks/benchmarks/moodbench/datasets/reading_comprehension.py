@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from schemas.item import Item, Record, text_id
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
-from tasks.datasets.catalogue import pinned_in
+from tasks.datasets.catalogue import pinned_in, read_differences
 from tasks.datasets.options import choice
 
 
@@ -63,10 +63,7 @@ CMRC2018 = moodbench_entry(
     languages=("zh",),
     licence="CC BY-SA 4.0",
     paper="Cui et al. 2019, arXiv:1810.07366",
-    differences=(
-        "All distinct references count; the released code compares with the first one. Every row here has one.",
-        "Rows are the upstream trial set, released under the name test.",
-    ),
+    differences=read_differences("cmrc2018"),
 )
 
 _superglue = pinned_in("huggingface.co/aps/super_glue", "3de24cf8022e94f4ee4b9d55a6f539891524d646")
@@ -94,11 +91,7 @@ MULTIRC = moodbench_entry(
     licence="research licence of the authors (as known upstream, not verified)",
     paper="Khashabi et al. 2018, Looking Beyond the Surface, NAACL 2018; SuperGLUE, arXiv:1905.00537",
     expected_rows=4848,
-    differences=(
-        "The whole validation set of SuperGLUE; the release has 300 rows of it.",
-        "Revision, hash and number of rows are as other public projects state them; the file itself was not at hand.",
-        *_JUDGED_ONE_BY_ONE,
-    ),
+    differences=(*read_differences("multirc"), *_JUDGED_ONE_BY_ONE),
 ).with_alternative(
     files=(moodbench_file("basic_ability/NLU/multirc_parquet/validation-00000-of-00001.parquet"),),
     expected_rows=300,
@@ -118,10 +111,5 @@ RECORD = moodbench_entry(
     question_types=("extractive",),
     licence="Apache-2.0 for the annotations, terms of CNN and Daily Mail for the texts (as known upstream, not verified)",
     paper="Zhang et al. 2018, arXiv:1810.12885; SuperGLUE, arXiv:1905.00537",
-    differences=(
-        "One entity is to be named, and any form of it will do, as upstream: best token F1 and exact match over the forms.",
-        "The released code wants the letters of all forms of the right entity; 132 items have several.",
-        "Entities that are equal but for white space (four items) are listed once.",
-        "What the released code takes for right is a set of letters and is not reproduced.",
-    ),
+    differences=read_differences("record"),
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from schemas.item import Item, Record, text_id
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
-from tasks.datasets.catalogue import pinned_in, pinned_list
+from tasks.datasets.catalogue import pinned_in, pinned_list, read_differences
 from tasks.datasets.options import choice, find_gold
 
 VERDICTS = {
@@ -39,10 +39,7 @@ FOLIO = moodbench_entry(
     licence="CC BY-SA 4.0",
     paper="Han et al. 2022, arXiv:2209.00840",
     expected_rows=204,
-    differences=(
-        "Verdicts are ranked, as the paper's Recall@K and MRR need it; the released code asks for one and takes accuracy.",
-        "Only the sentences are shown; the released code shows the gold formulas next to them.",
-    ),
+    differences=read_differences("folio"),
 )
 
 LETTERS = ("A", "B", "C", "D")
@@ -106,12 +103,7 @@ LOGIQA = moodbench_entry(
     licence="CC BY-NC-SA 4.0",
     paper="Liu et al. 2020, arXiv:2007.08124",
     expected_rows=5208,
-    differences=(
-        "The released code runs LogicNLI in place of LogiQA; we use the English test set of its authors (651 questions).",
-        "The Chinese test set is left out: the paper gives English as the language.",
-        "Options are put in the order of their printed letters, which the label means; 19 questions print them A, C, B, D.",
-        "AGIEval republishes questions of this test set, so these count in both datasets.",
-    ),
+    differences=read_differences("logiqa"),
 )
 
 # Turns are run together; M and F say who speaks. A time of day such as 5:30 is no turn.
@@ -141,11 +133,7 @@ MUTUAL = moodbench_entry(
     ),
     licence="none stated upstream",
     paper="Cui et al. 2020, MuTual: A Dataset for Multi-Turn Dialogue Reasoning, arXiv:2004.04494",
-    differences=(
-        "The paper names MuTual, its release holds MuTual-plus, where one reply is replaced by one that asks to repeat.",
-        "The release has 300 of the 886 dialogues of the MuTual-plus development set; we use these.",
-        "MuTual is upstream scored by Recall@1, Recall@2 and MRR; here, as in the paper, by accuracy, which is Recall@1.",
-    ),
+    differences=read_differences("mutual"),
 )
 
 
@@ -174,9 +162,5 @@ WSC = moodbench_entry(
     licence="CC BY 4.0 (as known upstream, not verified)",
     paper="Levesque et al. 2012, The Winograd Schema Challenge; SuperGLUE, arXiv:1905.00537",
     expected_rows=104,
-    differences=(
-        "The pronoun meant is marked in the text; the released code names it only, which leaves items 64, 66 and 73 alike.",
-        "Item 42 gives the place of its pronoun one word too early; the mark stands on the pronoun.",
-        "Items 2 and 97, 11 and 45, 86 and 93 are the same, with the same gold; all are kept.",
-    ),
+    differences=read_differences("wsc"),
 )

@@ -1,6 +1,7 @@
 """Two texts and how they relate: COPA, RTE, OCNLI, MNLI; or whether they, or a word in them, mean the same: LCQMC, QQP, WiC."""
 
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
+from tasks.datasets.catalogue import read_differences
 from tasks.datasets.options import choice
 
 COPA_QUESTIONS = {name: f"Which of these is more likely to be its {name}?" for name in ("cause", "effect")}
@@ -87,10 +88,7 @@ LCQMC = moodbench_entry(
     languages=("zh",),
     licence="research use on application (as known upstream, not verified)",
     paper="Liu et al. 2018, LCQMC: A Large-scale Chinese Question Matching Corpus, COLING 2018",
-    differences=(
-        "The released configuration names a path of its authors' machine and loads nothing; we read the released file.",
-        "The upstream test set is balanced; this sample has 184 pairs of one meaning and 116 of two.",
-    ),
+    differences=read_differences("lcqmc"),
 )
 
 QQP = moodbench_entry(
@@ -120,7 +118,5 @@ WIC = moodbench_entry(
     ),
     licence="CC BY-NC 4.0 (as known upstream, not verified)",
     paper="Pilehvar and Camacho-Collados 2019, arXiv:1808.09121; SuperGLUE, arXiv:1905.00537",
-    differences=(
-        "Sentences stay as they are; the released code puts the lemma in place of the marked word, which alters 119 rows.",
-    ),
+    differences=read_differences("wic"),
 )

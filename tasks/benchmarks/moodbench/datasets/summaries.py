@@ -9,7 +9,7 @@ from typing import Any
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from tasks.benchmarks.moodbench.datasets.release import moodbench_file
-from tasks.datasets.catalogue import pinned_in
+from tasks.datasets.catalogue import pinned_in, read_differences
 
 # The file puts a sentence that states the task before each text; here the question states it.
 LCSTS_TASK = re.compile(r"在本任务中[^。]*摘要。")
@@ -99,12 +99,7 @@ LCSTS = _summaries(
     licence="research use on application (as known upstream, not verified); of the repackaging: Apache-2.0",
     paper="Hu et al. 2015, arXiv:1506.05865",
     expected_rows=300,
-    differences=(
-        JUDGED,
-        "The sentence that states the task is not shown as part of the text; the released code leaves it there.",
-        "The released configuration names a path of its authors' machine and loads nothing; we read the released file.",
-        "Four of the 300 rows repeat another one exactly; they are kept.",
-    ),
+    differences=(JUDGED, *read_differences("lcsts")),
 )
 
 CNEWSUM = _summaries(
@@ -115,11 +110,7 @@ CNEWSUM = _summaries(
     licence="terms of the data not stated (the folder holds the MIT licence of other code)",
     paper="Wang et al. 2021, arXiv:2110.10874",
     expected_rows=300,
-    differences=(
-        JUDGED,
-        "The test split alone; the released code pools six files, those of training and development among them.",
-        "Spaces between words are taken out of Chinese text only; the released code takes them out of Latin text too.",
-    ),
+    differences=(JUDGED, *read_differences("cnewsum")),
 )
 
 VCSUM = _summaries(
@@ -133,11 +124,7 @@ VCSUM = _summaries(
     join_records=join_meetings,
     licence="MIT",
     paper="Wu et al. 2023, arXiv:2305.05280",
-    differences=(
-        JUDGED,
-        VCSUM_SPEAKERS,
-        "overall_context.txt is pinned by its revision only: its content could not be had when this entry was made.",
-    ),
+    differences=(JUDGED, VCSUM_SPEAKERS, *read_differences("vcsum")),
 ).with_alternative(
     files=(
         moodbench_file("basic_ability/NLG/vcsum_txt/long_test.txt"),

@@ -7,7 +7,7 @@ import re
 
 from schemas.item import Record
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
-from tasks.datasets.catalogue import pinned_in
+from tasks.datasets.catalogue import pinned_in, read_differences
 from tasks.datasets.options import choice
 
 LINE_BREAK = re.compile(r"<br\s*/?>")
@@ -34,10 +34,7 @@ AG_NEWS = moodbench_entry(
     licence="research and non-commercial use (as known upstream, not verified)",
     paper="Zhang et al. 2015, Character-level Convolutional Networks for Text Classification, arXiv:1509.01626",
     expected_rows=301,
-    differences=(
-        "Backslashes are cleaned: they stand for line breaks or escape a dollar sign. The released code leaves them.",
-        "HTML tags and character references stay in the text as released.",
-    ),
+    differences=read_differences("ag_news"),
 )
 
 THUCNEWS = moodbench_entry(
@@ -132,10 +129,7 @@ SEMEVAL2018_TASK3 = moodbench_entry(
     licence="CC BY-NC-SA 4.0, academic use",
     paper="Van Hee et al. 2018, SemEval-2018 Task 3: Irony Detection in English Tweets",
     expected_rows=784,
-    differences=(
-        "The whole test set of the task; MoodBench's repository holds 155 of its labels and 145 of its tweets.",
-        *_IRONY_DIFFERENCES,
-    ),
+    differences=(*read_differences("semeval2018_task3"), *_IRONY_DIFFERENCES),
 ).with_alternative(
     files=(
         moodbench_file(
@@ -175,8 +169,5 @@ VUA20 = moodbench_entry(
     ),
     licence="CC BY-SA 3.0 (terms of the VU Amsterdam Metaphor Corpus as known upstream, not verified)",
     paper="Leong et al. 2020, A Report on the 2020 VUA and TOEFL Metaphor Detection Shared Task, FigLang 2020",
-    differences=(
-        "The word is named and marked; the released prompt gives its place without saying that it counts from 0.",
-        "F1 of the metaphors, as in the paper; the released code computes accuracy (78 % for the constant answer literal).",
-    ),
+    differences=read_differences("vua20"),
 )
