@@ -22,7 +22,7 @@ from tasks.leaderboard import ranking as leaderboards
 from tasks.leaderboard.across_models import compare_models, describe_leaderboard, groups_said
 from tasks.leaderboard.descriptions import choose_described
 from tasks.leaderboard.history import stored_leaderboard
-from tasks.leaderboard.rank_ranges import with_rank_ranges
+from tasks.leaderboard.rank_ranges import ties_said, with_rank_ranges
 from tasks.leaderboard.ranking import LeaderboardData, judges_said
 from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.content.verdicts import interval_cell
@@ -101,6 +101,7 @@ def _view(benchmark: str, document: RankedSystems, ranked: LeaderboardData) -> l
         *tables,
         *first_lines([row.headline for row in told]),
         *(_dimensions(table, document) for table in rated if len(rated) == len(ranked.blueprint.datasets)),
+        *ties_said(ranked),
         *judges_said(ranked),
         *groups_said(ranked),
         *(f"{title}: {file}" for title, file in files if file),

@@ -59,6 +59,9 @@ class SystemRow(JudgedTotal):
         default=None, description="best rank that the data do not rule out; null = not ranked, or no test"
     )
     rank_high: int | None = Field(default=None, description="worst rank that they do not rule out, by paired tests after Holm")
+    tied: tuple[str, ...] | None = Field(
+        default=None, description="longest run of models, itself first, of whom no two differ significantly; null = none"
+    )
     certified: bool | None = Field(
         default=None, description="judges of its scores are certified to rank systems at least; null = no judge, or not looked up"
     )

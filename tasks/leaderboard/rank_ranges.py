@@ -1,5 +1,6 @@
 """Say which ranks of a board's systems the data do not rule out: paired tests of any two, Holm's correction over the board."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +11,11 @@ from schemas.blueprint import Blueprint
 from tasks.leaderboard.across_models import read_rows
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.runs.past_run import PastRun
-from tasks.runs.run_tables import ReportData
+from tasks.runs.run_tables import ReportData, System
 from tasks.runs.verdict import judge_run
 from tasks.scoring.aggregation import SYSTEM
 from tasks.scoring.uncertainty import Resampling, difference_errors
-from tasks.statistics.equivalence import rank_ranges
+from tasks.statistics.equivalence import rank_ranges, tied_sets
 
 
 def with_rank_ranges(data: LeaderboardData) -> LeaderboardData:
@@ -24,6 +25,12 @@ def with_rank_ranges(data: LeaderboardData) -> LeaderboardData:
         newest = next(run for name, run in data.runs.items() if name in own[RUN])
         totals.append(ranked_run(newest, read_rows("item_scores", own.drop_nulls("rank"), data, newest.lake), own))
     return replace(data, totals=pl.concat(totals)) if totals else data
+
+
+def ties_said(data: LeaderboardData) -> Iterator[str]:
+    """Say which models are tied, where ranges of ranks are known."""
+    if sets := data.totals.get_column("tied", default=pl.Series()).drop_nulls().to_list():
+        yield f"Tied, as no two differ significantly, which does not make them equivalent: {'; '.join(map(', '.join, sets))}"
 
 
 def ranked_run(run: PastRun | ReportData, item_scores: pl.DataFrame, totals: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -37,7 +44,8 @@ def add_rank_ranges(
 ) -> pl.DataFrame:
     """Return totals with `rank_low` and `rank_high`, null where no other ranked system of the setting can be tested against.
 
-    Two totals are tested by the standard error of their difference (tasks.scoring.uncertainty.difference_errors).
+    `tied`: systems of the tied set of which it is the best. Two totals are tested by the standard error of their difference
+    (tasks.scoring.uncertainty.difference_errors).
     """
     rows = []
     for own in totals.drop_nulls("rank").sort(SYSTEM).partition_by("setting"):
@@ -47,8 +55,11 @@ def add_rank_ranges(
             apart = np.abs(means - means[:, None])
             certain = np.where(apart > 0, np.inf, 0.0)
             p_values = 2 * student.sf(np.divide(apart, errors, out=certain, where=errors != 0), df)
-            ranges, tested = rank_ranges(own["total"].to_list(), p_values), np.isfinite(errors).sum(axis=1) > 1
-            systems = zip(own.select(SYSTEM).iter_rows(), ranges, tested, strict=True)
-            rows += [(*system, *ends) for system, ends, has_test in systems if has_test]
-    found = pl.DataFrame(rows, {**totals.select(SYSTEM).schema, "rank_low": pl.Int64, "rank_high": pl.Int64}, orient="row")
+            ranges, systems = rank_ranges(means, p_values), [System(*system) for system in own.select(SYSTEM).iter_rows()]
+            tested = np.flatnonzero(np.isfinite(errors).sum(axis=1) > 1)
+            sets = [tested[[*found]] for found in tied_sets(means[tested], p_values[np.ix_(tested, tested)])]
+            tied = {found[0]: [systems[at].label for at in found] for found in sets}
+            rows += [(*systems[at], *ranges[at], tied.get(at)) for at in tested]
+    columns = {"rank_low": pl.Int64(), "rank_high": pl.Int64(), "tied": pl.List(pl.String)}
+    found = pl.DataFrame(rows, {**totals.select(SYSTEM).schema, **columns}, orient="row")
     return totals.join(found, on=SYSTEM, how="left", maintain_order="left")

@@ -19,6 +19,7 @@ from tasks.judging.prompts import describe_dimension
 from tasks.judging.rubrics import words_of
 from tasks.lake.files import replace_file
 from tasks.lake.seal import PICTURE, REPORT, page_of
+from tasks.leaderboard.rank_ranges import ties_said
 from tasks.leaderboard.ranking import LeaderboardData, judges_said
 from tasks.reporting import system_tables
 from tasks.reporting.content import operations
@@ -218,7 +219,7 @@ def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (
         "rows": data.rows,
         "ranking": ranking_table(data),
         "warnings": warn_of_rows(data),
-        "judges": judges_said(data),
+        "notes": (*ties_said(data), *judges_said(data)),
         "runs": runs_behind(data),
         "sections": lay_out_leaderboard(data, groups, exhibits),
     }

@@ -84,7 +84,7 @@ def differences(p_values: Floats) -> Floats:
     return differ + differ.T
 
 
-def rank_ranges(means: Sequence[float], p_values: Floats) -> list[tuple[int, int]]:
+def rank_ranges(means: Sequence[float] | Floats, p_values: Floats) -> list[tuple[int, int]]:
     """Return the best and the worst rank of each system, from 1, that the data do not rule out; a high mean is good.
 
     From 1 + the systems that are significantly better to N - those significantly worse, of N systems.
@@ -98,7 +98,7 @@ def rank_ranges(means: Sequence[float], p_values: Floats) -> list[tuple[int, int
     return [(1 + int(above), len(values) - int(below)) for above, below in zip(better, worse, strict=True)]
 
 
-def tied_sets(means: Sequence[float], p_values: Floats) -> Iterator[tuple[int, ...]]:
+def tied_sets(means: Sequence[float] | Floats, p_values: Floats) -> Iterator[tuple[int, ...]]:
     """Yield the longest runs of two or more systems, best first, of whom no two differ; tied does not mean equivalent."""
     differ, order, reached = differences(p_values), np.argsort(-np.array(means), kind="stable").tolist(), 0
     for start in range(len(order)):

@@ -1,10 +1,13 @@
 """Which ranks the data do not rule out, by hand."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 from scipy import stats
 
-from tasks.leaderboard.rank_ranges import add_rank_ranges
+from tasks.leaderboard.rank_ranges import add_rank_ranges, ties_said
+from tasks.leaderboard.ranking import LeaderboardData
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.gains import pair_datasets, weigh_test
 from tasks.scoring.tree import tree_tables
@@ -26,6 +29,17 @@ def test_near_systems_share_their_ranks() -> None:
     # 90 and 88 of 100 right, on all but two items the same; 20 of 100 is far below both.
     found = ranges(items("d", share(90, 100), "best"), items("d", share(88, 100), "near"), items("d", share(20, 100), "low"))
     assert found == {"best": (1, 2), "near": (1, 2), "low": (3, 3)}
+
+
+def test_tied_sets_are_said() -> None:
+    models = [items("d", share(right, 100), name) for right, name in ((90, "best"), (88, "near"), (20, "low"))]
+    scores = pl.concat(models)
+    totals = score_benchmark(scores.lazy(), ONE, ScoreSettings(bootstrap=0)).totals
+    ranged = add_rank_ranges(totals, scores, ONE, Resampling(500, 0))
+    board = LeaderboardData(ONE, ranged, pl.DataFrame(), pl.DataFrame())
+    (said,) = ties_said(board)
+    assert said.endswith("equivalent: best, near")
+    assert [*ties_said(replace(board, totals=totals))] == []
 
 
 def test_without_a_test_there_is_no_range() -> None:
