@@ -147,6 +147,11 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
         "check the name with moodflow models list; pin the provider or the version",
     ),
     "budget": FailureKind("not sent: the budget of the run is spent", NEVER, "raise budget or --budget-tokens and run again"),
+    "waiting": FailureKind(
+        "not sent: it waits in a batch of the provider",
+        NEVER,
+        "run the same command again when the batch has ended; moodflow batches list shows them",
+    ),
     # Large weights take minutes.
     "loading": FailureKind(
         "the server is still loading its model",
