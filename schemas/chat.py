@@ -17,7 +17,7 @@ from schemas.base import Frozen
 from schemas.errors import UsageError
 from schemas.model_description import ModelDescription
 from schemas.provider import ReasoningPlace
-from schemas.vocabulary import Failure, Remark
+from schemas.vocabulary import Failure, PaidAs, Remark
 
 EMBEDDED_MODEL = "smollm2"
 
@@ -272,6 +272,8 @@ class ChatReply:
     """Seconds of the last attempt; null = the reply came by a file."""
     attempts: int = 1
     from_journal: bool = False
+    paid_as: PaidAs | None = None
+    """Null = not known: the reply was kept before this was noted."""
 
 
 Keep = Callable[[ChatRequest, ChatReply], Awaitable[None]]

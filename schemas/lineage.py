@@ -119,13 +119,17 @@ class DatasetNotice(Frozen):
 
 
 class CallCounts(Frozen):
-    """Model calls of a run; answered = sent and answered, from_journal = paid for earlier, unsent = the budget was spent."""
+    """Model calls of a run; answered = sent and answered, from_journal = paid for earlier, unsent = the budget was spent.
+
+    waiting = not sent because a batch has the call.
+    """
 
     sent: int = 0
     answered: int = 0
     from_journal: int = 0
     failed: int = 0
     unsent: int = 0
+    waiting: int = 0
 
     @property
     def line(self) -> str:

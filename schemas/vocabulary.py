@@ -68,9 +68,13 @@ Failure = Literal[
     "tool_call",
     "wrong_model",
     "budget",
+    "waiting",
     "loading",
 ]
 """How a call can fail; meaning, retries and remedy of each are in `data/failures.yaml`."""
+
+PaidAs = Literal["live", "batch", "file"]
+"""How a reply came, which decides its price."""
 
 Remark = Literal["refusal", "length", "other_model", "unknown_end", "prompt_cut"]
 """What is odd about an answer that came. `refusal`: the model says so in a field of its own. `length`: cut off at the limit.

@@ -32,6 +32,7 @@ ORDER = (
     "tasks.compare",
     "tasks.verify",
     "tasks.leaderboard",
+    "tasks.interchange",
     "tasks.rows",
     "tasks.reporting",
     "flows.planning",

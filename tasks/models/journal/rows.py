@@ -12,7 +12,7 @@ from schemas.chat import ChatReply, call_key
 from schemas.json_yaml import read_json
 from schemas.provider import ReasoningPlace
 from schemas.tables.columns import likeliest_tokens
-from schemas.vocabulary import REMARKS
+from schemas.vocabulary import REMARKS, PaidAs
 from tasks.models.journal.table import JournalRow, read_reply, write_reply
 
 OTHERWISE_NAMED = {"model": "answered_by"}
@@ -47,12 +47,18 @@ class JournalReplies(dy.Schema):
     http_status = dy.Int64(nullable=True)
     latency_s = dy.Float64(nullable=True, min=0)
     attempts = dy.Int64(min=1)
+    paid_as = dy.String(nullable=True, description="how the reply came: live, by a batch or by a file; null = not known")
     created = dy.Datetime(time_unit="ms", time_zone="UTC", description="when the reply was kept")
 
     @dy.rule()
     def remark_is_known(cls) -> pl.Expr:
         """Hold for a warning of the closed set, or none."""
         return pl.col("remark").is_null() | pl.col("remark").is_in(list(REMARKS))
+
+    @dy.rule()
+    def way_it_was_paid_is_known(cls) -> pl.Expr:
+        """Hold for a way of the closed set, or none."""
+        return pl.col("paid_as").is_null() | pl.col("paid_as").is_in(list(get_args(PaidAs)))
 
     @dy.rule()
     def place_of_reasoning_is_known(cls) -> pl.Expr:

@@ -1,0 +1,1 @@
+"""Replies and results in the forms of other tools."""
