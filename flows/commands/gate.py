@@ -67,12 +67,12 @@ def _compare(folder: Folder, run: str, against: str) -> RunComparison:
     try:
         document = read_json(path.read_bytes())
         earlier = document.get("run") if isinstance(document, dict) else None
-        comparison = None if isinstance(earlier, str) else RunComparison.model_validate(document)
+        comparison = None if earlier else RunComparison.model_validate(document)
     except ValueError as error:
         expected = "what moodflow run --json or moodflow compare --json printed"
         raise UsageError("the file holds no run", where=against, expected=expected, got=summarize(error)) from error
     if comparison is None:
-        return compare_runs(folder, (earlier, run), 0, None)
+        return compare_runs(folder, (str(earlier), run), 0, None)
     if comparison.after != (name := reopen(folder, run).name):
         raise UsageError("the comparison is of another run", where=against, expected=name, got=comparison.after)
     return comparison
