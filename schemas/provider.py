@@ -164,10 +164,6 @@ class Rate(Frozen):
         """Return the price of tokens, in the currency of the table."""
         return (prompt_tokens * self.input_per_million + completion_tokens * self.output_per_million) / 1_000_000
 
-    def of(self, paid_as: PaidAs) -> "Rate | None":
-        """Return what calls cost that are paid in this way; null = not known."""
-        return self
-
 
 FREE = Rate(input_per_million=0, output_per_million=0)
 """Rate of the embedded model: it runs on the user's own machine."""
