@@ -70,11 +70,13 @@ def _compare(folder: Folder, run: str, against: str) -> RunComparison:
         comparison = None if earlier else RunComparison.model_validate(document)
     except ValueError as error:
         expected = "what moodflow run --json or moodflow compare --json printed"
-        raise UsageError("the file holds no run", where=against, expected=expected, got=summarize(error)) from error
+        got, step = summarize(error), "name a run of the lake instead"
+        raise UsageError("the file holds no run", where=against, expected=expected, got=got, next_step=step) from error
     if comparison is None:
         return compare_runs(folder, (str(earlier), run), 0, None)
     if comparison.after != (name := reopen(folder, run).name):
-        raise UsageError("the comparison is of another run", where=against, expected=name, got=comparison.after)
+        step = "compare the two runs again"
+        raise UsageError("the comparison is of another run", where=against, expected=name, got=comparison.after, next_step=step)
     return comparison
 
 

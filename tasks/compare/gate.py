@@ -49,7 +49,8 @@ def parse_condition(text: str) -> Condition:
     """Read a condition; UsageError: it has another form."""
     match = PATTERN.fullmatch(text)
     if match is None or bool(match[2]) == (match[1] == "total"):
-        raise UsageError("a condition cannot be read", where="--fail-if", expected=FORM, got=text)
+        step = "moodflow docs gate explains conditions"
+        raise UsageError("a condition cannot be read", where="--fail-if", expected=FORM, got=text, next_step=step)
     if match[1] not in KINDS:
         raise unknown_name("kind of condition", match[1], KINDS, "--fail-if", f"write {FORM}")
     return Condition(text, match[1], match[2], match[3], float(match[4]))

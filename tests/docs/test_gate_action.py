@@ -71,7 +71,8 @@ def test_every_input_is_used_and_documented() -> None:
     for name, entry in ACTION["inputs"].items():
         assert entry["description"]
         assert f"inputs.{name} " in used
-        assert f"| `{name}` | {f'`{entry["default"]}`' if entry.get('default') else '-'} |" in page
+        default = f"`{entry['default']}`" if entry.get("default") else "-"
+        assert f"| `{name}` | {default} |" in page
 
 
 def test_workflow_of_the_page_gives_known_inputs() -> None:

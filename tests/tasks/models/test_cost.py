@@ -342,7 +342,7 @@ def test_a_price_of_batches_is_whole_and_stated_once(batch: dict[str, float]) ->
 
 
 async def test_what_is_sent_is_paid_live() -> None:
-    with ModelServer() as server:
+    with ModelServer(lambda _messages: "B") as server:
         async with HttpChat(ModelEntry(name="m", base_url=server.base_url)) as chat:
             reply = await chat(request("Hello"))
     assert (reply.failure, reply.paid_as) == (None, "live")
