@@ -28,13 +28,13 @@ class Condition(NamedTuple):
     operator: str
     limit: float
 
-    def is_of(self, row: "Difference") -> bool:
+    def is_of(self, row: "GateDifference") -> bool:
         """Say whether it is about a difference; a dimension may be named without its dataset."""
         own = row.score.rpartition(": ")[2] if row.kind == "dimension" else row.score
         return row.kind == self.kind and (self.kind == "total" or self.name in {row.score, own})
 
 
-class Difference(NamedTuple):
+class GateDifference(NamedTuple):
     """A difference of a system over the items of both runs; null = there are none, or too few for an interval."""
 
     kind: str
@@ -71,27 +71,27 @@ def check_gate(comparison: RunComparison, conditions: Sequence[Condition], fewes
         _check(condition, system, row, fewest)
         for system, rows in systems
         for condition in conditions
-        for row in [*filter(condition.is_of, rows)] or [Difference(condition.kind, condition.name)]
+        for row in [*filter(condition.is_of, rows)] or [GateDifference(condition.kind, condition.name)]
     )
     worst = min((check.verdict for check in checks), key=get_args(GateVerdict).index)
     sides = {"run": comparison.after, "against": comparison.before, "benchmark": comparison.benchmark}
     return GateResult(**sides, verdict=worst, warnings=comparison.warnings, checks=checks)
 
 
-def _differences(system: SystemComparison) -> Iterator[Difference]:
+def _differences(system: SystemComparison) -> Iterator[GateDifference]:
     """Yield every difference that a condition can name; without a value where the runs have no items in common."""
-    rows: dict[tuple[str, str], Difference] = {("total", "total"): Difference("total", "total")}
-    rows |= {(row.kind, row.id): Difference(row.kind, row.id) for row in system.stored}
+    rows: dict[tuple[str, str], GateDifference] = {("total", "total"): GateDifference("total", "total")}
+    rows |= {(row.kind, row.id): GateDifference(row.kind, row.id) for row in system.stored}
     for row in system.common:
         score = row.kind if row.kind == "total" else row.id
-        rows[row.kind, score] = Difference(row.kind, score, row.difference, row.ci_low, row.ci_high, row.n_items)
+        rows[row.kind, score] = GateDifference(row.kind, score, row.difference, row.ci_low, row.ci_high, row.n_items)
     yield from rows.values()
     for rated in system.dimension_scores:
         interval = (rated.ci_low, rated.ci_high, rated.n_items)
-        yield Difference("dimension", f"{rated.dataset}: {rated.dimension}", rated.common_difference, *interval)
+        yield GateDifference("dimension", f"{rated.dataset}: {rated.dimension}", rated.common_difference, *interval)
 
 
-def _check(condition: Condition, system: SystemComparison, row: Difference, fewest: int) -> GateCheck:
+def _check(condition: Condition, system: SystemComparison, row: GateDifference, fewest: int) -> GateCheck:
     reason, verdict = "", "passed"
     # A rise above a limit is a fall below the negated limit.
     sign = -1 if condition.operator == ">" else 1

@@ -55,10 +55,9 @@ def check_budget(plan: Plan) -> PriceTable | None:
     unknown = [entry.name for entry in plan.entries if find_rate(entry.name, entry.base_url, table, plan.paid_as) is None]
     if plan.budget is not None and unknown:
         raise UsageError(
-            f"a budget needs a price{' of batches' * plan.batch} for every model, and there is none for "
-            f"{', '.join(dict.fromkeys(unknown))}",
+            f"a budget needs a price for every model, and there is none for {', '.join(dict.fromkeys(unknown))}",
             where="--set budget",
-            expected="an entry under `prices` for each model's name and server",
+            expected=f"an entry under `prices` for each model's name and server{', with a price of batches' * plan.batch}",
             got="no price table" if table is None else f"a table of {len(table.prices)} prices in {table.currency}",
             next_step="give a table with --set prices=FILE (format: moodflow docs cost), or limit tokens with --budget-tokens",
         )

@@ -27,7 +27,8 @@ def dimension(dataset: str, low: float, high: float) -> DimensionChange:
 
 
 def comparison(*scores: CommonScore, **parts: Any) -> RunComparison:
-    side = JudgedTotal.model_construct(model="m", setting="base")
+    names: dict[str, Any] = {"model": "m", "setting": "base"}
+    side = JudgedTotal.model_construct(**names)
     empty: dict[str, Any] = dict.fromkeys(("stored", "dimension_scores", "flips", "flipped", "items"), ())
     system = SystemComparison.model_construct(before=side, after=side, common=scores, **{**empty, **parts})
     lists: dict[str, Any] = dict.fromkeys(("warnings", "differences", "only_before", "only_after"), ())

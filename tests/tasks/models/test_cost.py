@@ -331,8 +331,9 @@ def test_a_budget_by_batch_needs_the_price_of_batches(tmp_path: Path) -> None:
     path.write_text(f"currency: USD\nprices: [{entry}]\n", encoding="utf-8")
     plan = Plan(benchmark="moodbench-mini", models=(ENTRY,), prices=path, budget=1)
     assert check_budget(plan) == prices()
-    with pytest.raises(UsageError, match="needs a price of batches for every model, and there is none for listener"):
+    with pytest.raises(UsageError, match="needs a price for every model, and there is none for listener") as refused:
         check_budget(plan.model_copy(update={"batch": True}))
+    assert refused.value.expected == "an entry under `prices` for each model's name and server, with a price of batches"
 
 
 @pytest.mark.parametrize("batch", [{"batch_input_per_million": 1}, {"batch_factor": 0.5, "batch_output_per_million": 1}])
@@ -343,6 +344,6 @@ def test_a_price_of_batches_is_whole_and_stated_once(batch: dict[str, float]) ->
 
 async def test_what_is_sent_is_paid_live() -> None:
     with ModelServer(lambda _messages: "B") as server:
-        async with HttpChat(ModelEntry(name="m", base_url=server.base_url)) as chat:
-            reply = await chat(request("Hello"))
+        async with HttpChat(ModelEntry(name="listener", base_url=server.base_url), server.base_url) as chat:
+            reply = await chat(request("Hello", base_url=server.base_url))
     assert (reply.failure, reply.paid_as) == (None, "live")
