@@ -113,5 +113,5 @@ def test_what_was_paid_by_batch_is_told() -> None:
     seen = JUDGE.model_copy(update={"cost": 0.0, "paid_cost": 0.0})
     assert list(cost_notes([seen, batch])) == ["300 calls of 303: paid at the price of batches."]
     words = section(render_html(example_data(manifest=manifest(usage=(batch, TESTED), prices=PRICES))), "costs")
-    assert "alpha tested batch 300 1,000 200" in words
-    assert "alpha tested live 1,234 1,000 200" in words
+    assert "batch 300 1,000 200" in words
+    assert "live 1,234 1,000 200" in words
