@@ -52,5 +52,5 @@ async def build_cards(plan: Plan, first: CardStep, pipeline_name: str | None = N
             entering = rows.filter(rows["status"] == "kept").to_dicts()
     calls = count_calls(endpoints)
     require_answer(endpoints, calls)
-    usage = [counter.usage(name, models[role].name, role) for role, counter in counters.items() if counter.calls]
+    usage = [row for role, counter in counters.items() for row in counter.usage(name, models[role].name, role)]
     return StageResult.of([*refs, *usage], calls)

@@ -39,6 +39,6 @@ async def certify_judge(plan: Plan, request: CertificateRequest) -> Certificate:
         ratings = await run_here(rate_texts, job, lake, endpoint.chat, endpoint.pool.do_all, counter)
     calls, table = count_calls(endpoints), load_prices(plan.prices)
     require_answer(endpoints, calls)
-    usage = price_usage([counter.usage(job.source.name, job.judge.name, JUDGE)] if counter.calls else (), plan, table)
+    usage = price_usage(counter.usage(job.source.name, job.judge.name, JUDGE), plan, table)
     now, cost = datetime.now(UTC).isoformat(timespec="seconds"), describe_cost(usage, table.currency if table else None)
     return await run_here(write_certificate, job, ratings, Spent(now, calls, usage, cost), lake)  # type: ignore[no-any-return]

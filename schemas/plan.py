@@ -20,7 +20,7 @@ from schemas.lineage import CallCounts, Missing
 from schemas.printing import printable
 from schemas.roles import JUDGE, JUDGES, PANEL, RoleModels, WrittenRole, gather_roles
 from schemas.usage import Usage
-from schemas.vocabulary import CORRECTED, Profile, Runner, TooLong
+from schemas.vocabulary import CORRECTED, PaidAs, Profile, Runner, TooLong
 
 Setting = Annotated[
     str,
@@ -120,6 +120,11 @@ class Plan(Frozen):
         exclude_if=lambda asks: not asks,
         description="if a canary found a model changed, ask it everything again, in this and later runs of the plan",
     )
+    batch: Limit[bool] = Field(
+        default=False,
+        exclude_if=lambda batch: not batch,
+        description="send calls as batches of the provider, which cost less and take up to a day",
+    )
     budget_tokens: Limit[int | None] = Field(default=None, ge=1, description="most tokens this run may use; null = no limit")
     budget: Limit[float | None] = Field(
         default=None, gt=0, description="most money this run may cost, in the currency of the prices"
@@ -183,6 +188,11 @@ class Plan(Frozen):
             message = "runner dask needs the address of its cluster, runner_address"
             raise ValueError("runner_address needs runner dask" if self.runner_address else message)
         return self
+
+    @property
+    def paid_as(self) -> PaidAs:
+        """Return how its calls are paid."""
+        return "batch" if self.batch else "live"
 
     @property
     def entries(self) -> tuple[ModelEntry, ...]:

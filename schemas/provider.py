@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, Self, get_args
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from schemas.base import Frozen
+from schemas.vocabulary import PaidAs
 
 TokenLimit = Literal["max_tokens", "max_completion_tokens"]
 """Name of the parameter that limits the length of a reply."""
@@ -175,6 +176,27 @@ class Price(Rate):
     base_url: str | None = Field(default=None, min_length=1, description="beginning of the server's URL; null = any server")
     as_of: date = Field(description="day on which the source said so")
     source: str = Field(min_length=1, description="where the price was read")
+    batch_factor: float | None = Field(default=None, ge=0, description="price of a batch, as a share of the live one")
+    batch_input_per_million: float | None = Field(default=None, ge=0, description="prompt tokens in a batch")
+    batch_output_per_million: float | None = Field(default=None, ge=0, description="completion tokens in a batch")
+
+    @model_validator(mode="after")
+    def _states_the_price_of_batches_once(self) -> Self:
+        has_input, has_output = (price is not None for price in (self.batch_input_per_million, self.batch_output_per_million))
+        if has_input != has_output or (has_input and self.batch_factor is not None):
+            raise ValueError("give batch_factor, or batch_input_per_million and batch_output_per_million")
+        return self
+
+    def of(self, paid_as: PaidAs) -> Rate | None:
+        """Return what calls cost that are paid in this way; null = not known, as always of replies by a file."""
+        if paid_as == "live":
+            return self
+        prices = (self.batch_input_per_million, self.batch_output_per_million)
+        if self.batch_factor is not None:
+            prices = (self.batch_factor * self.input_per_million, self.batch_factor * self.output_per_million)
+        if paid_as == "file" or prices[0] is None or prices[1] is None:
+            return None
+        return Rate(input_per_million=prices[0], output_per_million=prices[1])
 
     def is_of(self, model: str, base_url: str) -> bool:
         """Say whether it is the price of this model at this server."""

@@ -6,6 +6,7 @@ from itertools import groupby
 from pydantic import Field
 
 from schemas.base import Frozen
+from schemas.vocabulary import PaidAs
 
 Role = str
 """Part of a model in a run: `tested` is the model under test, `judge` and `panel` rate, any other one is a solver's helper."""
@@ -35,11 +36,12 @@ class Amounts(Frozen):
 
 
 class Usage(Amounts):
-    """Usage of one model for one dataset, over all settings."""
+    """Usage of one model for one dataset, over all settings, of the calls that were paid in one way."""
 
     dataset: str
     model: str
     role: Role
+    paid_as: PaidAs = Field(default="live", description="live, also where it is not known; by a batch, or by a file")
 
 
 class ModelUsage(Amounts):
@@ -86,11 +88,11 @@ def total(rows: Sequence[Amounts]) -> Amounts:
 
 
 def merge(rows: Iterable[Usage]) -> tuple[Usage, ...]:
-    """Merge into one row per dataset, model and role, sorted by these."""
+    """Merge into one row per dataset, model, role and way of paying, sorted by these."""
     ordered = sorted(rows, key=_group)
     return tuple(
-        Usage(dataset=dataset, model=model, role=role, **total(list(group)).model_dump())
-        for (dataset, model, role), group in groupby(ordered, key=_group)
+        Usage(dataset=dataset, model=model, role=role, paid_as=paid_as, **total(list(group)).model_dump())
+        for (dataset, model, role, paid_as), group in groupby(ordered, key=_group)
     )
 
 
@@ -103,8 +105,8 @@ def by_model(rows: Iterable[Usage]) -> tuple[ModelUsage, ...]:
     )
 
 
-def _group(row: Usage) -> tuple[str, str, Role]:
-    return row.dataset, row.model, row.role
+def _group(row: Usage) -> tuple[str, str, Role, PaidAs]:
+    return row.dataset, row.model, row.role, row.paid_as
 
 
 def _model(row: Usage) -> tuple[bool, bool, Role, str]:

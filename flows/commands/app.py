@@ -45,6 +45,7 @@ COMMANDS = {
     "compare": ("compare", "Compare two runs of a benchmark over the items that both scored.", LOOK),
     "export": ("export", "Write the results of runs as one table: a row per value that an answer earned.", LOOK),
     "docs": ("docs", "Print the path of a page of the documentation, which comes with the install.", LOOK),
+    "gate": ("gate", "Fail a job of CI if a run fell behind another by more than its conditions allow.", CHECK),
     "verify": ("lake_files", "Hash every file of a run and recompute its scores from the stored replies.", CHECK),
     "lineage": ("lineage", "Show what a run or a file was computed from, back to the source files and their hashes.", CHECK),
     "models": ("models", "Check whether a model can be called, and list the known providers.", CHECK),

@@ -17,6 +17,7 @@ from schemas.roles import JUDGE, JUDGES
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.usage import TESTED, Expectation, Role
+from schemas.vocabulary import PaidAs
 from tasks.judging.answers import gold_answers, judged_answers, rated_content
 from tasks.judging.executor import plan_ratings
 from tasks.judging.rubrics import Rubric
@@ -48,10 +49,11 @@ class EstimateBasis:
     estimator: Estimator
     prices: PriceTable | None
     unprobed: tuple[str, ...]
+    paid_as: PaidAs = "live"
 
     def rate(self, entry: ModelEntry) -> Rate | None:
         """Return a model's price; null if it is not known."""
-        return find_rate(entry.name, entry.base_url, self.prices)
+        return find_rate(entry.name, entry.base_url, self.prices, self.paid_as)
 
     def describe(self, model: str, role: Role) -> str:
         """Return in words what the tokens of a model in its role are estimated from."""
@@ -72,7 +74,7 @@ async def forecast_run(resolved: ResolvedPlan, missing: Sequence[Missing]) -> Ru
     """Forecast what asking the items of a plan would take; they are built, but for what is missing."""
     plan = resolved.stated
     names = dict.fromkeys(entry.name for entry in unprobed(plan))
-    basis = EstimateBasis(learn_from_lake(plan), check_budget(plan), tuple(names))
+    basis = EstimateBasis(learn_from_lake(plan), check_budget(plan), tuple(names), plan.paid_as)
     forecasts = [forecast for job in resolved.jobs for forecast in await _forecast_job(job, basis)]
     forecasts += [forecast for gold in resolved.golds for forecast in await _forecast_gold(gold, basis)]
     by_model: dict[tuple[str, Role], Expectation] = {}

@@ -13,6 +13,7 @@ from schemas.roles import JUDGES
 from schemas.tables.layers import FROM_OUTSIDE
 from schemas.tables.responses import Judgements, Responses
 from schemas.usage import COUNTS, TOKENS, Role, Usage, merge
+from schemas.vocabulary import PaidAs
 from schemas.worker_pool import ProgressListener
 from tasks.lake.lake import Lake
 from tasks.models.cost import Budget, Estimator, check_budget, find_rate
@@ -28,12 +29,12 @@ class UsageCounter:
 
     def __init__(self, listener: ProgressListener) -> None:
         self._listener = listener
-        self._counts: Counter[str] = Counter()
+        self._counts: dict[PaidAs, Counter[str]] = {}
 
     @property
     def calls(self) -> int:
         """Return the calls that ended so far."""
-        return self._counts["calls"]
+        return sum(counts["calls"] for counts in self._counts.values())
 
     def expect(self, calls: int) -> None:
         """Announce more calls."""
@@ -44,32 +45,37 @@ class UsageCounter:
         unsent = reply.failure == "budget"
         failed = reply.failure is not None and not unsent
         sent = not reply.from_journal and not unsent
-        self._counts.update(calls=1, from_journal=reply.from_journal, sent=sent, unsent=unsent, failed=failed)
-        self._count_tokens(reply, "")
-        if not reply.from_journal:
-            self._count_tokens(reply, "paid_")
+        counts = self._counts.setdefault(reply.paid_as or "live", Counter())
+        counts.update(calls=1, from_journal=reply.from_journal, sent=sent, unsent=unsent, failed=failed)
+        for paid in ("",) if reply.from_journal else ("", "paid_"):
+            _count_tokens(counts, reply, paid)
         self._listener.on_reply(reply)
 
-    def _count_tokens(self, reply: ChatReply, paid: str) -> None:
-        if reply.prompt_tokens is None or reply.completion_tokens is None:
-            # A failure without counts has used an unknown number of tokens, perhaps none; docs/cost.md says so.
-            self._counts[f"{paid}uncounted"] += reply.failure is None
-            return
-        self._counts[f"{paid}counted"] += 1
-        self._counts[f"{paid}prompt_tokens"] += reply.prompt_tokens
-        self._counts[f"{paid}completion_tokens"] += reply.completion_tokens
+    def usage(self, dataset: str, model: str, role: Role) -> list[Usage]:
+        """Return what was counted so far, as that of a model in its role: one row per way of paying."""
+        rows = []
+        for paid_as, counts in self._counts.items():
+            amounts: dict[str, int | None] = {name: counts[name] for name in (*COUNTS, *TOKENS)}
+            for paid in ("", "paid_"):
+                if counts[f"{paid}uncounted"] and not counts[f"{paid}counted"]:
+                    amounts |= {f"{paid}prompt_tokens": None, f"{paid}completion_tokens": None}
+            of = {"dataset": dataset, "model": model, "role": role, "paid_as": paid_as}
+            rows.append(Usage.model_validate({**of, **amounts}))
+        return rows
 
-    def usage(self, dataset: str, model: str, role: Role) -> Usage:
-        """Return what was counted so far, as that of a model in its role."""
-        amounts: dict[str, int | None] = {name: self._counts[name] for name in (*COUNTS, *TOKENS)}
-        for paid in ("", "paid_"):
-            if self._counts[f"{paid}uncounted"] and not self._counts[f"{paid}counted"]:
-                amounts |= {f"{paid}prompt_tokens": None, f"{paid}completion_tokens": None}
-        return Usage.model_validate({"dataset": dataset, "model": model, "role": role, **amounts})
+
+def _count_tokens(counts: Counter[str], reply: ChatReply, paid: str) -> None:
+    if reply.prompt_tokens is None or reply.completion_tokens is None:
+        # A failure without counts has used an unknown number of tokens, perhaps none; docs/cost.md says so.
+        counts[f"{paid}uncounted"] += reply.failure is None
+        return
+    counts[f"{paid}counted"] += 1
+    counts[f"{paid}prompt_tokens"] += reply.prompt_tokens
+    counts[f"{paid}completion_tokens"] += reply.completion_tokens
 
 
 def usage_of(ref: PartitionRef, lake: Lake, plan: Plan) -> list[Usage]:
-    """Return what a partition of replies or ratings took, as it and the plan say: one row per role and model.
+    """Return what a partition of replies or ratings took, as it and the plan say: one row per role, model and way of paying.
 
     Of a judge's reply that could not be read and was asked for again, the layer knows the last call only.
     """
@@ -78,14 +84,17 @@ def usage_of(ref: PartitionRef, lake: Lake, plan: Plan) -> list[Usage]:
         return []
     if ref.layer == "judgements":
         judge, rows = ref.key("judge"), lake.read(ref, Judgements).unique(ONE_CALL, keep="first", maintain_order=True)
-        return [_usage(rows, pl.col("parse_status") == "failed", (dataset, judge, plan.rater_role(judge, dataset)))]
-    by_role = lake.read(ref, Responses).partition_by("role", "asked_model", as_dict=True, maintain_order=True)
+        by_way = rows.with_columns(pl.col("paid_as").fill_null("live")).partition_by("paid_as", as_dict=True)
+        failed, role = pl.col("parse_status") == "failed", plan.rater_role(judge, dataset)
+        return [_usage(rows, failed, (dataset, judge, role, paid_as)) for (paid_as,), rows in by_way.items()]
+    calls = lake.read(ref, Responses).with_columns(pl.col("paid_as").fill_null("live"))
+    by_role = calls.partition_by("role", "asked_model", "paid_as", as_dict=True, maintain_order=True)
     failed = pl.col("status") == "failed"
-    return [_usage(rows, failed, (dataset, model, role)) for (role, model), rows in by_role.items()]
+    return [_usage(rows, failed, (dataset, model, role, paid_as)) for (role, model, paid_as), rows in by_role.items()]
 
 
-def _usage(rows: pl.DataFrame, failed: pl.Expr, of: tuple[str, str, Role]) -> Usage:
-    """Return what calls took. `failed`: whether one did. `of`: dataset, model and role."""
+def _usage(rows: pl.DataFrame, failed: pl.Expr, of: tuple[str, str, Role, PaidAs]) -> Usage:
+    """Return what calls took. `failed`: whether one did. `of`: dataset, model, role and how they were paid."""
     tokens = pl.col("prompt_tokens", "completion_tokens")
     counted = rows.drop_nulls(["prompt_tokens", "completion_tokens"])
     uncounted = rows.filter(~failed, pl.any_horizontal(tokens.is_null())).height
@@ -95,6 +104,7 @@ def _usage(rows: pl.DataFrame, failed: pl.Expr, of: tuple[str, str, Role]) -> Us
         dataset=of[0],
         model=of[1],
         role=of[2],
+        paid_as=of[3],
         calls=rows.height,
         unsent=unsent,
         failed=rows.filter(failed).height - unsent,
@@ -115,7 +125,7 @@ def open_budget(plan: Plan) -> Budget:
     table = check_budget(plan)
     if plan.budget is None and plan.budget_tokens is None:
         return Budget()
-    return Budget(plan.budget_tokens, plan.budget, table, learn_from_lake(plan))
+    return Budget(plan.budget_tokens, plan.budget, table, learn_from_lake(plan), plan.paid_as)
 
 
 def learn_from_lake(plan: Plan) -> Estimator:

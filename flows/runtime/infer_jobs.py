@@ -132,7 +132,7 @@ async def _ask(job: EvalJob, infer: InferJob, resources: InferResources, run_job
     counters = {role: UsageCounter(resources.listener) for role in roles}
     solver_resources = SolverResources(roles, resources.retriever)
     responses, answers, *others = await run_here(infer_partition, infer, job.lake, solver_resources, run_jobs, counters)
-    took = [counters[role].usage(job.dataset, entry.name, role) for role, entry in infer.models.items() if counters[role].calls]
+    took = [row for role, entry in infer.models.items() for row in counters[role].usage(job.dataset, entry.name, role)]
     return answers, [responses, *others, *chunks, *(took or usage_of(responses, job.lake, job.resolved.plan))]
 
 
@@ -142,4 +142,4 @@ async def _judge(job: JudgeJob, resolved: ResolvedPlan, resources: InferResource
     ref: PartitionRef = await run_here(judge_partition, job, lake, endpoint.chat, endpoint.pool.do_all, counter)
     if not counter.calls:
         return [ref, *usage_of(ref, lake, plan)]
-    return [ref, counter.usage(dataset, name, plan.rater_role(name, dataset))]
+    return [ref, *counter.usage(dataset, name, plan.rater_role(name, dataset))]

@@ -67,6 +67,10 @@ class DimensionChange(Frozen):
     before: DimensionMean | None = Field(description="null = not rated there")
     after: DimensionMean | None = Field(description="null = not rated there")
     difference: float | None = Field(description="after - before; null = a mean is missing, or the scales differ")
+    common_difference: float | None = Field(default=None, description="over the items rated in both; null = there are none")
+    ci_low: float | None = Field(default=None, description="lower end of its 95 % interval; null = too few items")
+    ci_high: float | None = Field(default=None, description="upper end of its 95 % interval; null = too few items")
+    n_items: int = Field(default=0, description="items rated in both runs")
 
 
 class Flips(Frozen):

@@ -6,7 +6,11 @@ import dataframely as dy
 import polars as pl
 
 from schemas.tables.columns import MEASURED, OfAskedItem, OfItem, likeliest_tokens
-from schemas.vocabulary import FAILURES, REMARKS, FaultSeverity, ParseStatus, ResponseStatus
+from schemas.vocabulary import FAILURES, REMARKS, FaultSeverity, PaidAs, ParseStatus, ResponseStatus
+
+PAID_AS = dy.Enum(
+    get_args(PaidAs), nullable=True, metadata=MEASURED, description="how the call was paid; null = not known, or it was not"
+)
 
 
 class Responses(OfAskedItem):
@@ -35,6 +39,7 @@ class Responses(OfAskedItem):
     token_logprobs = likeliest_tokens("likeliest at the first place, natural logarithms; null = not asked for or not sent")
     latency_s = dy.Float64(nullable=True, min=0, metadata=MEASURED, description="null = the reply came by a file")
     attempts = dy.Int64(min=1, metadata=MEASURED, description="times the call was sent")
+    paid_as = PAID_AS
 
     @dy.rule()
     def answered_has_a_reply_and_failed_a_failure(cls) -> pl.Expr:
@@ -102,6 +107,7 @@ class Judgements(OfItem):
     prompt_tokens = dy.Int64(nullable=True, min=0, description="of the call; the same in all rows of one call")
     completion_tokens = dy.Int64(nullable=True, min=0, description="of the call; the same in all rows of one call")
     error = dy.String(nullable=True, metadata=MEASURED, description="message of the failure")
+    paid_as = PAID_AS
 
     @dy.rule()
     def rating_lies_on_its_scale(cls) -> pl.Expr:

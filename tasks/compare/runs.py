@@ -6,6 +6,7 @@ from typing import Literal
 
 import polars as pl
 
+from schemas.changes import ScoreDifference
 from schemas.documents.answered_item import AnsweredItem
 from schemas.documents.comparison import (
     DimensionChange,
@@ -24,7 +25,8 @@ from schemas.errors import UsageError, try_each
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
-from tasks.compare.scores import MARGIN, compare_scores, find_flips
+from schemas.tables.responses import Judgements
+from tasks.compare.scores import MARGIN, compare_scores, dimension_changes, find_flips
 from tasks.runs.comparable_runs import find_differences, warnings
 from tasks.runs.evidence import answered_item, read_evidence
 from tasks.runs.past_run import PastRun, reopen
@@ -119,7 +121,7 @@ def _compare_pair(before: Side, after: Side, resampling: Resampling, most_flips:
         after=_stored_total(*after),
         common=compare_scores(was, now, after[0].blueprint, resampling, margin),
         stored=tuple(_stored_changes(before, after)),
-        dimension_scores=tuple(_dimension_changes(before, after)),
+        dimension_scores=tuple(_dimension_changes(before, after, _common_dimensions(before, after, changed, resampling))),
         flips=flips,
         flipped=tuple(_flipped(before, after, flips, most_flips)),
         items=tuple(_item_counts(earlier, later, changed)),
@@ -161,8 +163,25 @@ def _difference(was: float | None, now: float | None) -> float | None:
     return None if was is None or now is None else now - was
 
 
-def _dimension_changes(before: Side, after: Side) -> Iterator[DimensionChange]:
-    """Yield means of rated dimensions as each run has them, over all answers rated there."""
+def _common_dimensions(
+    before: Side, after: Side, changed: pl.DataFrame, resampling: Resampling
+) -> dict[tuple[str, str | None], ScoreDifference]:
+    """Return changes of rated dimensions over the items rated in both runs, by `DATASET: DIMENSION` and rubric."""
+    (old_run, was), (run, now) = before, after
+    old, new = old_run.counted_judgements(was), run.counted_judgements(now)
+    if not (shared := sorted(old.keys() & new.keys())):
+        return {}
+    earlier = pl.concat([old_run.lake.read(old[name], Judgements) for name in shared])
+    later = pl.concat([run.lake.read(new[name], Judgements) for name in shared])
+    items = pl.concat([run.read("items", dataset=name).select("dataset", "item_id", "cluster") for name in shared])
+    items = items.join(changed, on=["dataset", "item_id"], how="anti")
+    return {(row.what, row.rubric): row for row in dimension_changes(earlier, later, items, resampling)}
+
+
+def _dimension_changes(
+    before: Side, after: Side, common: Mapping[tuple[str, str | None], ScoreDifference]
+) -> Iterator[DimensionChange]:
+    """Yield means of rated dimensions as each run has them, over all answers rated there; and over the items of both."""
     old, new = (
         {
             (row["dataset"], row["rubric"], row["dimension"]): from_row(DimensionMean, row)
@@ -175,7 +194,11 @@ def _dimension_changes(before: Side, after: Side) -> Iterator[DimensionChange]:
         # Means on other scales have no difference.
         alike = was and now and (was.scale_min, was.scale_max) == (now.scale_min, now.scale_max)
         difference = _difference(was.mean, now.mean) if was and now and alike else None
-        yield DimensionChange(dataset=dataset, rubric=rubric, dimension=dimension, before=was, after=now, difference=difference)
+        row = DimensionChange(dataset=dataset, rubric=rubric, dimension=dimension, before=was, after=now, difference=difference)
+        if both := common.get((f"{dataset}: {dimension}", rubric)):
+            paired = {"common_difference": both.change, "ci_low": both.ci_low, "ci_high": both.ci_high, "n_items": both.n_items}
+            row = row.model_copy(update=paired)
+        yield row
 
 
 def _item_counts(before: pl.DataFrame, after: pl.DataFrame, changed: pl.DataFrame) -> Iterator[ItemCounts]:

@@ -100,6 +100,7 @@ class Judge:
             "prompt_tokens": reply.prompt_tokens,
             "completion_tokens": reply.completion_tokens,
             "error": reply.error or reply.failure,
+            "paid_as": reply.paid_as,
         }
         return [{**call, **rated} for rated in rating_rows(self.rubric, dimensions, parsed)]
 

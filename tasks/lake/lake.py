@@ -252,12 +252,17 @@ def as_written(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
 
 def _decode(path: Folder, encoded: bytes, schema: type[dy.Schema] | None = None) -> pl.DataFrame:
     with unreadable(path):
-        return _with_open_names(pl.read_parquet(BytesIO(encoded), hive_partitioning=False), schema)
+        return _as_now(pl.read_parquet(BytesIO(encoded), hive_partitioning=False), schema)
 
 
-def _with_open_names(rows: pl.DataFrame, schema: type[dy.Schema] | None) -> pl.DataFrame:
-    """Return rows with names as text where the schema has text: earlier files have the closed list of their day."""
+def _as_now(rows: pl.DataFrame, schema: type[dy.Schema] | None) -> pl.DataFrame:
+    """Return rows of an earlier version as this one has them.
+
+    Earlier files have the closed list of their day where the schema has text, and lack `paid_as`, which is null in them.
+    """
     columns = _columns(schema) if schema else {}
+    if "paid_as" in columns.keys() - rows.columns:
+        rows = rows.with_columns(paid_as=pl.lit(None, columns["paid_as"]))
     return rows.cast(
         {name: pl.String for name, kind in rows.schema.items() if isinstance(kind, pl.Enum) and columns.get(name) == pl.String}
     )
@@ -268,7 +273,7 @@ def _read_together(lake: Path, refs: Sequence[PartitionRef], schema: type[dy.Sch
         stored = pl.read_parquet([lake / ref.path for ref in refs], hive_partitioning=False, glob=False)
     except (pl.exceptions.PolarsError, OSError):
         return None
-    rows = _with_open_names(stored, schema)
+    rows = _as_now(stored, schema)
     if rows.schema != _columns(schema) or rows.height != sum(ref.rows for ref in refs):
         return None
     encoded = BytesIO()

@@ -22,6 +22,7 @@ from schemas.json_yaml import read_text, read_yaml
 from schemas.plan import Plan
 from schemas.provider import FREE, PriceTable, Rate
 from schemas.usage import Usage
+from schemas.vocabulary import PaidAs
 
 
 def load_prices(path: Path | None) -> PriceTable | None:
@@ -40,22 +41,23 @@ def load_prices(path: Path | None) -> PriceTable | None:
         ) from error
 
 
-def find_rate(model: str, base_url: str | None, table: PriceTable | None) -> Rate | None:
+def find_rate(model: str, base_url: str | None, table: PriceTable | None, paid_as: PaidAs = "live") -> Rate | None:
     """Find what a model's tokens cost; null if the table does not say. A model without a server is the embedded one and free."""
     if base_url is None:
         return FREE
-    return table.find(model, base_url) if table else None
+    price = table.find(model, base_url) if table else None
+    return price.of(paid_as) if price else None
 
 
 def check_budget(plan: Plan) -> PriceTable | None:
     """Return the plan's price table; UsageError, naming the models, if cost is limited and a model has no price."""
     table = load_prices(plan.prices)
-    unknown = [entry.name for entry in plan.entries if find_rate(entry.name, entry.base_url, table) is None]
+    unknown = [entry.name for entry in plan.entries if find_rate(entry.name, entry.base_url, table, plan.paid_as) is None]
     if plan.budget is not None and unknown:
         raise UsageError(
             f"a budget needs a price for every model, and there is none for {', '.join(dict.fromkeys(unknown))}",
             where="--set budget",
-            expected="an entry under `prices` for each model's name and server",
+            expected=f"an entry under `prices` for each model's name and server{', with a price of batches' * plan.batch}",
             got="no price table" if table is None else f"a table of {len(table.prices)} prices in {table.currency}",
             next_step="give a table with --set prices=FILE (format: moodflow docs cost), or limit tokens with --budget-tokens",
         )
@@ -68,7 +70,7 @@ def price_usage(rows: Iterable[Usage], plan: Plan, table: PriceTable | None) -> 
     for row in rows:
         entries = plan.role_models(row.role, row.dataset) or plan.models
         entry = next((entry for entry in entries if entry.name == row.model), None)
-        rate = find_rate(entry.name, entry.base_url, table) if entry else None
+        rate = find_rate(entry.name, entry.base_url, table, row.paid_as) if entry else None
         cost = _cost(rate, row.prompt_tokens, row.completion_tokens)
         paid = _cost(rate, row.paid_prompt_tokens, row.paid_completion_tokens)
         priced.append(row.model_copy(update={"cost": cost, "paid_cost": paid}))
@@ -218,6 +220,7 @@ class Budget:
 
     Attributes:
         limits: of tokens and cost.
+        paid_as: how calls are paid for which it reserves.
         used_tokens, used_cost: of calls that ended, and reserved by calls in flight.
         in_flight: calls with a reservation.
         settled: set for a moment whenever one of them has ended.
@@ -229,9 +232,10 @@ class Budget:
         cost: float | None = None,
         prices: PriceTable | None = None,
         estimator: Estimator | None = None,
+        paid_as: PaidAs = "live",
     ) -> None:
         self.limits = (tokens, cost)
-        self.prices = prices
+        self.prices, self.paid_as = prices, paid_as
         self.estimator = estimator or Estimator()
         self.used_tokens = self.used_cost = 0.0
         self.in_flight = 0
@@ -261,7 +265,8 @@ class BudgetAccount:
 
     def reserve(self, request: ChatRequest) -> Reservation | None:
         """Set aside what a call will probably use; null = that would exceed the budget, so it may not be sent."""
-        budget, rate = self.budget, find_rate(request.model, self.base_url, self.budget.prices)
+        budget = self.budget
+        rate = find_rate(request.model, self.base_url, budget.prices, budget.paid_as)
         wanted = Reservation(budget.estimator.expect(request), rate)
         totals = (budget.used_tokens + wanted.tokens, budget.used_cost + wanted.cost)
         if any(limit is not None and used > limit * (1 + ROUNDING) for used, limit in zip(totals, budget.limits, strict=True)):
@@ -275,7 +280,8 @@ class BudgetAccount:
 
         A failed call whose tokens the server did not count sets everything free that was reserved for it.
         """
-        budget, rate = self.budget, reserved.rate
+        budget, model = self.budget, reserved.expected.measure.model
+        rate = find_rate(model, self.base_url, budget.prices, reply.paid_as or budget.paid_as)
         prompt, completion = budget.estimator.count(reserved.expected, reply)
         budget.used_tokens += prompt + completion - reserved.tokens
         budget.used_cost += (rate.cost(prompt, completion) if rate else 0.0) - reserved.cost

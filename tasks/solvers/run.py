@@ -26,7 +26,7 @@ from tasks.solvers.state import Answer, AskedItem, Call, RoleModel, SolverOption
 
 COPIED = (
     *("reasoning", "finish_reason", "remark", "failure", "error", "http_status"),
-    *("prompt_tokens", "completion_tokens", "latency_s", "attempts"),
+    *("prompt_tokens", "completion_tokens", "latency_s", "attempts", "paid_as"),
 )
 """Fields of a reply that `responses` has under the same name."""
 

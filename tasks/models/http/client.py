@@ -223,7 +223,7 @@ class HttpChat:
         error_text = reply.error
         if error_text is not None and len(error_text) > LONGEST_ERROR:
             error_text = f"{error_text[:LONGEST_ERROR]}..."
-        reply = replace(reply, error=error_text, latency_s=time.perf_counter() - started_s, attempts=attempt)
+        reply = replace(reply, error=error_text, latency_s=time.perf_counter() - started_s, attempts=attempt, paid_as="live")
         self._limiter.note_reply(reply, expected)
         return Attempt(reply, retry_after_s)
 

@@ -94,7 +94,7 @@ def import_replies(file: Path, journal: Path) -> ImportedReplies:
     """Add the replies of a Parquet file to a journal, each row verified; a run may be writing into the journal."""
     try:
         with pq.ParquetFile(file) as opened:
-            _require_schema(file, pl.DataFrame(pl.from_arrow(opened.schema_arrow.empty_table())).schema)
+            _require_schema(file, _completed(pl.DataFrame(pl.from_arrow(opened.schema_arrow.empty_table()))).schema)
             return _take(map(_checked, opened.iter_batches(batch_size=ROWS_AT_ONCE)), journal)
     except (OSError, ValueError, pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise UsageError(
@@ -109,7 +109,12 @@ def import_replies(file: Path, journal: Path) -> ImportedReplies:
 def _checked(batch: pa.RecordBatch) -> pl.DataFrame:
     # Polars panics over text that is no UTF-8.
     batch.validate(full=True)
-    return pl.DataFrame(pl.from_arrow(batch))
+    return _completed(pl.DataFrame(pl.from_arrow(batch)))
+
+
+def _completed(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of an exported journal; a file from before it said how replies were paid has no such column."""
+    return rows if "paid_as" in rows.columns else rows.with_columns(paid_as=pl.lit(None, pl.String))
 
 
 def merge_replies(other: Path, journal: Path) -> ImportedReplies:

@@ -113,9 +113,10 @@ def model_costs_table(models: Sequence[ModelUsage], currency: str | None) -> Tab
 
 def dataset_costs_table(data: ReportData) -> Table:
     """Return tokens and cost by dataset, model and role."""
-    rows = [(data.title_of(row.dataset), row.model, row.role, *amount_values(row)) for row in data.manifest.usage]
-    heads = columns("name", "Dataset", "Model", "Role")
-    return Table((*heads, *amount_columns(data.manifest.currency)), rows, "Tokens and cost by dataset")
+    rows = [(data.title_of(row.dataset), row.model, row.role, row.paid_as, *amount_values(row)) for row in data.manifest.usage]
+    heads = columns("name", "Dataset", "Model", "Role", "Paid")
+    table = Table((*heads, *amount_columns(data.manifest.currency)), rows, "Tokens and cost by dataset")
+    return table if {row.paid_as for row in data.manifest.usage} - {"live"} else table.without_constant("Paid")
 
 
 def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iterator[str]:
@@ -123,6 +124,9 @@ def cost_notes(rows: Sequence[Usage], refs: Iterable[PartitionRef] = ()) -> Iter
     unpriced = [row.model for row in by_model(rows) if row.cost is None and row.prompt_tokens is not None]
     if unpriced:
         yield no_price(dict.fromkeys(unpriced))
+    for way, words in (("batch", "paid at the price of batches"), ("file", "replies from a file, whose cost is not known")):
+        if calls := sum(row.calls for row in rows if row.paid_as == way):
+            yield f"{counted(calls, 'call')} of {count(sum(row.calls for row in rows))}: {words}."
     if uncounted := sum(row.uncounted for row in rows):
         yield (
             f"{counted(uncounted, 'answer')} came without token counts: the sums are lower bounds. "

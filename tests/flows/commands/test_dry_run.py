@@ -90,3 +90,20 @@ def test_a_terminal_shows_the_basis_of_a_forecast(tmp_path: Path) -> None:
     assert "Calls of the judge are an upper bound" in done.out
     assert "more than the budget of 100 tokens" in done.out
     assert "scripted (tested): guessed: 4 characters per token" in done.out
+
+
+def test_plan_by_batch_is_forecast_at_its_price(tmp_path: Path) -> None:
+    def forecast(*more: str) -> dict[str, Any]:
+        table = tmp_path / "batches.yaml"
+        table.write_text(
+            PRICES.replace("output_per_million: 10,", "output_per_million: 10, batch_factor: 0.5,"), encoding="utf-8"
+        )
+        done = ask("run", server.base_url, tmp_path, "--dry-run", "--json", "--set", f"prices={table}", *more, priced=False)
+        return {row["role"]: row["cost"] for row in done.document["models"]}
+
+    with ModelServer(policy(DATASETS, "gold")) as server:
+        live, batch = forecast(), forecast("--set", "batch=true")
+    assert live["tested"] > 0
+    assert batch["tested"] == pytest.approx(live["tested"] / 2)
+    # The judge's entry has no price of batches.
+    assert (live["judge"] > 0, batch["judge"]) == (True, None)

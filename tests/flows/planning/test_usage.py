@@ -109,13 +109,23 @@ async def published_costs() -> list[list[tuple[Any, ...]]]:
 def test_answers_without_counts_are_not_zero() -> None:
     counter = UsageCounter(StageProgress("asked", "calls", Progress()))
     counter.on_reply(ChatReply(text="B"))
-    assert (counter.usage("d", "m", "tested").prompt_tokens, counter.usage("d", "m", "tested").uncounted) == (None, 1)
+    (uncounted,) = counter.usage("d", "m", "tested")
+    assert (uncounted.prompt_tokens, uncounted.uncounted) == (None, 1)
     counter.on_reply(ChatReply(text="B", prompt_tokens=11, completion_tokens=2, from_journal=True))
     counter.on_reply(ChatReply(failure="http_5xx"))
     counter.on_reply(ChatReply(failure="budget"))
     counter.on_reply(ChatReply(failure="empty_content", prompt_tokens=7, completion_tokens=0))
-    used = counter.usage("d", "m", "tested")
+    (used,) = counter.usage("d", "m", "tested")
     assert (used.calls, used.from_journal, used.sent, used.unsent, used.failed, used.uncounted) == (5, 1, 3, 1, 2, 1)
     # 11 + 7, and paid now 7: of what was sent, one answer was not counted, so that is a lower bound.
     assert (used.prompt_tokens, used.completion_tokens) == (18, 2)
     assert (used.paid_prompt_tokens, used.paid_completion_tokens) == (7, 0)
+
+
+def test_calls_of_batches_are_counted_apart() -> None:
+    counter = UsageCounter(StageProgress("asked", "calls", Progress()))
+    counter.on_reply(ChatReply(text="B", prompt_tokens=11, completion_tokens=2, paid_as="batch", from_journal=True))
+    counter.on_reply(ChatReply(text="B", prompt_tokens=5, completion_tokens=1, paid_as="live"))
+    counter.on_reply(ChatReply(text="B", prompt_tokens=7, completion_tokens=3))  # kept before this was noted
+    used = {row.paid_as: (row.calls, row.prompt_tokens, row.completion_tokens) for row in counter.usage("d", "m", "tested")}
+    assert used == {"batch": (1, 11, 2), "live": (2, 12, 4)}

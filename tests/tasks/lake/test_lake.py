@@ -11,13 +11,14 @@ import pytest
 
 from schemas.errors import LakeError
 from schemas.lineage import CodeVersion, PartitionKey, PartitionRef
+from schemas.tables.columns import measured_columns
 from schemas.tables.items import RejectedItems
 from schemas.tables.responses import Responses
 from schemas.tables.scores import TaskScores
 from tasks.lake.files import replace_file
 from tasks.lake.lake import Lake, as_written
 from tasks.lake.partitions import content_sha256, fingerprint_of, partition_key
-from tests.tasks.rows import response
+from tests.tasks.rows import response, responses
 
 CODE = CodeVersion("0.0.test", "c0ffee")
 
@@ -199,6 +200,19 @@ def test_closed_names_of_earlier_files_are_texts(lake: Lake) -> None:
     for rows in (lake.read(ref, TaskScores), lake.read_all([ref], TaskScores)):
         assert rows.schema["task"] == pl.String
         assert rows["task"].to_list() == ["a", "t"]
+
+
+def test_replies_of_earlier_files_have_no_payment(lake: Lake) -> None:
+    key = partition_key("responses", {"dataset": "d"}, {}, [], "1")
+    paid, unknown = (responses(response("i", "B", paid_as=way)) for way in ("batch", None))
+    ref = lake.write(key, paid, Responses)
+    # How a reply was paid is no part of the content.
+    assert content_sha256(unknown, measured_columns(Responses)) == ref.content_sha256
+    path = on_disk(lake, ref)
+    footer = pl.read_parquet_metadata(path)["moodflow"]
+    pl.read_parquet(path, hive_partitioning=False).drop("paid_as").write_parquet(path, metadata={"moodflow": footer})
+    for rows in (lake.read(ref, Responses), lake.read_all([ref], Responses)):
+        assert rows["paid_as"].to_list() == [None]
 
 
 @pytest.mark.parametrize("complete", [True, False])

@@ -283,3 +283,67 @@ def test_a_table_that_breaks_a_rule_is_refused(tmp_path: Path, text: str | None,
         load_prices(path)
     assert str(path) in str(caught.value)
     assert complaint in f"{caught.value.got}"
+
+
+def of_batches(**batch: float) -> Price:
+    return prices().prices[0].model_copy(update=batch)
+
+
+@pytest.mark.parametrize(
+    ("batch", "expected"),
+    [
+        # 50 x 2 + 10 x 10 = 200 millionths live; half of it; 50 x 0.5 + 10 x 4 = 65.
+        ({"batch_factor": 0.5}, 100e-6),
+        ({"batch_input_per_million": 0.5, "batch_output_per_million": 4}, 65e-6),
+        ({}, None),
+    ],
+)
+def test_batch_has_its_own_price(batch: dict[str, float], expected: float | None) -> None:
+    table = PriceTable(currency="USD", prices=(of_batches(**batch),))
+    amounts = {"dataset": "d", "model": "listener", "role": "tested", "calls": 1, "prompt_tokens": 50, "completion_tokens": 10}
+    rows = [Usage.model_validate({**amounts, "paid_as": way}) for way in ("live", "batch", "file")]
+    plan = Plan(benchmark="moodbench-mini", models=(ENTRY,))
+    costs = [row.cost for row in price_usage(rows, plan, table)]
+    assert costs == [pytest.approx(200e-6), expected if expected is None else pytest.approx(expected), None]
+
+
+def test_a_budget_reserves_at_the_price_of_batches() -> None:
+    # Expected 100 x 2 + 100 x 10 = 1,200 millionths, by batch 600: two fit into 1,300, by half the price; live one does.
+    table = PriceTable(currency="USD", prices=(of_batches(batch_factor=0.5),))
+    by_batch, live = Budget(cost=0.0013, prices=table, paid_as="batch"), Budget(cost=0.0013, prices=table)
+    for budget, fitting in ((by_batch, 2), (live, 1)):
+        account = budget.account(ENTRY)
+        assert account is not None
+        assert [account.reserve(CALL) is not None for _ in range(3)] == [True] * fitting + [False] * (3 - fitting)
+
+
+def test_call_sent_live_is_settled_at_its_own_price() -> None:
+    budget = Budget(cost=1, prices=PriceTable(currency="USD", prices=(of_batches(batch_factor=0.5),)), paid_as="batch")
+    assert spend(budget.account(ENTRY), reply=replace(REPLY, paid_as="live"))
+    assert budget.used_cost == pytest.approx(200e-6)
+    assert spend(budget.account(ENTRY), reply=replace(REPLY, paid_as="batch"))
+    assert budget.used_cost == pytest.approx(300e-6)
+
+
+def test_a_budget_by_batch_needs_the_price_of_batches(tmp_path: Path) -> None:
+    path = tmp_path / "prices.yaml"
+    entry = "{model: listener, input_per_million: 2, output_per_million: 10, as_of: 2026-01-31, source: a test}"
+    path.write_text(f"currency: USD\nprices: [{entry}]\n", encoding="utf-8")
+    plan = Plan(benchmark="moodbench-mini", models=(ENTRY,), prices=path, budget=1)
+    assert check_budget(plan) == prices()
+    with pytest.raises(UsageError, match="needs a price for every model, and there is none for listener") as refused:
+        check_budget(plan.model_copy(update={"batch": True}))
+    assert refused.value.expected == "an entry under `prices` for each model's name and server, with a price of batches"
+
+
+@pytest.mark.parametrize("batch", [{"batch_input_per_million": 1}, {"batch_factor": 0.5, "batch_output_per_million": 1}])
+def test_a_price_of_batches_is_whole_and_stated_once(batch: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="give batch_factor, or batch_input_per_million and batch_output_per_million"):
+        Price.model_validate(prices().prices[0].model_dump() | batch)
+
+
+async def test_what_is_sent_is_paid_live() -> None:
+    with ModelServer(lambda _messages: "B") as server:
+        async with HttpChat(ModelEntry(name="listener", base_url=server.base_url), server.base_url) as chat:
+            reply = await chat(request("Hello", base_url=server.base_url))
+    assert (reply.failure, reply.paid_as) == (None, "live")

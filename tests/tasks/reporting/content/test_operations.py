@@ -106,3 +106,12 @@ def test_the_section_of_the_report() -> None:
     assert "<b>rater</b>" not in html
     assert html.count("50,030") == 2
     assert '<a href="#costs">Tokens and cost</a>' in html
+
+
+def test_what_was_paid_by_batch_is_told() -> None:
+    batch = TESTED.model_copy(update={"paid_as": "batch", "calls": 300, "cost": 0.2, "unsent": 0, "uncounted": 0})
+    seen = JUDGE.model_copy(update={"cost": 0.0, "paid_cost": 0.0})
+    assert list(cost_notes([seen, batch])) == ["300 calls of 303: paid at the price of batches."]
+    words = section(render_html(example_data(manifest=manifest(usage=(batch, TESTED), prices=PRICES))), "costs")
+    assert "batch 300 1,000 200" in words
+    assert "live 1,234 1,000 200" in words

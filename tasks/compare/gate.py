@@ -1,0 +1,110 @@
+"""Check the differences between two runs by conditions such as `total < -2`: on whole intervals, not on points."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, get_args
+
+from schemas.documents.comparison import RunComparison, SystemComparison
+from schemas.documents.gate import GateCheck, GateResult, GateVerdict
+from schemas.errors import UsageError, unknown_name
+from tasks.text.number_format import counted
+
+KINDS = ("total", "ability", "dataset", "dimension")
+"""Scores that a comparison has differences with intervals of."""
+
+FEWEST_ITEMS = 10
+"""Items below which a condition is undecided: resampling few items makes the interval too narrow."""
+
+FORM = "'total < -2', 'ability NAME < -5', 'dataset NAME < -5', 'dimension NAME < -0.2', or with > where a rise is bad"
+PATTERN = re.compile(r"\s*(\w+)\s*(.*?)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*")
+
+
+class Condition(NamedTuple):
+    """What makes a gate fail. `limit`: in points of 100; of a dimension in points of its scale."""
+
+    text: str
+    kind: str
+    name: str
+    operator: str
+    limit: float
+
+    def is_of(self, row: "GateDifference") -> bool:
+        """Say whether it is about a difference; a dimension may be named without its dataset."""
+        own = row.score.rpartition(": ")[2] if row.kind == "dimension" else row.score
+        return row.kind == self.kind and (self.kind == "total" or self.name in {row.score, own})
+
+
+class GateDifference(NamedTuple):
+    """A difference of a system over the items of both runs; null = there are none, or too few for an interval."""
+
+    kind: str
+    score: str
+    difference: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    n_items: int = 0
+
+
+def parse_condition(text: str) -> Condition:
+    """Read a condition; UsageError: it has another form."""
+    match = PATTERN.fullmatch(text)
+    if match is None or bool(match[2]) == (match[1] == "total"):
+        step = "moodflow docs gate explains conditions"
+        raise UsageError("a condition cannot be read", where="--fail-if", expected=FORM, got=text, next_step=step)
+    if match[1] not in KINDS:
+        raise unknown_name("kind of condition", match[1], KINDS, "--fail-if", f"write {FORM}")
+    return Condition(text, match[1], match[2], match[3], float(match[4]))
+
+
+def check_gate(comparison: RunComparison, conditions: Sequence[Condition], fewest: int = FEWEST_ITEMS) -> GateResult:
+    """Check a comparison by conditions; one about a dimension of several datasets is checked in each.
+
+    `fewest`: items below which a check is undecided. UsageError: no compared system has the score of a condition.
+    """
+    systems = [(system, [*_differences(system)]) for system in comparison.models]
+    for condition in conditions:
+        of_kind = [row for _, rows in systems for row in rows if row.kind == condition.kind]
+        if not any(map(condition.is_of, of_kind)):
+            names = dict.fromkeys(row.score.rpartition(": ")[2] for row in of_kind)
+            raise unknown_name(condition.kind, condition.name, names, "--fail-if", "moodflow compare lists the scores")
+    checks = tuple(
+        _check(condition, system, row, fewest)
+        for system, rows in systems
+        for condition in conditions
+        for row in [*filter(condition.is_of, rows)] or [GateDifference(condition.kind, condition.name)]
+    )
+    worst = min((check.verdict for check in checks), key=get_args(GateVerdict).index)
+    sides = {"run": comparison.after, "against": comparison.before, "benchmark": comparison.benchmark}
+    return GateResult(**sides, verdict=worst, warnings=comparison.warnings, checks=checks)
+
+
+def _differences(system: SystemComparison) -> Iterator[GateDifference]:
+    """Yield every difference that a condition can name; without a value where the runs have no items in common."""
+    rows: dict[tuple[str, str], GateDifference] = {("total", "total"): GateDifference("total", "total")}
+    rows |= {(row.kind, row.id): GateDifference(row.kind, row.id) for row in system.stored}
+    for row in system.common:
+        score = row.kind if row.kind == "total" else row.id
+        rows[row.kind, score] = GateDifference(row.kind, score, row.difference, row.ci_low, row.ci_high, row.n_items)
+    yield from rows.values()
+    for rated in system.dimension_scores:
+        interval = (rated.ci_low, rated.ci_high, rated.n_items)
+        yield GateDifference("dimension", f"{rated.dataset}: {rated.dimension}", rated.common_difference, *interval)
+
+
+def _check(condition: Condition, system: SystemComparison, row: GateDifference, fewest: int) -> GateCheck:
+    reason, verdict = "", "passed"
+    # A rise above a limit is a fall below the negated limit.
+    sign = -1 if condition.operator == ">" else 1
+    if row.difference is None:
+        reason = "no items in both runs"
+    elif row.n_items < fewest:
+        reason = f"{counted(row.n_items, 'item')} in both runs, {fewest} needed"
+    elif row.ci_low is None or row.ci_high is None:
+        reason = "the difference has no interval"
+    else:
+        low, high = sorted((sign * row.ci_low, sign * row.ci_high))
+        verdict = "failed" if high < sign * condition.limit else "passed"
+        reason = "the interval spans the limit" if low < sign * condition.limit <= high else ""
+    of = {"condition": condition.text, "model": system.after.model, "setting": system.after.setting}
+    values = {name: value for name, value in row._asdict().items() if name != "kind"}
+    return GateCheck.model_validate({**of, **values, "verdict": "undecided" if reason else verdict, "reason": reason})
