@@ -17,6 +17,7 @@ from schemas.worker_pool import ProgressListener
 from tasks.lake.lake import Lake
 from tasks.models.cost import Budget, Estimator, check_budget, find_rate
 from tasks.models.http.client import BUDGET_SPENT
+from tasks.models.journal.journal import NOT_SENT
 from tasks.solvers import forecast as forecasting
 
 ONE_CALL = ["item_id", "part", "setting", "repetition", "judge_repetition", "call_key"]
@@ -41,7 +42,7 @@ class UsageCounter:
 
     def on_reply(self, reply: ChatReply) -> None:
         """Count one call that ended."""
-        unsent = reply.failure == "budget"
+        unsent = reply.failure in NOT_SENT
         failed = reply.failure is not None and not unsent
         sent = not reply.from_journal and not unsent
         self._counts.update(calls=1, from_journal=reply.from_journal, sent=sent, unsent=unsent, failed=failed)
