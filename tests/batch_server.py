@@ -65,7 +65,7 @@ class Job:
 
 
 class _Handler(Handler):
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802  the name http.server uses
         content = self.rfile.read(int(self.headers["Content-Length"] or 0))
         owner: BatchServer = self.server.owner
         owner.headers.append(dict(self.headers))
@@ -83,7 +83,7 @@ class _Handler(Handler):
         else:
             self.send_body(404, b'{"error": {"message": "no such address"}}')
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802
         owner: BatchServer = self.server.owner
         url = urlsplit(self.path)
         parts, query = url.path.strip("/").split("/"), {name: values[0] for name, values in parse_qs(url.query).items()}
@@ -124,7 +124,7 @@ class _Handler(Handler):
 def _file_in(kind: str, content: bytes) -> bytes:
     """Return the file of a multipart form."""
     form = email.message_from_bytes(f"Content-Type: {kind}\r\n\r\n".encode() + content, policy=HTTP)
-    (file,) = [part for part in form.iter_parts() if part.get_filename()]  # type: ignore[attr-defined]
+    (file,) = [part for part in form.iter_parts() if part.get_filename()]
     return bytes(file.get_payload(decode=True))
 
 
@@ -212,7 +212,7 @@ class BatchServer(LoopbackServer):
         ended = job.files is not None
         if job.label is None:
             created = datetime.fromtimestamp(job.created, UTC).isoformat()
-            counts = {name: 0 for name in ("processing", "succeeded", "errored", "canceled", "expired")}
+            counts = dict.fromkeys(("processing", "succeeded", "errored", "canceled", "expired"), 0)
             counts["succeeded" if ended else "processing"] = len(job.calls)
             status, address = "ended" if ended else "in_progress", f"{self.base_url}/messages/batches/{job.id}/results"
             return {

@@ -128,6 +128,6 @@ async def _open(entry: ModelEntry, lines: _Lines, budget: Budget, pool: WorkerPo
         sending = await stack.enter_async_context(client)
         if lines.batches:
             sending = wave = WaveChat(sending, entry, lines.journal, lines.batches)
-    chat = JournaledChat(sending, lines.journal, live_too=lines.live_too)
+    chat = JournaledChat(sending, lines.journal, live_too=lines.live_too, in_passes=lines.batches is not None)
     pool = pool or WorkerPool(entry.concurrency, lines.journal.folder)
     return Endpoint(chat, await stack.enter_async_context(pool), client, wave)

@@ -57,7 +57,8 @@ def test_run_by_batch_scores_as_live(server: BatchServer, tmp_path: Path) -> Non
     live = evaluate(server, tmp_path / "live")
     assert last.scores == live.scores
     assert rows(tmp_path / "lake") == rows(tmp_path / "live")
-    assert partitions(tmp_path / "lake") == partitions(tmp_path / "live")
+    # Of the waves before there are partitions, too, without the replies that were to come.
+    assert partitions(tmp_path / "live").items() <= partitions(tmp_path / "lake").items()
 
 
 def test_waiting_run_ends_when_nothing_waits(server: BatchServer, tmp_path: Path) -> None:

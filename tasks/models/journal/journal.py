@@ -146,10 +146,12 @@ class JournaledChat:
 
     A reply to a part of the prompt is kept, and is a failure for the caller; the next run sends the call again. A call that a
     batch has is not sent, and waits, unless `live_too` has it sent all the same.
+    A run `in_passes` asks for the same calls again and again until none waits.
     """
 
-    def __init__(self, chat: KeepingChat, journal: Journal, *, live_too: bool = False) -> None:
+    def __init__(self, chat: KeepingChat, journal: Journal, *, live_too: bool = False, in_passes: bool = False) -> None:
         self._chat = chat
+        self._found = set[str]() if in_passes else None
         self._live_too = live_too
         self._journal = journal
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -171,7 +173,7 @@ class JournaledChat:
             if ready := self._ahead.pop(key, None):
                 return ready
             if reply := await self._find_or_claim(request):
-                self._counts["waiting" if reply is WAITING else "from_journal"] += 1
+                self._count(key, reply)
                 return self._whole(request, reply)
             reply = self._whole(request, await self._send(request))
         ended = "answered" if reply.failure is None else "failed"
@@ -179,10 +181,18 @@ class JournaledChat:
         return reply
 
     def begin_again(self, replies: Mapping[str, ChatReply]) -> None:
-        """Count anew what is in the journal or waits; the next caller of a request that was sent before gets its reply."""
+        """Begin another pass over the same calls: the next caller of a request that was sent before gets its reply."""
         self._ahead = dict(replies)
-        for name in ("from_journal", "waiting"):
-            self._counts.pop(name, None)
+        self._counts.pop("waiting", None)
+
+    def _count(self, key: str, reply: ChatReply) -> None:
+        """Count a call that was not sent; one that the journal has counts once, however many passes ask for it."""
+        if reply is WAITING:
+            self._counts["waiting"] += 1
+        elif self._found is None or key not in self._found:
+            self._counts["from_journal"] += 1
+            if self._found is not None:
+                self._found.add(key)
 
     async def ask_ahead(self, request: ChatRequest) -> ChatReply:
         """Answer as usual; the next caller of this request gets the same reply."""
