@@ -145,7 +145,8 @@ class BatchDesk:
                     is_certain = False
                     continue
                 lines, _ = await api.read(remote)
-                if read_lines(lines, self.store.calls(job.job), job.entry).rules["unknown_id"] == 0:
+                found = read_lines(lines, self.store.calls(job.job), job.entry)
+                if (found.rows or found.failed or found.free) and not found.rules["unknown_id"]:
                     return remote, True
         return None, is_certain
 

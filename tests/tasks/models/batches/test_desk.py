@@ -79,7 +79,7 @@ def text_of(tmp_path: Path, request: ChatRequest) -> str | None:
         11,
         2,
     )
-    return reply and reply.text
+    return reply.text if reply else None
 
 
 @pytest.mark.parametrize("form", FORMS)
