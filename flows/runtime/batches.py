@@ -1,8 +1,8 @@
 """A run in batch mode: pass after pass over its jobs, until what is left waits in batches or nothing is."""
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from flows.planning.jobs import ResolvedPlan
 from flows.runtime.endpoints import Endpoint, count_calls
@@ -24,15 +24,18 @@ class Waves:
     plan: Plan
     endpoints: Mapping[ModelEntry, Endpoint]
     desk: BatchDesk
+    told: set[str] = field(default_factory=set)
+    """Notes that are in the log: while a run waits, most looks find nothing new."""
 
     async def collect(self) -> BatchNews:
         """Take in what has ended of the batches of this run's endpoints, whether or not it is in batch mode."""
         jobs = self._open_jobs()
         news = await self.desk.work_on(jobs)
-        for note in news.notes:
-            log(note)
+        self._tell(news.notes)
         if self.plan.live_too and (calls := sum(self.desk.store.describe(job).open for job in self._open_jobs())):
-            log(f"batches have {counted(calls, 'call')}; those that this run needs are sent too, and may be paid for twice")
+            self._tell(
+                [f"batches have {counted(calls, 'call')}; those that this run needs are sent too, and may be paid for twice"]
+            )
         return news
 
     async def settle(self) -> bool:
@@ -64,9 +67,14 @@ class Waves:
                     wave.let_through(requests)
                     through = True
                     continue
-                for note in await self.desk.submit(entry, requests):
-                    log(note)
+                self._tell(await self.desk.submit(entry, requests))
         return through
+
+    def _tell(self, notes: Iterable[str]) -> None:
+        for note in notes:
+            if note not in self.told:
+                self.told.add(note)
+                log(note)
 
     def _open_jobs(self) -> list[StoredBatch]:
         here = {entry.base_url for entry in self.plan.entries}

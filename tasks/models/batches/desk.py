@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -89,12 +89,11 @@ class BatchDesk:
                 self._leases.release(job.job)
         return add_up(came)
 
-    @asynccontextmanager
-    async def api(self, job: StoredBatch) -> AsyncIterator[BatchApi]:
-        """Open the provider of a job."""
+    @staticmethod
+    def api(job: StoredBatch) -> BatchApi:
+        """Return the provider of a job, which is to be opened."""
         limits = limits_at(job.entry.base_url)
-        async with FORMS[limits.form](job.entry, limits) as api:
-            yield api
+        return FORMS[limits.form](job.entry, limits)
 
     async def _go_on(self, job: StoredBatch, api: BatchApi) -> BatchNews:
         if job.state in ("planned", "uploaded", "submitting"):
