@@ -3,12 +3,15 @@
 import asyncio
 
 from flows.planning.jobs import ResolvedPlan
+from flows.runtime.batches import Waves
 from flows.runtime.endpoints import count_calls, open_endpoints, require_answer
 from flows.runtime.infer_jobs import InferResources, ask_and_judge, judge_gold, open_retriever, stored_outcomes
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.progress import show_calls
 from schemas.lineage import StageResult
+from tasks.models.batches.desk import BatchDesk
 from tasks.models.cost import Budget
+from tasks.models.journal.table import JOURNAL
 
 
 @moodflow_flow("run-inference", "infer {resolved.title}")
@@ -17,7 +20,7 @@ async def run_inference(resolved: ResolvedPlan, budget: Budget) -> StageResult:
 
     Reads `items` and `contexts`; writes `responses`, `answers` and `judgements`, and `chunks` and `retrievals` for settings that
     retrieve. Replies are in the journal before they are used, so a repeated run pays only for calls that were never answered; if
-    every partition is there, no server is started or spoken to.
+    every partition is there, no server is started or spoken to. Partitions with calls that wait in a batch are incomplete.
 
     Args:
         resolved: what to ask, its models prepared (`flows.runtime.preparation`).
@@ -27,14 +30,20 @@ async def run_inference(resolved: ResolvedPlan, budget: Budget) -> StageResult:
     stored = stored_outcomes(resolved)
     if stored.is_complete:
         return StageResult.of(stored.refs)
-    async with (
-        open_endpoints(resolved.plan, resolved.lake, budget) as endpoints,
-        open_retriever(resolved) as retriever,
-        show_calls(resolved.title) as listener,
-    ):
-        resources = InferResources(endpoints, retriever, listener)
-        asking = (ask_and_judge(job, resources) for job in resolved.jobs)
-        outcomes = await asyncio.gather(*asking, *(judge_gold(gold, resources) for gold in resolved.golds))
+    with BatchDesk(resolved.lake.state / JOURNAL) as desk:
+        async with (
+            open_endpoints(resolved.plan, resolved.lake, budget) as endpoints,
+            open_retriever(resolved) as retriever,
+            show_calls(resolved.title) as listener,
+        ):
+            resources = InferResources(endpoints, retriever, listener)
+            waves = Waves(resolved.plan, endpoints, desk)
+            await waves.collect()
+            is_done = False
+            while not is_done:
+                asking = (ask_and_judge(job, resources) for job in resolved.jobs)
+                outcomes = await asyncio.gather(*asking, *(judge_gold(gold, resources) for gold in resolved.golds))
+                is_done = await waves.settle()
     calls = count_calls(endpoints)
     if not stored.has_answers:
         require_answer(endpoints, calls)

@@ -29,6 +29,7 @@ Setting = Annotated[
 ]
 """How items are asked: a name in the registry of solvers, in whichever spelling."""
 
+BATCH_BELOW = 20
 SHOWN_MODELS = 2
 SHOWN_LENGTH = 40
 
@@ -123,7 +124,22 @@ class Plan(Frozen):
     batch: Limit[bool] = Field(
         default=False,
         exclude_if=lambda batch: not batch,
-        description="send calls as batches of the provider, which cost less and take up to a day",
+        description="have the provider answer calls as batches, for less money and later; the run ends with exit status 3 and "
+        "goes on when it is started again",
+    )
+    wait: Limit[bool] = Field(
+        default=False, exclude_if=lambda waits: not waits, description="with batch: wait for the batches instead of ending"
+    )
+    batch_below: Limit[int] = Field(
+        default=BATCH_BELOW,
+        ge=1,
+        exclude_if=lambda calls: calls == BATCH_BELOW,
+        description="with batch: fewer calls of a model than this are sent at once, which saves a wait",
+    )
+    live_too: Limit[bool] = Field(
+        default=False,
+        exclude_if=lambda sends: not sends,
+        description="also send calls that a batch has, which may be paid for twice",
     )
     budget_tokens: Limit[int | None] = Field(default=None, ge=1, description="most tokens this run may use; null = no limit")
     budget: Limit[float | None] = Field(

@@ -1,7 +1,7 @@
 """Define the command line.
 
 Exit status: 0 done, 1 finished with failures that lower coverage, 2 wrong usage, bad input or a server that cannot be called,
-130 interrupted.
+3 calls wait in a batch, 130 interrupted.
 """
 
 import re
@@ -54,6 +54,7 @@ COMMANDS = {
     "automations": ("serve", "Create or repair the automations of `moodflow serve` on the server at PREFECT_API_URL.", SERVE),
     "datasets": ("datasets", "List the datasets and check their files.", DATA),
     "journal": ("journal", "Show, share and import the stored replies of models.", DATA),
+    "batches": ("batches", "Show, collect, cancel and give up calls that providers answer as batches.", DATA),
     "cards": ("cards", "Build role cards of people who seek support.", DATA),
     "gc": ("lake_files", "Delete partitions that no run uses and what interrupted runs left behind.", DATA),
     "schema": ("schema", "Print the JSON schemas of the documents that --json prints.", DATA),
@@ -118,7 +119,8 @@ def overview(
 ) -> None:
     """Evaluate language models as emotional companions.
 
-    Exit status: 0 done, 1 done but something failed or a check did not hold, 2 wrong usage, 130 interrupted.
+    Exit status: 0 done, 1 done but something failed or a check did not hold, 2 wrong usage, 3 calls wait in a batch,
+    130 interrupted.
     """
     if version:
         from tasks.lake.manifest import read_code_version  # noqa: PLC0415

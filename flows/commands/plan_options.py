@@ -66,6 +66,14 @@ class PlanOptions:
     config: Annotated[list[str] | None, ConfigFiles] = None
     concurrency: Annotated[int | None, opt.option("calls in flight at once; default 64", opt.LIMITS)] = None
     budget_tokens: Annotated[int | None, opt.option("tokens the run may use before it ends", opt.LIMITS)] = None
+    batch: Annotated[
+        bool | None, opt.option("have providers answer by batch, for less; ends with status 3", opt.LIMITS, None, "--batch")
+    ] = None
+    wait: Annotated[bool | None, opt.option("with --batch: wait for the batches", opt.LIMITS, None, "--wait")] = None
+    batch_below: Annotated[int | None, opt.option("with --batch: fewer calls of a model go live; default 20", opt.LIMITS)] = None
+    live_too: Annotated[
+        bool | None, opt.option("also send what a batch has; may be paid twice", opt.LIMITS, None, "--live-too")
+    ] = None
     canary: Annotated[int | None, opt.option("calls per model to repeat, twice, to notice a changed model", opt.LIMITS)] = None
     mirror: Annotated[Path | None, opt.option("folder with source files; or set MOODFLOW_MIRROR", opt.WHERE, "FOLDER")] = None
     lake: opt.LakeFolder = None

@@ -11,6 +11,8 @@ from flows.commands.process import require_certificates, require_prefect_setting
 from flows.commands.python_run import Run, Runs
 from flows.commands.stages import resolve_all
 from flows.runtime.local_server import configure_prefect, temporary_server
+from schemas.documents.batches import WaitingRun
+from schemas.errors import EndpointError
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from schemas.plan import Plan
 from schemas.printing import shows_progress
@@ -64,7 +66,7 @@ def evaluate(
             `retrieval={"top_k": 8}` or `**{"judge.api_key_env": "KEY"}`.
 
     Raises:
-        MoodflowError: an argument is wrong, or a server cannot be called.
+        MoodflowError: an argument is wrong, a server cannot be called, or calls wait in batches.
     """
     arguments = {name: value for name, value in locals().items() if name not in ("benchmark", "plan", "progress")}
     stated = read_arguments(benchmark, {**arguments, **plan})
@@ -81,6 +83,9 @@ def evaluate(
         document: Any = run_in_thread(stage_work("run", *resolved)).document
     finally:
         shows_progress.reset(before)
+    if isinstance(document, WaitingRun):
+        jobs, step = ", ".join(job.job[:12] for job in document.jobs), "evaluate again later, or with wait=True"
+        raise EndpointError("the run waits for batches, so nothing is scored", where=f"batches {jobs}", next_step=step)
     return run(document.run, stated.lake)
 
 

@@ -9,6 +9,7 @@ import fastapi.encoders  # noqa: F401  Prefect imports it with the first flow ru
 from rich.console import RenderableType
 
 from flows.build import build_datasets
+from flows.commands.batches import WAITING, waiting_result
 from flows.commands.console import CommandResult
 from flows.commands.planned_calls import run_dry
 from flows.commands.run_view import missing_lines, run_view, usage_view
@@ -20,15 +21,17 @@ from flows.planning.usage import complete_usage
 from flows.refresh import refresh
 from flows.report import UnsuccessfulRun, report
 from flows.runtime.artifacts import RUN_KEYS, addresses_of
+from flows.runtime.batches import waiting_run
 from flows.runtime.clusters import require_runner
 from flows.runtime.prefect_flows import log, run_to_end
 from flows.runtime.prefect_server import on_server
 from flows.runtime.preparation import check_plan, prepare_models, warn
 from flows.score import score
+from schemas.documents.batches import WaitingRun
 from schemas.documents.comparison import SeveralRuns
 from schemas.documents.run import InferDocument, RunDocument, StageDocument
 from schemas.lineage import RunManifest, StageResult
-from schemas.plan import Plan, ReportRequest
+from schemas.plan import ReportRequest
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_changes
 from tasks.models.cost import load_prices, price_usage
@@ -68,8 +71,9 @@ async def _run_stage(stage: str, plans: Sequence[ResolvedPlan]) -> CommandResult
         return results
 
     first, *others = await on_server(run_each)
-    if not others:
-        return first
+    waiting = next((result for result in (first, *others) if result.status == WAITING), None)
+    if waiting or not others:
+        return waiting or first
     run, *more = _runs((first, *others))
     document = SeveralRuns(**dict(run), more=tuple(more))
     view = [line for result in (first, *others) for line in result.view]
@@ -97,12 +101,12 @@ STAGES = {"build": build_datasets, "infer": _infer, "score": score}
 
 async def _run_flow(stage: str, resolved: ResolvedPlan, *, is_last: bool) -> CommandResult:
     if stage in STAGES:
-        return _stage_result(stage, await STAGES[stage](resolved), resolved.stated)
+        return _stage_result(stage, await STAGES[stage](resolved), resolved)
     now = datetime.now(UTC)
     started = now.isoformat(timespec="seconds")
     try:
         if stage == "run":
-            manifest: RunManifest = await refresh(resolved)
+            manifest: RunManifest | WaitingRun = await refresh(resolved)
         else:
             scored = await score(resolved) if stage == "rate" else StageResult()
             missing = (*resolved.missing, *scored.missing)
@@ -110,10 +114,15 @@ async def _run_flow(stage: str, resolved: ResolvedPlan, *, is_last: bool) -> Com
             manifest = await report(resolved, ReportRequest(run=name, started_at=started, missing=missing))
     except UnsuccessfulRun as ended:
         manifest = ended.manifest
+    if isinstance(manifest, WaitingRun):
+        return waiting_result(manifest)
     return _run_result(manifest, resolved.lake, is_last=is_last)
 
 
-def _stage_result(stage: str, result: StageResult, plan: Plan) -> CommandResult:
+def _stage_result(stage: str, result: StageResult, resolved: ResolvedPlan) -> CommandResult:
+    if result.calls.waiting:
+        return waiting_result(waiting_run(resolved, result.calls))
+    plan = resolved.stated
     document = StageDocument(stage=stage, partitions=result.refs, missing=result.missing, calls=result.calls)
     layers = Counter(ref.layer for ref in result.refs)
     view: list[RenderableType] = [f"{layer}: {counted(count, 'partition')}" for layer, count in layers.items()]

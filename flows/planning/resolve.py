@@ -28,6 +28,8 @@ from tasks.lake.local_state import state_folder
 from tasks.lake.manifest import next_number, read_code_version
 from tasks.lake.partitions import hash_settings
 from tasks.metrics.metric import PROFILES
+from tasks.models.batches.limits import limits_at
+from tasks.models.batches.messages import messages_identity
 from tasks.models.canary import epoch_identity, read_record
 from tasks.retrieval.embedding import AUTO, find_embedder, resolve_auto
 from tasks.scoring.blueprints import profiled_blueprint
@@ -96,8 +98,16 @@ def complete(plan: Plan, blueprint: Blueprint) -> Plan:
         epoch = read_record(state, entry.identity, entry.name).epoch
         return entry.model_copy(update={"identity": epoch_identity(entry.identity, epoch)})
 
+    if plan.batch:
+        plan = plan.map_entries(_by_batch)
     completed = with_capabilities(plan.model_copy(update=update))
     return completed.map_entries(renewed) if plan.ask_changed else completed
+
+
+def _by_batch(entry: ModelEntry) -> ModelEntry:
+    """Return a model as batches ask it: where these have another API, it is another endpoint."""
+    is_other = limits_at(entry.base_url).form == "anthropic" and entry.identity == entry.base_url
+    return entry.model_copy(update={"identity": messages_identity(entry.identity)}) if is_other else entry
 
 
 def with_canary(plan: Plan) -> Plan:

@@ -18,6 +18,7 @@ from schemas.worker_pool import ProgressListener
 from tasks.lake.lake import Lake
 from tasks.models.cost import Budget, Estimator, check_budget, find_rate
 from tasks.models.http.client import BUDGET_SPENT
+from tasks.models.journal.journal import NOT_SENT
 from tasks.solvers import forecast as forecasting
 
 ONE_CALL = ["item_id", "part", "setting", "repetition", "judge_repetition", "call_key"]
@@ -42,7 +43,7 @@ class UsageCounter:
 
     def on_reply(self, reply: ChatReply) -> None:
         """Count one call that ended."""
-        unsent = reply.failure == "budget"
+        unsent = reply.failure in NOT_SENT
         failed = reply.failure is not None and not unsent
         sent = not reply.from_journal and not unsent
         counts = self._counts.setdefault(reply.paid_as or "live", Counter())

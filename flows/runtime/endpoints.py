@@ -5,7 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from flows.runtime.prefect_flows import log
 from schemas.chat import KeepingChat, ModelEntry
@@ -13,6 +13,8 @@ from schemas.errors import EndpointError
 from schemas.lineage import CallCounts
 from schemas.plan import Plan
 from tasks.lake.lake import Lake
+from tasks.models.batches.store import BatchStore
+from tasks.models.batches.waves import WaveChat
 from tasks.models.cost import Budget
 from tasks.models.embedded.serving import RESTART_RETRY, InTurn, serve_embedded
 from tasks.models.http.client import HOPELESS_AFTER_CALLS, WRONG_ADDRESS, CallRetryPolicy, HttpChat
@@ -39,6 +41,16 @@ class Endpoint:
     chat: JournaledChat
     pool: WorkerPool
     client: HttpChat
+    wave: WaveChat | None = None
+    """Where the plan has calls go by batch: what notes them."""
+
+
+class _Lines(NamedTuple):
+    """What calls go through besides their client; `batches` is null where they go live."""
+
+    journal: Journal
+    batches: BatchStore | None
+    live_too: bool
 
 
 async def check_endpoints(plan: Plan) -> None:
@@ -59,13 +71,15 @@ async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterato
         stack.callback(sys.setswitchinterval, sys.getswitchinterval())
         sys.setswitchinterval(TURN_S)
         journal = await stack.enter_async_context(Journal(lake.state / JOURNAL))
+        batches = stack.enter_context(BatchStore(lake.state / JOURNAL)) if plan.batch else None
+        lines = _Lines(journal, batches, plan.live_too)
         opened: dict[tuple[Any, ...], Endpoint] = {}
         # Who shares a budget takes turns: its jobs are those of one pool.
         in_flight = sum(entry.concurrency for entry in plan.entries)
         shared = None if budget.limits == (None, None) else WorkerPool(in_flight, journal.folder, budget)
         for entry in plan.entries:
             if (way := way_to(entry)) not in opened:
-                opened[way] = await _open(entry, journal, budget, shared, stack)
+                opened[way] = await _open(entry, lines, budget, shared, stack)
         yield {entry: opened[way_to(entry)] for entry in plan.entries}
 
 
@@ -101,8 +115,8 @@ def way_to(entry: ModelEntry) -> tuple[Any, ...]:
     return () if entry.base_url is None else tuple(entry.model_dump(exclude=ASKING).items())
 
 
-async def _open(entry: ModelEntry, journal: Journal, budget: Budget, pool: WorkerPool | None, stack: AsyncExitStack) -> Endpoint:
-    account = budget.account(entry)
+async def _open(entry: ModelEntry, lines: _Lines, budget: Budget, pool: WorkerPool | None, stack: AsyncExitStack) -> Endpoint:
+    account, wave = budget.account(entry), None
     if entry.base_url is None:
         server = await stack.enter_async_context(serve_embedded(log))
         entry = entry.model_copy(update={"concurrency": server.size.slots, "timeout_s": EMBEDDED_TIMEOUT_S})
@@ -112,6 +126,8 @@ async def _open(entry: ModelEntry, journal: Journal, budget: Budget, pool: Worke
     else:
         client = HttpChat(entry, entry.base_url, resolve_keys(entry, os.environ), budget=account)
         sending = await stack.enter_async_context(client)
-    chat = JournaledChat(sending, journal)
-    pool = pool or WorkerPool(entry.concurrency, journal.folder)
-    return Endpoint(chat, await stack.enter_async_context(pool), client)
+        if lines.batches:
+            sending = wave = WaveChat(sending, entry, lines.journal, lines.batches)
+    chat = JournaledChat(sending, lines.journal, live_too=lines.live_too, in_passes=lines.batches is not None)
+    pool = pool or WorkerPool(entry.concurrency, lines.journal.folder)
+    return Endpoint(chat, await stack.enter_async_context(pool), client, wave)

@@ -16,6 +16,7 @@ from rich.text import Text
 from flows.runtime.prefect_flows import in_outermost_run
 from schemas.chat import ChatReply
 from schemas.printing import shows_progress
+from tasks.models.journal.journal import NOT_SENT
 
 ARTIFACT_PERIOD_S = 5.0
 LINE_PERIOD_S = 60.0
@@ -58,7 +59,7 @@ class StageProgress:
 
     def on_reply(self, reply: ChatReply) -> None:
         """Count a call that ended."""
-        failed = self.task.fields["failed"] + (reply.failure not in {None, "budget"})
+        failed = self.task.fields["failed"] + (reply.failure is not None and reply.failure not in NOT_SENT)
         self._progress.update(self.task.id, advance=1, failed=failed)
 
     async def count(self, work: Awaitable[ResultT]) -> ResultT:

@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue
 
 from schemas.base import Frozen
 from schemas.documents.answered_item import AnsweredItem
+from schemas.documents.batches import WaitingRun
 from schemas.documents.document import Document, SystemName
 from schemas.documents.leaderboard import DimensionMean, JudgedTotal
 from schemas.documents.plan import RunForecast
@@ -152,8 +153,8 @@ class VariedRuns(SeveralRuns):
     comparisons: tuple[RunComparison, ...] = Field(description="of each later run with the first")
 
 
-AnyRun = VariedRuns | SeveralRuns | RunDocument | RunForecast
-AnyInference = InferDocument | RunForecast
+AnyRun = VariedRuns | SeveralRuns | RunDocument | RunForecast | WaitingRun
+AnyInference = InferDocument | RunForecast | WaitingRun
 
 
 class PairFiles(Document):

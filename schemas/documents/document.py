@@ -22,6 +22,11 @@ class SystemName(Frozen):
 DOCUMENTS = {
     "automations": "serve:Automations",
     "build": "run:StageDocument",
+    "batches cancel": "batches:BatchNews",
+    "batches collect": "batches:BatchNews",
+    "batches give-up": "batches:BatchNews",
+    "batches list": "batches:BatchList",
+    "batches show": "batches:BatchList",
     "cards annotate": "datasets:BuiltCards",
     "cards build": "datasets:BuiltCards",
     "compare": "comparison:RunComparison",

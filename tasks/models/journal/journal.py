@@ -7,7 +7,7 @@ task, since a task could be cancelled with replies in its hands. Failed calls ar
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -20,12 +20,18 @@ from weakref import WeakValueDictionary
 from schemas.chat import Chat, ChatReply, ChatRequest, KeepingChat
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
+from schemas.vocabulary import Failure
 from tasks.models.journal.leases import Leases
 from tasks.models.journal.table import JournalRow, connect, find_reply, insert, journal_errors, journal_row, write_reply
 from tasks.models.long_prompts import LongPrompt, find_pinned, is_cut
 
 POLL_S = 0.2
 """Seconds between two looks of a waiting caller for another process's reply, or for its claim given up; a look takes 30 us."""
+
+WAITING = ChatReply(failure="waiting", error="not sent: a batch has this call")
+
+NOT_SENT: Mapping[Failure | None, str] = {"budget": "unsent", "waiting": "waiting"}
+"""Failures of calls that were not sent, and how they are counted."""
 
 
 class _Entry(NamedTuple):
@@ -70,6 +76,12 @@ class Journal:
     def get(self, key: str) -> ChatReply | None:
         """Return the journaled reply to a call, marked as such, or None; takes about 20 microseconds."""
         return find_reply(self._reading, self._path, key)
+
+    def is_open(self, key: str) -> bool:
+        """Return whether a batch has the call."""
+        with journal_errors(self._path):
+            query = "SELECT 1 FROM batch_calls WHERE key = ? AND state = 'open'"
+            return self._reading.execute(query, (key,)).fetchone() is not None
 
     def write(self, request: ChatRequest, reply: ChatReply) -> asyncio.Future[None]:
         """Keep a reply, even if the caller is cancelled: the future is done when it is on disk. It must not be cancelled.
@@ -132,11 +144,15 @@ class JournaledChat:
     Of equal calls at the same time one is sent, in this process or in another on the same journal, and the others find its reply
     in the journal; if it fails, the next one is sent. A caller that waits for another call holds no slot of the client.
 
-    A reply to a part of the prompt is kept, and is a failure for the caller; the next run sends the call again.
+    A reply to a part of the prompt is kept, and is a failure for the caller; the next run sends the call again. A call that a
+    batch has is not sent, and waits, unless `live_too` has it sent all the same.
+    A run `in_passes` asks for the same calls again and again until none waits.
     """
 
-    def __init__(self, chat: KeepingChat, journal: Journal) -> None:
+    def __init__(self, chat: KeepingChat, journal: Journal, *, live_too: bool = False, in_passes: bool = False) -> None:
         self._chat = chat
+        self._found = set[str]() if in_passes else None
+        self._live_too = live_too
         self._journal = journal
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._counts: Counter[str] = Counter()
@@ -157,12 +173,26 @@ class JournaledChat:
             if ready := self._ahead.pop(key, None):
                 return ready
             if reply := await self._find_or_claim(request):
-                self._counts["from_journal"] += 1
+                self._count(key, reply)
                 return self._whole(request, reply)
             reply = self._whole(request, await self._send(request))
         ended = "answered" if reply.failure is None else "failed"
-        self._counts.update(["unsent"] if reply.failure == "budget" else ["sent", ended])
+        self._counts.update([NOT_SENT[reply.failure]] if reply.failure in NOT_SENT else ["sent", ended])
         return reply
+
+    def begin_again(self, replies: Mapping[str, ChatReply]) -> None:
+        """Begin another pass over the same calls: the next caller of a request that was sent before gets its reply."""
+        self._ahead = dict(replies)
+        self._counts.pop("waiting", None)
+
+    def _count(self, key: str, reply: ChatReply) -> None:
+        """Count a call that was not sent; one that the journal has counts once, however many passes ask for it."""
+        if reply is WAITING:
+            self._counts["waiting"] += 1
+        elif self._found is None or key not in self._found:
+            self._counts["from_journal"] += 1
+            if self._found is not None:
+                self._found.add(key)
 
     async def ask_ahead(self, request: ChatRequest) -> ChatReply:
         """Answer as usual; the next caller of this request gets the same reply."""
@@ -195,9 +225,11 @@ class JournaledChat:
         try:
             # Only now it is certain: a lease ends after its reply is in the journal, so either it is there or no process has it.
             reply = self._journal.get(key)
-            if reply is None:
+            if reply is None and (self._live_too or not self._journal.is_open(key)):
                 return None
-            if key not in self._cut and is_cut(request, reply):
+            if reply is None:
+                reply = WAITING
+            elif key not in self._cut and is_cut(request, reply):
                 # By an earlier run: the server may have been given a larger context since.
                 self._journal.mark_cut([key])
                 return None

@@ -24,6 +24,7 @@ from schemas.json_yaml import read_json, read_text, require_short
 from tasks.lake.files import replace_file, require_absent
 from tasks.models.http.parse_reply import read_completion
 from tasks.models.journal.files import ImportedReplies, add_replies
+from tasks.models.journal.result_lines import read_result
 from tasks.models.journal.table import JournalRow, write_reply
 
 URL = "/v1/chat/completions"
@@ -113,21 +114,6 @@ def _prompt_of(sample: Mapping[str, Any]) -> str:
     return text
 
 
-def _read_anthropic(result: Mapping[str, Any]) -> tuple[int, bytes]:
-    """Return HTTP status and body, in OpenAI's form, of a line of Anthropic's batch results; status 0: not answered."""
-    if (kind := result["type"]) != "succeeded":
-        return 0, {"errored": b"", "canceled": b"", "expired": b""}[kind]
-    message = result["message"]
-    usage = message.get("usage") or {}
-    counts = [usage[name] or 0 for name in usage if name.endswith("input_tokens")] or None
-    body = {
-        "model": message["model"],
-        "choices": [{"message": {"content": message["content"]}, "finish_reason": message["stop_reason"]}],
-        "usage": {"prompt_tokens": counts and sum(counts), "completion_tokens": usage.get("output_tokens")},
-    }
-    return HTTPStatus.OK, json.dumps(body).encode()
-
-
 def _lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
     return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
 
@@ -199,11 +185,8 @@ def _read_line(line: bytes, calls: Mapping[str, JournalRow]) -> JournalRow | str
         if is_sample:
             key, ((text,),) = fields["doc"]["custom_id"], fields["resps"]
             status, body = None, json.dumps({"choices": [{"message": {"content": text}}]}).encode()
-        elif "result" in fields:
-            key, (status, body) = fields["custom_id"], _read_anthropic(fields["result"])
         else:
-            key, response = fields["custom_id"], fields["response"] or {"status_code": 0, "body": None}
-            status, body = response["status_code"], json.dumps(response["body"]).encode()
+            key, status, body = read_result(fields)
         call = calls.get(key)
         sent = read_json(call.request) if call else {}
         is_other = is_sample and call is not None and not _is_asked(_prompt_of(fields), sent["messages"])

@@ -26,6 +26,21 @@ CREATE TABLE IF NOT EXISTS replies (
     created TEXT NOT NULL
 )
 """
+BATCH_TABLES = """
+CREATE TABLE IF NOT EXISTS batches (
+    job TEXT PRIMARY KEY, provider TEXT NOT NULL, identity TEXT NOT NULL, endpoint TEXT NOT NULL, remote_id TEXT, file_id TEXT,
+    state TEXT NOT NULL, created TEXT NOT NULL, window_ends TEXT, n INTEGER NOT NULL, sha256_of_lines TEXT NOT NULL,
+    counts TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS batch_calls (
+    key TEXT NOT NULL, job TEXT NOT NULL, repetition INTEGER NOT NULL, request TEXT NOT NULL, state TEXT NOT NULL, failure TEXT,
+    PRIMARY KEY (key, job)
+);
+CREATE UNIQUE INDEX IF NOT EXISTS open_calls ON batch_calls (key) WHERE state = 'open';
+CREATE INDEX IF NOT EXISTS calls_of_job ON batch_calls (job);
+"""
+"""An open call is a claim that outlives its process: `failure` is the reply to one that failed for good and was not told yet."""
+
 COLUMNS = "key, identity, repetition, request, reply, created"
 CUT_MARK = '"remark": "prompt_cut"'
 """In the JSON text of a reply; within a string of it the quotation marks would be escaped."""
@@ -61,6 +76,7 @@ def connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute(TABLE)
+        connection.executescript(BATCH_TABLES)
     except sqlite3.Error:
         connection.close()
         raise

@@ -1,0 +1,94 @@
+"""A run in batch mode: pass after pass over its jobs, until what is left waits in batches or nothing is."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from flows.planning.jobs import ResolvedPlan
+from flows.runtime.endpoints import Endpoint, count_calls
+from flows.runtime.prefect_flows import log
+from schemas.chat import ModelEntry
+from schemas.documents.batches import BatchNews, WaitingRun
+from schemas.lineage import CallCounts
+from schemas.plan import Plan
+from tasks.models.batches.desk import FIRST_PAUSE_S, BatchDesk, longest_pause_s
+from tasks.models.batches.store import BatchStore, StoredBatch
+from tasks.models.journal.table import JOURNAL
+from tasks.text.number_format import counted
+
+
+@dataclass(frozen=True)
+class Waves:
+    """The passes of a run: each makes a wave of the calls that it could make."""
+
+    plan: Plan
+    endpoints: Mapping[ModelEntry, Endpoint]
+    desk: BatchDesk
+    told: set[str] = field(default_factory=set)
+    """Notes that are in the log: while a run waits, most looks find nothing new."""
+
+    async def collect(self) -> BatchNews:
+        """Take in what has ended of the batches of this run's endpoints, whether or not it is in batch mode."""
+        jobs = self._open_jobs()
+        news = await self.desk.work_on(jobs)
+        self._tell(news.notes)
+        if self.plan.live_too and (calls := sum(self.desk.store.describe(job).open for job in self._open_jobs())):
+            self._tell(
+                [f"batches have {counted(calls, 'call')}; those that this run needs are sent too, and may be paid for twice"]
+            )
+        return news
+
+    async def settle(self) -> bool:
+        """End a pass: submit what it noted, let small groups through; return whether no other pass is to come.
+
+        With `wait` it returns when replies came, or calls are to be asked again.
+        """
+        again = await self._submit()
+        pause_s = FIRST_PAUSE_S
+        while not again and self.plan.wait and count_calls(self.endpoints).waiting and self._open_jobs():
+            await asyncio.sleep(min(pause_s, longest_pause_s()))
+            pause_s *= 2
+            news = await self.collect()
+            again = news.answered + news.failed + news.freed > 0
+        waves = [endpoint.wave for endpoint in set(self.endpoints.values()) if endpoint.wave]
+        if again:
+            for endpoint in set(self.endpoints.values()):
+                endpoint.chat.begin_again(endpoint.wave.sent if endpoint.wave else {})
+        elif not count_calls(self.endpoints).waiting:
+            self.desk.store.forget_failures(key for wave in waves for key in wave.told)
+        return not again
+
+    async def _submit(self) -> bool:
+        """Submit or let through what was noted; return whether something was let through."""
+        through = False
+        for wave in {endpoint.wave for endpoint in self.endpoints.values() if endpoint.wave}:
+            for entry, requests in wave.groups().items():
+                if wave.may_send and len(requests) < self.plan.batch_below:
+                    wave.let_through(requests)
+                    through = True
+                    continue
+                self._tell(await self.desk.submit(entry, requests))
+        return through
+
+    def _tell(self, notes: Iterable[str]) -> None:
+        for note in notes:
+            if note not in self.told:
+                self.told.add(note)
+                log(note)
+
+    def _open_jobs(self) -> list[StoredBatch]:
+        here = {entry.base_url for entry in self.plan.entries}
+        return [job for job in self.desk.store.jobs(is_open=True) if job.entry.base_url in here]
+
+
+def waiting_run(resolved: ResolvedPlan, calls: CallCounts) -> WaitingRun:
+    """Describe what a run waits for."""
+    here = {entry.base_url for entry in resolved.plan.entries}
+    with BatchStore(resolved.lake.state / JOURNAL) as store:
+        jobs = [store.describe(job) for job in store.jobs(is_open=True) if job.entry.base_url in here]
+    return WaitingRun(calls=calls, jobs=tuple(jobs))
+
+
+def waiting_words(waiting: WaitingRun) -> str:
+    """Return in one sentence what a run waits for."""
+    return f"{counted(waiting.calls.waiting, 'call')} wait in {counted(len(waiting.jobs), 'batch', 'batches')}"

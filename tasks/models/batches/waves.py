@@ -1,0 +1,73 @@
+"""The client of a run in batch mode: it sends nothing, and notes what a batch is to ask."""
+
+from collections.abc import Iterable, Mapping
+
+from schemas.chat import ChatReply, ChatRequest, Keep, KeepingChat, ModelEntry
+from tasks.models.batches.limits import is_too_large, limits_at
+from tasks.models.batches.messages import without_counterpart
+from tasks.models.batches.store import BatchStore
+from tasks.models.journal.journal import WAITING, Journal
+
+
+class WaveChat:
+    """Answers that a call waits, and notes it, unless it was let through or a batch brought its failure.
+
+    Attributes:
+        noted: calls of this pass, by key.
+        sent: replies of this process to calls that were let through, and failures that a batch brought, by key.
+        told: keys of these failures.
+    """
+
+    def __init__(self, chat: KeepingChat, entry: ModelEntry, journal: Journal, store: BatchStore) -> None:
+        self._chat, self._entry, self._journal, self._store = chat, entry, journal, store
+        self._limits = limits_at(entry.base_url)
+        self._live = set[str]()
+        self.noted: dict[str, ChatRequest] = {}
+        self.sent: dict[str, ChatReply] = {}
+        self.told = set[str]()
+
+    @property
+    def may_send(self) -> bool:
+        """Whether a call may go live: what is said in another API's form may not."""
+        return self._limits.form == "openai"
+
+    async def __call__(self, request: ChatRequest, keep: Keep | None = None) -> ChatReply:
+        """Answer a request without sending it, if it was not let through."""
+        key = request.key
+        # A call that a batch has comes here only if it is to be sent all the same.
+        if self.may_send and (key in self._live or self._journal.is_open(key)):
+            reply: ChatReply | None = await self._chat(request, keep)
+        else:
+            reply = self._known(request)
+        if reply is None:
+            self.noted[key] = request
+            return WAITING
+        self.sent[key] = reply
+        return reply
+
+    def groups(self) -> Mapping[ModelEntry, list[ChatRequest]]:
+        """Return what was noted, by model, and forget it."""
+        groups: dict[ModelEntry, list[ChatRequest]] = {}
+        for request in self.noted.values():
+            entry = self._entry.model_copy(update={"name": request.model, "identity": request.identity})
+            groups.setdefault(entry, []).append(request)
+        self.noted = {}
+        return groups
+
+    def let_through(self, requests: Iterable[ChatRequest]) -> None:
+        """Have these calls sent when they are asked for again."""
+        self._live.update(request.key for request in requests)
+
+    def _known(self, request: ChatRequest) -> ChatReply | None:
+        """Return what is known of a call without an answer that counts; null: it is to be asked."""
+        if (reply := self._store.failure(request.key)) is not None:
+            self.told.add(request.key)
+            return reply
+        if not self.may_send and (left := without_counterpart(request.body())):
+            hint = "; --set models.dialect.unsent=[json_schema] leaves out a schema" if "response_format" in left else ""
+            return ChatReply(failure="http_4xx", error=f"not sent: the Messages API has no {', '.join(left)}{hint}")
+        if is_too_large(request, self._limits):
+            return ChatReply(failure="context_too_long", error="not sent: larger than a call of a batch may be")
+        # It answers a part of the prompt, and a batch would again.
+        stored = self._journal.get(request.key)
+        return stored if stored and stored.paid_as == "batch" else None

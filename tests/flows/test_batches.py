@@ -1,0 +1,134 @@
+"""Runs whose calls a provider answers as batches."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.batch_server import BatchServer
+from tests.crashes.commands import partitions
+from tests.flows.command import Ended, ended
+from tests.flows.scripted import policy
+
+DATASETS = ("mini_user_safety", "mini_text_matching", "mini_summarization", "mini_eq_test", "mini_sequence_order_recall")
+ANSWERS, RATINGS = 44, 8
+"""8 + 8 + 8 + 12 + 8 items, and a rating of each of the 8 summaries."""
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOODFLOW_BATCH_POLL_S", "0.01")
+
+
+@pytest.fixture
+def server() -> Iterator[BatchServer]:
+    with BatchServer(policy(DATASETS, "gold")) as running:
+        yield running
+
+
+def evaluate(server: BatchServer, lake: Path, *more: str) -> Ended:
+    models = ("--model", "scripted", "--base-url", server.base_url, "--judge", "scripted", "--judge-base-url", server.base_url)
+    return ended("run", "moodbench-mini", *models, "--datasets", ",".join(DATASETS), "--lake", lake, *more, "--json")
+
+
+def rows(lake: Path) -> dict[str, tuple[Any, ...]]:
+    """Replies of a journal by key, without what differs between a live call and a batch."""
+    measured = "'$.latency_s', '$.attempts', '$.paid_as'"
+    query = f"SELECT key, identity, repetition, request, json_remove(reply, {measured}) FROM replies"  # noqa: S608
+    with closing(sqlite3.connect(lake / "journal" / "replies.sqlite")) as journal:
+        return {row[0]: row for row in journal.execute(query)}
+
+
+def test_run_by_batch_scores_as_live(server: BatchServer, tmp_path: Path) -> None:
+    by_batch = ("--batch", "--batch-below", "5")
+    first = evaluate(server, tmp_path / "lake", *by_batch)
+    assert first.status == 3, first.err
+    assert first.document["calls"]["waiting"] == ANSWERS
+    assert [(job["calls"], job["open"], job["state"]) for job in first.document["jobs"]] == [(ANSWERS, ANSWERS, "submitted")]
+    assert not list((tmp_path / "lake").glob("runs/*"))
+    second = evaluate(server, tmp_path / "lake", *by_batch)
+    assert (second.status, second.document["calls"]["waiting"]) == (3, RATINGS), second.err
+    last = evaluate(server, tmp_path / "lake", *by_batch)
+    assert last.status == 0, last.err
+    assert (server.live, set(server.executed.values()), server.executed.total()) == ([], {1}, ANSWERS + RATINGS)
+    live = evaluate(server, tmp_path / "live")
+    assert last.scores == live.scores
+    assert rows(tmp_path / "lake") == rows(tmp_path / "live")
+    # Of the waves before there are partitions, too, without the replies that were to come.
+    assert partitions(tmp_path / "live").items() <= partitions(tmp_path / "lake").items()
+
+
+def test_waiting_run_ends_when_nothing_waits(server: BatchServer, tmp_path: Path) -> None:
+    server.polls = 2
+    done = evaluate(server, tmp_path, "--batch", "--wait")
+    assert done.status == 0, done.err
+    # The 8 ratings are fewer than 20, and go live.
+    assert (server.executed.total(), len(server.live)) == (ANSWERS, RATINGS)
+    assert (done.document["calls"]["sent"], done.document["calls"]["from_journal"]) == (RATINGS, ANSWERS)
+    again = evaluate(server, tmp_path, "--batch", "--wait")
+    assert (again.status, server.executed.total(), len(server.live)) == (0, ANSWERS, RATINGS)
+
+
+def test_live_run_leaves_open_calls_to_the_batch(server: BatchServer, tmp_path: Path) -> None:
+    server.polls = 99
+    assert evaluate(server, tmp_path, "--batch").status == 3
+    waiting = evaluate(server, tmp_path)
+    assert (waiting.status, waiting.document["calls"]["waiting"], len(server.live)) == (3, ANSWERS, 0), waiting.err
+    both = evaluate(server, tmp_path, "--live-too")
+    assert (both.status, len(server.live)) == (0, ANSWERS + RATINGS), both.err
+    assert f"batches have {ANSWERS} calls; those that this run needs are sent too, and may be paid for twice" in both.err
+
+
+def test_failed_lines_are_told_as_live_failures(server: BatchServer, tmp_path: Path) -> None:
+    server.fault = {0: "400", 1: "500"}.get
+    done = evaluate(server, tmp_path, "--batch", "--wait")
+    # The refused call is missing; the one that the provider failed at went live with the 8 ratings, 7 if a summary was refused.
+    assert (done.status, done.document["calls"]["failed"]) == (1, 1), done.err
+    assert (server.executed.total(), len(server.live)) in {(ANSWERS, RATINGS + 1), (ANSWERS, RATINGS)}
+    server.fault = lambda _number: None
+    # It was told, and is asked again.
+    again = evaluate(server, tmp_path, "--batch", "--wait")
+    assert (again.status, again.document["calls"]["failed"]) == (0, 0), again.err
+
+
+def test_messages_run_scores_as_live(server: BatchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    api = {"id": "a", "form": "anthropic", "base_urls": [server.base_url], "most_calls": 30, "most_bytes": 10**8, "window": "24h"}
+    file = tmp_path / "apis.yaml"
+    file.write_text(yaml.safe_dump([{**api, "labels": False, "source": "tests", "read": "2026-11-27"}]), encoding="utf-8")
+    monkeypatch.setenv("MOODFLOW_BATCH_APIS", str(file))
+    done = evaluate(server, tmp_path / "lake", "--batch", "--wait", "--set", "judge.dialect.unsent=json_schema")
+    assert done.status == 0, done.err
+    # 44 calls in jobs of at most 30, then the ratings.
+    assert ([len(job.calls) for job in server.jobs.values()], server.live) == ([30, ANSWERS - 30, RATINGS], [])
+    assert done.scores == evaluate(server, tmp_path / "live").scores
+
+
+def test_commands_show_and_collect_batches(server: BatchServer, tmp_path: Path) -> None:
+    server.polls = 2
+    job = evaluate(server, tmp_path, "--batch").document["jobs"][0]["job"]
+    listed = ended("batches", "list", "--lake", tmp_path, "--json").document["jobs"]
+    assert [(each["job"], each["state"], each["open"]) for each in listed] == [(job, "submitted", ANSWERS)]
+    assert "collect" in ended("batches", "--help").out
+    first = ended("batches", "collect", "--lake", tmp_path, "--json")
+    assert (first.status, first.document["answered"]) == (3, 0)
+    last = ended("batches", "collect", job[:8], "--lake", tmp_path, "--json")
+    assert (last.status, last.document["answered"]) == (0, ANSWERS)
+    shown = ended("batches", "show", job[:8], "--lake", tmp_path, "--json").document["jobs"][0]
+    assert (shown["state"], shown["status"], shown["answered"]) == ("collected", "completed", ANSWERS)
+    assert "holds no calls" in ended("batches", "cancel", job[:8], "--lake", tmp_path).err
+
+
+def test_given_up_batch_is_submitted_again(server: BatchServer, tmp_path: Path) -> None:
+    server.polls = 99
+    job = evaluate(server, tmp_path, "--batch").document["jobs"][0]["job"]
+    cancelled = ended("batches", "cancel", job[:8], "--lake", tmp_path, "--json")
+    assert (cancelled.status, cancelled.document["jobs"][0]["status"]) == (3, "cancelled")
+    given_up = ended("batches", "give-up", job[:8], "--lake", tmp_path, "--json")
+    assert (given_up.status, given_up.document["freed"], given_up.document["jobs"][0]["open"]) == (0, ANSWERS, 0)
+    server.polls = 1
+    again = evaluate(server, tmp_path, "--batch", "--wait")
+    assert (again.status, len(server.jobs), server.executed.total()) == (0, 2, ANSWERS)
