@@ -28,7 +28,7 @@ async def run_inference(resolved: ResolvedPlan, budget: Budget) -> StageResult:
     if stored.is_complete:
         return StageResult.of(stored.refs)
     async with (
-        open_endpoints(resolved.plan, resolved.lake, budget) as endpoints,
+        open_endpoints(resolved.plan, resolved.lake, budget, resolved.replies) as endpoints,
         open_retriever(resolved) as retriever,
         show_calls(resolved.title) as listener,
     ):

@@ -53,6 +53,7 @@ COMMANDS = {
     "automations": ("serve", "Create or repair the automations of `moodflow serve` on the server at PREFECT_API_URL.", SERVE),
     "datasets": ("datasets", "List the datasets and check their files.", DATA),
     "journal": ("journal", "Show, share and import the stored replies of models.", DATA),
+    "replies": ("replies", "Write the file of replies to fill in, which moodflow run --replies scores.", DATA),
     "cards": ("cards", "Build role cards of people who seek support.", DATA),
     "gc": ("lake_files", "Delete partitions that no run uses and what interrupted runs left behind.", DATA),
     "schema": ("schema", "Print the JSON schemas of the documents that --json prints.", DATA),

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from flows.runtime.prefect_flows import log
-from schemas.chat import KeepingChat, ModelEntry
+from schemas.chat import ChatReply, KeepingChat, ModelEntry
 from schemas.errors import EndpointError
 from schemas.lineage import CallCounts
 from schemas.plan import Plan
+from tasks.interchange.replies import FileChat
 from tasks.lake.lake import Lake
 from tasks.models.cost import Budget
 from tasks.models.embedded.serving import RESTART_RETRY, InTurn, serve_embedded
@@ -38,7 +39,8 @@ class Endpoint:
 
     chat: JournaledChat
     pool: WorkerPool
-    client: HttpChat
+    client: HttpChat | None
+    """Null = the replies come from a file."""
 
 
 async def check_endpoints(plan: Plan) -> None:
@@ -49,10 +51,12 @@ async def check_endpoints(plan: Plan) -> None:
 
 
 @asynccontextmanager
-async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterator[Mapping[ModelEntry, Endpoint]]:
+async def open_endpoints(
+    plan: Plan, lake: Lake, budget: Budget, replies: Mapping[str, ChatReply] | None = None
+) -> AsyncIterator[Mapping[ModelEntry, Endpoint]]:
     """Open the endpoint of each model of a resolved plan; models that are called in the same way share it and its limits.
 
-    The embedded server runs as long as this block does.
+    The embedded server runs as long as this block does. `replies`: from a file, by key of the call.
     """
     async with AsyncExitStack() as stack:
         # The journal's thread gets its turn in the interpreter sooner: it needs three per batch, while calls hold their slots.
@@ -65,7 +69,7 @@ async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterato
         shared = None if budget.limits == (None, None) else WorkerPool(in_flight, journal.folder, budget)
         for entry in plan.entries:
             if (way := way_to(entry)) not in opened:
-                opened[way] = await _open(entry, journal, budget, shared, stack)
+                opened[way] = await _open(entry, journal, budget, shared, stack, FileChat(replies or {}))
         yield {entry: opened[way_to(entry)] for entry in plan.entries}
 
 
@@ -79,7 +83,7 @@ def require_answer(endpoints: Mapping[ModelEntry, Endpoint], calls: CallCounts) 
 
     The jobs of the run have ended, and none of them had its replies before.
     """
-    breakers = {entry: endpoint.client.breakers.get(entry.name) for entry, endpoint in endpoints.items()}
+    breakers = {entry: endpoint.client.breakers.get(entry.name) for entry, endpoint in endpoints.items() if endpoint.client}
     ends = [(entry, breaker.hopeless) for entry, breaker in breakers.items() if breaker and breaker.last]
     entry, reply = next(iter(ends), (None, None))
     if entry is None or reply is None or calls.answered or calls.from_journal or not all(end for _, end in ends):
@@ -101,14 +105,18 @@ def way_to(entry: ModelEntry) -> tuple[Any, ...]:
     return () if entry.base_url is None else tuple(entry.model_dump(exclude=ASKING).items())
 
 
-async def _open(entry: ModelEntry, journal: Journal, budget: Budget, pool: WorkerPool | None, stack: AsyncExitStack) -> Endpoint:
-    account = budget.account(entry)
-    if entry.base_url is None:
+async def _open(
+    entry: ModelEntry, journal: Journal, budget: Budget, pool: WorkerPool | None, stack: AsyncExitStack, file: FileChat
+) -> Endpoint:
+    account, client = budget.account(entry), None
+    if entry.is_file:
+        sending: KeepingChat = file
+    elif entry.base_url is None:
         server = await stack.enter_async_context(serve_embedded(log))
         entry = entry.model_copy(update={"concurrency": server.size.slots, "timeout_s": EMBEDDED_TIMEOUT_S})
         policy = CallRetryPolicy({**RETRIES, "connect": RESTART_RETRY})
         client = HttpChat(entry, server.base_url, policy=policy, budget=account)
-        sending: KeepingChat = InTurn(await stack.enter_async_context(client))
+        sending = InTurn(await stack.enter_async_context(client))
     else:
         client = HttpChat(entry, entry.base_url, resolve_keys(entry, os.environ), budget=account)
         sending = await stack.enter_async_context(client)

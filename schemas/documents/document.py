@@ -33,6 +33,7 @@ DOCUMENTS = {
     "explain": "explanation:Explanation",
     "figure": "leaderboard:DrawnFigure",
     "export": "lake:ExportedResults",
+    "replies template": "lake:WrittenTemplate",
     "gc": "lake:UnusedFiles",
     "infer": "comparison:AnyInference",
     "journal export": "lake:JournalExport",

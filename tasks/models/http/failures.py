@@ -152,6 +152,11 @@ FAILURE_KINDS: Mapping[Failure, FailureKind] = {
         NEVER,
         "run the same command again when the batch has ended; moodflow batches list shows them",
     ),
+    "not_in_file": FailureKind(
+        "not sent: the replies come from a file, which has none to this call",
+        NEVER,
+        "add the row to the file; moodflow replies template writes every row that is needed",
+    ),
     # Large weights take minutes.
     "loading": FailureKind(
         "the server is still loading its model",
