@@ -32,7 +32,7 @@ async def run_inference(resolved: ResolvedPlan, budget: Budget) -> StageResult:
         return StageResult.of(stored.refs)
     with BatchDesk(resolved.lake.state / JOURNAL) as desk:
         async with (
-            open_endpoints(resolved.plan, resolved.lake, budget) as endpoints,
+            open_endpoints(resolved.plan, resolved.lake, budget, resolved.replies) as endpoints,
             open_retriever(resolved) as retriever,
             show_calls(resolved.title) as listener,
         ):

@@ -26,6 +26,9 @@ EMBEDDED_PREFIX = "embedded/"
 EMBEDDED_IDENTITY = f"{EMBEDDED_PREFIX}SmolLM2-135M-Instruct-Q4_1@{EMBEDDED_WEIGHTS_SHA256[:12]}"
 
 ADDRESS_LIKE = re.compile(r"//|:.*@", re.DOTALL)
+FILE_PREFIX = "file:"
+"""Of the base URL of a model whose replies come from a file; its SHA-256 follows."""
+
 FORM_ADDRESS = "^[^@?#]*$"
 """What a parameter form accepts: it stores what is typed before our own checks see it, and so would store a key."""
 
@@ -121,6 +124,11 @@ class ModelEntry(KeyVariables):
                 got=self.identity,
                 next_step="remove identity",
             )
+
+    @property
+    def is_file(self) -> bool:
+        """Return whether its replies come from a file, so that nothing is sent."""
+        return (self.base_url or "").startswith(FILE_PREFIX)
 
     @property
     def repeats_itself(self) -> bool:

@@ -96,6 +96,9 @@ class DatasetSpec:
     evaluation_version: str = "1.0"
     """Bumped when the meaning of an item changes (adapter, gold, order of options)."""
 
+    draws_options: bool = False
+    """Whether its adapter draws the order of options, so that a letter says nothing to who does not know the order."""
+
     question_types: tuple[QuestionType, ...] = ("single_choice",)
     languages: tuple[Language, ...] = ("en",)
 

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from schemas.base import Frozen
 from schemas.canary import CanaryFinding
+from schemas.chat import FILE_PREFIX
 from schemas.errors import LakeError
 from schemas.model_description import ModelDescription
 from schemas.provider import PriceTable
@@ -217,6 +218,11 @@ class RunManifest(Frozen):
     def descriptions(self) -> dict[str, ModelDescription]:
         """Return what is said of the models under test, by name, where something is."""
         return {model.name: model.about for model in _StoredPlan.model_validate(self.plan).models if model.about}
+
+    def replies_file(self, model: str) -> str | None:
+        """Return the SHA-256 of the file that the replies of a model under test come from; null = a server gave them."""
+        urls = [str(entry.get("base_url")) for entry in self.plan["models"] if entry["name"] == model]
+        return next((url.removeprefix(FILE_PREFIX) for url in urls if url.startswith(FILE_PREFIX)), None)
 
     def role(self, name: str) -> dict[str, Any]:
         """Return the models that the plan names for a role: by default, and of datasets where they differ."""

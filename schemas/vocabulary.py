@@ -69,6 +69,7 @@ Failure = Literal[
     "wrong_model",
     "budget",
     "waiting",
+    "not_in_file",
     "loading",
 ]
 """How a call can fail; meaning, retries and remedy of each are in `data/failures.yaml`."""

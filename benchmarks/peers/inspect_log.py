@@ -6,9 +6,9 @@ Usage: inspect_log.py FILE SAMPLES
 import random
 import sys
 
-from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpec, write_eval_log  # type: ignore[import-not-found]
-from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput  # type: ignore[import-not-found]
-from inspect_ai.scorer import Score  # type: ignore[import-not-found]
+from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpec, write_eval_log
+from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput
+from inspect_ai.scorer import Score
 
 WORDS = "the and she felt that when friend morning could not sleep because work had been heavy all week at lake"
 

@@ -3,10 +3,10 @@
 Inspect reads this file in an environment of its own, where alone its modules are.
 """
 
-from inspect_ai import Task, task  # type: ignore[import-not-found]
-from inspect_ai.dataset import FieldSpec, json_dataset  # type: ignore[import-not-found]
-from inspect_ai.scorer import match  # type: ignore[import-not-found]
-from inspect_ai.solver import generate  # type: ignore[import-not-found]
+from inspect_ai import Task, task
+from inspect_ai.dataset import FieldSpec, json_dataset
+from inspect_ai.scorer import match
+from inspect_ai.solver import generate
 
 
 @task  # type: ignore[untyped-decorator]

@@ -55,6 +55,7 @@ COMMANDS = {
     "datasets": ("datasets", "List the datasets and check their files.", DATA),
     "journal": ("journal", "Show, share and import the stored replies of models.", DATA),
     "batches": ("batches", "Show, collect, cancel and give up calls that providers answer as batches.", DATA),
+    "replies": ("replies", "Write the file of replies to fill in, which moodflow run --replies scores.", DATA),
     "cards": ("cards", "Build role cards of people who seek support.", DATA),
     "gc": ("lake_files", "Delete partitions that no run uses and what interrupted runs left behind.", DATA),
     "schema": ("schema", "Print the JSON schemas of the documents that --json prints.", DATA),

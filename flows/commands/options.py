@@ -59,4 +59,5 @@ ToFolder = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="folder f
 FailOnRegression = Annotated[
     bool, typer.Option("--fail-on-regression", help="end with status 1 if a model regressed", rich_help_panel=OUTPUT)
 ]
+Replies = Annotated[Path | None, option("file with replies to score, in place of a model's server", MODEL, "FILE")]
 AsJson = Annotated[bool, typer.Option("--json", help="print one JSON document", rich_help_panel=OUTPUT)]

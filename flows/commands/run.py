@@ -12,6 +12,7 @@ from flows.build import build_datasets
 from flows.commands.batches import WAITING, waiting_result
 from flows.commands.console import CommandResult
 from flows.commands.planned_calls import run_dry
+from flows.commands.replies import run_on_file
 from flows.commands.run_view import missing_lines, run_view, usage_view
 from flows.commands.vary import within_budget
 from flows.infer import run_inference
@@ -32,6 +33,7 @@ from schemas.documents.comparison import SeveralRuns
 from schemas.documents.run import InferDocument, RunDocument, StageDocument
 from schemas.lineage import RunManifest, StageResult
 from schemas.plan import ReportRequest
+from tasks.interchange.replies import RepliesFile
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_changes
 from tasks.models.cost import load_prices, price_usage
@@ -42,17 +44,17 @@ from tasks.steps import ledger
 from tasks.text.number_format import counted
 
 
-def run_command(name: str, *plans: ResolvedPlan) -> CommandResult:
+def run_command(name: str, *plans: ResolvedPlan, file: RepliesFile | None = None) -> CommandResult:
     """Run a stage for one plan after the other to its end, or estimate what the calls of a plan would take (`dry-run`)."""
-    return run_to_end(stage_work(name, *plans))
+    return run_to_end(stage_work(name, *plans, file=file))
 
 
-def stage_work(name: str, *plans: ResolvedPlan) -> Coroutine[Any, Any, CommandResult]:
+def stage_work(name: str, *plans: ResolvedPlan, file: RepliesFile | None = None) -> Coroutine[Any, Any, CommandResult]:
     """Return the work of `run_command`, for a process that does not end with it."""
-    return run_dry(*plans) if name == "dry-run" else _run_stage(name, plans)
+    return run_dry(*plans) if name == "dry-run" else _run_stage(name, plans, file)
 
 
-async def _run_stage(stage: str, plans: Sequence[ResolvedPlan]) -> CommandResult:
+async def _run_stage(stage: str, plans: Sequence[ResolvedPlan], file: RepliesFile | None) -> CommandResult:
     """Return the result of the first plan; documents of the others are in its `more`, the status is the highest."""
     for resolved in plans:
         if stage in {"run", "infer"}:
@@ -64,6 +66,8 @@ async def _run_stage(stage: str, plans: Sequence[ResolvedPlan]) -> CommandResult
 
     async def run_each() -> list[CommandResult]:
         results: list[CommandResult] = []
+        if file:
+            return [await run_on_file(plans[0], file, lambda placed: _run_flow(stage, placed, is_last=True))]
         for resolved in plans:
             spent = [document.cost.total for document in _runs(results)]
             left = with_plan(resolved, within_budget(resolved.stated, spent)) if spent else resolved

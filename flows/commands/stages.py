@@ -20,7 +20,9 @@ from tasks.scoring.blueprints import profiled_blueprint
 
 if TYPE_CHECKING:
     from flows.planning.jobs import ResolvedPlan
+    from tasks.interchange.replies import RepliesFile
 
+REPLIES = "does not read replies from a file"
 STAGES = ("run", "build", "infer", "score", "report")
 
 app = typer.Typer(add_completion=False)
@@ -32,6 +34,7 @@ def _stage_command(
     vary: opt.Vary = None,
     dry_run: opt.DryRun = False,
     fail_on_regression: opt.FailOnRegression = False,
+    replies: opt.Replies = None,
     as_json: opt.AsJson = False,
 ) -> None:
     stage = context.info_name or "run"
@@ -43,9 +46,20 @@ def _stage_command(
         command = f"{stage} --dry-run" if dry_run else stage
         _require_stage(command, ("run",), "--vary", "yields no scores of variants to compare")
     variants = read_variants(benchmark, context.obj, vary) if vary else None
-    plans = variants.values() if variants else [read_plan(benchmark, context.obj, needs_model=stage != "build")]
+    file = None
+    if replies:
+        command = f"{stage} --dry-run" if dry_run else f"{stage} --vary" if vary else stage
+        _require_stage(command, ("run",), "--replies", REPLIES)
+        from flows.commands.replies import open_replies  # noqa: PLC0415  polars takes its time
+
+        file, of_file = open_replies(replies, benchmark, context.obj)
+        plans: Iterable[Plan] = [of_file]
+    elif variants:
+        plans = variants.values()
+    else:
+        plans = [read_plan(benchmark, context.obj, needs_model=stage != "build")]
     fails_if = {"instrument failed", *(["Regressed"] if fail_on_regression else [])}
-    execute("dry-run" if dry_run else stage, *plans, as_json=as_json, fails_if=fails_if, variants=variants)
+    execute("dry-run" if dry_run else stage, *plans, as_json=as_json, fails_if=fails_if, variants=variants, file=file)
 
 
 def resolve_all(plans: Iterable[Plan], *, whole: bool = False) -> list["ResolvedPlan"]:
@@ -70,12 +84,17 @@ def _require_stage(stage: str, stages: tuple[str, ...], option: str, reason: str
 
 
 def execute(
-    stage: str, *plans: Plan, as_json: bool, fails_if: Set[str] = frozenset(), variants: Mapping[Settings, Plan] | None = None
+    stage: str,
+    *plans: Plan,
+    as_json: bool,
+    fails_if: Set[str] = frozenset(),
+    variants: Mapping[Settings, Plan] | None = None,
+    file: "RepliesFile | None" = None,
 ) -> None:
     """Run a command of `flows.commands.run` for its plans, then print its result and end with its status.
 
     `fails_if` has the states of a run, and verdicts on its models, with which the status is 1; `variants` the plans by what is
-    varied, whose runs are compared.
+    varied, whose runs are compared; `file` the replies of the models under test.
     """
     for plan in plans:  # a wrong name is told before Prefect and polars are imported
         require_names(plan, profiled_blueprint(plan.benchmark, plan.profile, plan.prompts))
@@ -86,7 +105,7 @@ def execute(
     temporary_server()
     from flows.commands.run import run_command  # noqa: PLC0415  takes seconds that a misspelt option need not wait
 
-    result = run_command(stage, *resolved)
+    result = run_command(stage, *resolved, file=file)
     for document in result.document.runs if isinstance(result.document, RunDocument) else ():
         if fails_if & {document.state, *(row.verdict for row in document.models)}:
             result = replace(result, status=1)

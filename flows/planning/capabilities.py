@@ -54,7 +54,7 @@ def unprobed(plan: Plan) -> tuple[ModelEntry, ...]:
     unknown = {
         probe_file(lake, entry): entry
         for entry in plan.entries
-        if entry.base_url is not None and needs_probe(entry.dialect) and recall(lake, entry) is None
+        if entry.base_url is not None and not entry.is_file and needs_probe(entry.dialect) and recall(lake, entry) is None
     }
     return tuple(unknown.values())
 

@@ -1,6 +1,6 @@
 """A resolved plan and its eval jobs: what each asks, reads and writes, and which of its partitions are in the lake."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, SkipValidation, model_serializer
 
 from schemas.blueprint import Blueprint, MethodSpec
-from schemas.chat import ModelEntry
+from schemas.chat import ChatReply, ModelEntry
 from schemas.dataset import DatasetSpec
 from schemas.errors import SourceMissingError
 from schemas.lineage import Missing, PartitionKey, PartitionRef
@@ -59,6 +59,7 @@ class ResolvedPlan(BaseModel):
     selected: SkipValidation[tuple[SelectedDataset, ...]]
     missing: tuple[Missing, ...]
     lake: Lake
+    replies: SkipValidation[Mapping[str, ChatReply]] = Field(default_factory=dict, description="of a file, by key of the call")
 
     # Each is one of its kind, as the jobs made of it are.
     __hash__ = object.__hash__

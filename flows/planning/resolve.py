@@ -120,7 +120,7 @@ def with_plan(resolved: ResolvedPlan, stated: Plan) -> ResolvedPlan:
 
     Of the same statement it has what was found about its models meanwhile. Raise LakeError if that cannot be read.
     """
-    lookups = {name: getattr(resolved, name) for name in ("blueprint", "selected", "missing", "lake")}
+    lookups = {name: getattr(resolved, name) for name in ("blueprint", "selected", "missing", "lake", "replies")}
     return ResolvedPlan(stated=stated, plan=complete(stated, resolved.blueprint), **lookups)
 
 

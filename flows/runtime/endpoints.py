@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from flows.runtime.prefect_flows import log
-from schemas.chat import KeepingChat, ModelEntry
+from schemas.chat import ChatReply, KeepingChat, ModelEntry
 from schemas.errors import EndpointError
 from schemas.lineage import CallCounts
 from schemas.plan import Plan
+from tasks.interchange.replies import FileChat
 from tasks.lake.lake import Lake
 from tasks.models.batches.store import BatchStore
 from tasks.models.batches.waves import WaveChat
@@ -40,17 +41,19 @@ class Endpoint:
 
     chat: JournaledChat
     pool: WorkerPool
-    client: HttpChat
+    client: HttpChat | None
+    """Null = the replies come from a file."""
     wave: WaveChat | None = None
     """Where the plan has calls go by batch: what notes them."""
 
 
 class _Lines(NamedTuple):
-    """What calls go through besides their client; `batches` is null where they go live."""
+    """What calls go through besides their client; `batches` is null where they go live, `file` answers entries of a file."""
 
     journal: Journal
     batches: BatchStore | None
     live_too: bool
+    file: FileChat
 
 
 async def check_endpoints(plan: Plan) -> None:
@@ -61,10 +64,12 @@ async def check_endpoints(plan: Plan) -> None:
 
 
 @asynccontextmanager
-async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterator[Mapping[ModelEntry, Endpoint]]:
+async def open_endpoints(
+    plan: Plan, lake: Lake, budget: Budget, replies: Mapping[str, ChatReply] | None = None
+) -> AsyncIterator[Mapping[ModelEntry, Endpoint]]:
     """Open the endpoint of each model of a resolved plan; models that are called in the same way share it and its limits.
 
-    The embedded server runs as long as this block does.
+    The embedded server runs as long as this block does. `replies`: from a file, by key of the call.
     """
     async with AsyncExitStack() as stack:
         # The journal's thread gets its turn in the interpreter sooner: it needs three per batch, while calls hold their slots.
@@ -72,7 +77,7 @@ async def open_endpoints(plan: Plan, lake: Lake, budget: Budget) -> AsyncIterato
         sys.setswitchinterval(TURN_S)
         journal = await stack.enter_async_context(Journal(lake.state / JOURNAL))
         batches = stack.enter_context(BatchStore(lake.state / JOURNAL)) if plan.batch else None
-        lines = _Lines(journal, batches, plan.live_too)
+        lines = _Lines(journal, batches, plan.live_too, FileChat(replies or {}))
         opened: dict[tuple[Any, ...], Endpoint] = {}
         # Who shares a budget takes turns: its jobs are those of one pool.
         in_flight = sum(entry.concurrency for entry in plan.entries)
@@ -93,7 +98,7 @@ def require_answer(endpoints: Mapping[ModelEntry, Endpoint], calls: CallCounts) 
 
     The jobs of the run have ended, and none of them had its replies before.
     """
-    breakers = {entry: endpoint.client.breakers.get(entry.name) for entry, endpoint in endpoints.items()}
+    breakers = {entry: endpoint.client.breakers.get(entry.name) for entry, endpoint in endpoints.items() if endpoint.client}
     ends = [(entry, breaker.hopeless) for entry, breaker in breakers.items() if breaker and breaker.last]
     entry, reply = next(iter(ends), (None, None))
     if entry is None or reply is None or calls.answered or calls.from_journal or not all(end for _, end in ends):
@@ -116,13 +121,15 @@ def way_to(entry: ModelEntry) -> tuple[Any, ...]:
 
 
 async def _open(entry: ModelEntry, lines: _Lines, budget: Budget, pool: WorkerPool | None, stack: AsyncExitStack) -> Endpoint:
-    account, wave = budget.account(entry), None
-    if entry.base_url is None:
+    account, client, wave = budget.account(entry), None, None
+    if entry.is_file:
+        sending: KeepingChat = lines.file
+    elif entry.base_url is None:
         server = await stack.enter_async_context(serve_embedded(log))
         entry = entry.model_copy(update={"concurrency": server.size.slots, "timeout_s": EMBEDDED_TIMEOUT_S})
         policy = CallRetryPolicy({**RETRIES, "connect": RESTART_RETRY})
         client = HttpChat(entry, server.base_url, policy=policy, budget=account)
-        sending: KeepingChat = InTurn(await stack.enter_async_context(client))
+        sending = InTurn(await stack.enter_async_context(client))
     else:
         client = HttpChat(entry, entry.base_url, resolve_keys(entry, os.environ), budget=account)
         sending = await stack.enter_async_context(client)

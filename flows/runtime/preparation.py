@@ -109,7 +109,7 @@ def cut_short(resolved: ResolvedPlan) -> Iterator[str]:
     for entry in plan.models:
         limit = entry.sampling.max_tokens
         longer = {name: tokens for name, tokens in demands.items() if tokens > limit}
-        if entry.base_url is not None and longer:
+        if entry.base_url is not None and not entry.is_file and longer:
             yield (
                 f"replies of {entry.name} end at {limit} tokens, and prompts of {listed([*longer])} demand more than "
                 f"{max(longer.values())} each; --max-tokens 8192 gives them room, contexts.length_demand=false asks for no length"
@@ -141,7 +141,7 @@ def cut_in_thought(resolved: ResolvedPlan) -> Iterator[str]:
 def _too_long_for(entry: ModelEntry, lengths: Mapping[str, int], option: str) -> Iterator[str]:
     """Yield a warning if replies about some datasets are longer than the limit of a served model."""
     longer = {name: tokens for name, tokens in lengths.items() if tokens > entry.sampling.max_tokens}
-    if entry.base_url is not None and longer:
+    if entry.base_url is not None and not entry.is_file and longer:
         demands = listed([f"{name} ({tokens})" for name, tokens in longer.items()])
         limit = entry.sampling.max_tokens
         yield f"replies of {entry.name} are limited to {limit} tokens, but more are needed for {demands}; raise {option}"
@@ -252,7 +252,7 @@ async def ask_canaries(plan: Plan, budget: Budget) -> tuple[CanaryFinding, ...]:
     if not plan.canary:
         return ()
     entries = with_capabilities(plan).entries
-    models = {(entry.identity, entry.name): entry for entry in entries if entry.base_url is not None}
+    models = {(entry.identity, entry.name): entry for entry in entries if entry.base_url and not entry.is_file}
     findings = await asyncio.gather(*(_ask_canary(entry, plan, budget) for entry in models.values()))
     for finding in findings:
         log(finding.message)

@@ -39,6 +39,7 @@ DOCUMENTS = {
     "figure": "leaderboard:DrawnFigure",
     "export": "lake:ExportedResults",
     "gate": "gate:GateResult",
+    "replies template": "lake:WrittenTemplate",
     "gc": "lake:UnusedFiles",
     "infer": "comparison:AnyInference",
     "journal export": "lake:JournalExport",

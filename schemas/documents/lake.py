@@ -206,6 +206,14 @@ class Verification(Document):
     notes: tuple[str, ...] = Field(description="what could not be checked, and what is no difference but good to know")
 
 
+class WrittenTemplate(Document):
+    """The file of replies to fill in."""
+
+    file: str
+    rows: int = Field(description="one per call")
+    missing: tuple[Missing, ...] = Field(description="datasets without rows, and why")
+
+
 class ExportedResults(Document):
     """The results of runs in one file."""
 
@@ -213,3 +221,11 @@ class ExportedResults(Document):
     file: str
     rows: int
     without_value: int = Field(description="rows whose status says why")
+    files: tuple[str, ...] = Field(
+        default=(), exclude_if=lambda files: not files, description="in the folder; absent = the results are one file"
+    )
+    withheld: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=lambda names: not names,
+        description="datasets left out since their licence forbids to pass texts on",
+    )

@@ -163,6 +163,25 @@ class SystemRegression(Regression):
     previous: str | None = Field(description="the run compared with")
 
 
+class RefusedReply(Frozen):
+    """A row of a file of replies that is not used."""
+
+    line: int = Field(description="of a CSV the header is 1, of other files the first row")
+    rule: str = Field(description="the first that it breaks")
+
+
+class RepliesRead(Frozen):
+    """What was taken from a file of replies; `placed` and `refused` are all rows that were read."""
+
+    file: str
+    sha256: str = Field(description="of the file; the identity of its models is file: and this")
+    read: int = Field(description="rows of the file")
+    placed: int = Field(description="rows that answer a call of the plan")
+    refused: int
+    rules: dict[str, int] = Field(description="refused rows by the rule they break")
+    rows: tuple[RefusedReply, ...] = Field(description="each refused row")
+
+
 class RunDocument(Document):
     """A run. Further keys are the sections of benchmarks, each a list of rows."""
 
@@ -198,6 +217,9 @@ class RunDocument(Document):
     report: str | None = Field(description="path of the page; null = none was written")
     state: RunState | None = Field(description="how it ended; null = it was compared with no run before")
     previous: str | None = Field(description="the run that it was compared with")
+    replies: RepliesRead | None = Field(
+        default=None, exclude_if=lambda read: read is None, description="of `run --replies`; absent = no file was read"
+    )
     regressions: tuple[SystemRegression, ...] | None
 
     @property

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from schemas.chat import ChatReply, ChatRequest, ModelEntry
+from schemas.chat import FILE_PREFIX, ChatReply, ChatRequest, ModelEntry
 from schemas.errors import UsageError, summarize
 from schemas.json_yaml import read_text, read_yaml
 from schemas.plan import Plan
@@ -42,8 +42,8 @@ def load_prices(path: Path | None) -> PriceTable | None:
 
 
 def find_rate(model: str, base_url: str | None, table: PriceTable | None, paid_as: PaidAs = "live") -> Rate | None:
-    """Find what a model's tokens cost; null if the table does not say. A model without a server is the embedded one and free."""
-    if base_url is None:
+    """Find what a model's tokens cost; null = the table does not say. The embedded model and files are free."""
+    if base_url is None or base_url.startswith(FILE_PREFIX):
         return FREE
     price = table.find(model, base_url) if table else None
     return price.of(paid_as) if price else None

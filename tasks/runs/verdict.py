@@ -66,8 +66,13 @@ def with_headlines(totals: pl.DataFrame, blueprint: Blueprint, runs: Mapping[str
     """Return judged totals with the headline of each; arguments as above. They change with the ranks."""
     within = _ranked_within(totals)
     places = totals.with_columns(of=pl.col("rank").count().over(within), tied=pl.col("rank").count().over([*within, "rank"]))
-    headlines = [say_headline(row, blueprint, runs.get(row.get("run", ""))) for row in places.iter_rows(named=True)]
+    by_row = [(row, runs.get(row.get("run", ""))) for row in places.iter_rows(named=True)]
+    headlines = [f"{say_headline(row, blueprint, run)}{_say_source(row, run)}" for row, run in by_row]
     return totals.with_columns(headline=pl.Series(headlines, dtype=pl.String))
+
+
+def _say_source(row: Mapping[str, Any], run: PastRun | ReportData | None) -> str:
+    return " Scored are replies from a file." if run and run.manifest.replies_file(row["model"]) else ""
 
 
 def judge_row(row: Mapping[str, Any], blueprint: Blueprint, run: PastRun | ReportData | None) -> tuple[Verdict, str | None]:

@@ -83,7 +83,7 @@ async def check_endpoint(entry: ModelEntry) -> None:
     A host that answers and refuses the connection passes: the server is down now, which is a failure of calls and not a wrong
     option (see docs/decisions/0001). Where a proxy stands in between, only the proxy can be checked: it looks up the name.
     """
-    if entry.base_url is None:
+    if entry.base_url is None or entry.is_file:
         return
     url = _parse(entry, entry.base_url)
     if proxy := choose_proxy(entry, url):

@@ -88,17 +88,18 @@ def _write_set(folder: Path, name: str, calls: list[OpenCall]) -> RequestSet:
 
 def flatten(request: ChatRequest) -> str:
     """Return the conversation of a call as one text: of one message its words, of several each after its role."""
-    return _flat([message.model_dump() for message in request.arranged])
+    return flat_text([message.model_dump() for message in request.arranged])
 
 
-def _flat(messages: Sequence[Mapping[str, str]]) -> str:
+def flat_text(messages: Sequence[Mapping[str, str]]) -> str:
+    """Return a conversation as one text, as `flatten`."""
     alone = len(messages) == 1
     return "\n\n".join(message["content"] if alone else f"{message['role']}: {message['content']}" for message in messages)
 
 
 def _is_asked(prompt: str, messages: Sequence[Mapping[str, str]]) -> bool:
     """Return whether a prompt is that of a call, apart from space and the marks with which a chat template frames it."""
-    before, wanted, after = " ".join(prompt.split()).partition(" ".join(_flat(messages).split()))
+    before, wanted, after = " ".join(prompt.split()).partition(" ".join(flat_text(messages).split()))
     return bool(wanted and FRAME.fullmatch(before) and FRAME.fullmatch(after))
 
 
@@ -108,9 +109,9 @@ def _prompt_of(sample: Mapping[str, Any]) -> str:
     while isinstance(prompt, dict | list):
         first, *others = prompt.values() if isinstance(prompt, dict) else prompt
         if isinstance(first, dict) and "role" in first:
-            return _flat([first, *others])
+            return flat_text([first, *others])
         prompt = first
-    text: str = _flat(read_json(prompt)) if prompt.startswith('[{"role"') else prompt
+    text: str = flat_text(read_json(prompt)) if prompt.startswith('[{"role"') else prompt
     return text
 
 

@@ -47,6 +47,7 @@ def count_replies(item_scores: pl.DataFrame) -> dict[str, int]:
 def find_caveats(data: ReportData, system: System, totals: Row) -> tuple[Caveat, ...]:
     """Find everything that lowers the trust, the gravest kinds first; `totals`: the row of the system."""
     return (
+        *_about_the_file(data, system),
         *_about_coverage(totals),
         *_about_rows(data.manifest.missing),
         *_about_replies(data, system, totals),
@@ -56,6 +57,11 @@ def find_caveats(data: ReportData, system: System, totals: Row) -> tuple[Caveat,
         *_about_the_judge(data, system),
         *_about_precision(totals),
     )
+
+
+def _about_the_file(data: ReportData, system: System) -> Iterator[Caveat]:
+    if digest := data.manifest.replies_file(system.model):
+        yield Caveat("replies from a file", f"MoodFlow did not ask the model: its replies come from a file, SHA-256 {digest}.")
 
 
 def _about_coverage(totals: Row) -> Iterator[Caveat]:

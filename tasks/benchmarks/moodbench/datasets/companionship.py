@@ -72,6 +72,7 @@ PERSONAFEEDBACK = DatasetSpec(
     ),
     join_records=join_personas,
     adapter=adapt_personafeedback,
+    draws_options=True,
     licence="Apache-2.0",
     paper="Tao et al. 2025, arXiv:2506.12915",
     required=("user_id", "question", "chosen", "reject"),

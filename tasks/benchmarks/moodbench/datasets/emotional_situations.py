@@ -74,6 +74,7 @@ EMOBENCH1 = _emobench(
     title="EmoBench, emotion recognition",
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
     adapter=partial(adapt_emobench_understanding, "emotion"),
+    draws_options=True,
     differences=(
         "Options are shown in an order drawn per item; as released, the right one of six comes first in 106 of 300 rows.",
         _LANGUAGE,
@@ -87,6 +88,7 @@ EMOBENCH2 = _emobench(
     title="EmoBench, causes of emotions",
     files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
     adapter=partial(adapt_emobench_understanding, "cause"),
+    draws_options=True,
     differences=(
         "The right emotion is given, as in the released code; EmoBench asks for emotion and cause together.",
         _LANGUAGE,
@@ -151,6 +153,7 @@ def _moodbench_set(
         files=tuple(moodbench_file(f"{_SUBTASKS}/{name}.csv") for name in files),
         columns=columns,
         adapter=(lambda record: shuffle_options(ask(record), record)) if shuffled else ask,
+        draws_options=shuffled,
         languages=("zh",),
         licence="CC BY-NC-SA 4.0",
         paper="MoodBench 1.0: An Evaluation Benchmark for Emotional Companionship Dialogue Systems, section 4",

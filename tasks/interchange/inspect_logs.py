@@ -1,0 +1,145 @@
+"""Read and write logs of Inspect (`.eval`) by its own library, which the extra `inspect` installs."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from schemas.errors import UsageError
+from tasks.interchange.samples import Exported, Samples, exported, identify, read_samples
+from tasks.lake.partitions import hash_settings
+from tasks.runs.past_run import PastRun
+
+STOP = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter", "tool_calls": "tool_calls"}
+FINISHED = {reason: ours for ours, reason in STOP.items()}
+
+
+def require_inspect(where: str) -> None:
+    """Raise UsageError if the library is not installed."""
+    if find_spec("inspect_ai") is None:
+        step = "pip install 'moodflow[inspect]'"
+        raise UsageError("logs of Inspect need the package inspect-ai", where=where, expected="the extra inspect", next_step=step)
+
+
+def read_inspect(path: Path) -> list[dict[str, Any]]:
+    """Return the samples of a log as rows of a file of replies; UsageError: no library, or not a log that it reads."""
+    require_inspect(str(path))
+    from inspect_ai.log import read_eval_log  # noqa: PLC0415  an extra
+
+    try:
+        log = read_eval_log(str(path), format="eval")
+    except Exception as error:  # the library's readers raise errors of many kinds
+        raise UsageError("the log cannot be read", where=str(path), expected="a log of Inspect", got=str(error)) from error
+    return [_row(log.eval, sample) for sample in log.samples or ()]
+
+
+def _row(spec: Any, sample: Any) -> dict[str, Any]:
+    """Return a sample as a row; one that MoodFlow wrote says which call it is about, another is named by its dataset and id."""
+    ours = (sample.metadata or {}).get("moodflow") or {}
+    usage, choice = sample.output.usage, next(iter(sample.output.choices), None)
+    parts = choice.message.content if choice else ""
+    reasoning = [part.reasoning for part in parts if part.type == "reasoning"] if isinstance(parts, list) else []
+    row = {
+        "dataset": spec.dataset.name or spec.task,
+        "item_id": str(sample.id),
+        "repetition": sample.epoch - 1,
+        "model": spec.model,
+        "reply": sample.output.completion if choice else None,
+        "reasoning": "\n".join(reasoning) or None,
+        "finish_reason": FINISHED.get(choice.stop_reason) if choice else None,
+        "prompt_tokens": usage.input_tokens if usage else None,
+        "completion_tokens": usage.output_tokens if usage else None,
+        "failure": ours.get("failure") or (None if choice else "http_5xx"),
+    }
+    return {**row, **{name: value for name, value in ours.items() if name != "failure"}}
+
+
+def write_inspect(run: PastRun, folder: Path, _options: Mapping[str, Any]) -> Exported:
+    """Write a log for each dataset, model and setting of a run; a second export has the same names. UsageError: no library."""
+    require_inspect("--to inspect")
+    from inspect_ai.log import write_eval_log  # noqa: PLC0415  an extra
+
+    folder.mkdir(parents=True, exist_ok=True)
+    written: dict[Path, Samples] = {}
+    for samples in read_samples(run):
+        log = _log(run, samples)
+        created, task = log.eval.created.replace(":", "-"), log.eval.task.replace("_", "-")
+        path = folder / f"{created}_{task}_{log.eval.task_id}.eval"
+        write_eval_log(log, str(path), format="eval")
+        written[path] = samples
+    return exported(run, written, written.values())
+
+
+def _log(run: PastRun, samples: Samples) -> Any:
+    from inspect_ai import log as kinds  # noqa: PLC0415  an extra
+
+    task_id = hash_settings([run.name, samples.dataset, samples.model, samples.setting])[:22]
+    spec = kinds.EvalSpec(
+        created=datetime.fromisoformat(run.manifest.started_at).isoformat(timespec="seconds"),
+        eval_id=task_id,
+        run_id=run.name,
+        task_id=task_id,
+        task=samples.task,
+        dataset=kinds.EvalDataset(name=samples.dataset, samples=len(samples.rows)),
+        model=samples.model,
+        config=kinds.EvalConfig(),
+        metadata={"moodflow": run.manifest.package_version, "benchmark": run.manifest.benchmark, "setting": samples.setting},
+    )
+    scores = [
+        kinds.EvalScore(name=name, scorer=name, metrics={"mean": kinds.EvalMetric(name="mean", value=value)})
+        for name, value in samples.scores.items()
+    ]
+    n = len(samples.rows)
+    results = kinds.EvalResults(total_samples=n, completed_samples=n, scores=scores)
+    listed = [*_samples(samples)]
+    return kinds.EvalLog(status="success", eval=spec, samples=listed, results=results, stats=kinds.EvalStats())
+
+
+def _samples(samples: Samples) -> Iterator[Any]:
+    from inspect_ai.log import EvalError, EvalSample  # noqa: PLC0415  an extra
+    from inspect_ai.model import ModelOutput, ModelUsage  # noqa: PLC0415
+    from inspect_ai.scorer import Score  # noqa: PLC0415
+
+    for row in samples.rows:
+        output, error = ModelOutput(model=samples.model), None
+        if row["reply"] is None:
+            error = EvalError(message=row["failure"] or "failed", traceback="", traceback_ansi="")
+        else:
+            output = ModelOutput.from_content(samples.model, _content(row), STOP.get(row["finish_reason"] or "", "unknown"))
+        tokens = (row["prompt_tokens"], row["completion_tokens"])
+        if None not in tokens:
+            output.usage = ModelUsage(input_tokens=tokens[0], output_tokens=tokens[1], total_tokens=sum(tokens))
+        scores = {
+            score["metric"]: Score(value=score["value"], answer=row["parsed_answer"], explanation=row["reasons"])
+            for score in row["scores"]
+            if score["value"] is not None
+        }
+        part = f"/{row['part']}" if row["part"] else ""
+        yield EvalSample(
+            id=f"{row['item_id']}{part}",
+            epoch=row["repetition"] + 1,
+            input=_messages(row["messages"]),
+            choices=row["options"],
+            target=row["target"] or "",
+            output=output,
+            scores=scores,
+            error=error,
+            model_usage={samples.model: output.usage} if output.usage else {},
+            metadata={"moodflow": {**identify(samples, row), "failure": row["failure"]}},
+        )
+
+
+def _content(row: Mapping[str, Any]) -> Any:
+    from inspect_ai.model import ContentReasoning, ContentText  # noqa: PLC0415  an extra
+
+    if not row["reasoning"]:
+        return row["reply"]
+    return [ContentReasoning(reasoning=row["reasoning"]), ContentText(text=row["reply"])]
+
+
+def _messages(messages: list[dict[str, str]]) -> list[Any]:
+    from inspect_ai import model as kinds  # noqa: PLC0415  an extra
+
+    roles = {"system": kinds.ChatMessageSystem, "user": kinds.ChatMessageUser, "assistant": kinds.ChatMessageAssistant}
+    return [roles[message["role"]](content=message["content"]) for message in messages]

@@ -1,0 +1,151 @@
+"""Read and write results and samples of lm-evaluation-harness (0.4), and read samples of Every Eval Ever."""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from hashlib import sha256
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from schemas.json_yaml import read_json, read_text
+from schemas.metrics import METRICS, CentredNormalisation
+from tasks.interchange.samples import Exported, Samples, exported, identify, read_samples
+from tasks.lake.files import replace_file
+from tasks.models.journal.request_files import flat_text
+from tasks.runs.past_run import PastRun
+
+SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[-\d.]+)\.jsonl")
+
+
+def is_sample(fields: Mapping[str, Any]) -> bool:
+    """Return whether a line is a sample of lm-evaluation-harness."""
+    return fields.keys() >= {"doc", "resps", "arguments"}
+
+
+def read_sample(fields: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Return a sample as a row of a file of replies; one whose fields are of other kinds has none of them, so it is refused.
+
+    What MoodFlow wrote says in `doc` which call it is about. Another is named by its task and the hash of its prompt.
+    """
+    try:
+        ours, ((reply,),) = fields["doc"].get("moodflow"), fields["resps"]
+        name = SAMPLES.fullmatch(path.name)
+        row = {"reply": reply, **_model_beside(path, name)}
+        if ours:
+            return {**row, **ours, "reply": None if ours.get("failure") else reply}
+        prompt = fields["arguments"]["gen_args_0"]["arg_0"]
+        return {**row, "dataset": name["task"] if name else None, "prompt_sha256": hash_prompt(prompt)}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {"dataset": None}
+
+
+def _model_beside(path: Path, name: re.Match[str] | None) -> dict[str, str]:
+    """Return the model that the file of results beside a file of samples names."""
+    results = path.with_name(f"results_{name['time']}.json") if name else path
+    return {"model": read_json(read_text(results))["model_name"]} if name and results.is_file() else {}
+
+
+def is_every_eval_ever(fields: Mapping[str, Any]) -> bool:
+    """Return whether a line is a sample of Every Eval Ever."""
+    return fields.keys() >= {"sample_id", "evaluation_id", "interaction_type"}
+
+
+def read_every_eval_ever(fields: Mapping[str, Any], _path: Path) -> dict[str, Any]:
+    """Return a sample of one turn as a row of a file of replies; of a dialogue, and of other kinds, a row that is refused.
+
+    The dataset is the part of the path `evaluation_name` before the setting, or what the sample says in its `metadata`.
+    """
+    try:
+        metadata = fields.get("metadata") or {}
+        item, _, repetition = fields["sample_id"].partition("#r")
+        reply = next(iter(fields["output"]["raw"]), None)
+        row = {
+            "dataset": metadata.get("dataset") or fields["evaluation_name"].split(".")[-2],
+            "setting": metadata.get("setting") or fields["evaluation_name"].split(".")[-1],
+            "item_id": item,
+            "repetition": int(repetition or 1) - 1,
+            "model": fields["model_id"],
+            "reply": reply,
+            "failure": "http_5xx" if reply is None and fields.get("error") else None,
+        }
+        prompt = fields["input"].get("formatted")
+        return {**row, "prompt_sha256": hash_prompt(prompt)} if prompt else row
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        return {"dataset": None}
+
+
+def hash_prompt(prompt: str) -> str:
+    """Return the hash of a conversation of one message by the user, as `responses.messages_sha256`."""
+    return sha256(json.dumps([{"content": prompt, "role": "user"}], ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+
+
+def write_lm_eval(run: PastRun, folder: Path, _options: Mapping[str, Any]) -> Exported:
+    """Write results per model of a run, and samples per dataset and setting; a second export has the same names."""
+    time = datetime.fromisoformat(run.manifest.started_at).replace(tzinfo=None).isoformat().replace(":", "-")
+    by_model: dict[str, list[Samples]] = {}
+    for samples in read_samples(run):
+        by_model.setdefault(samples.model, []).append(samples)
+    files: dict[Path, str] = {}
+    for model, tasks in by_model.items():
+        place = folder / re.sub(r"[^\w.-]", "__", model)
+        files[place / f"results_{time}.json"] = json.dumps(_results(run, model, tasks), ensure_ascii=False, indent=2)
+        for samples in tasks:
+            lines = (json.dumps(_sample(number, samples, row), ensure_ascii=False) for number, row in enumerate(samples.rows))
+            files[place / f"samples_{samples.task}_{time}.jsonl"] = "".join(f"{line}\n" for line in lines)
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, text.encode())
+    return exported(run, files, chain.from_iterable(by_model.values()))
+
+
+def _results(run: PastRun, model: str, tasks: list[Samples]) -> dict[str, Any]:
+    names = [samples.task for samples in tasks]
+    counts = {samples.task: len(samples.rows) for samples in tasks}
+    return {
+        "results": {
+            samples.task: {"alias": samples.task, **{f"{name},none": value for name, value in samples.scores.items()}}
+            for samples in tasks
+        },
+        "group_subtasks": {name: [] for name in names},
+        "configs": {samples.task: {"task": samples.task, "metadata": {"setting": samples.setting}} for samples in tasks},
+        "versions": dict.fromkeys(names, run.manifest.benchmark),
+        "n-shot": dict.fromkeys(names, 0),
+        "higher_is_better": {
+            samples.task: {name: not isinstance(METRICS[name].normalisation, CentredNormalisation) for name in samples.scores}
+            for samples in tasks
+        },
+        "n-samples": {name: {"original": n, "effective": n} for name, n in counts.items()},
+        "config": {"model": model, "model_args": "", "batch_size": None, "limit": None},
+        "git_hash": run.manifest.git_commit,
+        "date": datetime.fromisoformat(run.manifest.started_at).timestamp(),
+        "model_name": model,
+        "task_hashes": {samples.task: _hash([row["messages_sha256"] for row in samples.rows]) for samples in tasks},
+        "moodflow_version": run.manifest.package_version,
+    }
+
+
+def _sample(number: int, samples: Samples, row: dict[str, Any]) -> dict[str, Any]:
+    prompt, reply, target = flat_text(row["messages"]), row["reply"] or "", row["target"] or ""
+    counted = ("failure", "reasoning", "finish_reason", "prompt_tokens", "completion_tokens")
+    doc = {"moodflow": {**identify(samples, row), **{name: row[name] for name in counted}}, "options": row["options"]}
+    scores = {score["metric"]: score["value"] for score in row["scores"]}
+    return {
+        "doc_id": number,
+        "doc": doc,
+        "target": target,
+        "arguments": {"gen_args_0": {"arg_0": prompt}},
+        "resps": [[reply]],
+        "filtered_resps": [reply],
+        "filter": "none",
+        "metrics": [*scores],
+        "doc_hash": _hash(doc),
+        "prompt_hash": sha256(prompt.encode()).hexdigest(),
+        "target_hash": sha256(target.encode()).hexdigest(),
+        **scores,
+    }
+
+
+def _hash(value: Any) -> str:
+    return sha256(json.dumps(value, ensure_ascii=False, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,99 @@
+"""Lay the answers of a run out as samples, in the form that files of other harnesses share."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from schemas.json_yaml import read_json
+from schemas.usage import TESTED
+from tasks.judging.answers import GOLD
+from tasks.runs.past_run import PastRun
+from tasks.solvers.answers import SAID
+
+TARGET = pl.coalesce(pl.col("options").list.gather(pl.col("gold_indices")), "references").list.join("\n")
+ASKED = ["item_id", "repetition"]
+REASONS = pl.format("{}: {} {}", "dimension", "rating", pl.col("rationale").fill_null("")).drop_nulls().str.join("\n")
+
+
+class Exported(NamedTuple):
+    """What a writer wrote: `files`, samples (`rows`), those `without_value`, and the datasets that a licence withheld."""
+
+    files: tuple[Path, ...]
+    rows: int
+    without_value: int
+    withheld: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The answers of a model about a dataset in a setting, one per sample; `scores`: values of the dataset by metric."""
+
+    dataset: str
+    model: str
+    setting: str
+    rows: list[dict[str, Any]]
+    scores: dict[str, float]
+
+    @property
+    def task(self) -> str:
+        """Return the name of the task: its dataset, and its setting unless that is base."""
+        return self.dataset if self.setting == "base" else f"{self.dataset}-{self.setting}"
+
+
+def exported(run: PastRun, files: Iterable[Path], written: Iterable[Samples]) -> Exported:
+    """Return what was written of a run."""
+    rows = [row for samples in written for row in samples.rows]
+    return Exported(tuple(files), len(rows), sum(not row["has_value"] for row in rows), withheld_datasets(run))
+
+
+def withheld_datasets(run: PastRun) -> tuple[str, ...]:
+    """Return the datasets of a run whose texts may not be passed on."""
+    return tuple(notice.id for notice in run.manifest.datasets if not notice.redistributable)
+
+
+def read_samples(run: PastRun) -> Iterator[Samples]:
+    """Yield the samples of a run by dataset, model and setting, without those that a licence withholds; as `read_tidy` raises.
+
+    A sample has the last call that its answer rests on: `messages`, `turn`, `messages_sha256`, counts of tokens; the item's
+    `options` and `target`; `reply` or `failure`; and `scores`, pairs of metric and value, with `parsed_answer` and `reasons`.
+    """
+    for ref in run.partitions("answers"):
+        job = {name: ref.key(name) for name in ("dataset", "model", "setting")}
+        if job["setting"] == GOLD or job["dataset"] in withheld_datasets(run):
+            continue
+        items = run.read("items", dataset=job["dataset"]).select("item_id", "options", target=TARGET)
+        calls = run.read("responses", **job).filter(role=TESTED).unique([*ASKED, "call_key"], keep="last")
+        answers = run.read("answers", **job).select(
+            *ASKED, "part", "failure", "option_order", reply=SAID, call_key=pl.col("call_keys").list.last()
+        )
+        scored = run.read("item_scores", **job).group_by(*ASKED, "part", maintain_order=True)
+        scores = scored.agg(pl.struct("metric", "value").alias("scores"), pl.col("parsed_answer").first())
+        reasons = run.read("judgements", **job).group_by(*ASKED, "part", maintain_order=True).agg(reasons=REASONS)
+        asked = calls.select(
+            *ASKED,
+            *("call_key", "turn", "messages", "messages_sha256", "reasoning", "finish_reason", "prompt_tokens"),
+            "completion_tokens",
+        )
+        rows = answers.join(items, on="item_id", how="left").join(asked, on=[*ASKED, "call_key"], how="inner")
+        for more in (scores, reasons):
+            rows = rows.join(more, on=[*ASKED, "part"], how="left")
+        raw = run.layers["raw_scores"].filter(**job).drop_nulls("value").select("metric", "value").iter_rows()
+        listed = [
+            {
+                **row,
+                "messages": read_json(row["messages"]),
+                "scores": (values := row["scores"] or []),
+                "has_value": any(score["value"] is not None for score in values),
+            }
+            for row in rows.sort(*ASKED, "part").iter_rows(named=True)
+        ]
+        yield Samples(**job, rows=listed, scores=dict(raw))
+
+
+def identify(samples: Samples, row: dict[str, Any]) -> dict[str, Any]:
+    """Return what says which call a sample is about, in the names of a file of replies."""
+    named = {"dataset": samples.dataset, "setting": samples.setting, "prompt_sha256": row["messages_sha256"]}
+    return {**named, **{name: row[name] for name in ("item_id", "repetition", "turn", "option_order")}}
