@@ -32,7 +32,7 @@ DOCUMENTS = {
     "demo": "comparison:AnyRun",
     "explain": "explanation:Explanation",
     "figure": "leaderboard:DrawnFigure",
-    "export": "lake:ExportedResults",
+    "export": "lake:AnyExport",
     "gc": "lake:UnusedFiles",
     "infer": "comparison:AnyInference",
     "journal export": "lake:JournalExport",
