@@ -90,12 +90,12 @@ def leaderboard(
     document = describe_leaderboard(ranked, across).model_copy(update=written)
     if site:
         whole = ranked if published else stored_leaderboard(folder, ranked, site / INDEX)
-        write_site(site, whole, across, document, _redacted_reports(whole, folder))
+        write_site(site, whole, across, document, redacted_reports(whole, folder))
         document = document.model_copy(update={"site": str(site)})
     CommandResult(int(bool(page.damaged)), document, _view(benchmark, document, ranked)).finish(as_json=as_json)
 
 
-def _redacted_reports(ranked: LeaderboardData, folder: Folder) -> Iterator[ReportData]:
+def redacted_reports(ranked: LeaderboardData, folder: Folder) -> Iterator[ReportData]:
     """Yield what is shown of each run, without texts that may not be passed on."""
     from tasks.reporting.steps import load_report_data  # noqa: PLC0415  imports Prefect
 
