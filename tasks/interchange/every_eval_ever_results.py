@@ -119,7 +119,7 @@ def add_uncertainty(result: Record, samples: int, low: float | None, high: float
 def source_of(dataset: str, notice: DatasetNotice | None) -> Record:
     """Return where the items of a dataset come from, as the run's notice says: the hub, addresses, or neither."""
     stated = notice.sources if notice else ()
-    repositories = dict(match.groups() for match in map(_PINNED.fullmatch, stated) if match)
+    repositories = {match[1]: match[2] for match in map(_PINNED.fullmatch, stated) if match}
     name = {"dataset_name": dataset, "additional_details": texts(sources=notice and "; ".join(notice.sources))}
     if not repositories or not all(map(_PINNED.fullmatch, stated)):
         return {"source_type": "other", **name}
@@ -140,7 +140,7 @@ def llm_scoring(run: PastRun, covered: CoveredDataset, options: ExportOptions) -
     entry = next((each for each in entries if each.name == covered.judge), None)
     judge: Record = {"model_info": describe_model(covered.judge, options, entry), "weight": 1.0}
     rubric = load_rubric(covered.rubric, run.blueprint.own_rubrics)
-    language: Language = rubric.language or next(iter(rubric.instruction))
+    language: Language = rubric.language or min(rubric.instruction)
     dimensions = (describe_dimension(rubric, dimension, language) for dimension in rubric.dimensions)
     details = texts(rubric=rubric.id, rubric_sha256=rubric.sha256, judge_repeat=run.manifest.plan.get("judge_repeat"))
     scoring: Record = {
