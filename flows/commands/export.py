@@ -1,66 +1,125 @@
-"""`moodflow export`: write the results of runs as one table, or of a run as files of another harness."""
+"""`moodflow export`: write the results of runs as one table, or in a form that other tools read."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import polars as pl
 import typer
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult
-from schemas.documents.lake import ExportedResults
-from schemas.errors import UsageError, unknown_name
-from schemas.folders import DEFAULT_LAKE, Folder
+from schemas.documents.lake import ExportedRecords, ExportedResults
+from schemas.errors import UsageError, try_each, unknown_name
+from schemas.folders import DEFAULT_LAKE
+from tasks.interchange.every_eval_ever import write_published, write_run
+from tasks.interchange.every_eval_ever_results import ExportOptions, Relationship
+from tasks.interchange.hub import write_hub
 from tasks.interchange.inspect_logs import write_inspect
 from tasks.interchange.lm_eval import write_lm_eval
-from tasks.interchange.samples import Exported
 from tasks.runs.past_run import PastRun, reopen
 from tasks.runs.tidy import COLUMNS, read_tidy
 from tasks.runs.tidy_files import write_results
 
-Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help=opt.HANDLES)]
-ToFile = Annotated[
-    str, typer.Option("--to", metavar="FILE|FORMAT", help="file that ends in .parquet, .csv, .sqlite or .xlsx; or a format")
-]
-OutFolder = Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="folder for the files of a format")]
-Without = Annotated[list[str] | None, typer.Option("--without", metavar="COLUMN", help="leave a column out; may be repeated")]
-
-FORMATS: Mapping[str, Callable[[PastRun, Path, Mapping[str, Any]], Exported]] = {
+WRITERS: dict[str, Callable[[PastRun, Path, ExportOptions], ExportedRecords]] = {
+    "every-eval-ever": write_run,
+    "hub": write_hub,
     "inspect": write_inspect,
     "lm-eval": write_lm_eval,
 }
-"""Writes a run as the files of another harness, by the name of the format; the mapping has the options of the command."""
+"""What writes a run into a folder, by the name of the form."""
+
+FORMS = " or ".join(WRITERS)
+
+Runs = Annotated[list[str] | None, typer.Argument(metavar="RUN...", help=opt.HANDLES)]
+To = Annotated[
+    Path, typer.Option("--to", metavar="FILE|FORM", help=f"file that ends in .parquet, .csv, .sqlite or .xlsx, or {FORMS}")
+]
+Without = Annotated[list[str] | None, typer.Option("--without", metavar="COLUMN", help="leave a column out; may be repeated")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help=f"folder to write to, for {FORMS}")]
+Relation = Annotated[Relationship, typer.Option("--relationship", help="of the evaluator to the model")]
+HubIds = Annotated[
+    list[str] | None,
+    typer.Option("--hub-id", metavar="MODEL=DEVELOPER/NAME", help="what a model is called on the hub; may be repeated"),
+]
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
 def export(
-    runs: Runs,
-    to: ToFile,
-    out: OutFolder = None,
+    to: To,
+    runs: Runs = None,
+    out: Out = None,
+    published: str | None = typer.Option(None, "--published", metavar="BENCHMARK", help="a paper's table in place of runs"),
+    organisation: str = typer.Option("unknown", "--organisation", metavar="NAME", help="who evaluated, for the records"),
+    relationship: Relation = "third_party",
+    hub_id: HubIds = None,
     without: Without = None,
     redact: bool = typer.Option(False, "--redact", help="leave texts out whose licence forbids passing them on"),
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Write the results of runs as one table: a row per value that an answer earned.
+    """Write the results of runs as one table, a row per value that an answer earned, or as files that other tools read.
 
-    The file is Parquet, CSV, SQLite or Excel, by its ending; one that is there is replaced. Two formats take one run and need
-    --out FOLDER: `inspect` (logs; needs the extra inspect) and `lm-eval` (results and samples of lm-evaluation-harness).
+    A table is Parquet, CSV, SQLite or Excel, by the ending of --to; a file that is there is replaced.
     A row without a value says why in its status.
-    `moodflow docs read-the-lake` describes the columns. To write annotated conversations as the result files of their paper, use
-    moodflow runs export.
+    `moodflow docs read-the-lake` describes the columns, `moodflow docs how-to/export` the other forms.
+    To write annotated conversations as the result files of their paper, use moodflow runs export.
     """
-    if to in FORMATS or out:
-        _export_folder(runs, to, out, {"redact": redact, "without": without}, lake or DEFAULT_LAKE).finish(as_json=as_json)
-        return
-    if unknown := [name for name in without or () if name not in COLUMNS]:
+    past = {run.name: run for run in try_each(partial(reopen, lake or DEFAULT_LAKE), runs or ())}
+    _require_fitting(to, out, published, tuple(past))
+    if out:
+        options = ExportOptions(organisation, relationship, dict(map(_read_hub_id, hub_id or ())), redact)
+        parts = [WRITERS[str(to)](run, out, options) for run in past.values()]
+        written = write_published(published, out, options) if published else ExportedRecords.joined(parts, folder=str(out))
+        CommandResult(0, written, [*_lines(written)]).finish(as_json=as_json)
+    else:
+        _write_table(past, to, without or (), redact=redact).finish(as_json=as_json)
+
+
+def _require_fitting(to: Path, out: Path | None, published: str | None, runs: tuple[str, ...]) -> None:
+    """Raise UsageError unless a form has a folder, a file has none, and there are either runs or a paper."""
+    if (str(to) in WRITERS) != (out is not None):
+        raise UsageError(
+            f"{to} is written to a folder" if out is None else "a table is one file and has no folder",
+            where="--to, --out",
+            expected=f"--to FILE alone, or --to {FORMS} with --out FOLDER",
+            got=f"--to {to}" + (f" --out {out}" if out else ""),
+            next_step=f"add --out FOLDER, or name {FORMS} under --to",
+        )
+    if bool(runs) == bool(published) or (published and str(to) != "every-eval-ever"):
+        raise UsageError(
+            "results come from runs, or from a paper's table",
+            where="RUN, --published",
+            expected="names of runs, or --published BENCHMARK with --to every-eval-ever",
+            got=f"--published {published} --to {to}" if published else "neither",
+            next_step="moodflow runs list names the runs",
+        )
+
+
+def _read_hub_id(text: str) -> tuple[str, str]:
+    model, _, name = text.rpartition("=")
+    if not model or name.count("/") != 1 or not all(name.split("/")) or ".." in name:
+        expected, step = "MODEL=DEVELOPER/NAME", "give the model as in the run, and its id on the hub"
+        raise UsageError("an id on the hub cannot be read", where="--hub-id", expected=expected, got=text, next_step=step)
+    return model, name
+
+
+def _lines(written: ExportedRecords) -> Iterator[str]:
+    yield f"{len(written.files):,} files and {written.samples:,} samples written to {written.folder}"
+    for each in written.withheld:
+        what = "its samples have a notice for each text" if each.lines else "no samples of it, --redact writes them without texts"
+        yield f"{each.dataset}: licence {each.licence}, {what}"
+    yield from (f"Left out, no score: {each.name} of {each.model}" for each in written.missing)
+
+
+def _write_table(past: dict[str, PastRun], to: Path, without: list[str] | tuple[str, ...], *, redact: bool) -> CommandResult:
+    if unknown := [name for name in without if name not in COLUMNS]:
         raise unknown_name("column", unknown[0], COLUMNS, "--without", "name one of these")
-    past = {run.name: run for run in (reopen(lake or DEFAULT_LAKE, name) for name in runs)}
     shown = [
         replace(run, manifest=run.manifest.model_copy(update={"redacted": True})) if redact else run for run in past.values()
     ]
@@ -69,26 +128,9 @@ def export(
     def counted() -> Iterator[pl.DataFrame]:
         for frame in (frame for run in shown for frame in read_tidy(run)):
             counts.update(rows=frame.height, missing=frame["value"].null_count())
-            yield frame.drop(without or ())
+            yield frame.drop(without)
 
-    write_results(Path(to), pl.DataFrame(schema=COLUMNS).drop(without or ()), counted())
+    write_results(to, pl.DataFrame(schema=COLUMNS).drop(without), counted())
     rows, missing = counts["rows"], counts["missing"]
-    document = ExportedResults(runs=tuple(past), file=to, rows=rows, without_value=missing)
-    CommandResult(0, document, [f"{rows:,} rows written to {to}, {missing:,} of them without a value"]).finish(as_json=as_json)
-
-
-def _export_folder(runs: list[str], to: str, out: Path | None, options: Mapping[str, Any], lake: Folder) -> CommandResult:
-    """Write a run in a format of FORMATS into a folder."""
-    if to not in FORMATS:
-        raise unknown_name("format", to, FORMATS, "--to", "leave --out out to write one file")
-    if out is None or len(runs) > 1 or options["without"]:
-        expected = "one run, --out FOLDER and no --without"
-        raise UsageError(f"format {to} is written to a folder", where="--to", expected=expected, next_step="add --out FOLDER")
-    run = reopen(lake, runs[0])
-    done = FORMATS[to](run, out, options)
-    left = [f"Left out, since their licence forbids to pass texts on: {', '.join(done.withheld)}"] if done.withheld else []
-    files = tuple(str(file.relative_to(out)) for file in done.files)
-    document = ExportedResults(
-        runs=(run.name,), file=str(out), rows=done.rows, without_value=done.without_value, files=files, withheld=done.withheld
-    )
-    return CommandResult(0, document, [f"{done.rows:,} samples written to {len(files):,} files in {out}", *left])
+    document = ExportedResults(runs=tuple(past), file=str(to), rows=rows, without_value=missing)
+    return CommandResult(0, document, [f"{rows:,} rows written to {to}, {missing:,} of them without a value"])

@@ -1,6 +1,7 @@
 """`moodflow leaderboard`: rank the models of a benchmark, in the terminal or as a page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -14,10 +15,11 @@ from flows.commands.run_view import label_systems
 from flows.commands.screen import FirstFit
 from schemas.documents.leaderboard import PublishedRow, RankedSystems, StoredRow
 from schemas.errors import UsageError
-from schemas.folders import DEFAULT_LAKE
+from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.table import Column, Table, Value, columns
 from tasks.certificates.lookup import marked
 from tasks.lake.files import require_ending
+from tasks.lake.manifest import read_changes
 from tasks.leaderboard import ranking as leaderboards
 from tasks.leaderboard.across_models import compare_models, describe_leaderboard, groups_said
 from tasks.leaderboard.descriptions import choose_described
@@ -27,6 +29,8 @@ from tasks.leaderboard.ranking import LeaderboardData, judges_said
 from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.content.verdicts import interval_cell
 from tasks.reporting.leaderboard_files import write_leaderboard
+from tasks.reporting.leaderboard_site import INDEX, write_site
+from tasks.runs.run_tables import ReportData
 from tasks.runs.verdict import label_of
 from tasks.text.tables import as_cell
 
@@ -36,6 +40,7 @@ Runs = Annotated[
 Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="also write a page with figures and history")]
 Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="also write tables as CSV, more of them next to it")]
 Latex = Annotated[Path | None, typer.Option("--latex", metavar="FILE", help="also write tables as LaTeX, for a paper")]
+Site = Annotated[Path | None, typer.Option("--site", metavar="DIR", help="also write a folder of pages for any web server")]
 
 app = typer.Typer(add_completion=False)
 
@@ -49,6 +54,7 @@ def leaderboard(
     html: Page = None,
     csv: Csv = None,
     latex: Latex = None,
+    site: Site = None,
     where: str | None = typer.Option(None, "--where", metavar="COND", help="rank only the models that meet this condition"),
     group_by: str | None = typer.Option(None, "--group-by", metavar="FIELD", help="group by institution, series, openness ..."),
     profile: opt.ScoredAs = "corrected",
@@ -78,11 +84,24 @@ def leaderboard(
     ranked = ranked if published else with_rank_ranges(ranked)
     page = stored_leaderboard(folder, ranked, html) if html and not published else ranked
     written = {name: str(file) for name, file in (("html", html), ("csv", csv), ("latex", latex)) if file}
-    across = compare_models(ranked, folder) if as_json or written else ()
+    across = compare_models(ranked, folder) if as_json or written or site else ()
     for name, file in written.items():
         write_leaderboard(name, Path(file), page, across)
     document = describe_leaderboard(ranked, across).model_copy(update=written)
+    if site:
+        whole = ranked if published else stored_leaderboard(folder, ranked, site / INDEX)
+        write_site(site, whole, across, document, redacted_reports(whole, folder))
+        document = document.model_copy(update={"site": str(site)})
     CommandResult(int(bool(page.damaged)), document, _view(benchmark, document, ranked)).finish(as_json=as_json)
+
+
+def redacted_reports(ranked: LeaderboardData, folder: Folder) -> Iterator[ReportData]:
+    """Yield what is shown of each run, without texts that may not be passed on."""
+    from tasks.reporting.steps import load_report_data  # noqa: PLC0415  imports Prefect
+
+    for run in ranked.runs.values():
+        manifest = run.manifest.model_copy(update={"redacted": True})
+        yield load_report_data(replace(run, manifest=manifest, names_lake=False), read_changes(folder, run.name))
 
 
 def _view(benchmark: str, document: RankedSystems, ranked: LeaderboardData) -> list[RenderableType]:
@@ -96,7 +115,7 @@ def _view(benchmark: str, document: RankedSystems, ranked: LeaderboardData) -> l
         tables.append(leaderboard_table(f"{benchmark}, the paper's models", document.published, ranked))
     told = [row for row in document.models if row.run and row.verdict != "scored"]
     rated = describe_dimensions(ranked)
-    files = (("Page", document.html), ("Tables", document.csv), ("Tables", document.latex))
+    files = (("Site", document.site), ("Page", document.html), ("Tables", document.csv), ("Tables", document.latex))
     return [
         *tables,
         *first_lines([row.headline for row in told]),

@@ -1,6 +1,8 @@
 """What a lake keeps: replies, what each file is computed from, whether a run comes out the same again, what no run needs."""
 
-from typing import Literal
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
@@ -221,11 +223,41 @@ class ExportedResults(Document):
     file: str
     rows: int
     without_value: int = Field(description="rows whose status says why")
-    files: tuple[str, ...] = Field(
-        default=(), exclude_if=lambda files: not files, description="in the folder; absent = the results are one file"
-    )
-    withheld: tuple[str, ...] = Field(
-        default=(),
-        exclude_if=lambda names: not names,
-        description="datasets left out since their licence forbids to pass texts on",
-    )
+
+
+class UnwrittenScore(Frozen):
+    """A score that an export leaves out: it is missing, or the form has no place for it."""
+
+    model: str = Field(description="its name")
+    name: str = Field(description="dotted path in the benchmark's tree, setting last")
+
+
+class WithheldTexts(Frozen):
+    """A dataset whose licence does not allow its texts to be passed on."""
+
+    dataset: str = Field(description="its id")
+    licence: str
+    lines: bool = Field(description="whether its samples were written with a notice for each text; false = none were")
+
+
+class ExportedRecords(Document):
+    """Results of runs as files that other tools read."""
+
+    runs: tuple[str, ...] = Field(default=(), description="their names; none = a paper's table")
+    folder: str
+    files: tuple[str, ...] = Field(description="below the folder")
+    samples: int = Field(default=0, description="lines, each an item and a metric")
+    missing: tuple[UnwrittenScore, ...] = Field(default=(), description="scores that are not in these files")
+    withheld: tuple[WithheldTexts, ...] = ()
+
+    @classmethod
+    def joined(cls, parts: Sequence["ExportedRecords"], **about: Any) -> "ExportedRecords":
+        """Return several exports as one; `about`: fields that are not theirs, the sum of the samples aside."""
+        listed = {name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in _LISTS}
+        unique = {name: tuple(dict.fromkeys(values)) for name, values in listed.items()}
+        return cls(**unique | about | {"samples": sum(part.samples for part in parts)})
+
+
+_LISTS = ("runs", "files", "missing", "withheld")
+
+AnyExport = ExportedResults | ExportedRecords

@@ -244,6 +244,7 @@ class RankedSystems(Document):
     html: str | None = _or_absent(description="file of the page; absent = none")
     csv: str | None = _or_absent(description="file of tables; absent = none")
     latex: str | None = _or_absent(description="file of tables; absent = none")
+    site: str | None = _or_absent(description="folder of pages; absent = none")
 
 
 class DrawnFigure(Document):

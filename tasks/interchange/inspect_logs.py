@@ -6,8 +6,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from schemas.documents.lake import ExportedRecords
 from schemas.errors import UsageError
-from tasks.interchange.samples import Exported, Samples, exported, identify, read_samples
+from tasks.interchange.every_eval_ever_results import ExportOptions
+from tasks.interchange.samples import Samples, exported, identify, read_samples
 from tasks.lake.partitions import hash_settings
 from tasks.runs.past_run import PastRun
 
@@ -55,7 +57,7 @@ def _row(spec: Any, sample: Any) -> dict[str, Any]:
     return {**row, **{name: value for name, value in ours.items() if name != "failure"}}
 
 
-def write_inspect(run: PastRun, folder: Path, _options: Mapping[str, Any]) -> Exported:
+def write_inspect(run: PastRun, folder: Path, _options: ExportOptions) -> ExportedRecords:
     """Write a log for each dataset, model and setting of a run; a second export has the same names. UsageError: no library."""
     require_inspect("--to inspect")
     from inspect_ai.log import write_eval_log  # noqa: PLC0415  an extra
@@ -68,7 +70,7 @@ def write_inspect(run: PastRun, folder: Path, _options: Mapping[str, Any]) -> Ex
         path = folder / f"{created}_{task}_{log.eval.task_id}.eval"
         write_eval_log(log, str(path), format="eval")
         written[path] = samples
-    return exported(run, written, written.values())
+    return exported(run, folder, written, written.values())
 
 
 def _log(run: PastRun, samples: Samples) -> Any:

@@ -9,9 +9,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from schemas.documents.lake import ExportedRecords
 from schemas.json_yaml import read_json, read_text
 from schemas.metrics import METRICS, CentredNormalisation
-from tasks.interchange.samples import Exported, Samples, exported, identify, read_samples
+from tasks.interchange.every_eval_ever_results import ExportOptions
+from tasks.interchange.samples import Samples, exported, identify, read_samples
 from tasks.lake.files import replace_file
 from tasks.models.journal.request_files import flat_text
 from tasks.runs.past_run import PastRun
@@ -81,7 +83,7 @@ def hash_prompt(prompt: str) -> str:
     return sha256(json.dumps([{"content": prompt, "role": "user"}], ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
-def write_lm_eval(run: PastRun, folder: Path, _options: Mapping[str, Any]) -> Exported:
+def write_lm_eval(run: PastRun, folder: Path, _options: ExportOptions) -> ExportedRecords:
     """Write results per model of a run, and samples per dataset and setting; a second export has the same names."""
     time = datetime.fromisoformat(run.manifest.started_at).replace(tzinfo=None).isoformat().replace(":", "-")
     by_model: dict[str, list[Samples]] = {}
@@ -97,7 +99,7 @@ def write_lm_eval(run: PastRun, folder: Path, _options: Mapping[str, Any]) -> Ex
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, text.encode())
-    return exported(run, files, chain.from_iterable(by_model.values()))
+    return exported(run, folder, files, chain.from_iterable(by_model.values()))
 
 
 def _results(run: PastRun, model: str, tasks: list[Samples]) -> dict[str, Any]:

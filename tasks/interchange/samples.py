@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
+from schemas.documents.lake import ExportedRecords, WithheldTexts
 from schemas.json_yaml import read_json
+from schemas.lineage import DatasetNotice
 from schemas.usage import TESTED
 from tasks.judging.answers import GOLD
 from tasks.runs.past_run import PastRun
@@ -16,15 +18,6 @@ from tasks.solvers.answers import SAID
 TARGET = pl.coalesce(pl.col("options").list.gather(pl.col("gold_indices")), "references").list.join("\n")
 ASKED = ["item_id", "repetition"]
 REASONS = pl.format("{}: {} {}", "dimension", "rating", pl.col("rationale").fill_null("")).drop_nulls().str.join("\n")
-
-
-class Exported(NamedTuple):
-    """What a writer wrote: `files`, samples (`rows`), those `without_value`, and the datasets that a licence withheld."""
-
-    files: tuple[Path, ...]
-    rows: int
-    without_value: int
-    withheld: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -43,15 +36,22 @@ class Samples:
         return self.dataset if self.setting == "base" else f"{self.dataset}-{self.setting}"
 
 
-def exported(run: PastRun, files: Iterable[Path], written: Iterable[Samples]) -> Exported:
+def exported(run: PastRun, folder: Path, files: Iterable[Path], written: Iterable[Samples]) -> ExportedRecords:
     """Return what was written of a run."""
-    rows = [row for samples in written for row in samples.rows]
-    return Exported(tuple(files), len(rows), sum(not row["has_value"] for row in rows), withheld_datasets(run))
+    return ExportedRecords(
+        runs=(run.name,),
+        folder=str(folder),
+        files=tuple(str(file.relative_to(folder)) for file in files),
+        samples=sum(len(samples.rows) for samples in written),
+        withheld=tuple(
+            WithheldTexts(dataset=notice.id, licence=notice.licence, lines=False) for notice in withheld_datasets(run)
+        ),
+    )
 
 
-def withheld_datasets(run: PastRun) -> tuple[str, ...]:
+def withheld_datasets(run: PastRun) -> tuple[DatasetNotice, ...]:
     """Return the datasets of a run whose texts may not be passed on."""
-    return tuple(notice.id for notice in run.manifest.datasets if not notice.redistributable)
+    return tuple(notice for notice in run.manifest.datasets if not notice.redistributable)
 
 
 def read_samples(run: PastRun) -> Iterator[Samples]:
@@ -60,9 +60,10 @@ def read_samples(run: PastRun) -> Iterator[Samples]:
     A sample has the last call that its answer rests on: `messages`, `turn`, `messages_sha256`, counts of tokens; the item's
     `options` and `target`; `reply` or `failure`; and `scores`, pairs of metric and value, with `parsed_answer` and `reasons`.
     """
+    withheld = {notice.id for notice in withheld_datasets(run)}
     for ref in run.partitions("answers"):
         job = {name: ref.key(name) for name in ("dataset", "model", "setting")}
-        if job["setting"] == GOLD or job["dataset"] in withheld_datasets(run):
+        if job["setting"] == GOLD or job["dataset"] in withheld:
             continue
         items = run.read("items", dataset=job["dataset"]).select("item_id", "options", target=TARGET)
         calls = run.read("responses", **job).filter(role=TESTED).unique([*ASKED, "call_key"], keep="last")
@@ -85,8 +86,7 @@ def read_samples(run: PastRun) -> Iterator[Samples]:
             {
                 **row,
                 "messages": read_json(row["messages"]),
-                "scores": (values := row["scores"] or []),
-                "has_value": any(score["value"] is not None for score in values),
+                "scores": row["scores"] or [],
             }
             for row in rows.sort(*ASKED, "part").iter_rows(named=True)
         ]

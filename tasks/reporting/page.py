@@ -76,10 +76,10 @@ FUNCTIONS = (
 )
 
 
-def write_report(data: ReportData, folder: Folder) -> None:
-    """Write `report.md`, `report.png`, `report.html` and, of many systems, a page of each; each at once or not at all.
+def write_report(data: ReportData, folder: Folder, most: int = MOST_ON_A_PAGE) -> Report:
+    """Write `report.md`, `report.png`, `report.html` and, of more than `most` systems, a page of each, and return the report.
 
-    Where nothing was scored there is no picture.
+    Each file is written at once or not at all. Where nothing was scored there is no picture.
 
     Raises:
         LakeError: if the disk refuses a file.
@@ -91,18 +91,19 @@ def write_report(data: ReportData, folder: Folder) -> None:
         source, word = source_of(data.manifest, data.blueprint), data.blueprint.ability_word
         picture = draw_picture(data.blueprint.title, HEADLINE, [charts[HEADLINE]], source, word)
         write_file(folder / PICTURE, to_png(picture))
-    for name, html in render_pages(report):
+    for name, html in render_pages(report, most):
         write_text(folder / name, html)
+    return report
 
 
-def render_pages(report: Report) -> Iterator[tuple[str, str]]:
+def render_pages(report: Report, most: int = MOST_ON_A_PAGE) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page; the one of the run last, once those that it leads to are there.
 
     Styles and figures are inside, no script, nothing is loaded from anywhere.
     """
-    beside = len(report.systems) > MOST_ON_A_PAGE
+    beside = len(report.systems) > most
     render = partial(_render, "page.html.jinja", report.data.blueprint, report=report, beside=beside)
-    shown = show_report(report)
+    shown = show_report(report, most)
     for entry, system in zip(report.systems, shown, strict=True) if beside else ():
         own = chart_systems([system], report.data.blueprint)
         yield page_of(entry.anchor), render(systems=[entry], alone=True, figures=own)
@@ -110,10 +111,10 @@ def render_pages(report: Report) -> Iterator[tuple[str, str]]:
     yield REPORT, render(systems=() if beside else report.systems, alone=False, figures=figures)
 
 
-def show_report(report: Report) -> list[ShownSystem]:
+def show_report(report: Report, most: int = MOST_ON_A_PAGE) -> list[ShownSystem]:
     """Return the systems of a report as its figures show them, in its order."""
     constants = score_constant_answers(report.data.blueprint, report.data.baselines)
-    anchors = [entry.anchor for entry in report.systems] if len(report.systems) <= MOST_ON_A_PAGE else ()
+    anchors = [entry.anchor for entry in report.systems] if len(report.systems) <= most else ()
     return show_systems(report.data, [entry.verdict for entry in report.systems], constants, anchors)
 
 
@@ -199,12 +200,13 @@ def write_file(path: Folder, content: bytes) -> None:
         ) from error
 
 
-def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = ()) -> str:
+def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (), files: Sequence[str] = ()) -> str:
     """Return the leaderboard as one page: styles and figures inside, no script, nothing loaded from anywhere.
 
     Args:
         data: the ranked models.
         groups: those that are ranked together, side by side.
+        files: beside the page, to link to.
     """
     blocks: dict[str, list[Block]] = {}
     for group, _, block in lay_out_exhibits(data.models, data.groups):
@@ -216,6 +218,7 @@ def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (
     ]
     shown: dict[str, object] = {
         "data": data,
+        "files": files,
         "rows": data.rows,
         "ranking": ranking_table(data),
         "warnings": warn_of_rows(data),

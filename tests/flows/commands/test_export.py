@@ -81,3 +81,35 @@ def test_columns_are_left_out(runs: PastRuns, tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_refused(runs: PastRuns, arguments: tuple[str, ...], parts: tuple[str, ...]) -> None:
     assert_one_message(ended("export", runs.after, *arguments, "--lake", runs.lake), *parts)
     assert not Path("some.csv").exists()
+
+
+def test_records_are_written_for_others(runs: PastRuns, tmp_path: Path) -> None:
+    arguments = ("--to", "every-eval-ever", "--out", tmp_path / "data", "--hub-id", "m=maker/model-1", "--organisation", "Lab")
+    done = ended("export", runs.before, runs.after, *arguments, "--lake", runs.lake, "--json")
+    assert done.status == 0, done.err
+    assert done.document["runs"] == [runs.before, runs.after]
+    assert len(done.document["files"]) == 2
+    records = [json.loads((tmp_path / "data" / file).read_text(encoding="utf-8")) for file in done.document["files"]]
+    assert [record["evaluation_id"] for record in records] == [
+        f"moodbench-mini/maker_model-1/{run}" for run in (runs.before, runs.after)
+    ]
+    assert {record["source_metadata"]["source_organization_name"] for record in records} == {"Lab"}
+
+
+def test_published_table_is_written_for_others(tmp_path: Path) -> None:
+    done = ended("export", "--published", "moodbench", "--to", "every-eval-ever", "--out", tmp_path, "--json")
+    assert (done.status, len(done.document["files"]), done.document["runs"]) == (0, 30, [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--to", "hub"), "hub is written to a folder"),
+        (("--to", "some.csv", "--out", "folder"), "a table is one file and has no folder"),
+        (("--to", "hub", "--out", "folder"), "no model of the run has an id on the hub"),
+        (("--to", "hub", "--out", "folder", "--hub-id", "m=name"), "an id on the hub cannot be read"),
+        (("--to", "hub", "--out", "folder", "--published", "moodbench"), "results come from runs, or from a paper's table"),
+    ],
+)
+def test_unfitting_options_are_refused(runs: PastRuns, arguments: tuple[str, ...], message: str) -> None:
+    assert_one_message(ended("export", runs.after, *arguments, "--lake", runs.lake), message)

@@ -1,5 +1,6 @@
 """`moodflow leaderboard`: stored and published models, pages, and what it refuses."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from tasks.lake.manifest import write_changes, write_manifest
 from tasks.leaderboard.history import report_links
 from tasks.leaderboard.ranking import published_leaderboard
 from tasks.scoring.blueprints import load_blueprint
-from tests.flows.command import ended
+from tests.flows.command import assert_one_message, ended
+from tests.flows.commands.past_runs import PastRuns
 from tests.flows.commands.test_bad_input import blueprint
 from tests.tasks.lake.test_manifest import bare_manifest
 from tests.tasks.reporting.example_scores import totals, totals_row
@@ -184,3 +186,23 @@ def test_a_table_by_language_is_ranked_in_each(tmp_path: Path) -> None:
     told = ("re-implementation on Llama-3", "six values average 7.75", "has lost its sign", "rows average 71.14 (ACC_soft)")
     assert [text for text in told if text not in html] == []
     assert "Scores by setting" not in html
+
+
+def test_site_is_a_folder_of_its_own(runs: PastRuns, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    for _ in range(2):  # the second replaces the first
+        done = ended("leaderboard", "moodbench-mini", "--site", site, "--lake", runs.lake, "--json")
+        assert (done.status, done.document["site"]) == (0, str(site)), done.err
+    assert {"index.html", "leaderboard.csv", "leaderboard.json", "runs"} <= {path.name for path in site.iterdir()}
+    written = json.loads((site / "leaderboard.json").read_text(encoding="utf-8"))
+    assert written["models"] == done.document["models"]
+    assert {path.name for path in (site / "runs" / runs.after).iterdir()} == {
+        "report.html",
+        "report.m1.html",
+        "report.md",
+        "report.png",
+    }
+    (site / "letter.txt").write_text("mine", encoding="utf-8")
+    refused = ended("leaderboard", "moodbench-mini", "--site", site, "--lake", runs.lake)
+    assert_one_message(refused, "the site cannot go into this folder", "it holds letter.txt")
+    assert (site / "index.html").exists()

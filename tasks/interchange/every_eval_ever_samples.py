@@ -1,0 +1,156 @@
+"""Write what a model answered as samples of Every Eval Ever: a JSON line for each item, repetition and metric with a value."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from schemas.usage import TESTED
+from tasks.runs.answers import ScoredItem, scored_items
+from tasks.runs.evidence import Evidence, read_unredacted, redact
+from tasks.runs.past_run import PastRun
+from tasks.runs.run_tables import Row, System
+
+SCHEMA_VERSION = "0.3.0"
+
+
+Named = dict[tuple[str, str], tuple[str, float]]
+"""The metrics of a dataset that have a result: by method and metric, the name of the result and the best value."""
+
+Measures = dict[tuple[System, str], Named]
+"""The same by system and dataset."""
+
+
+def texts(**values: object) -> dict[str, str]:
+    """Return details as the schema has them: each as a text, without those that are null."""
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items() if value is not None}
+
+
+def hash_sample(raw: str, reference: Sequence[str]) -> str:
+    """Return the hash by which a sample is found in other records: of its text and its references, as canonical JSON."""
+    text = json.dumps({"raw": raw, "reference": list(reference)}, sort_keys=True, separators=(",", ":"))
+    return sha256(text.encode()).hexdigest()
+
+
+def sample_lines(
+    run: PastRun,
+    record: Mapping[str, Any],
+    measures: Measures,
+    *,
+    redacts: bool,
+) -> tuple[list[str], set[str]]:
+    """Return the lines of a record, and the datasets whose texts are not in them.
+
+    Args:
+        run: whose answers they are.
+        record: with the ids that each line repeats.
+        measures: that have a result.
+        redacts: whether a line of a restricted dataset has a notice for its texts; if not, there is none.
+    """
+    lines, notices = list[str](), {notice.id: notice for notice in run.manifest.datasets}
+    restricted = {dataset for _, dataset in measures if not (dataset in notices and notices[dataset].redistributable)}
+    for (system, dataset), of_dataset in measures.items():
+        if dataset not in restricted or (redacts and dataset in notices):
+            licence = notices[dataset].licence if dataset in restricted else None
+            evidence = read_unredacted(run, dataset, system)
+            lines += (json.dumps(line, ensure_ascii=False) for line in _lines(evidence, record, of_dataset, licence))
+    return lines, restricted
+
+
+def _lines(evidence: Evidence, record: Mapping[str, Any], measures: Named, licence: str | None) -> Iterator[Row]:
+    data, order = evidence.data, ("item_id", "repetition", "part", "method", "metric")
+    calls = data.responses.rows_by_key(["item_id", "repetition"], named=True, include_key=True)
+    both = (scored_items(each, each.item_scores.sort(order)) for each in (data, redact(data) if licence else data))
+    for true, shown in zip(*both, strict=True):
+        measure = measures.get((true.score["method"], true.score["metric"]))
+        if measure and true.score["value"] is not None:
+            keys = true.answer["call_keys"] if true.answer else ()
+            own = calls.get((true.score["item_id"], true.score["repetition"]), ())
+            asked = [call for call in own if call["call_key"] in keys and call["role"] == TESTED]
+            yield _line(record, measure, true.item, shown, asked)
+
+
+def _line(record: Mapping[str, Any], measure: tuple[str, float], true: Row, shown: ScoredItem, asked: list[Row]) -> Row:
+    """Return a line. `true`: the item with its texts, for the hash; `shown`: what may be passed on; `asked`: the calls."""
+    item, score, answer, call = shown.item, shown.score, shown.answer or {}, shown.call or {}
+    turns, times, part = answer.get("turns"), score["repetition"], score["part"]
+    name = score["item_id"] + (f"#r{times + 1}" if times else "") + (f":{part}" if part else "")
+    read, last = score["parsed_answer"], len(turns) - 1 if turns else 0
+    source = "messages[turn_idx].content" if turns else "output.raw"
+    attribution = {
+        "turn_idx": last,
+        "source": source,
+        "extracted_value": read,
+        "extraction_method": f"moodflow.{item['question_type']}",
+    }
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "evaluation_id": record["evaluation_id"],
+        "model_id": record["model_info"]["id"],
+        "evaluation_name": measure[0],
+        "evaluation_result_id": f"{record['evaluation_id']}/{measure[0]}",
+        "sample_id": name,
+        "sample_hash": hash_sample(_raw(true), _reference(true)),
+        "interaction_type": "multi_turn" if turns else "single_turn",
+        "input": {
+            "raw": _raw(item),
+            "reference": _reference(item),
+            "formatted": _prompt(call.get("messages")),
+            "choices": item["options"],
+        },
+        "output": None
+        if turns
+        else {"raw": _listed(answer.get("text")) or [], "reasoning_trace": _listed(call.get("reasoning"))},
+        "messages": [*_messages(turns)] if turns else None,
+        "answer_attribution": [attribution | {"is_terminal": True}] if read is not None else [],
+        "evaluation": {
+            "score": score["value"],
+            "is_correct": score["value"] == measure[1],
+            **({"num_turns": len(turns)} if turns else {}),
+        },
+        "token_usage": _tokens(asked),
+        "performance": _performance(asked),
+        "error": answer.get("failure"),
+        "metadata": texts(status=str(score["status"]), cluster=score["cluster"], language=item["language"], part=part or None),
+    }
+
+
+def _raw(item: Row) -> str:
+    """Return what an item asks: the text that it is about, if it has one, and the question."""
+    return "\n\n".join(filter(None, (item["context"], item["question"])))
+
+
+def _reference(item: Row) -> list[str]:
+    options = item["options"] or []
+    return [options[index] for index in item["gold_indices"] or ()] or list(item["references"] or ())
+
+
+def _listed(text: str | None) -> list[str] | None:
+    return None if text is None else [text]
+
+
+def _prompt(messages: str | None) -> str | None:
+    """Return the messages of a call as one text; null = there are none, or they are withheld."""
+    sent = json.loads(messages or "[]")
+    return "\n\n".join(f"{each['role']}: {each['content']}" for each in sent) if sent else None
+
+
+def _messages(turns: Sequence[Row]) -> Iterator[Row]:
+    """Yield the lines of a dialogue: the model under test is its assistant."""
+    for index, turn in enumerate(turns):
+        yield {"turn_idx": index, "role": "assistant" if turn["speaker"] == TESTED else "user", "content": turn["text"]}
+
+
+def _tokens(asked: Sequence[Row]) -> dict[str, int] | None:
+    """Return the tokens of an answer's calls; null = there is no call, or the server does not count."""
+    sums = [[call[name] for call in asked] for name in ("prompt_tokens", "completion_tokens")]
+    if not asked or any(count is None for counts in sums for count in counts):
+        return None
+    sent, received = map(sum, sums)
+    return {"input_tokens": sent, "output_tokens": received, "total_tokens": sent + received}
+
+
+def _performance(asked: Sequence[Row]) -> dict[str, float] | None:
+    """Return the time that an answer's calls took; null = a reply came by a file, or there is no call."""
+    seconds = [call["latency_s"] for call in asked]
+    return {"latency_ms": sum(seconds) * 1000} if seconds and None not in seconds else None
