@@ -136,6 +136,12 @@ class Plan(Frozen):
         exclude_if=lambda calls: calls == BATCH_BELOW,
         description="with batch: fewer calls of a model than this are sent at once, which saves a wait",
     )
+    requests_to: Place[Path | None] = Field(
+        default=None,
+        exclude_if=lambda file: file is None,
+        description="file for the calls that the run could make now, which another machine answers; the run ends with exit "
+        "status 3 and goes on when their replies are imported",
+    )
     live_too: Limit[bool] = Field(
         default=False,
         exclude_if=lambda sends: not sends,
@@ -191,6 +197,12 @@ class Plan(Frozen):
                     got=", ".join(entry.name for entry in self.named(name)),
                     next_step="give one of them; give further judges with --role panel=NAME",
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _calls_go_one_way(self) -> Self:
+        if self.requests_to and (self.batch or self.live_too):
+            raise ValueError("requests_to sends no call, so neither batch nor live_too goes with it")
         return self
 
     @model_validator(mode="after")
