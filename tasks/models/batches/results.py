@@ -30,16 +30,7 @@ ANTHROPIC_STATUS: Mapping[str, int] = {
 NEVER_RAN = 0
 """Status of a call that the provider did not make."""
 
-RPC_STATUS: Mapping[int, int] = {
-    1: NEVER_RAN,  # cancelled
-    3: HTTPStatus.BAD_REQUEST,
-    5: HTTPStatus.NOT_FOUND,
-    7: HTTPStatus.FORBIDDEN,
-    8: HTTPStatus.TOO_MANY_REQUESTS,
-    9: HTTPStatus.BAD_REQUEST,
-    11: HTTPStatus.BAD_REQUEST,
-    16: HTTPStatus.UNAUTHORIZED,
-}
+RPC_STATUS: Mapping[int, int] = {1: NEVER_RAN, 3: 400, 5: 404, 7: 403, 8: 429, 9: 400, 11: 400, 16: 401}
 """Codes of gRPC, which errors of Gemini have where they have no HTTP status; what is not here is a fault of the server."""
 
 VLLM = "vllm-"

@@ -268,8 +268,8 @@ VLLM_OUTPUT = """\
 {"error": {"message": "This model's maximum context length is 4096 tokens.", "type": "BadRequestError", "code": 400}}}"""
 GEMINI_OUTPUT = """\
 {"key": "%s", "response": {"candidates": [{"content": {"parts": [{"text": "hm", "thought": true}, {"text": "B"}], \
-"role": "model"}, "finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 7, "candidatesTokenCount": 1, "thoughtsTokenCount": 2}, \
-"modelVersion": "listener"}}
+"role": "model"}, "finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 7, "candidatesTokenCount": 1, \
+"thoughtsTokenCount": 2}, "modelVersion": "listener"}}
 {"key": "%s", "error": {"code": 8, "message": "quota", "status": "RESOURCE_EXHAUSTED"}}
 {"key": "%s", "response": {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 7}}}"""
 
