@@ -47,4 +47,5 @@ async def run_inference(resolved: ResolvedPlan, budget: Budget) -> StageResult:
     calls = count_calls(endpoints)
     if not stored.has_answers:
         require_answer(endpoints, calls)
-    return StageResult.of((outcome for group in outcomes for outcome in group), calls)
+    result = StageResult.of((outcome for group in outcomes for outcome in group), calls)
+    return result.model_copy(update={"request_files": tuple(waves.files)})

@@ -51,7 +51,7 @@ async def refresh(plan: StatedOrResolved) -> State[RunManifest | WaitingRun]:
     resolved, canaries, budget = await prepare_models(resolved)
     inferred: StageResult = await run_inference(resolved, budget)
     if inferred.calls.waiting:
-        waiting = waiting_run(resolved, inferred.calls)
+        waiting = waiting_run(resolved, inferred)
         return Completed(name="Waiting", message=waiting_words(waiting), data=waiting)
     scored: StageResult = await score(resolved)
     request = ReportRequest(

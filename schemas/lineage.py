@@ -257,6 +257,7 @@ class StageResult(Frozen):
     missing: tuple[Missing, ...] = ()
     calls: CallCounts = CallCounts()
     usage: tuple[Usage, ...] = Field(default=(), description="without costs; empty if nothing had to be asked")
+    request_files: tuple[str, ...] = Field(default=(), description="that its calls were written to, for others to answer")
 
     @classmethod
     def of(cls, outcomes: Iterable[PartitionRef | Missing | Usage], calls: CallCounts | None = None) -> Self:

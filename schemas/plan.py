@@ -136,6 +136,9 @@ class Plan(Frozen):
         exclude_if=lambda calls: calls == BATCH_BELOW,
         description="with batch: fewer calls of a model than this are sent at once, which saves a wait",
     )
+    requests_to: Place[Path | None] = Field(
+        default=None, exclude_if=lambda file: file is None, description="file for the calls, which another machine answers"
+    )
     live_too: Limit[bool] = Field(
         default=False,
         exclude_if=lambda sends: not sends,
@@ -199,7 +202,9 @@ class Plan(Frozen):
         return self
 
     @model_validator(mode="after")
-    def _address_of_the_cluster(self) -> Self:
+    def _fields_fit(self) -> Self:
+        if self.requests_to and (self.batch or self.live_too):
+            raise ValueError("requests_to sends no call, so neither batch nor live_too goes with it")
         if (self.runner == "local") != (self.runner_address is None):
             message = "runner dask needs the address of its cluster, runner_address"
             raise ValueError("runner_address needs runner dask" if self.runner_address else message)

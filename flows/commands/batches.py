@@ -32,8 +32,15 @@ AnyJob = Annotated[str | None, typer.Argument(metavar="JOB", help="beginning of 
 
 def waiting_result(waiting: WaitingRun) -> CommandResult:
     """Return the result of a run that waits for batches."""
-    how = "Run the same command again to collect them; moodflow batches collect does it without the run."
-    return CommandResult(WAITING, waiting, [f"{waiting_words(waiting)}; nothing is scored yet.", _table(waiting.jobs), how])
+    view: list[RenderableType] = [f"{waiting_words(waiting)}; nothing is scored yet."]
+    if waiting.jobs:
+        how = "Run the same command again to collect them; moodflow batches collect does it without the run."
+        view += [_table(waiting.jobs), how]
+    for file in waiting.files:
+        view.append(f"Take the replies in with: moodflow journal import OUT --requests {file}")
+    if waiting.files:
+        view.append("Then run again with another FILE.")
+    return CommandResult(WAITING, waiting, view)
 
 
 @app.command("list")

@@ -15,12 +15,12 @@ from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from schemas.table import Column, Table
 from tasks.lake.local_state import state_folder
+from tasks.models.batches.import_files import FORMS, import_answers
 from tasks.models.journal.files import ImportedReplies, export_replies, import_replies, merge_replies, summarise
-from tasks.models.journal.request_files import import_answers
 from tasks.models.journal.table import JOURNAL
 
 KIB = 1024
-LOGS = "Expected: results of a batch in the form of OpenAI or Anthropic, or samples_*.jsonl of lm-evaluation-harness."
+
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -75,12 +75,15 @@ def import_journal(
     context: typer.Context,
     source: Annotated[Path, typer.Argument(metavar="FILE|FOLDER", help="FILE.parquet, a log FILE.jsonl, or result files")],
     benchmark: Annotated[str | None, typer.Argument(metavar="BENCHMARK", help="of the replies in a folder")] = None,
-    requests: Annotated[Path | None, opt.option("folder of the calls that the log answers", opt.WHERE, "FOLDER")] = None,
+    requests: Annotated[
+        Path | None, opt.option("calls that the log answers: --requests-to or journal requests", opt.WHERE, "FILE|FOLDER")
+    ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Import replies from a file, from the log of a batch, or from result files. Ends with status 1 if one was refused.
 
-    Each reply is verified. A log is the output of a batch, or the samples of lm-evaluation-harness.
+    Each reply is verified. A log is the output or error file of a batch (OpenAI, vLLM, Anthropic, Gemini), or the samples of
+    lm-evaluation-harness.
     """
     options: PlanOptions = context.obj
     unfit = [name for name in options.named if name != "--lake"] if benchmark is None else ["--requests"] if requests else []
@@ -88,7 +91,7 @@ def import_journal(
         raise UsageError(
             "these options need a benchmark, --requests must not have one",
             where=", ".join(unfit),
-            expected="FILE.parquet; FILE.jsonl --requests FOLDER; or FOLDER BENCHMARK with the options of its run",
+            expected="FILE.parquet; FILE.jsonl --requests FILE|FOLDER; or FOLDER BENCHMARK with the options of its run",
             next_step="leave them out, or name the benchmark",
         )
     plan = read_plan(benchmark, options) if benchmark else None
@@ -119,5 +122,5 @@ def _journal_of(lake: Folder | None) -> Path:
 
 def _imported(source: Path, ours: Path, taken: ImportedReplies) -> CommandResult:
     document = taken.document(source, ours)
-    hints = [LOGS] if taken.rules["line_is_of_a_log"] else []
+    hints = [f"A line has the fields {taken.unknown_form}. Forms that are read: {FORMS}."] if taken.unknown_form else []
     return CommandResult(int(taken.refused > 0), document, [*detail_lines(document), *hints])

@@ -74,6 +74,9 @@ class PlanOptions:
     live_too: Annotated[
         bool | None, opt.option("also send what a batch has; may be paid twice", opt.LIMITS, None, "--live-too")
     ] = None
+    requests_to: Annotated[
+        Path | None, opt.option("write calls for another machine to answer; ends with status 3", opt.LIMITS, "FILE")
+    ] = None
     canary: Annotated[int | None, opt.option("calls per model to repeat, twice, to notice a changed model", opt.LIMITS)] = None
     mirror: Annotated[Path | None, opt.option("folder with source files; or set MOODFLOW_MIRROR", opt.WHERE, "FOLDER")] = None
     lake: opt.LakeFolder = None

@@ -125,7 +125,7 @@ async def _run_flow(stage: str, resolved: ResolvedPlan, *, is_last: bool) -> Com
 
 def _stage_result(stage: str, result: StageResult, resolved: ResolvedPlan) -> CommandResult:
     if result.calls.waiting:
-        return waiting_result(waiting_run(resolved, result.calls))
+        return waiting_result(waiting_run(resolved, result))
     plan = resolved.stated
     document = StageDocument(stage=stage, partitions=result.refs, missing=result.missing, calls=result.calls)
     layers = Counter(ref.layer for ref in result.refs)

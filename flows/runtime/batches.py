@@ -9,12 +9,13 @@ from flows.runtime.endpoints import Endpoint, count_calls
 from flows.runtime.prefect_flows import log
 from schemas.chat import ModelEntry
 from schemas.documents.batches import BatchNews, WaitingRun
-from schemas.lineage import CallCounts
+from schemas.lineage import StageResult
 from schemas.plan import Plan
 from tasks.models.batches.desk import FIRST_PAUSE_S, BatchDesk, longest_pause_s
 from tasks.models.batches.store import BatchStore, StoredBatch
+from tasks.models.journal.request_files import OpenCall, write_lines
 from tasks.models.journal.table import JOURNAL
-from tasks.text.number_format import counted
+from tasks.text.number_format import counted, listed
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Waves:
     plan: Plan
     endpoints: Mapping[ModelEntry, Endpoint]
     desk: BatchDesk
+    files: list[str] = field(default_factory=list)
+    """Files that the calls of another machine were written to."""
     told: set[str] = field(default_factory=set)
     """Notes that are in the log: while a run waits, most looks find nothing new."""
 
@@ -61,7 +64,14 @@ class Waves:
     async def _submit(self) -> bool:
         """Submit or let through what was noted; return whether something was let through."""
         through = False
-        for wave in {endpoint.wave for endpoint in self.endpoints.values() if endpoint.wave}:
+        waves = dict.fromkeys(endpoint.wave for endpoint in self.endpoints.values() if endpoint.wave)
+        if file := self.plan.requests_to:
+            noted = (OpenCall(request, "", "") for wave in waves for group in wave.groups().values() for request in group)
+            for about in write_lines(noted, file):
+                self.files.append(str(file.with_name(about.file)))
+                self._tell([f"{counted(about.calls, 'call')} of {about.model} written to {self.files[-1]}"])
+            return False
+        for wave in waves:
             for entry, requests in wave.groups().items():
                 if wave.may_send and len(requests) < self.plan.batch_below:
                     wave.let_through(requests)
@@ -81,14 +91,15 @@ class Waves:
         return [job for job in self.desk.store.jobs(is_open=True) if job.entry.base_url in here]
 
 
-def waiting_run(resolved: ResolvedPlan, calls: CallCounts) -> WaitingRun:
+def waiting_run(resolved: ResolvedPlan, inferred: StageResult) -> WaitingRun:
     """Describe what a run waits for."""
     here = {entry.base_url for entry in resolved.plan.entries}
     with BatchStore(resolved.lake.state / JOURNAL) as store:
         jobs = [store.describe(job) for job in store.jobs(is_open=True) if job.entry.base_url in here]
-    return WaitingRun(calls=calls, jobs=tuple(jobs))
+    return WaitingRun(calls=inferred.calls, jobs=tuple(jobs), files=inferred.request_files)
 
 
 def waiting_words(waiting: WaitingRun) -> str:
     """Return in one sentence what a run waits for."""
-    return f"{counted(waiting.calls.waiting, 'call')} wait in {counted(len(waiting.jobs), 'batch', 'batches')}"
+    batches = [counted(len(waiting.jobs), "batch", "batches")] if waiting.jobs or not waiting.files else []
+    return f"{counted(waiting.calls.waiting, 'call')} wait in {listed([*batches, *waiting.files])}"

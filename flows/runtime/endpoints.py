@@ -53,12 +53,13 @@ class _Lines(NamedTuple):
     journal: Journal
     batches: BatchStore | None
     live_too: bool
+    to_file: bool
     file: FileChat
 
 
 async def check_endpoints(plan: Plan) -> None:
-    """Raise EndpointError before any call if a key is missing or a base URL cannot be right."""
-    for entry in plan.entries:
+    """Raise EndpointError before any call if a key is missing or a base URL cannot be right; a file needs neither."""
+    for entry in () if plan.requests_to else plan.entries:
         resolve_keys(entry, os.environ)
         await check_endpoint(entry)
 
@@ -76,8 +77,8 @@ async def open_endpoints(
         stack.callback(sys.setswitchinterval, sys.getswitchinterval())
         sys.setswitchinterval(TURN_S)
         journal = await stack.enter_async_context(Journal(lake.state / JOURNAL))
-        batches = stack.enter_context(BatchStore(lake.state / JOURNAL)) if plan.batch else None
-        lines = _Lines(journal, batches, plan.live_too, FileChat(replies or {}))
+        batches = stack.enter_context(BatchStore(lake.state / JOURNAL)) if plan.batch or plan.requests_to else None
+        lines = _Lines(journal, batches, plan.live_too, plan.requests_to is not None, FileChat(replies or {}))
         opened: dict[tuple[Any, ...], Endpoint] = {}
         # Who shares a budget takes turns: its jobs are those of one pool.
         in_flight = sum(entry.concurrency for entry in plan.entries)
@@ -131,10 +132,12 @@ async def _open(entry: ModelEntry, lines: _Lines, budget: Budget, pool: WorkerPo
         client = HttpChat(entry, server.base_url, policy=policy, budget=account)
         sending = InTurn(await stack.enter_async_context(client))
     else:
-        client = HttpChat(entry, entry.base_url, resolve_keys(entry, os.environ), budget=account)
+        if lines.to_file:  # keys are the other machine's matter
+            entry = entry.model_copy(update={"api_key_env": None, "headers_env": (), "query_env": ()})
+        client = HttpChat(entry, str(entry.base_url), resolve_keys(entry, os.environ), budget=account)
         sending = await stack.enter_async_context(client)
         if lines.batches:
-            sending = wave = WaveChat(sending, entry, lines.journal, lines.batches)
+            sending = wave = WaveChat(sending, entry, lines.journal, lines.batches, to_file=lines.to_file)
     chat = JournaledChat(sending, lines.journal, live_too=lines.live_too, in_passes=lines.batches is not None)
     pool = pool or WorkerPool(entry.concurrency, lines.journal.folder)
     return Endpoint(chat, await stack.enter_async_context(pool), client, wave)

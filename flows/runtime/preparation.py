@@ -221,10 +221,11 @@ async def _to_probe(resolved: ResolvedPlan) -> list[ModelEntry]:
     """Return models of a plan to be probed before their first call: those of which something is left to ask.
 
     A model whose every question, asked as it would be now, is answered by the journal needs no probe. Who rates answers is always
-    left, and so is one that is asked about what was retrieved: what these are asked is not known before.
+    left, and so is one that is asked about what was retrieved: what these are asked is not known before. Calls that go to a file
+    are for a server that need not be reached from here.
     """
     entries = unprobed(resolved.stated)
-    if not entries or stored_outcomes(resolved).is_complete:
+    if not entries or resolved.plan.requests_to or stored_outcomes(resolved).is_complete:
         return []
     left = {_who(rater) for rater in resolved.stated.named(*JUDGES)}
     for job in resolved.jobs:
@@ -249,7 +250,7 @@ async def ask_canaries(plan: Plan, budget: Budget) -> tuple[CanaryFinding, ...]:
 
     The plan is as the user made it, its models without the identities of later epochs.
     """
-    if not plan.canary:
+    if not plan.canary or plan.requests_to:
         return ()
     entries = with_capabilities(plan).entries
     models = {(entry.identity, entry.name): entry for entry in entries if entry.base_url and not entry.is_file}

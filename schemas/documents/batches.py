@@ -50,7 +50,8 @@ class BatchNews(BatchList):
 
 
 class WaitingRun(BatchList):
-    """A run that ended before scoring, because batches have calls of it."""
+    """A run that ended before scoring, because batches or another machine have calls of it."""
 
     calls: CallCounts
     jobs: tuple[BatchJob, ...] = Field(description="that hold calls")
+    files: tuple[str, ...] = Field(default=(), description="request files that were written for another machine")

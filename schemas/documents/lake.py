@@ -101,6 +101,14 @@ class JournalImport(Document):
     kept_ours: int = Field(description="another reply to a call that the journal has one to, which it keeps")
     refused: int = Field(description="break a rule; one that breaks several is counted once")
     rules: dict[str, int] = Field(description="replies by the rule they break")
+    to_ask: int | None = Field(
+        default=None,
+        exclude_if=lambda calls: calls is None,
+        description="calls of the request files that the journal has no reply to; only with --requests",
+    )
+    unknown_form: str | None = Field(
+        default=None, exclude_if=lambda form: form is None, description="fields of the first line whose form is not known"
+    )
 
 
 NodeKind = Literal["source", "partition", "run", "report"]

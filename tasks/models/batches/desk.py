@@ -2,30 +2,19 @@
 
 import asyncio
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
-from datetime import UTC, datetime
-from http import HTTPStatus
 from pathlib import Path
 from typing import Self
 
-from schemas.chat import ChatReply, ChatRequest, ModelEntry
+from schemas.chat import ChatRequest, ModelEntry
 from schemas.documents.batches import BatchNews
 from schemas.errors import EndpointError
-from schemas.json_yaml import read_json, require_short
 from tasks.models.batches.apis import FORMS, BatchApi, NoAnswerError, RemoteJob
 from tasks.models.batches.limits import limits_at, split
+from tasks.models.batches.results import read_lines
 from tasks.models.batches.store import BatchStore, Outcome, StoredBatch
-from tasks.models.http.client import LONGEST_ERROR
-from tasks.models.http.failures import read_error
-from tasks.models.http.parse_reply import read_completion
 from tasks.models.journal.leases import Leases
-from tasks.models.journal.result_lines import NEVER_RAN, read_result
-from tasks.models.journal.table import JournalRow, write_reply
-
-PASSING = {"http_429", "http_5xx"}
-"""Failures that are the provider's: the call is still to be asked."""
 
 FIRST_PAUSE_S = 1.0
 
@@ -170,49 +159,6 @@ class BatchDesk:
             return _note(job, "its files are not whole; what was read is kept, and it can be collected again", outcome)
         left = len(calls) - len(outcome.rows) - len(outcome.failed)
         return _note(job, f"{remote.id} is {remote.status}: {len(outcome.rows):,} replies", outcome, freed=left)
-
-
-def read_lines(
-    lines: Iterable[bytes], calls: Mapping[str, JournalRow], entry: ModelEntry, known: Mapping[str, JournalRow] | None = None
-) -> Outcome:
-    """Read the lines of a job's results; `known` are all its calls, of which `calls` are still open."""
-    outcome, seen = Outcome(), dict[str, tuple[int, bytes]]()
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    for line in lines:
-        try:
-            require_short(line)
-            key, status, body = read_result(read_json(line, lenient=True))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            outcome.rules["line_is_a_result"] += 1
-            outcome.is_whole = False
-            continue
-        if key not in (known or calls):
-            outcome.rules["unknown_id"] += 1
-        elif seen.setdefault(key, (status, body)) != (status, body):
-            outcome.rules["duplicate_id"] += 1
-        elif key in calls:
-            _place(outcome, calls[key]._replace(created=now), _read(status, body, calls[key], entry))
-    return outcome
-
-
-def _read(status: int, body: bytes, call: JournalRow, entry: ModelEntry) -> ChatReply | None:
-    if status == NEVER_RAN:
-        return None
-    if status != HTTPStatus.OK:
-        reply = read_error(status, body)
-    else:
-        model = read_json(call.request)["model"]
-        reply = read_completion(body, status, model=model, require_same_model=entry.require_same_model)
-    return replace(reply, error=reply.error and reply.error[:LONGEST_ERROR], latency_s=None, paid_as="batch")
-
-
-def _place(outcome: Outcome, call: JournalRow, reply: ChatReply | None) -> None:
-    if reply is None or reply.failure in PASSING:
-        outcome.free.add(call.key)
-    elif reply.failure is None:
-        outcome.rows[call.key] = call._replace(reply=write_reply(reply))
-    else:
-        outcome.failed[call.key] = reply
 
 
 def _note(job: StoredBatch, text: str, outcome: Outcome | None = None, freed: int = 0) -> BatchNews:

@@ -54,6 +54,8 @@ class Outcome:
     failed: dict[str, ChatReply] = field(default_factory=dict)
     free: set[str] = field(default_factory=set)
     rules: Counter[str] = field(default_factory=Counter)
+    unknown_form: str | None = None
+    """Fields of the first line whose form is not known."""
     is_whole: bool = True
 
 
@@ -157,6 +159,13 @@ class BatchStore:
             if outcome.is_whole:
                 connection.execute("UPDATE batch_calls SET state = 'free' WHERE job = ? AND state = 'open'", (job.job,))
                 connection.execute("UPDATE batches SET state = 'collected' WHERE job = ?", (job.job,))
+
+    def note_failures(self, rows: Iterable[JournalRow]) -> None:
+        """Note failures that a file brought for calls, each as the reply of its row."""
+        with self._transaction() as connection:
+            columns = "key, job, repetition, request, state, failure"
+            statement = f"INSERT OR REPLACE INTO batch_calls ({columns}) VALUES (?, 'file', ?, ?, 'free', ?)"  # noqa: S608
+            connection.executemany(statement, [(row.key, row.repetition, row.request, row.reply) for row in rows])
 
     def failure(self, key: str) -> ChatReply | None:
         """Return the failure that a batch brought for a call, unless a run has told it."""

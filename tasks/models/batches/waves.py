@@ -16,20 +16,17 @@ class WaveChat:
         noted: calls of this pass, by key.
         sent: replies of this process to calls that were let through, and failures that a batch brought, by key.
         told: keys of these failures.
+        may_send: whether a call may go live; what goes to a file, or is said in another API's form, may not.
     """
 
-    def __init__(self, chat: KeepingChat, entry: ModelEntry, journal: Journal, store: BatchStore) -> None:
+    def __init__(self, chat: KeepingChat, entry: ModelEntry, journal: Journal, store: BatchStore, *, to_file: bool) -> None:
         self._chat, self._entry, self._journal, self._store = chat, entry, journal, store
-        self._limits = limits_at(entry.base_url)
+        self._limits = limits_at(None if to_file else entry.base_url)
+        self.may_send = not to_file and self._limits.form == "openai"
         self._live = set[str]()
         self.noted: dict[str, ChatRequest] = {}
         self.sent: dict[str, ChatReply] = {}
         self.told = set[str]()
-
-    @property
-    def may_send(self) -> bool:
-        """Whether a call may go live: what is said in another API's form may not."""
-        return self._limits.form == "openai"
 
     async def __call__(self, request: ChatRequest, keep: Keep | None = None) -> ChatReply:
         """Answer a request without sending it, if it was not let through."""
@@ -63,11 +60,11 @@ class WaveChat:
         if (reply := self._store.failure(request.key)) is not None:
             self.told.add(request.key)
             return reply
-        if not self.may_send and (left := without_counterpart(request.body())):
+        if self._limits.form == "anthropic" and (left := without_counterpart(request.body())):
             hint = "; --set models.dialect.unsent=[json_schema] leaves out a schema" if "response_format" in left else ""
             return ChatReply(failure="http_4xx", error=f"not sent: the Messages API has no {', '.join(left)}{hint}")
         if is_too_large(request, self._limits):
             return ChatReply(failure="context_too_long", error="not sent: larger than a call of a batch may be")
         # It answers a part of the prompt, and a batch would again.
         stored = self._journal.get(request.key)
-        return stored if stored and stored.paid_as == "batch" else None
+        return stored if stored and stored.paid_as in ("batch", "file") else None

@@ -54,6 +54,8 @@ class ImportedReplies:
     kept_ours: int = 0
     refused: int = 0
     rules: Counter[str] = field(default_factory=Counter)
+    to_ask: int | None = None
+    unknown_form: str | None = None
 
     def refuse(self, rule: str, rows: int = 1) -> None:
         """Count rows that break a rule."""

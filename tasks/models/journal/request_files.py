@@ -1,13 +1,11 @@
-"""Calls written for others to answer, as a batch and as a task of lm-evaluation-harness, and replies read from their logs.
+"""Calls written for others to answer, as a batch and as a task of lm-evaluation-harness, and read back.
 
-Sources: lines of OpenAI's and Anthropic's batch APIs; fields of tasks and of `samples_*.jsonl` of lm-evaluation-harness 0.4.
+Sources: lines of OpenAI's batch API; fields of tasks and of `samples_*.jsonl` of lm-evaluation-harness 0.4.
 """
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
@@ -20,12 +18,9 @@ from schemas.chat import ChatMessage, ChatRequest
 from schemas.documents.lake import RequestSet
 from schemas.errors import UsageError, summarize
 from schemas.folders import DATA_FOLDER
-from schemas.json_yaml import read_json, read_text, require_short
+from schemas.json_yaml import read_json, read_text
 from tasks.lake.files import replace_file, require_absent
-from tasks.models.http.parse_reply import read_completion
-from tasks.models.journal.files import ImportedReplies, add_replies
-from tasks.models.journal.result_lines import read_result
-from tasks.models.journal.table import JournalRow, write_reply
+from tasks.models.journal.table import JournalRow
 
 URL = "/v1/chat/completions"
 ABOUT = ".about.json"
@@ -48,41 +43,68 @@ def write_requests(calls: Iterable[OpenCall], folder: Path, name: str) -> tuple[
     `name` is that of the first set, and of its task; further ones have a number. Return what the `.about.json` of each set says,
     which names the call together with its line.
     """
+    return tuple(_write_set(folder, name_of_set, of_set) for name_of_set, of_set in _sets(calls, name))
+
+
+def write_lines(calls: Iterable[OpenCall], file: Path) -> tuple[RequestSet, ...]:
+    """Write the lines of calls to a file per endpoint, model and repetition, and what they are to `NAME.about.json`.
+
+    Further files have a number. UsageError: one is there already.
+    """
+    described = [_describe(f"{name}{file.suffix}", of_set) for name, of_set in _sets(calls, file.stem)]
+    _write_new({file.with_name(name): text for about, lines in described for name, text in _files(about, lines, about.file)})
+    return tuple(about for about, _ in described)
+
+
+def _sets(calls: Iterable[OpenCall], name: str) -> Iterator[tuple[str, list[OpenCall]]]:
     groups: dict[tuple[str, str, int], list[OpenCall]] = {}
     for call in calls:
         groups.setdefault((call.request.identity, call.request.model, call.request.repetition), []).append(call)
-    return tuple(
-        _write_set(folder, f"{name}-{number}" if number > 1 else name, of_set) for number, of_set in enumerate(groups.values(), 1)
-    )
+    for number, of_set in enumerate(groups.values(), 1):
+        yield f"{name}-{number}" if number > 1 else name, of_set
 
 
-def _write_set(folder: Path, name: str, calls: list[OpenCall]) -> RequestSet:
-    requests = [call.request for call in calls]
-    first = requests[0]
-    lines = _lines({"custom_id": each.key, "method": "POST", "url": URL, "body": each.body()} for each in requests)
+def _describe(file: str, calls: list[OpenCall]) -> tuple[RequestSet, bytes]:
+    """Return what a set is, and its lines."""
+    first = calls[0].request
+    lines = _lines({"custom_id": call.request.key, "method": "POST", "url": URL, "body": call.request.body()} for call in calls)
+    sha256_of_lines = sha256(lines).hexdigest()
     about = RequestSet(
-        file=f"{name}.jsonl",
+        file=file,
         identity=first.identity,
         model=first.model,
         repetition=first.repetition,
         calls=len(calls),
-        sha256=sha256(lines).hexdigest(),
+        sha256=sha256_of_lines,
     )
-    temperature, longest = first.sampling.temperature, max(each.sampling.max_tokens for each in requests)
+    return about, lines
+
+
+def _files(about: RequestSet, lines: bytes, name: str) -> tuple[tuple[str, bytes], ...]:
+    return (about.file, lines), (f"{name}{ABOUT}", about.model_dump_json(indent=1).encode())
+
+
+def _write_new(files: Mapping[Path, bytes]) -> None:
+    for file in files:
+        require_absent(file)
+    for file, content in files.items():
+        replace_file(file, content)
+
+
+def _write_set(folder: Path, name: str, calls: list[OpenCall]) -> RequestSet:
+    about, lines = _describe(f"{name}.jsonl", calls)
+    temperature = calls[0].request.sampling.temperature
+    longest = max(call.request.sampling.max_tokens for call in calls)
     generation = {"until": [], "do_sample": bool(temperature), "temperature": temperature, "max_gen_toks": longest}
     decoding = yaml.safe_dump({"task": name, "generation_kwargs": generation}, sort_keys=False)
     documents = ({"custom_id": each.key, "item_id": item, "step": step, "prompt": flatten(each)} for each, item, step in calls)
     files = {
-        f"{name}.jsonl": lines,
-        f"{name}{ABOUT}": about.model_dump_json(indent=1).encode(),
+        **dict(_files(about, lines, name)),
         f"{name}/documents.jsonl": _lines(documents),
         f"{name}/documents.py": (TASK / "documents.txt").read_bytes(),
         f"{name}/{name}.yaml": f"{read_text(TASK / 'task.yaml')}\n{decoding}".encode(),
     }
-    for file in files:
-        require_absent(folder / file)
-    for file, content in files.items():
-        replace_file(folder / file, content)
+    _write_new({folder / file: content for file, content in files.items()})
     return about
 
 
@@ -129,16 +151,17 @@ class _Line(BaseModel, strict=True):
     body: _Body
 
 
-def read_requests(folder: Path) -> dict[str, JournalRow]:
-    """Read the calls that `write_requests` wrote into a folder, by key, as rows of the journal without a reply."""
+def read_requests(source: Path) -> dict[str, JournalRow]:
+    """Read the calls that were written into a folder, or a file of it, by key, as rows of the journal without a reply."""
     calls: dict[str, JournalRow] = {}
-    damaged, got = folder, None
+    damaged, got = source, None
+    beside = [source.with_name(f"{name}{ABOUT}") for name in (source.name, source.stem)]
     try:
-        for path in sorted(folder.glob(f"*{ABOUT}")):
+        for path in sorted(source.glob(f"*{ABOUT}")) if source.is_dir() else filter(Path.is_file, beside):
             damaged = path
             about = RequestSet.model_validate(read_json(read_text(path)), strict=True)
-            damaged = folder / about.file
-            for line in _read_lines(damaged):
+            damaged = path.with_name(about.file)
+            for line in read_raw_lines(damaged):
                 call = read_json(line)
                 key = _Line.model_validate(call).custom_id
                 body = json.dumps(call["body"], ensure_ascii=False, sort_keys=True)
@@ -149,56 +172,29 @@ def read_requests(folder: Path) -> dict[str, JournalRow]:
         raise UsageError(
             "the request files cannot be read",
             where=str(damaged),
-            expected="the files that moodflow journal requests writes",
+            expected="the files that moodflow journal requests or run --requests-to writes",
             got=got or "none",
-            next_step="give the unchanged folder of journal requests --to",
+            next_step=f"give the unchanged file with its {ABOUT}, or the folder of journal requests --to",
         )
     return calls
 
 
-def import_answers(file: Path, requests: Path, journal: Path) -> ImportedReplies:
-    """Add the replies of a log to a journal, each verified: lines of a batch's results, or samples of lm-evaluation-harness.
-
-    The folder `requests` has the calls that were to be answered.
-    """
-    calls, taken, rows = read_requests(requests), ImportedReplies(), list[JournalRow]()
-    created = datetime.now(UTC).isoformat(timespec="milliseconds")
-    for line in _read_lines(file):
-        outcome = _read_line(line, calls)
-        if isinstance(outcome, JournalRow):
-            rows.append(outcome._replace(created=created))
-        else:
-            taken.refuse(outcome)
-    add_replies(rows, file, journal, taken)
-    return taken
-
-
-def _read_lines(file: Path) -> Iterator[bytes]:
+def read_raw_lines(file: Path) -> Iterator[bytes]:
+    """Yield the lines of a file that are not blank."""
     with file.open("rb") as lines:  # as text they would end at other characters, too
         yield from filter(bytes.strip, lines)
 
 
-def _read_line(line: bytes, calls: Mapping[str, JournalRow]) -> JournalRow | str:
-    try:
-        require_short(line)
-        fields = read_json(line, lenient=True)
-        is_sample = "doc" in fields
-        if is_sample:
-            key, ((text,),) = fields["doc"]["custom_id"], fields["resps"]
-            status, body = None, json.dumps({"choices": [{"message": {"content": text}}]}).encode()
-        else:
-            key, status, body = read_result(fields)
-        call = calls.get(key)
-        sent = read_json(call.request) if call else {}
-        is_other = is_sample and call is not None and not _is_asked(_prompt_of(fields), sent["messages"])
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return "line_is_of_a_log"
-    if call is None:
-        return "id_is_known"
-    # A server gets the messages, not one text.
-    if is_other or (is_sample and len(sent["messages"]) > 1 and "//" in call.identity):
-        return "prompt_is_that_of_the_call"
-    if not is_sample and status != HTTPStatus.OK:
-        return "call_was_answered"
-    reply = read_completion(body, model=sent["model"])
-    return call._replace(reply=write_reply(replace(reply, http_status=status, latency_s=None)))
+def read_sample(fields: Mapping[str, Any], calls: Mapping[str, JournalRow]) -> dict[str, Any] | None:
+    """Return a sample of lm-evaluation-harness as a line of results; null: it was asked with another prompt than its call.
+
+    ValueError, KeyError, TypeError, AttributeError: it is of another form.
+    """
+    key, ((text,),) = fields["doc"]["custom_id"], fields["resps"]
+    if call := calls.get(key):
+        messages = read_json(call.request)["messages"]
+        # A server gets the messages, not one text.
+        if not _is_asked(_prompt_of(fields), messages) or (len(messages) > 1 and "//" in call.identity):
+            return None
+    body = {"choices": [{"message": {"content": text}}]}
+    return {"custom_id": key, "response": {"status_code": HTTPStatus.OK, "body": body}}

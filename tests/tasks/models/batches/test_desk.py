@@ -151,7 +151,7 @@ def test_foreign_line_is_refused(server: BatchServer, desk: BatchDesk) -> None:
 def test_cut_file_stays_collectable(server: BatchServer, desk: BatchDesk) -> None:
     server.truncated = True
     first = submit(desk, server, "one", "two", "three")
-    assert (first.answered, first.freed, first.rules) == (2, 0, {"line_is_a_result": 1})
+    assert (first.answered, first.freed, first.rules) == (2, 0, {"line_is_whole": 1})
     (job,) = desk.store.jobs()
     assert (job.state, desk.store.describe(job).open) == ("submitted", 1)
     files = server.jobs[job.remote_id or ""].files

@@ -16,8 +16,10 @@ import yaml
 from schemas.chat import ChatMessage, ChatRequest
 from schemas.documents.lake import RequestSet
 from schemas.errors import UsageError
+from tasks.models.batches.import_files import import_answers
+from tasks.models.batches.store import BatchStore
 from tasks.models.journal.files import ImportedReplies
-from tasks.models.journal.request_files import OpenCall, flatten, import_answers, read_requests, write_requests
+from tasks.models.journal.request_files import OpenCall, flatten, read_requests, write_lines, write_requests
 from tasks.models.journal.table import opened_replies
 from tests.tasks.models.making_calls import request
 
@@ -127,13 +129,15 @@ def test_broken_rows_alone_are_refused(tmp_path: Path) -> None:
     taken, said = taken_in(tmp_path, *rows)
     assert said == {"second": "B"}
     assert dict(taken.rules) == {
-        "key_is_unique": 1,
-        "id_is_known": 1,
-        "call_was_answered": 3,
-        "row_is_an_answer": 1,
-        "line_is_of_a_log": 4,
+        # Of CALLS[0] the first line counts, with status 500; three other results and a second reply to CALLS[1] differ from it.
+        "duplicate_id": 4,
+        "unknown_id": 1,
+        "still_to_be_asked": 1,
+        "form_is_known": 3,
+        "line_is_whole": 1,
     }
-    assert (taken.read, taken.refused, taken.added) == (11, 10, 1)
+    assert (taken.read, taken.refused, taken.added, taken.to_ask) == (11, 10, 1, 2)
+    assert taken.unknown_form == "doc_id, doc, arguments, resps, filtered_resps"
 
 
 @pytest.mark.parametrize(("identity", "kept"), [("lm-eval/NAME", 1), ("http://localhost:9/v1", 0)])
@@ -223,7 +227,7 @@ def test_results_of_batch_in_form_of_anthropic(tmp_path: Path) -> None:
     cut = anthropic(CALLS[2], "succeeded", answer, stop="max_tokens")
     taken, said = taken_in(tmp_path, anthropic(CALLS[1], "succeeded", thought, answer), cut, expired, errored, odd)
     assert said == {"second": "B", "again": "B"}
-    assert dict(taken.rules) == {"call_was_answered": 2, "line_is_of_a_log": 1}
+    assert dict(taken.rules) == {"still_to_be_asked": 1, "duplicate_id": 1, "form_is_known": 1}
     with opened_replies(tmp_path / "journal.sqlite") as find:
         first, second = find(CALLS[1].key), find(CALLS[2].key)
     assert first is not None
@@ -244,4 +248,71 @@ def test_tokens_that_were_not_counted_are_not_zero(tmp_path: Path) -> None:
 
 def test_oversized_line_is_refused(tmp_path: Path) -> None:
     taken, _ = taken_in(tmp_path, batch(CALLS[1], "B" * 2**24))
-    assert dict(taken.rules) == {"line_is_of_a_log": 1}
+    assert dict(taken.rules) == {"line_is_whole": 1}
+
+
+OPENAI_OUTPUT = """\
+{"id": "batch_req_1", "custom_id": "%s", "response": {"status_code": 200, "request_id": "r1", "body": {"model": "listener", \
+"choices": [{"index": 0, "message": {"role": "assistant", "content": "B"}, "finish_reason": "stop"}], \
+"usage": {"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 8}}}, "error": null}
+{"id": "batch_req_2", "custom_id": "%s", "response": null, "error": {"code": "batch_expired", "message": "expired"}}
+{"id": "batch_req_3", "custom_id": "%s", "response": {"status_code": 400, "request_id": "r3", "body": {"error": \
+{"message": "This model's maximum context length is 4096 tokens.", "code": "context_length_exceeded"}}}, "error": null}"""
+VLLM_OUTPUT = """\
+{"id": "vllm-1", "custom_id": "%s", "response": {"status_code": 200, "request_id": "vllm-batch-1", "body": {"model": "listener", \
+"choices": [{"index": 0, "message": {"role": "assistant", "content": "B"}, "finish_reason": "stop"}], \
+"usage": {"prompt_tokens": 7, "completion_tokens": 1}}}, "error": null}
+{"id": "vllm-2", "custom_id": "%s", "response": {"status_code": 503, "request_id": "vllm-batch-2", "body": null}, \
+"error": "engine is dead"}
+{"id": "vllm-3", "custom_id": "%s", "response": {"status_code": 400, "request_id": "vllm-batch-3", "body": null}, "error": \
+{"error": {"message": "This model's maximum context length is 4096 tokens.", "type": "BadRequestError", "code": 400}}}"""
+GEMINI_OUTPUT = """\
+{"key": "%s", "response": {"candidates": [{"content": {"parts": [{"text": "hm", "thought": true}, {"text": "B"}], \
+"role": "model"}, "finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 7, "candidatesTokenCount": 1, \
+"thoughtsTokenCount": 2}, "modelVersion": "listener"}}
+{"key": "%s", "error": {"code": 8, "message": "quota", "status": "RESOURCE_EXHAUSTED"}}
+{"key": "%s", "response": {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 7}}}"""
+
+
+@pytest.mark.parametrize(
+    ("output", "paid_as", "tokens", "failure"),
+    [
+        (OPENAI_OUTPUT, "batch", 1, "context_too_long"),
+        (VLLM_OUTPUT, "file", 1, "context_too_long"),
+        (GEMINI_OUTPUT, "batch", 3, "content_filter"),
+    ],
+    ids=["openai", "vllm", "gemini"],
+)
+def test_each_form_is_read(tmp_path: Path, output: str, paid_as: str, tokens: int, failure: str) -> None:
+    calls = [request(text) for text in ("answered", "passing", "refused")]
+    taken, said = taken_in(tmp_path, output % tuple(call.key for call in calls), calls=calls)
+    assert said == {"answered": "B"}
+    assert dict(taken.rules) == {"still_to_be_asked": 1, "call_was_answered": 1}
+    assert (taken.read, taken.added, taken.to_ask) == (3, 1, 2)
+    with opened_replies(tmp_path / "journal.sqlite") as find:
+        reply = find(calls[0].key)
+    assert reply is not None
+    assert (reply.paid_as, reply.latency_s, reply.prompt_tokens, reply.completion_tokens) == (paid_as, None, 7, tokens)
+    # A run that writes its calls to a file is told of what failed for good.
+    with BatchStore(tmp_path / "journal.sqlite") as store:
+        told = [store.failure(call.key) for call in calls]
+    assert [reply and reply.failure for reply in told] == [None, None, failure]
+
+
+def test_equal_lines_count_once(tmp_path: Path) -> None:
+    taken, said = taken_in(tmp_path, batch(CALLS[1], "B"), batch(CALLS[1], "B"))
+    assert (taken.added, taken.refused, said) == (1, 0, {"second": "B"})
+
+
+def test_cut_last_line_keeps_others(tmp_path: Path) -> None:
+    taken, said = taken_in(tmp_path, "<html>busy</html>", batch(CALLS[1], "B"), json.dumps(batch(CALLS[0], "A"))[:-9])
+    assert (dict(taken.rules), said) == ({"line_is_json": 1, "line_is_whole": 1}, {"second": "B"})
+
+
+def test_answers_to_one_file_are_taken(tmp_path: Path) -> None:
+    about = write_lines((OpenCall(call, **SUBJECT) for call in CALLS), tmp_path / "asked.jsonl")
+    assert [each.file for each in about] == ["asked.jsonl", "asked-2.jsonl"]
+    assert read_requests(tmp_path / "asked-2.jsonl").keys() == {CALLS[2].key}
+    assert read_requests(tmp_path).keys() == {call.key for call in CALLS}
+    written(CALLS[:1], tmp_path / "folder")
+    assert read_requests(tmp_path / "folder" / "talks.jsonl").keys() == {CALLS[0].key}
