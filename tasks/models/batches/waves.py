@@ -25,8 +25,7 @@ class WaveChat:
     ) -> None:
         self._chat, self._entry, self._journal, self._store = chat, entry, journal, store
         self._limits = limits_at(entry.base_url)
-        self._live = set[str]()
-        self._account = account
+        self._live, self._account = set[str](), account
         self._reserved: dict[str, Reservation] = {}
         self.noted: dict[str, ChatRequest] = {}
         self.sent: dict[str, ChatReply] = {}
@@ -76,11 +75,11 @@ class WaveChat:
 
     def _reserve(self, request: ChatRequest) -> bool:
         """Return whether the budget allows a call, for which it reserves at the price of batches."""
-        if self._account is None or request.key in self._reserved:
-            return True
-        if reserved := self._account.reserve(request, "batch"):
+        if self._account and request.key not in self._reserved:
+            if not (reserved := self._account.reserve(request, "batch")):
+                return False
             self._reserved[request.key] = reserved
-        return reserved is not None
+        return True
 
     def _release(self, key: str, reply: ChatReply) -> None:
         if self._account and (reserved := self._reserved.pop(key, None)):
