@@ -4,7 +4,7 @@ import asyncio
 
 from flows.planning.jobs import ResolvedPlan
 from flows.runtime.batches import Waves
-from flows.runtime.endpoints import count_calls, open_endpoints, require_answer
+from flows.runtime.endpoints import open_endpoints, require_answer
 from flows.runtime.infer_jobs import InferResources, ask_and_judge, judge_gold, open_retriever, stored_outcomes
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.progress import show_calls
@@ -44,7 +44,7 @@ async def run_inference(resolved: ResolvedPlan, budget: Budget) -> StageResult:
                 asking = (ask_and_judge(job, resources) for job in resolved.jobs)
                 outcomes = await asyncio.gather(*asking, *(judge_gold(gold, resources) for gold in resolved.golds))
                 is_done = await waves.settle()
-    calls = count_calls(endpoints)
+    calls = waves.counts
     if not stored.has_answers:
         require_answer(endpoints, calls)
     result = StageResult.of((outcome for group in outcomes for outcome in group), calls)

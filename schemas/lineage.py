@@ -122,7 +122,7 @@ class DatasetNotice(Frozen):
 class CallCounts(Frozen):
     """Model calls of a run; answered = sent and answered, from_journal = paid for earlier, unsent = the budget was spent.
 
-    waiting = not sent because a batch has the call.
+    waiting = not sent because a batch has the call. unknown_ids = lines of batches that answer no call of ours.
     """
 
     sent: int = 0
@@ -131,13 +131,15 @@ class CallCounts(Frozen):
     failed: int = 0
     unsent: int = 0
     waiting: int = 0
+    unknown_ids: int = Field(default=0, exclude_if=lambda lines: not lines)
 
     @property
     def line(self) -> str:
         """Return the counts as one line of text."""
         unsent = f", {self.unsent:,} not sent" if self.unsent else ""
         answered = f"{self.sent:,} sent, {self.answered:,} answered, {self.from_journal:,} from the journal"
-        return f"{answered}, {self.failed:,} failed{unsent}"
+        unknown = f", {self.unknown_ids:,} lines of batches refused: unknown_id" if self.unknown_ids else ""
+        return f"{answered}, {self.failed:,} failed{unsent}{unknown}"
 
     def __add__(self, other: "CallCounts") -> "CallCounts":
         return CallCounts(**{name: getattr(self, name) + getattr(other, name) for name in CallCounts.model_fields})

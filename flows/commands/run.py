@@ -89,8 +89,9 @@ def _runs(results: Sequence[CommandResult]) -> list[RunDocument]:
 
 
 def _status(manifest: RunManifest, document: RunDocument) -> int:
-    """Return 1 if something failed: a dataset without score, items without one, or a call, though its item has a score."""
-    unanswered = manifest.calls.unsent > 0 or any(ref.layer == "answers" and not ref.complete for ref in manifest.partitions)
+    """Return 1 if something failed: a dataset or items without score, a call, though its item has one, or a line of a batch."""
+    unanswered = any(ref.layer == "answers" and not ref.complete for ref in manifest.partitions)
+    unanswered |= manifest.calls.unsent + manifest.calls.unknown_ids > 0
     return int(bool(manifest.missing) or unanswered or any(row.n_scored < row.n_total for row in document.raw_scores))
 
 
@@ -137,7 +138,7 @@ def _stage_result(stage: str, result: StageResult, resolved: ResolvedPlan) -> Co
         cost = describe_cost(rows, table.currency if table else None, result.refs)
         document = InferDocument(**dict(document), usage=rows, cost=cost)
         view += usage_view(cost)
-    failed = bool(result.missing) or not all(ref.complete for ref in result.refs)
+    failed = bool(result.missing) or result.calls.unknown_ids > 0 or not all(ref.complete for ref in result.refs)
     return CommandResult(int(failed), document, view)
 
 

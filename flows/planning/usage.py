@@ -126,7 +126,7 @@ def open_budget(plan: Plan) -> Budget:
     table = check_budget(plan)
     if plan.budget is None and plan.budget_tokens is None:
         return Budget()
-    return Budget(plan.budget_tokens, plan.budget, table, learn_from_lake(plan), plan.paid_as)
+    return Budget(plan.budget_tokens, plan.budget, table, learn_from_lake(plan))
 
 
 def learn_from_lake(plan: Plan) -> Estimator:

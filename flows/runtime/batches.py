@@ -1,6 +1,7 @@
 """A run in batch mode: pass after pass over its jobs, until what is left waits in batches or nothing is."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -9,7 +10,7 @@ from flows.runtime.endpoints import Endpoint, count_calls
 from flows.runtime.prefect_flows import log
 from schemas.chat import ModelEntry
 from schemas.documents.batches import BatchNews, WaitingRun
-from schemas.lineage import StageResult
+from schemas.lineage import CallCounts, StageResult
 from schemas.plan import Plan
 from tasks.models.batches.desk import FIRST_PAUSE_S, BatchDesk, longest_pause_s
 from tasks.models.batches.store import BatchStore, StoredBatch
@@ -29,12 +30,20 @@ class Waves:
     """Files that the calls of another machine were written to."""
     told: set[str] = field(default_factory=set)
     """Notes that are in the log: while a run waits, most looks find nothing new."""
+    rules: Counter[str] = field(default_factory=Counter)
+    """Lines of batches that were refused, by the rule that they break."""
+
+    @property
+    def counts(self) -> CallCounts:
+        """Return the calls of the passes so far."""
+        return count_calls(self.endpoints) + CallCounts(unknown_ids=self.rules["unknown_id"])
 
     async def collect(self) -> BatchNews:
         """Take in what has ended of the batches of this run's endpoints, whether or not it is in batch mode."""
         jobs = self._open_jobs()
         news = await self.desk.work_on(jobs)
         self._tell(news.notes)
+        self.rules.update(news.rules)
         if self.plan.live_too and (calls := sum(self.desk.store.describe(job).open for job in self._open_jobs())):
             self._tell(
                 [f"batches have {counted(calls, 'call')}; those that this run needs are sent too, and may be paid for twice"]
@@ -54,6 +63,8 @@ class Waves:
             news = await self.collect()
             again = news.answered + news.failed + news.freed > 0
         waves = [endpoint.wave for endpoint in set(self.endpoints.values()) if endpoint.wave]
+        for wave in waves:
+            wave.settle()
         if again:
             for endpoint in set(self.endpoints.values()):
                 endpoint.chat.begin_again(endpoint.wave.sent if endpoint.wave else {})

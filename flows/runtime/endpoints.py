@@ -137,7 +137,8 @@ async def _open(entry: ModelEntry, lines: _Lines, budget: Budget, pool: WorkerPo
         client = HttpChat(entry, str(entry.base_url), resolve_keys(entry, os.environ), budget=account)
         sending = await stack.enter_async_context(client)
         if lines.batches:
-            sending = wave = WaveChat(sending, entry, lines.journal, lines.batches, to_file=lines.to_file)
+            wave = WaveChat(sending, entry, lines.journal, lines.batches, account, to_file=lines.to_file)
+            sending = wave
     chat = JournaledChat(sending, lines.journal, live_too=lines.live_too, in_passes=lines.batches is not None)
     pool = pool or WorkerPool(entry.concurrency, lines.journal.folder)
     return Endpoint(chat, await stack.enter_async_context(pool), client, wave)

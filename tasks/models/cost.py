@@ -197,10 +197,11 @@ ROUNDING = 1e-9
 
 
 class Reservation(NamedTuple):
-    """A call in flight: what it is expected to use, and at which price."""
+    """A call in flight: what it is expected to use, at which price, and how it is paid for."""
 
     expected: Expected
     rate: Rate | None
+    paid_as: PaidAs = "live"
 
     @property
     def tokens(self) -> float:
@@ -220,9 +221,8 @@ class Budget:
 
     Attributes:
         limits: of tokens and cost.
-        paid_as: how calls are paid for which it reserves.
         used_tokens, used_cost: of calls that ended, and reserved by calls in flight.
-        in_flight: calls with a reservation.
+        in_flight: live calls with a reservation; what a batch reserves is not waited for.
         settled: set for a moment whenever one of them has ended.
     """
 
@@ -232,10 +232,9 @@ class Budget:
         cost: float | None = None,
         prices: PriceTable | None = None,
         estimator: Estimator | None = None,
-        paid_as: PaidAs = "live",
     ) -> None:
         self.limits = (tokens, cost)
-        self.prices, self.paid_as = prices, paid_as
+        self.prices = prices
         self.estimator = estimator or Estimator()
         self.used_tokens = self.used_cost = 0.0
         self.in_flight = 0
@@ -263,16 +262,16 @@ class BudgetAccount:
     base_url: str | None
     learns: bool
 
-    def reserve(self, request: ChatRequest) -> Reservation | None:
+    def reserve(self, request: ChatRequest, paid_as: PaidAs = "live") -> Reservation | None:
         """Set aside what a call will probably use; null = that would exceed the budget, so it may not be sent."""
         budget = self.budget
-        rate = find_rate(request.model, self.base_url, budget.prices, budget.paid_as)
-        wanted = Reservation(budget.estimator.expect(request), rate)
+        rate = find_rate(request.model, self.base_url, budget.prices, paid_as)
+        wanted = Reservation(budget.estimator.expect(request), rate, paid_as)
         totals = (budget.used_tokens + wanted.tokens, budget.used_cost + wanted.cost)
         if any(limit is not None and used > limit * (1 + ROUNDING) for used, limit in zip(totals, budget.limits, strict=True)):
             return None
         budget.used_tokens, budget.used_cost = totals
-        budget.in_flight += 1
+        budget.in_flight += paid_as == "live"
         return wanted
 
     def settle(self, reserved: Reservation, reply: ChatReply) -> None:
@@ -281,12 +280,12 @@ class BudgetAccount:
         A failed call whose tokens the server did not count sets everything free that was reserved for it.
         """
         budget, model = self.budget, reserved.expected.measure.model
-        rate = find_rate(model, self.base_url, budget.prices, reply.paid_as or budget.paid_as)
+        rate = find_rate(model, self.base_url, budget.prices, reserved.paid_as)
         prompt, completion = budget.estimator.count(reserved.expected, reply)
         budget.used_tokens += prompt + completion - reserved.tokens
         budget.used_cost += (rate.cost(prompt, completion) if rate else 0.0) - reserved.cost
         if self.learns and reply.failure is None and reply.prompt_tokens is not None and reply.completion_tokens is not None:
             budget.estimator.learn(reserved.expected.measure, reply.prompt_tokens, reply.completion_tokens)
-        budget.in_flight -= 1
+        budget.in_flight -= reserved.paid_as == "live"
         budget.settled.set()
         budget.settled.clear()

@@ -1,7 +1,8 @@
 """Runs whose calls a provider answers as batches."""
 
+import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ import yaml
 
 from tests.batch_server import BatchServer
 from tests.crashes.commands import partitions
+from tests.flows.annotating import MODELS, judge, knowing
 from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
+from tests.flows.test_esc_eval import TURNS, Cast, cards_of
 
 DATASETS = ("mini_user_safety", "mini_text_matching", "mini_summarization", "mini_eq_test", "mini_sequence_order_recall")
 ANSWERS, RATINGS = 44, 8
@@ -32,7 +35,8 @@ def server() -> Iterator[BatchServer]:
 
 def evaluate(server: BatchServer, lake: Path, *more: str) -> Ended:
     models = ("--model", "scripted", "--base-url", server.base_url, "--judge", "scripted", "--judge-base-url", server.base_url)
-    return ended("run", "moodbench-mini", *models, "--datasets", ",".join(DATASETS), "--lake", lake, *more, "--json")
+    only = () if "--datasets" in more else ("--datasets", ",".join(DATASETS))
+    return ended("run", "moodbench-mini", *models, *only, "--lake", lake, *more, "--json")
 
 
 def rows(lake: Path) -> dict[str, tuple[Any, ...]]:
@@ -132,3 +136,96 @@ def test_given_up_batch_is_submitted_again(server: BatchServer, tmp_path: Path) 
     server.polls = 1
     again = evaluate(server, tmp_path, "--batch", "--wait")
     assert (again.status, len(server.jobs), server.executed.total()) == (0, 2, ANSWERS)
+
+
+def test_foreign_id_is_told_by_status(server: BatchServer, tmp_path: Path) -> None:
+    server.foreign = True
+    done = evaluate(server, tmp_path / "lake", "--batch", "--wait")
+    assert (done.status, done.document["calls"]["unknown_ids"]) == (1, 1), done.err
+    assert "1 lines refused: unknown_id" in done.err
+    assert done.scores == evaluate(server, tmp_path / "live").scores
+    # What was told once is not told of a later run, which collects nothing.
+    again = evaluate(server, tmp_path / "lake", "--batch", "--wait")
+    assert (again.status, "unknown_ids" in again.document["calls"]) == (0, False)
+
+
+def priced(folder: Path, **batch: float) -> tuple[str, ...]:
+    """The options of a price table: 2 and 10 of a currency for a million tokens."""
+    price = {"model": "scripted", "input_per_million": 2, "output_per_million": 10, "as_of": "2026-01-31", "source": "a test"}
+    file = folder / "prices.yaml"
+    file.write_text(json.dumps({"currency": "USD", "prices": [{**price, **batch}]}), encoding="utf-8")
+    return ("--set", f"prices={file}")
+
+
+def test_run_by_batch_costs_the_price_of_batches(server: BatchServer, tmp_path: Path) -> None:
+    lake, prices = tmp_path / "lake", priced(tmp_path, batch_factor=0.5)
+    live, by_batch = (evaluate(server, lake, *prices, "--dry-run", *more).document["total"] for more in ((), ("--batch",)))
+    assert by_batch["cost"] == pytest.approx(live["cost"] / 2)
+    done = evaluate(server, lake, *prices, "--batch", "--wait", "--batch-below", "5")
+    # 11 prompt tokens and 2 of a reply: 11 x 2 + 2 x 10 = 42 millionths a call, and half of that by batch.
+    cost = (ANSWERS + RATINGS) * 21e-6
+    assert (done.status, done.document["cost"]["total"]["cost"]) == (0, pytest.approx(cost)), done.err
+    assert {row["paid_as"] for row in done.document["usage"]} == {"batch"}
+    page = Path(done.document["report"]).read_text(encoding="utf-8")
+    assert "paid at the price of batches" in page
+
+
+def test_budget_reserves_batches_at_their_price(server: BatchServer, tmp_path: Path) -> None:
+    lake, prices = tmp_path / "lake", priced(tmp_path, batch_factor=0.5)
+    only = ("--datasets", "mini_eq_test", *prices)
+    whole = evaluate(server, lake, *only, "--dry-run").document["total"]["cost"]
+    # Three quarters of what the calls would cost live: too little for them live, enough by batch.
+    budget = ("--set", f"budget={whole * 0.75}")
+    done = evaluate(server, lake, *only, *budget, "--batch", "--batch-below", "1")
+    assert (done.status, done.document["calls"]["waiting"], done.document["calls"]["unsent"]) == (3, 12, 0), done.err
+    # A quarter: about half of the calls fit by batch, and the others are not sent.
+    few = evaluate(server, tmp_path / "few", *only, "--set", f"budget={whole / 4}", "--batch", "--batch-below", "1")
+    calls = few.document["calls"]
+    assert (few.status, calls["waiting"] + calls["unsent"]) == (3, 12), few.err
+    assert 0 < calls["waiting"] < 12
+    assert [job["calls"] for job in few.document["jobs"]] == [calls["waiting"]]
+    # Nothing fits: nothing is submitted, and the run ends as a live one does.
+    none = evaluate(server, tmp_path / "none", *only, "--set", f"budget={whole / 1000}", "--batch", "--batch-below", "1")
+    assert (none.status, none.document["state"], none.document["calls"]["unsent"]) == (1, "BudgetSpent", 12), none.err
+
+
+@pytest.mark.long
+def test_dialogues_take_a_wave_a_turn(tmp_path: Path) -> None:
+    def play(running: BatchServer, lake: Path, *more: str) -> Ended:
+        url, name = running.base_url, "tested"
+        roles = ("--role", f"judge=judge@{url}", "--role", f"seeker=seeker@{url}")
+        return ended("run", "esc-eval-mini", "--model", name, "--base-url", url, *roles, "--sample", "3", "--lake", lake, *more)
+
+    with BatchServer(Cast(cards_of("esc-eval-mini"))) as running:
+        done = wave_by_wave(lambda *more: play(running, tmp_path / "lake", *more, "--json"))
+        # Two lines a turn, then the ratings of all dimensions.
+        assert len(done) == 2 * TURNS + 1 + 1
+        assert (running.live, set(running.executed.values())) == ([], {1})
+        live = play(running, tmp_path / "live", "--json")
+        assert done[-1].scores == live.scores
+        assert len(running.live) == running.executed.total()
+
+
+@pytest.mark.long
+def test_conversations_take_two_waves(tmp_path: Path) -> None:
+    with BatchServer(knowing(MODELS["oracle"])) as running, BatchServer(judge) as rating:
+        roles = {"draft_judge": {"name": "judge", "base_url": rating.base_url}}
+        config = {"models": [{"name": "oracle", "base_url": running.base_url}], "roles": roles}
+        (tmp_path / "models.yaml").write_text(json.dumps(config), encoding="utf-8")
+        command = ("run", "attunebench-mini", "--config", tmp_path / "models.yaml", "--json", "--lake")
+        done = wave_by_wave(lambda *more: ended(*command, tmp_path / "lake", *more))
+        # Drafts with all other calls of the model, 4 x 13; then the judging of the drafts.
+        assert [run.document["calls"]["waiting"] for run in done] == [52, 12, 0]
+        executed = [(server.executed.total(), set(server.executed.values()), server.live) for server in (running, rating)]
+        assert executed == [(52, {1}, []), (12, {1}, [])]
+        assert done[-1].scores == ended(*command, tmp_path / "live").scores
+
+
+def wave_by_wave(run: Callable[..., Ended]) -> list[Ended]:
+    """Start a command in batch mode until nothing waits."""
+    done = [run("--batch", "--batch-below", "1")]
+    while done[-1].status == 3:
+        assert len(done) < 20
+        done.append(run("--batch", "--batch-below", "1"))
+    assert done[-1].status == 0, done[-1].err
+    return done

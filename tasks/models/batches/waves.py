@@ -6,11 +6,13 @@ from schemas.chat import ChatReply, ChatRequest, Keep, KeepingChat, ModelEntry
 from tasks.models.batches.limits import is_too_large, limits_at
 from tasks.models.batches.messages import without_counterpart
 from tasks.models.batches.store import BatchStore
+from tasks.models.cost import BudgetAccount, Reservation
+from tasks.models.http.client import BUDGET_SPENT
 from tasks.models.journal.journal import WAITING, Journal
 
 
 class WaveChat:
-    """Answers that a call waits, and notes it, unless it was let through or a batch brought its failure.
+    """Answers that a call waits, and notes it, unless it was let through, a batch brought its failure, or the budget is spent.
 
     Attributes:
         noted: calls of this pass, by key.
@@ -19,11 +21,21 @@ class WaveChat:
         may_send: whether a call may go live; what goes to a file, or is said in another API's form, may not.
     """
 
-    def __init__(self, chat: KeepingChat, entry: ModelEntry, journal: Journal, store: BatchStore, *, to_file: bool) -> None:
+    def __init__(
+        self,
+        chat: KeepingChat,
+        entry: ModelEntry,
+        journal: Journal,
+        store: BatchStore,
+        account: BudgetAccount | None = None,
+        *,
+        to_file: bool = False,
+    ) -> None:
         self._chat, self._entry, self._journal, self._store = chat, entry, journal, store
         self._limits = limits_at(None if to_file else entry.base_url)
         self.may_send = not to_file and self._limits.form == "openai"
-        self._live = set[str]()
+        self._live, self._account = set[str](), account
+        self._reserved: dict[str, Reservation] = {}
         self.noted: dict[str, ChatRequest] = {}
         self.sent: dict[str, ChatReply] = {}
         self.told = set[str]()
@@ -36,9 +48,11 @@ class WaveChat:
             reply: ChatReply | None = await self._chat(request, keep)
         else:
             reply = self._known(request)
-        if reply is None:
-            self.noted[key] = request
-            return WAITING
+            if reply is None and self._reserve(request):
+                self.noted[key] = request
+                return WAITING
+        reply = reply or ChatReply(failure="budget", error=BUDGET_SPENT)
+        self._release(key, reply)
         self.sent[key] = reply
         return reply
 
@@ -53,7 +67,27 @@ class WaveChat:
 
     def let_through(self, requests: Iterable[ChatRequest]) -> None:
         """Have these calls sent when they are asked for again."""
-        self._live.update(request.key for request in requests)
+        for request in requests:
+            self._live.add(request.key)
+            self._release(request.key, WAITING)  # a live call reserves at its own price
+
+    def settle(self) -> None:
+        """Replace what was reserved for calls by what they have used, where a batch brought their replies."""
+        for key in [*self._reserved]:
+            if reply := self._journal.get(key):
+                self._release(key, reply)
+
+    def _reserve(self, request: ChatRequest) -> bool:
+        """Return whether the budget allows a call, for which it reserves at the price of batches."""
+        if self._account and request.key not in self._reserved:
+            if not (reserved := self._account.reserve(request, "batch")):
+                return False
+            self._reserved[request.key] = reserved
+        return True
+
+    def _release(self, key: str, reply: ChatReply) -> None:
+        if self._account and (reserved := self._reserved.pop(key, None)):
+            self._account.settle(reserved, reply)
 
     def _known(self, request: ChatRequest) -> ChatReply | None:
         """Return what is known of a call without an answer that counts; null: it is to be asked."""

@@ -310,19 +310,26 @@ def test_batch_has_its_own_price(batch: dict[str, float], expected: float | None
 def test_a_budget_reserves_at_the_price_of_batches() -> None:
     # Expected 100 x 2 + 100 x 10 = 1,200 millionths, by batch 600: two fit into 1,300, by half the price; live one does.
     table = PriceTable(currency="USD", prices=(of_batches(batch_factor=0.5),))
-    by_batch, live = Budget(cost=0.0013, prices=table, paid_as="batch"), Budget(cost=0.0013, prices=table)
-    for budget, fitting in ((by_batch, 2), (live, 1)):
-        account = budget.account(ENTRY)
-        assert account is not None
-        assert [account.reserve(CALL) is not None for _ in range(3)] == [True] * fitting + [False] * (3 - fitting)
+    by_batch, live = (Budget(cost=0.0013, prices=table).account(ENTRY) for _ in range(2))
+    assert by_batch is not None
+    assert live is not None
+    assert [by_batch.reserve(CALL, "batch") is not None for _ in range(3)] == [True, True, False]
+    assert [live.reserve(CALL) is not None for _ in range(3)] == [True, False, False]
+    # Nothing waits for a batch as for a call in flight.
+    assert (by_batch.budget.in_flight, live.budget.in_flight) == (0, 1)
 
 
-def test_call_sent_live_is_settled_at_its_own_price() -> None:
-    budget = Budget(cost=1, prices=PriceTable(currency="USD", prices=(of_batches(batch_factor=0.5),)), paid_as="batch")
-    assert spend(budget.account(ENTRY), reply=replace(REPLY, paid_as="live"))
+def test_a_call_is_settled_at_its_own_price() -> None:
+    budget = Budget(cost=1, prices=PriceTable(currency="USD", prices=(of_batches(batch_factor=0.5),)))
+    account = budget.account(ENTRY)
+    assert spend(account, reply=replace(REPLY, paid_as="live"))
     assert budget.used_cost == pytest.approx(200e-6)
-    assert spend(budget.account(ENTRY), reply=replace(REPLY, paid_as="batch"))
+    assert account is not None
+    reserved = account.reserve(CALL, "batch")
+    assert reserved is not None
+    account.settle(reserved, replace(REPLY, paid_as="batch"))
     assert budget.used_cost == pytest.approx(300e-6)
+    assert budget.in_flight == 0
 
 
 def test_a_budget_by_batch_needs_the_price_of_batches(tmp_path: Path) -> None:

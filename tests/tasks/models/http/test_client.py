@@ -18,7 +18,7 @@ from pydantic import SecretStr
 
 from schemas.chat import ChatReply, ChatRequest
 from schemas.errors import EndpointError
-from schemas.vocabulary import Failure
+from schemas.vocabulary import Failure, PaidAs
 from tasks.models.cost import Budget, BudgetAccount, Reservation
 from tasks.models.http.adaptive_concurrency import FIRST
 from tasks.models.http.client import LONGEST_ERROR, CallRetryPolicy, CircuitBreaker, HttpChat
@@ -215,7 +215,7 @@ async def test_calls_in_flight_reach_limit_exactly(first: int, concurrency: int)
 class OneCall(BudgetAccount):
     """An account for one call, which gives nothing back."""
 
-    def reserve(self, request: ChatRequest) -> Reservation | None:
+    def reserve(self, request: ChatRequest, paid_as: PaidAs = "live") -> Reservation | None:  # noqa: ARG002
         self.budget.used_tokens += 1
         return Reservation(self.budget.estimator.expect(request), None) if self.budget.used_tokens == 1 else None
 
