@@ -32,7 +32,11 @@ def read_inspect(path: Path) -> list[dict[str, Any]]:
     try:
         log = read_eval_log(str(path), format="eval")
     except Exception as error:  # the library's readers raise errors of many kinds
-        raise UsageError("the log cannot be read", where=str(path), expected="a log of Inspect", got=str(error)) from error
+        step = "check the file with `inspect log dump`, or write the log again"
+        got = str(error) or type(error).__name__
+        raise UsageError(
+            "the log cannot be read", where=str(path), expected="a log of Inspect", got=got, next_step=step
+        ) from error
     return [_row(log.eval, sample) for sample in log.samples or ()]
 
 

@@ -131,7 +131,9 @@ def _read_fields(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield from enumerate(read_inspect(path), 1)
         return
     if path.suffix not in FORMATS:
-        raise unknown_name("kind of file with replies that ends in", path.suffix, [*FORMATS, ".eval"], str(path), CONTRACT)
+        raise unknown_name(
+            "kind of file with replies that ends in", path.suffix or path.name, [*FORMATS, ".eval"], str(path), CONTRACT
+        )
     records = read_records(path, FORMATS[path.suffix], own=True)
     if read := next((read for fits, read in SAMPLES if fits(records[0].fields)), None):
         seen = set[str]()

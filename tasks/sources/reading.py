@@ -280,5 +280,5 @@ def _reject(path: Path, row: int, what: str, expected: str, got: str) -> NoRetur
         where=f"{path}, row {row} (0-based)",
         expected=expected,
         got=got,
-        next_step="correct the file, or the format in the catalogue entry",
+        next_step="correct the file; if its catalogue entry states another format, correct the entry",
     )

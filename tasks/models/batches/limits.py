@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
 from schemas.base import Frozen
 from schemas.chat import ChatRequest
+from schemas.errors import UsageError, summarize
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 
@@ -34,16 +35,28 @@ class BatchLimits(Frozen):
     read: date = Field(description="when the source was read")
 
 
-_LIST = TypeAdapter(tuple[BatchLimits, ...])
+_LIST = TypeAdapter(Annotated[tuple[BatchLimits, ...], Field(min_length=1)])
 
 
 @cache
 def _load(file: Path) -> tuple[BatchLimits, ...]:
-    return _LIST.validate_python(read_yaml(read_text(file)))
+    try:
+        return _LIST.validate_python(read_yaml(read_text(file)))
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            "the limits of batches cannot be read",
+            where=str(file),
+            expected="a list in the form of data/batch_apis.yaml",
+            got=summarize(error),
+            next_step="correct the file, or unset MOODFLOW_BATCH_APIS",
+        ) from error
 
 
 def limits_at(base_url: str | None) -> BatchLimits:
-    """Return the limits at a base URL: of its provider, else those of OpenAI. MOODFLOW_BATCH_APIS names another list."""
+    """Return the limits at a base URL: of its provider, else those of OpenAI. MOODFLOW_BATCH_APIS names another list.
+
+    UsageError: the list cannot be read.
+    """
     listed = _load(Path(os.environ.get("MOODFLOW_BATCH_APIS") or DATA_FOLDER / "batch_apis.yaml"))
     here = (base_url or "").rstrip("/")
     return next((limits for limits in listed if here in limits.base_urls), listed[0])
