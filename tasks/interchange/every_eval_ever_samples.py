@@ -72,14 +72,17 @@ def _line(record: Mapping[str, Any], measure: tuple[str, float], true: Row, show
     item, score, answer, call = shown.item, shown.score, shown.answer or {}, shown.call or {}
     turns, times, part = answer.get("turns"), score["repetition"], score["part"]
     name = score["item_id"] + (f"#r{times + 1}" if times else "") + (f":{part}" if part else "")
-    said, thought = ([text] if (text := of.get(what)) is not None else [] for of, what in ((answer, "text"), (call, "reasoning")))
-    read, last = score["parsed_answer"], len(turns) - 1 if turns else 0
-    source = "messages[turn_idx].content" if turns else "output.raw"
+    said, thought = ([text for text in one if text is not None] for one in ([answer.get("text")], [call.get("reasoning")]))
+    dialogue = [
+        {"turn_idx": index, "role": "assistant" if turn["speaker"] == TESTED else "user", "content": turn["text"]}
+        for index, turn in enumerate(turns or ())
+    ]
     attribution = {
-        "turn_idx": last,
-        "source": source,
-        "extracted_value": read,
+        "turn_idx": len(turns) - 1 if turns else 0,
+        "source": "messages[turn_idx].content" if turns else "output.raw",
+        "extracted_value": score["parsed_answer"],
         "extraction_method": f"moodflow.{item['question_type']}",
+        "is_terminal": True,
     }
     return {
         "schema_version": SCHEMA_VERSION,
@@ -97,13 +100,8 @@ def _line(record: Mapping[str, Any], measure: tuple[str, float], true: Row, show
             "choices": item["options"],
         },
         "output": None if turns else {"raw": said, "reasoning_trace": thought or None},
-        "messages": [
-            {"turn_idx": index, "role": "assistant" if turn["speaker"] == TESTED else "user", "content": turn["text"]}
-            for index, turn in enumerate(turns)
-        ]
-        if turns
-        else None,
-        "answer_attribution": [attribution | {"is_terminal": True}] if read is not None else [],
+        "messages": dialogue or None,
+        "answer_attribution": [] if score["parsed_answer"] is None else [attribution],
         "evaluation": {
             "score": score["value"],
             "is_correct": score["value"] == measure[1],
