@@ -217,6 +217,16 @@ class RunManifest(Frozen):
         raise LakeError(f"the manifest of run {self.run} lists no partition of {layer}", next_step=f"moodflow verify {self.run}")
 
     @property
+    def restricted(self) -> dict[str, str]:
+        """Return the licences that forbid passing texts on, by dataset."""
+        return {notice.id: notice.licence for notice in self.datasets if not notice.redistributable}
+
+    @property
+    def withheld(self) -> dict[str, str]:
+        """Return the licences of datasets whose texts are left out of this run, by dataset."""
+        return self.restricted if self.redacted else {}
+
+    @property
     def descriptions(self) -> dict[str, ModelDescription]:
         """Return what is said of the models under test, by name, where something is."""
         return {model.name: model.about for model in _StoredPlan.model_validate(self.plan).models if model.about}

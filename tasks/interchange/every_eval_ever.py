@@ -14,7 +14,7 @@ from pathlib import Path
 from uuid import UUID
 
 from schemas.chat import ModelEntry
-from schemas.documents.lake import ExportedRecords, UnwrittenScore, WithheldTexts
+from schemas.documents.lake import ExportedRecords, UnwrittenScore
 from schemas.documents.leaderboard import JudgedTotal, PublishedRow
 from schemas.documents.score_part import ScorePart
 from schemas.errors import LakeError
@@ -31,6 +31,7 @@ from tasks.interchange.every_eval_ever_results import (
     metric_result,
 )
 from tasks.interchange.every_eval_ever_samples import SCHEMA_VERSION, Measures, sample_lines, texts
+from tasks.interchange.samples import withheld_texts
 from tasks.lake.files import replace_file
 from tasks.leaderboard.ranking import published_leaderboard
 from tasks.runs.past_run import PastRun
@@ -99,16 +100,12 @@ def write_run(run: PastRun, folder: Path, options: ExportOptions) -> ExportedRec
     Without `redact`, no samples of other datasets are written; with it, a notice stands for their texts. A missing score is left
     out and listed. LakeError: a partition is gone or changed, or the disk refuses a file.
     """
-    written, withheld = [], set[str]()
-    notices = {notice.id: notice for notice in run.manifest.datasets}
+    written = []
     for model in dict.fromkeys(system.model for system in run.systems):
         record, measures = build_record(run, model, options)
-        lines, restricted = sample_lines(run, record.about, measures, redacts=options.redact)
-        written.append(record.write(folder, lines))
-        withheld |= restricted
-    licences = {name: notices[name].licence if name in notices else "not known" for name in sorted(withheld)}
-    told = tuple(WithheldTexts(dataset=name, licence=each, lines=options.redact) for name, each in licences.items())
-    return ExportedRecords.joined(written, runs=(run.name,), folder=str(folder), withheld=told)
+        written.append(record.write(folder, sample_lines(run, record.about, measures, redacts=options.redact)))
+    withheld = withheld_texts(run, lines=options.redact)
+    return ExportedRecords.joined(written, runs=(run.name,), folder=str(folder), withheld=withheld)
 
 
 def build_record(run: PastRun, model: str, options: ExportOptions) -> tuple[ModelRecord, Measures]:

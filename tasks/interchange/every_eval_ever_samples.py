@@ -6,6 +6,8 @@ from hashlib import sha256
 from typing import Any
 
 from schemas.usage import TESTED
+from tasks.interchange.samples import identify
+from tasks.models.journal.request_files import flat_text
 from tasks.runs.answers import ScoredItem, scored_items
 from tasks.runs.evidence import Evidence, read_unredacted, redact
 from tasks.runs.past_run import PastRun
@@ -32,14 +34,8 @@ def hash_sample(raw: str, reference: Sequence[str]) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def sample_lines(
-    run: PastRun,
-    record: Mapping[str, Any],
-    measures: Measures,
-    *,
-    redacts: bool,
-) -> tuple[list[str], set[str]]:
-    """Return the lines of a record, and the datasets whose texts are not in them.
+def sample_lines(run: PastRun, record: Mapping[str, Any], measures: Measures, *, redacts: bool) -> list[str]:
+    """Return the lines of a record.
 
     Args:
         run: whose answers they are.
@@ -47,27 +43,28 @@ def sample_lines(
         measures: that have a result.
         redacts: whether a line of a restricted dataset has a notice for its texts; if not, there is none.
     """
-    lines, notices = list[str](), {notice.id: notice for notice in run.manifest.datasets}
-    restricted = {dataset for _, dataset in measures if not (dataset in notices and notices[dataset].redistributable)}
-    for (system, dataset), of_dataset in measures.items():
-        if dataset not in restricted or (redacts and dataset in notices):
-            licence = notices[dataset].licence if dataset in restricted else None
-            evidence = read_unredacted(run, dataset, system)
-            lines += (json.dumps(line, ensure_ascii=False) for line in _lines(evidence, record, of_dataset, licence))
-    return lines, restricted
+    lines, restricted = list[str](), run.manifest.restricted
+    for (system, dataset), named in measures.items():
+        if redacts or dataset not in restricted:
+            of_dataset = _lines(read_unredacted(run, dataset, system), record, named, redacts=dataset in restricted)
+            lines += (json.dumps(line, ensure_ascii=False) for line in of_dataset)
+    return lines
 
 
-def _lines(evidence: Evidence, record: Mapping[str, Any], measures: Named, licence: str | None) -> Iterator[Row]:
+def _lines(evidence: Evidence, record: Mapping[str, Any], measures: Named, *, redacts: bool) -> Iterator[Row]:
     data, order = evidence.data, ("item_id", "repetition", "part", "method", "metric")
     calls = data.responses.rows_by_key(["item_id", "repetition"], named=True, include_key=True)
-    both = (scored_items(each, each.item_scores.sort(order)) for each in (data, redact(data) if licence else data))
+    both = (scored_items(each, each.item_scores.sort(order)) for each in (data, redact(data) if redacts else data))
     for true, shown in zip(*both, strict=True):
         measure = measures.get((true.score["method"], true.score["metric"]))
         if measure and true.score["value"] is not None:
             keys = true.answer["call_keys"] if true.answer else ()
             own = calls.get((true.score["item_id"], true.score["repetition"]), ())
             asked = [call for call in own if call["call_key"] in keys and call["role"] == TESTED]
-            yield _line(record, measure, true.item, shown, asked)
+            line = _line(record, measure, true.item, shown, asked)
+            if shown.answer and shown.call and not redacts:
+                line["metadata"]["moodflow"] = json.dumps(identify({**shown.call, **shown.answer}))
+            yield line
 
 
 def _line(record: Mapping[str, Any], measure: tuple[str, float], true: Row, shown: ScoredItem, asked: list[Row]) -> Row:
@@ -75,13 +72,17 @@ def _line(record: Mapping[str, Any], measure: tuple[str, float], true: Row, show
     item, score, answer, call = shown.item, shown.score, shown.answer or {}, shown.call or {}
     turns, times, part = answer.get("turns"), score["repetition"], score["part"]
     name = score["item_id"] + (f"#r{times + 1}" if times else "") + (f":{part}" if part else "")
-    read, last = score["parsed_answer"], len(turns) - 1 if turns else 0
-    source = "messages[turn_idx].content" if turns else "output.raw"
+    said, thought = ([text for text in one if text is not None] for one in ([answer.get("text")], [call.get("reasoning")]))
+    dialogue = [
+        {"turn_idx": index, "role": "assistant" if turn["speaker"] == TESTED else "user", "content": turn["text"]}
+        for index, turn in enumerate(turns or ())
+    ]
     attribution = {
-        "turn_idx": last,
-        "source": source,
-        "extracted_value": read,
+        "turn_idx": len(turns) - 1 if turns else 0,
+        "source": "messages[turn_idx].content" if turns else "output.raw",
+        "extracted_value": score["parsed_answer"],
         "extraction_method": f"moodflow.{item['question_type']}",
+        "is_terminal": True,
     }
     return {
         "schema_version": SCHEMA_VERSION,
@@ -95,14 +96,12 @@ def _line(record: Mapping[str, Any], measure: tuple[str, float], true: Row, show
         "input": {
             "raw": _raw(item),
             "reference": _reference(item),
-            "formatted": _prompt(call.get("messages")),
+            "formatted": flat_text(json.loads(call.get("messages") or "[]")) or None,
             "choices": item["options"],
         },
-        "output": None
-        if turns
-        else {"raw": _listed(answer.get("text")) or [], "reasoning_trace": _listed(call.get("reasoning"))},
-        "messages": [*_messages(turns)] if turns else None,
-        "answer_attribution": [attribution | {"is_terminal": True}] if read is not None else [],
+        "output": None if turns else {"raw": said, "reasoning_trace": thought or None},
+        "messages": dialogue or None,
+        "answer_attribution": [] if score["parsed_answer"] is None else [attribution],
         "evaluation": {
             "score": score["value"],
             "is_correct": score["value"] == measure[1],
@@ -123,22 +122,6 @@ def _raw(item: Row) -> str:
 def _reference(item: Row) -> list[str]:
     options = item["options"] or []
     return [options[index] for index in item["gold_indices"] or ()] or list(item["references"] or ())
-
-
-def _listed(text: str | None) -> list[str] | None:
-    return None if text is None else [text]
-
-
-def _prompt(messages: str | None) -> str | None:
-    """Return the messages of a call as one text; null = there are none, or they are withheld."""
-    sent = json.loads(messages or "[]")
-    return "\n\n".join(f"{each['role']}: {each['content']}" for each in sent) if sent else None
-
-
-def _messages(turns: Sequence[Row]) -> Iterator[Row]:
-    """Yield the lines of a dialogue: the model under test is its assistant."""
-    for index, turn in enumerate(turns):
-        yield {"turn_idx": index, "role": "assistant" if turn["speaker"] == TESTED else "user", "content": turn["text"]}
 
 
 def _tokens(asked: Sequence[Row]) -> dict[str, int] | None:

@@ -56,9 +56,9 @@ def _row(spec: Any, sample: Any) -> dict[str, Any]:
         "finish_reason": FINISHED.get(choice.stop_reason) if choice else None,
         "prompt_tokens": usage.input_tokens if usage else None,
         "completion_tokens": usage.output_tokens if usage else None,
-        "failure": ours.get("failure") or (None if choice else "http_5xx"),
+        "failure": None if choice else "http_5xx",
     }
-    return {**row, **{name: value for name, value in ours.items() if name != "failure"}}
+    return row | ours
 
 
 def write_inspect(run: PastRun, folder: Path, _options: ExportOptions) -> ExportedRecords:
@@ -132,7 +132,7 @@ def _samples(samples: Samples) -> Iterator[Any]:
             scores=scores,
             error=error,
             model_usage={samples.model: output.usage} if output.usage else {},
-            metadata={"moodflow": {**identify(samples, row), "failure": row["failure"]}},
+            metadata={"moodflow": identify(row)},
         )
 
 

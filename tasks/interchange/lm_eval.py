@@ -21,11 +21,6 @@ from tasks.runs.past_run import PastRun
 SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[-\d.]+)\.jsonl")
 
 
-def is_sample(fields: Mapping[str, Any]) -> bool:
-    """Return whether a line is a sample of lm-evaluation-harness."""
-    return fields.keys() >= {"doc", "resps", "arguments"}
-
-
 def read_sample(fields: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """Return a sample as a row of a file of replies; one whose fields are of other kinds has none of them, so it is refused.
 
@@ -37,8 +32,8 @@ def read_sample(fields: Mapping[str, Any], path: Path) -> dict[str, Any]:
         row = {"reply": reply, **_model_beside(path, name)}
         if ours:
             return {**row, **ours, "reply": None if ours.get("failure") else reply}
-        prompt = fields["arguments"]["gen_args_0"]["arg_0"]
-        return {**row, "dataset": name["task"] if name else None, "prompt_sha256": hash_prompt(prompt)}
+        prompt = [{"content": fields["arguments"]["gen_args_0"]["arg_0"], "role": "user"}]
+        return {**row, "dataset": name["task"] if name else None, "prompt_sha256": _hash(prompt)}
     except (ValueError, KeyError, TypeError, AttributeError):
         return {"dataset": None}
 
@@ -49,38 +44,16 @@ def _model_beside(path: Path, name: re.Match[str] | None) -> dict[str, str]:
     return {"model": read_json(read_text(results))["model_name"]} if name and results.is_file() else {}
 
 
-def is_every_eval_ever(fields: Mapping[str, Any]) -> bool:
-    """Return whether a line is a sample of Every Eval Ever."""
-    return fields.keys() >= {"sample_id", "evaluation_id", "interaction_type"}
-
-
 def read_every_eval_ever(fields: Mapping[str, Any], _path: Path) -> dict[str, Any]:
-    """Return a sample of one turn as a row of a file of replies; of a dialogue, and of other kinds, a row that is refused.
+    """Return a sample as a row of a file of replies; a dialogue, and one that does not say its call, a row that is refused.
 
-    The dataset is the part of the path `evaluation_name` before the setting, or what the sample says in its `metadata`.
+    The form has neither dataset nor setting, so MoodFlow writes them into `metadata`, if the texts may be passed on.
     """
     try:
-        metadata = fields.get("metadata") or {}
-        item, _, repetition = fields["sample_id"].partition("#r")
-        reply = next(iter(fields["output"]["raw"]), None)
-        row = {
-            "dataset": metadata.get("dataset") or fields["evaluation_name"].split(".")[-2],
-            "setting": metadata.get("setting") or fields["evaluation_name"].split(".")[-1],
-            "item_id": item,
-            "repetition": int(repetition or 1) - 1,
-            "model": fields["model_id"],
-            "reply": reply,
-            "failure": "http_5xx" if reply is None and fields.get("error") else None,
-        }
-        prompt = fields["input"].get("formatted")
-        return {**row, "prompt_sha256": hash_prompt(prompt)} if prompt else row
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        ours = json.loads(fields["metadata"]["moodflow"])
+        return {"model": fields["model_id"], "reply": next(iter(fields["output"]["raw"]), None), **ours}
+    except (ValueError, KeyError, TypeError):
         return {"dataset": None}
-
-
-def hash_prompt(prompt: str) -> str:
-    """Return the hash of a conversation of one message by the user, as `responses.messages_sha256`."""
-    return sha256(json.dumps([{"content": prompt, "role": "user"}], ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
 def write_lm_eval(run: PastRun, folder: Path, _options: ExportOptions) -> ExportedRecords:
@@ -94,7 +67,7 @@ def write_lm_eval(run: PastRun, folder: Path, _options: ExportOptions) -> Export
         place = folder / re.sub(r"[^\w.-]", "__", model)
         files[place / f"results_{time}.json"] = json.dumps(_results(run, model, tasks), ensure_ascii=False, indent=2)
         for samples in tasks:
-            lines = (json.dumps(_sample(number, samples, row), ensure_ascii=False) for number, row in enumerate(samples.rows))
+            lines = (json.dumps(_sample(number, row), ensure_ascii=False) for number, row in enumerate(samples.rows))
             files[place / f"samples_{samples.task}_{time}.jsonl"] = "".join(f"{line}\n" for line in lines)
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -128,10 +101,9 @@ def _results(run: PastRun, model: str, tasks: list[Samples]) -> dict[str, Any]:
     }
 
 
-def _sample(number: int, samples: Samples, row: dict[str, Any]) -> dict[str, Any]:
+def _sample(number: int, row: dict[str, Any]) -> dict[str, Any]:
     prompt, reply, target = flat_text(row["messages"]), row["reply"] or "", row["target"] or ""
-    counted = ("failure", "reasoning", "finish_reason", "prompt_tokens", "completion_tokens")
-    doc = {"moodflow": {**identify(samples, row), **{name: row[name] for name in counted}}, "options": row["options"]}
+    doc = {"moodflow": identify(row), "options": row["options"]}
     scores = {score["metric"]: score["value"] for score in row["scores"]}
     return {
         "doc_id": number,

@@ -16,7 +16,7 @@ from schemas.json_yaml import read_json
 from schemas.tables.items import Items
 from schemas.vocabulary import Failure
 from tasks.interchange.inspect_logs import read_inspect
-from tasks.interchange.lm_eval import is_every_eval_ever, is_sample, read_every_eval_ever, read_sample
+from tasks.interchange.lm_eval import read_every_eval_ever, read_sample
 from tasks.lake.lake import Lake
 from tasks.models.http.parse_reply import read_completion
 from tasks.ratings.reading import FORMATS, RefusedRow
@@ -62,8 +62,11 @@ class ReplyRow(Frozen):
         return replace(read, http_status=None, latency_s=None, paid_as="file")
 
 
-SAMPLES = ((is_sample, read_sample), (is_every_eval_ever, read_every_eval_ever))
-"""How samples of other harnesses are known, and read."""
+SAMPLES = (
+    ({"doc", "resps", "arguments"}, read_sample),
+    ({"sample_id", "evaluation_id", "interaction_type"}, read_every_eval_ever),
+)
+"""The fields by which samples of other harnesses are known, and how they are read."""
 
 COLUMNS = tuple(ReplyRow.model_fields)
 MAY_LACK = tuple(name for name in COLUMNS if name not in ("dataset", "reply"))
@@ -135,7 +138,7 @@ def _read_fields(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             "kind of file with replies that ends in", path.suffix or path.name, [*FORMATS, ".eval"], str(path), CONTRACT
         )
     records = read_records(path, FORMATS[path.suffix], own=True)
-    if read := next((read for fits, read in SAMPLES if fits(records[0].fields)), None):
+    if read := next((read for names, read in SAMPLES if records[0].fields.keys() >= names), None):
         seen = set[str]()
         for line, record in enumerate(records, 1):
             fields = read(record.fields, path)

@@ -1,6 +1,6 @@
 """Lay the answers of a run out as samples, in the form that files of other harnesses share."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,6 @@ import polars as pl
 
 from schemas.documents.lake import ExportedRecords, WithheldTexts
 from schemas.json_yaml import read_json
-from schemas.lineage import DatasetNotice
 from schemas.usage import TESTED
 from tasks.judging.answers import GOLD
 from tasks.runs.past_run import PastRun
@@ -17,6 +16,7 @@ from tasks.solvers.answers import SAID
 
 TARGET = pl.coalesce(pl.col("options").list.gather(pl.col("gold_indices")), "references").list.join("\n")
 ASKED = ["item_id", "repetition"]
+REPLIED = ("reasoning", "finish_reason", "prompt_tokens", "completion_tokens")
 REASONS = pl.format("{}: {} {}", "dimension", "rating", pl.col("rationale").fill_null("")).drop_nulls().str.join("\n")
 
 
@@ -37,21 +37,19 @@ class Samples:
 
 
 def exported(run: PastRun, folder: Path, files: Iterable[Path], written: Iterable[Samples]) -> ExportedRecords:
-    """Return what was written of a run."""
+    """Return what was written of a run; samples that a licence withholds are not."""
     return ExportedRecords(
         runs=(run.name,),
         folder=str(folder),
         files=tuple(str(file.relative_to(folder)) for file in files),
         samples=sum(len(samples.rows) for samples in written),
-        withheld=tuple(
-            WithheldTexts(dataset=notice.id, licence=notice.licence, lines=False) for notice in withheld_datasets(run)
-        ),
+        withheld=withheld_texts(run),
     )
 
 
-def withheld_datasets(run: PastRun) -> tuple[DatasetNotice, ...]:
-    """Return the datasets of a run whose texts may not be passed on."""
-    return tuple(notice for notice in run.manifest.datasets if not notice.redistributable)
+def withheld_texts(run: PastRun, *, lines: bool = False) -> tuple[WithheldTexts, ...]:
+    """Return the datasets whose texts may not be passed on. `lines`: whether samples are written without them."""
+    return tuple(WithheldTexts(dataset=name, licence=each, lines=lines) for name, each in run.manifest.restricted.items())
 
 
 def read_samples(run: PastRun) -> Iterator[Samples]:
@@ -60,40 +58,31 @@ def read_samples(run: PastRun) -> Iterator[Samples]:
     A sample has the last call that its answer rests on: `messages`, `turn`, `messages_sha256`, counts of tokens; the item's
     `options` and `target`; `reply` or `failure`; and `scores`, pairs of metric and value, with `parsed_answer` and `reasons`.
     """
-    withheld = {notice.id for notice in withheld_datasets(run)}
     for ref in run.partitions("answers"):
         job = {name: ref.key(name) for name in ("dataset", "model", "setting")}
-        if job["setting"] == GOLD or job["dataset"] in withheld:
+        if job["setting"] == GOLD or job["dataset"] in run.manifest.restricted:
             continue
         items = run.read("items", dataset=job["dataset"]).select("item_id", "options", target=TARGET)
         calls = run.read("responses", **job).filter(role=TESTED).unique([*ASKED, "call_key"], keep="last")
         answers = run.read("answers", **job).select(
-            *ASKED, "part", "failure", "option_order", reply=SAID, call_key=pl.col("call_keys").list.last()
+            *ASKED, "dataset", "setting", "part", "failure", "option_order", reply=SAID, call_key=pl.col("call_keys").list.last()
         )
         scored = run.read("item_scores", **job).group_by(*ASKED, "part", maintain_order=True)
         scores = scored.agg(pl.struct("metric", "value").alias("scores"), pl.col("parsed_answer").first())
         reasons = run.read("judgements", **job).group_by(*ASKED, "part", maintain_order=True).agg(reasons=REASONS)
-        asked = calls.select(
-            *ASKED,
-            *("call_key", "turn", "messages", "messages_sha256", "reasoning", "finish_reason", "prompt_tokens"),
-            "completion_tokens",
-        )
+        asked = calls.select(*ASKED, "call_key", "turn", "messages", "messages_sha256", *REPLIED)
         rows = answers.join(items, on="item_id", how="left").join(asked, on=[*ASKED, "call_key"], how="inner")
         for more in (scores, reasons):
             rows = rows.join(more, on=[*ASKED, "part"], how="left")
         raw = run.layers["raw_scores"].filter(**job).drop_nulls("value").select("metric", "value").iter_rows()
         listed = [
-            {
-                **row,
-                "messages": read_json(row["messages"]),
-                "scores": row["scores"] or [],
-            }
+            {**row, "messages": read_json(row["messages"]), "scores": row["scores"] or []}
             for row in rows.sort(*ASKED, "part").iter_rows(named=True)
         ]
         yield Samples(**job, rows=listed, scores=dict(raw))
 
 
-def identify(samples: Samples, row: dict[str, Any]) -> dict[str, Any]:
-    """Return what says which call a sample is about, in the names of a file of replies."""
-    named = {"dataset": samples.dataset, "setting": samples.setting, "prompt_sha256": row["messages_sha256"]}
-    return {**named, **{name: row[name] for name in ("item_id", "repetition", "turn", "option_order")}}
+def identify(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what says which call a sample is about and how that ended, in the names of a file of replies."""
+    named = ("dataset", "setting", *ASKED, "turn", "option_order", "failure", *REPLIED)
+    return {"prompt_sha256": row["messages_sha256"], **{name: row[name] for name in named}}

@@ -7,9 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from schemas.errors import unknown_name
-from tasks.interchange.replies import CONTRACT, shown_order, tested_calls
-from tasks.lake.files import new_file, require_absent
+from tasks.interchange.replies import shown_order, tested_calls
+from tasks.lake.files import new_file, require_absent, require_ending
 from tasks.lake.lake import Lake
 from tasks.models.journal.request_files import flatten
 from tasks.ratings.reading import FORMATS
@@ -37,8 +36,7 @@ async def template_rows(job: InferJob, lake: Lake) -> list[dict[str, Any]]:
 
 def write_template(rows: Iterable[Mapping[str, Any]], path: Path) -> int:
     """Write rows to fill in as a new file of the form that its name says; return how many there are."""
-    if path.suffix not in FORMATS:
-        raise unknown_name("kind of file with replies that ends in", path.suffix, FORMATS, "--to", CONTRACT)
+    require_ending(path, "--to", *FORMATS)
     require_absent(path)
     types: dict[str, Any] = {"option_order": pl.List(pl.Int64), "reply": pl.String}
     frame = pl.DataFrame([*rows], schema_overrides=types, infer_schema_length=None)

@@ -25,18 +25,9 @@ def write_site(
 ) -> None:
     """Write the leaderboard's page, its JSON and CSV, and for each run its report with a page for each model.
 
-    Pages load nothing and lead to nothing but files of the folder. The first page is written last.
-
-    Args:
-        folder: new, empty, or of an earlier site, which is replaced.
-        data: the ranked models, with the totals of all runs as history.
-        across: of the same leaderboard.
-        document: written as JSON.
-        reports: of its runs, without texts that may not be passed on.
-
-    Raises:
-        UsageError: if the folder holds other files.
-        LakeError: if the disk refuses a file.
+    Pages load nothing and lead to nothing but files of the folder. The first page is written last; an earlier site is replaced.
+    `document`: written as JSON; `reports`: of the ranked runs, without texts that may not be passed on. UsageError: the folder
+    holds other files; LakeError: the disk refuses one.
     """
     _empty(folder)
     links, scores = {}, {}

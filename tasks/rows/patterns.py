@@ -14,7 +14,6 @@ from schemas.tables.responses import Judgements, Responses
 from tasks.metrics.answer_forms import FORMS, Question
 from tasks.models.http.client import BUDGET_SPENT
 from tasks.rows.index import PLACE, Place, RowIndex, open_rows
-from tasks.rows.query import withheld_datasets
 from tasks.rows.reply_shapes import describe_unread, fold_message
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import from_row
@@ -41,7 +40,7 @@ def _shapes(run: PastRun, index: RowIndex, places: list[Place], most: int) -> pl
     items = {item["item_id"]: item for item in asked.iter_rows(named=True)}
     replies = answers.with_columns(text=OWN_WORDS).sort(ANSWER)
     shapes = [describe_unread(items[reply["item_id"]], reply) for reply in replies.iter_rows(named=True)]
-    if is_withheld := places[0][0] in withheld_datasets(run):
+    if is_withheld := places[0][0] in run.manifest.withheld:
         shapes = [shape.partition(" with ")[0] for shape in shapes]  # what an object's keys are called is the reply's
     is_shown = pl.lit(not is_withheld) & (pl.int_range(pl.len()).over("shape") < most)
     reply = pl.when(is_shown).then(pl.col("text").str.head(SHOWN))
@@ -56,7 +55,7 @@ def group_failed_calls(run: PastRun) -> tuple[FailedGroup, ...]:
     budget = pl.when(pl.col("error") == BUDGET_SPENT).then(pl.lit("budget"))
     of_judges: Any = {"role": pl.lit(JUDGE), "asked_model": "judge", "failure": budget, "http_status": pl.lit(None, pl.Int64)}
     message = pl.col("error").fill_null("no message").map_elements(fold_message, pl.String)
-    is_withheld = pl.col("dataset").is_in([*withheld_datasets(run)])
+    is_withheld = pl.col("dataset").is_in([*run.manifest.withheld])
     shown = pl.when(is_withheld).then(pl.lit("withheld: its licence")).otherwise(message)
     for ref in run.manifest.partitions:
         if ref.layer == "responses" and not ref.complete:
@@ -128,7 +127,7 @@ def _hard(run: PastRun, index: RowIndex, dataset: str) -> Iterator[HardItem]:
         question = Question.from_row(row)
         names = FORMS[question.form].names(question.options)
         gold = ",".join(names[index] for index in FORMS[question.form].right(question)) if question.gold_indices else None
-        shown = {"gold": gold} if gold and dataset not in withheld_datasets(run) else {"gold": None, "wrong": None}
+        shown = {"gold": gold} if gold and dataset not in run.manifest.withheld else {"gold": None, "wrong": None}
         yield from_row(HardItem, row, wrong_systems=row["wrong_systems"] or 0, **shown)
 
 

@@ -56,7 +56,7 @@ def find_rows(run: PastRun, index: RowIndex, wanted: RowFilter, limit: int = 50)
             raise _refusal("after", "is no row of the run", "what the link to the next page states", wanted.after)
         rows = _later(index, rows, wanted, wanted.after)
     if wanted.text:
-        readable = matching.filter(~pl.col("dataset").is_in([*withheld_datasets(run)]))
+        readable = matching.filter(~pl.col("dataset").is_in([*run.manifest.withheld]))
         datasets = readable["dataset"].unique().sort(descending=wanted.descending)
         rows = _search_texts(index, rows, datasets, wanted.text, limit + 1 if wanted.order == "place" else total + 1).lazy()
     if wanted.order != "place" or wanted.descending:
@@ -168,7 +168,7 @@ def _show_rows(run: PastRun, index: RowIndex, rows: pl.DataFrame) -> tuple[RowEn
     shown = rows.join(first, on=ROW, how="left").join(said, on=ROW, how="left", maintain_order="left")
     beginning = pl.col(*texts, "reply").str.head(BEGINNING).map_elements(lambda text: shorten(text, LONGEST), pl.String)
     return tuple(
-        from_row(RowEntry, row, withheld=withheld_datasets(run).get(row["dataset"]))
+        from_row(RowEntry, row, withheld=run.manifest.withheld.get(row["dataset"]))
         for row in shown.with_columns(beginning).iter_rows(named=True)
     )
 
@@ -178,14 +178,9 @@ def _read_texts(run: PastRun, index: RowIndex, rows: pl.DataFrame) -> ReportData
     ids = rows["item_id"].unique()
     # Between two ids groups of a file are left out; a list of ids does not do that.
     is_shown = pl.col("item_id").is_between(pl.lit(ids.min()), pl.lit(ids.max())) & pl.col("item_id").is_in(ids.implode())
-    is_read = is_shown | pl.col("dataset").is_in([*withheld_datasets(run)])
+    is_read = is_shown | pl.col("dataset").is_in([*run.manifest.withheld])
     takes: dict[str, Take] = dict.fromkeys(("answers", "item_scores"), lambda asked: asked.filter(is_shown))
     takes["items"] = lambda items: items.with_columns(context=pl.lit(None, pl.String)).filter(is_read)  # it may be long
     frames: dict[str, Any] = {layer: index.read(layer, rows.select(PLACE).unique().rows(), take) for layer, take in takes.items()}
     data = ReportData(run.manifest, run.blueprint, **frames)
     return redact(data) if run.manifest.redacted else data
-
-
-def withheld_datasets(run: PastRun) -> dict[str, str]:
-    """Return the licences of datasets whose texts are left out, by dataset."""
-    return {each.id: each.licence for each in run.manifest.datasets if run.manifest.redacted and not each.redistributable}

@@ -76,9 +76,10 @@ def draw_answers(run: PastRun, method: str | None, rubric: str | None, sample: i
     if there is no such rubric, or no such answer.
     """
     methods = [(name, spec) for name, dataset in run.blueprint.datasets.items() for spec in dataset.methods]
-    withheld = {notice.id for notice in run.manifest.datasets if run.manifest.redacted and not notice.redistributable}
     chosen = {(name, rubric or spec.rubric): None for name, spec in methods if method in (None, spec.id)}
-    rated = [(name, load_rubric(by, run.blueprint.own_rubrics)) for name, by in chosen if by and name not in withheld]
+    rated = [
+        (name, load_rubric(by, run.blueprint.own_rubrics)) for name, by in chosen if by and name not in run.manifest.withheld
+    ]
     answers = sorted(_answers(run, rated), key=lambda answer: hash_settings([seed, answer.id]))[:sample]
     if not answers:
         raise UsageError(

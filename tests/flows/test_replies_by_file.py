@@ -190,6 +190,15 @@ def test_lm_eval_samples_are_read_back(live: Live, tmp_path: Path) -> None:
     assert scores_of(done.document, "mini_reading_comprehension") == scores_of(live.document, "mini_reading_comprehension")
 
 
+def test_every_eval_ever_samples_are_read_back(live: Live, tmp_path: Path) -> None:
+    done = ended("export", "latest", "--lake", live.lake, "--to", "every-eval-ever", "--out", tmp_path / "out", "--json")
+    (samples,) = (tmp_path / "out").rglob("*_samples.jsonl")
+    read = score(samples, tmp_path / "lake", live.url)
+    assert (done.status, read.status, read.document["replies"]["refused"]) == (0, 0, 0)
+    assert read.document["replies"]["placed"] == live.rows.height
+    assert read.document["raw_scores"] == live.document["raw_scores"]
+
+
 def scores_of(document: dict[str, Any], dataset: str) -> list[dict[str, Any]]:
     return [row for row in document["raw_scores"] if row["dataset"] == dataset]
 

@@ -35,15 +35,16 @@ def test_every_eval_ever_sample_is_read_once(tmp_path: Path) -> None:
         "evaluation_id": "e",
         "interaction_type": "single_turn",
         "model_id": "org/m",
-        "evaluation_name": "feeling.irony.mini_irony.base",
-        "input": {"raw": "Is it?", "formatted": PROMPT},
+        "evaluation_name": "mini.feeling.irony.mini_irony.choice.accuracy.base",
+        "metadata": {"moodflow": '{"dataset": "mini_irony", "item_id": "i7", "repetition": 1}'},
     }
     answered = {**sample, "output": {"raw": ["yes"]}, "evaluation": {"score": 1}}
     dialogue = {**sample, "interaction_type": "multi_turn", "output": None}
-    lines = (answered, {**answered, "evaluation": {"score": 0}}, dialogue)
+    foreign = {**answered, "metadata": {"status": "scored"}}
+    lines = (answered, {**answered, "evaluation": {"score": 0}}, dialogue, foreign)
     read = read_replies(write_lines(tmp_path / "x_samples.jsonl", *lines))
-    row = ReplyRow(dataset="mini_irony", model="org/m", item_id="i7", repetition=1, prompt_sha256=PROMPT_SHA256, reply="yes")
-    assert (read.rows, read.refused) == ({1: row}, [(3, "values_are_of_their_types")])
+    row = ReplyRow(dataset="mini_irony", model="org/m", item_id="i7", repetition=1, reply="yes")
+    assert (read.rows, read.refused) == ({1: row}, [(line, "values_are_of_their_types") for line in (3, 4)])
 
 
 @pytest.mark.parametrize(("finish_reason", "remark"), [("stop", None), ("length", "length")])
