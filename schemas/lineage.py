@@ -130,7 +130,7 @@ class CallCounts(Frozen):
     from_journal: int = 0
     failed: int = 0
     unsent: int = 0
-    waiting: int = 0
+    waiting: int = Field(default=0, exclude_if=lambda calls: not calls)
     unknown_ids: int = Field(default=0, exclude_if=lambda lines: not lines)
 
     @property

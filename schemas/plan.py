@@ -124,8 +124,7 @@ class Plan(Frozen):
     batch: Limit[bool] = Field(
         default=False,
         exclude_if=lambda batch: not batch,
-        description="have the provider answer calls as batches, for less money and later; the run ends with exit status 3 and "
-        "goes on when it is started again",
+        description="have the provider answer calls as batches, for less money and later; exit status 3 while calls wait",
     )
     wait: Limit[bool] = Field(
         default=False, exclude_if=lambda waits: not waits, description="with batch: wait for the batches instead of ending"
@@ -140,9 +139,7 @@ class Plan(Frozen):
         default=None, exclude_if=lambda file: file is None, description="file for the calls, which another machine answers"
     )
     live_too: Limit[bool] = Field(
-        default=False,
-        exclude_if=lambda sends: not sends,
-        description="also send calls that a batch has, which may be paid for twice",
+        default=False, exclude_if=lambda sends: not sends, description="also send calls that a batch has; they may be paid twice"
     )
     budget_tokens: Limit[int | None] = Field(default=None, ge=1, description="most tokens this run may use; null = no limit")
     budget: Limit[float | None] = Field(

@@ -84,7 +84,7 @@ def test_the_help_fits_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERMINAL_WIDTH", "100")
     text = ended("run", "--help").out
-    assert len(text.rstrip().splitlines()) <= 54
+    assert len(text.rstrip().splitlines()) <= 56
     for title in ("Model", "Judge and roles", "What is evaluated", "Limits", "Where", "Output"):
         assert f"─ {title} ─" in text
     assert {name for name in list_blueprints() if not name.endswith("-mini")} <= set(re.findall(r"[\w-]+", text))
