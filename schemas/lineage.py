@@ -233,7 +233,7 @@ class RunManifest(Frozen):
 
     def replies_file(self, model: str) -> str | None:
         """Return the SHA-256 of the file that the replies of a model under test come from; null = a server gave them."""
-        urls = [str(entry.get("base_url")) for entry in self.plan["models"] if entry["name"] == model]
+        urls = [str(entry.get("base_url")) for entry in self.plan.get("models", ()) if entry["name"] == model]
         return next((url.removeprefix(FILE_PREFIX) for url in urls if url.startswith(FILE_PREFIX)), None)
 
     def role(self, name: str) -> dict[str, Any]:
