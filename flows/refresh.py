@@ -12,13 +12,14 @@ from flows.infer import run_inference
 from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import name_run
 from flows.report import report
-from flows.runtime.batches import waiting_run, waiting_words
+from flows.runtime.batches import waiting_run
 from flows.runtime.prefect_flows import begin_run, moodflow_flow, resolve_parameters
 from flows.runtime.preparation import check_plan, prepare_models, warn
 from flows.score import score
 from schemas.documents.batches import WaitingRun
 from schemas.lineage import RunManifest, StageResult
 from schemas.plan import Plan, ReportRequest
+from tasks.models.batches.waves import waiting_words
 from tasks.models.cost import check_budget
 
 # A user who starts a run states a plan; a command of ours gives it resolved.

@@ -9,7 +9,6 @@ from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, terminal_table
-from flows.runtime.batches import waiting_words
 from schemas.documents.batches import ENDED, BatchJob, BatchList, BatchNews, WaitingRun
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
@@ -18,6 +17,7 @@ from tasks.lake.local_state import state_folder
 from tasks.models.batches.apis import NoAnswerError
 from tasks.models.batches.desk import BatchDesk
 from tasks.models.batches.store import StoredBatch
+from tasks.models.batches.waves import waiting_words
 from tasks.models.journal.table import JOURNAL
 from tasks.text.number_format import counted
 

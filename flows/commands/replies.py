@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,6 @@ from flows.commands.console import MOST_TOLD, CommandResult, first_lines
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.stages import resolve_all
-from flows.planning.jobs import ResolvedPlan
 from schemas.chat import FILE_PREFIX, ChatReply
 from schemas.documents.lake import WrittenTemplate
 from schemas.documents.run import RefusedReply, RepliesRead, RunDocument
@@ -21,6 +20,9 @@ from schemas.errors import UsageError, unknown_name
 from schemas.plan import Plan
 from tasks.interchange.replies import CONTRACT, RepliesFile, place_rows, read_replies
 from tasks.interchange.template import template_rows, write_template
+
+if TYPE_CHECKING:
+    from flows.planning.jobs import ResolvedPlan
 
 OF_A_SERVER = ("provider", "base_url", "api_key_env", "temperature", "max_tokens", "concurrency", "canary")
 
@@ -88,7 +90,7 @@ def open_replies(path: Path, benchmark: str | None, options: PlanOptions) -> tup
 
 
 async def run_on_file(
-    resolved: ResolvedPlan, file: RepliesFile, run: Callable[[ResolvedPlan], Awaitable[CommandResult]]
+    resolved: "ResolvedPlan", file: RepliesFile, run: "Callable[[ResolvedPlan], Awaitable[CommandResult]]"
 ) -> CommandResult:
     """Build the items, place the rows of a file on the calls about them, and run; the status is 1 if a row was refused."""
     from flows.build import build_datasets  # noqa: PLC0415

@@ -16,7 +16,7 @@ from tasks.models.batches.desk import FIRST_PAUSE_S, BatchDesk, longest_pause_s
 from tasks.models.batches.store import BatchStore, StoredBatch
 from tasks.models.journal.request_files import OpenCall, write_lines
 from tasks.models.journal.table import JOURNAL
-from tasks.text.number_format import counted, listed
+from tasks.text.number_format import counted
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,3 @@ def waiting_run(resolved: ResolvedPlan, inferred: StageResult) -> WaitingRun:
     with BatchStore(resolved.lake.state / JOURNAL) as store:
         jobs = [store.describe(job) for job in store.jobs(is_open=True) if job.entry.base_url in here]
     return WaitingRun(calls=inferred.calls, jobs=tuple(jobs), files=inferred.request_files)
-
-
-def waiting_words(waiting: WaitingRun) -> str:
-    """Return in one sentence what a run waits for."""
-    batches = [counted(len(waiting.jobs), "batch", "batches")] if waiting.jobs or not waiting.files else []
-    return f"{counted(waiting.calls.waiting, 'call')} wait in {listed([*batches, *waiting.files])}"

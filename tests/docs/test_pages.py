@@ -15,7 +15,9 @@ from tests.flows.command import ended
 from tests.rows import each_row
 
 EXECUTED = ("README", "docs/operations.md", "docs/how-to", "docs/judges.md", "docs/tutorial.md", "docs/zh/tutorial.md")
-SYNOPSES = ("docs/journal.md", "docs/replies-by-file.md", "docs/longemotion.md", "docs/esc-eval.md", "docs/attunebench.md")
+SYNOPSES = tuple(
+    f"docs/{page}.md" for page in ("batches", "journal", "replies-by-file", "longemotion", "esc-eval", "attunebench")
+)
 """Pages whose blocks without a language show the forms of commands, with placeholders."""
 
 OF_THE_READER = ("rubrics/warmth.yaml", "rubrics/friendship.yaml")

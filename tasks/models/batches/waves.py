@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Mapping
 
 from schemas.chat import ChatReply, ChatRequest, Keep, KeepingChat, ModelEntry
+from schemas.documents.batches import WaitingRun
 from tasks.models.batches.limits import is_too_large, limits_at
 from tasks.models.batches.messages import without_counterpart
 from tasks.models.batches.store import BatchStore
 from tasks.models.cost import BudgetAccount, Reservation
 from tasks.models.http.client import BUDGET_SPENT
 from tasks.models.journal.journal import WAITING, Journal
+from tasks.text.number_format import counted, listed
 
 
 class WaveChat:
@@ -102,3 +104,9 @@ class WaveChat:
         # It answers a part of the prompt, and a batch would again.
         stored = self._journal.get(request.key)
         return stored if stored and stored.paid_as in ("batch", "file") else None
+
+
+def waiting_words(waiting: WaitingRun) -> str:
+    """Return in one sentence what a run waits for."""
+    batches = [counted(len(waiting.jobs), "batch", "batches")] if waiting.jobs or not waiting.files else []
+    return f"{counted(waiting.calls.waiting, 'call')} wait in {listed([*batches, *waiting.files])}"
