@@ -11,6 +11,7 @@ A job ends as soon as it was polled `polls` times. Faults are set on the server:
   what result files are like.
 * `ends_as`: the status with which jobs end: `completed`, `failed`, `expired`, `cancelled`.
 * `statuses`: statuses that come before it, one a poll, which no client may know. `no_counts`: `request_counts` is null.
+* `nameless`: the answer to an upload names no file.
 * `poll_status`: HTTP status of every poll, such as 503. `gone`: jobs are not found. `lists`: jobs are listed.
 * `around(moment, step)`: called `before` and `after` a step (`upload`, `create`, `poll`, `results`, `list`) is done and before
   its answer is sent, to kill a client. If it returns true, the connection ends without an answer.
@@ -145,6 +146,7 @@ class BatchServer(LoopbackServer):
     ends_as: str = "completed"
     statuses: list[str] = field(default_factory=list)
     no_counts: bool = False
+    nameless: bool = False
     poll_status: int = 200
     gone: bool = False
     lists: bool = True
@@ -168,7 +170,7 @@ class BatchServer(LoopbackServer):
     def upload(self, content: bytes) -> dict[str, Any]:
         name = f"file-{len(self.files)}"
         self.files[name] = content
-        return {"id": name, "object": "file", "bytes": len(content), "purpose": "batch"}
+        return {} if self.nameless else {"id": name, "object": "file", "bytes": len(content), "purpose": "batch"}
 
     def create(self, body: dict[str, Any]) -> Any:
         lines = [json.loads(line) for line in self.files[body["input_file_id"]].splitlines()]

@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from typing import Any, Self
 
 import httpx
@@ -57,6 +58,10 @@ class RemoteJob:
         return json.dumps({"status": self.status, "counts": dict(self.counts), "errors": self.errors}, ensure_ascii=False)
 
 
+LATER = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
+"""Statuses of a request that the server would take at another time; they refuse nothing."""
+
+
 class NoAnswerError(Exception):
     """Raised when a server did not answer, or not in its form: what it did is not known."""
 
@@ -98,7 +103,9 @@ class BatchApi:
         lines = (json.dumps({"custom_id": row.key, **head, "body": json.loads(row.request)}, ensure_ascii=False) for row in calls)
         file = ("moodflow.jsonl", "".join(f"{line}\n" for line in lines).encode(), "application/jsonl")
         answer = await self._ask("POST", "/files", data={"purpose": "batch"}, files={"file": file})
-        return str((answer or {}).get("id"))
+        if not answer or not isinstance(name := answer.get("id"), str):
+            raise NoAnswerError(f"{self._entry.base_url}/files: no file in the answer")
+        return name
 
     async def create(self, file_id: str, calls: Iterable[JournalRow], job: str) -> RemoteJob:
         """Create a job."""
@@ -152,9 +159,11 @@ class BatchApi:
             response = await self._http.request(method, path, **what)
             if response.status_code == httpx.codes.NOT_FOUND and method == "GET":
                 return None
-            if response.is_client_error:
+            if response.is_client_error and response.status_code not in LATER:
                 raise self._refused(where, response)
             document = read_json(response.raise_for_status().content, lenient=True)
+        except httpx.HTTPStatusError as error:
+            raise NoAnswerError(f"{where}: HTTP {error.response.status_code}") from error
         except (httpx.HTTPError, ValueError) as error:
             raise NoAnswerError(f"{where}: {type(error).__name__}") from error
         if not isinstance(document, dict):

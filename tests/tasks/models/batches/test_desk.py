@@ -168,6 +168,10 @@ def down(server: BatchServer) -> None:
     server.poll_status = 503
 
 
+def busy(server: BatchServer) -> None:
+    server.poll_status = 429
+
+
 def unknown(server: BatchServer) -> None:
     server.statuses = ["in_queue"]
 
@@ -180,7 +184,7 @@ def pages(server: BatchServer) -> None:
     server.html = True
 
 
-@pytest.mark.parametrize("happens", [down, unknown, gone, pages])
+@pytest.mark.parametrize("happens", [down, busy, unknown, gone, pages])
 def test_failed_look_frees_no_call(
     happens: Callable[[BatchServer], None], server: BatchServer, desk: BatchDesk, tmp_path: Path
 ) -> None:
@@ -193,6 +197,17 @@ def test_failed_look_frees_no_call(
     assert asyncio.run(desk.work_on(desk.store.jobs(is_open=True))).answered == 2
     assert set(server.executed.values()) == {1}
     assert text_of(tmp_path, calls(server, "one")[0]) == "ONE"
+
+
+def test_upload_without_name_creates_no_job(server: BatchServer, desk: BatchDesk) -> None:
+    server.nameless = True
+    news = submit(desk, server, "one")
+    assert (desk.store.jobs()[0].state, server.jobs) == ("planned", {})
+    assert "no file in the answer" in news.notes[0]
+    server.nameless = False
+    assert submit(desk, server, "two").answered == 1
+    assert asyncio.run(desk.work_on(desk.store.jobs(is_open=True))).notes
+    assert set(server.executed.values()) == {1}
 
 
 def test_counts_may_be_null(server: BatchServer, desk: BatchDesk) -> None:
