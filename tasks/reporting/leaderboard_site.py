@@ -25,11 +25,18 @@ def write_site(
 ) -> None:
     """Write the leaderboard's page, its JSON and CSV, and for each run its report with a page for each model.
 
-    Pages load nothing and lead to nothing but files of the folder. The first page is written last; an earlier site is replaced.
-    `document`: written as JSON; `reports`: of the ranked runs, without texts that may not be passed on. UsageError: the folder
-    holds other files; LakeError: the disk refuses one.
+    Pages load nothing and lead to nothing but files of the folder. The JSON is written first: a folder with it holds an earlier
+    site, which is replaced. UsageError: the folder holds other files; LakeError: the disk refuses one.
+
+    Args:
+        folder: new, empty, or one that this function wrote.
+        data: the leaderboard.
+        across: its tables across models.
+        document: what is written as JSON.
+        reports: of the ranked runs, without texts that may not be passed on.
     """
     _empty(folder)
+    write_file(folder / DOCUMENT, document.model_dump_json(indent=1).encode())
     links, scores = {}, {}
     for report in reports:
         run = report.manifest.run
@@ -37,7 +44,6 @@ def write_site(
         for entry in write_report(report, folder / REPORTS / run, most=0).systems:
             model, setting = entry.verdict.system
             scores[run, model, setting] = f"{REPORTS}/{run}/{page_of(entry.anchor)}"
-    write_file(folder / DOCUMENT, document.model_dump_json(indent=1).encode())
     write_leaderboard("csv", folder / TABLES, data, across)
     files = (DOCUMENT, *sorted(path.name for path in folder.glob("leaderboard*.csv")))
     write_text(folder / INDEX, render_leaderboard(replace(data, links=links, scores=scores), across, files))
@@ -47,6 +53,7 @@ def _empty(folder: Path) -> None:
     """Remove an earlier site; UsageError: the folder holds files of another kind."""
     held = [*folder.iterdir()] if folder.exists() else []
     own = {path for path in held if path.name in {REPORTS, DOCUMENT, INDEX} or path.match("leaderboard*.csv")}
+    own = own if folder / DOCUMENT in own else set()
     if foreign := [path for path in held if path not in own and not path.name.startswith(".")]:
         raise UsageError(
             "the site cannot go into this folder",
@@ -55,5 +62,5 @@ def _empty(folder: Path) -> None:
             got=f"it holds {foreign[0].name}",
             next_step="name another folder",
         )
-    for path in own:
+    for path in own - {folder / DOCUMENT}:
         rmtree(path) if path.is_dir() else path.unlink()
