@@ -75,7 +75,7 @@ def suggest(name: str, names: Iterable[str], otherwise: str = "", most: int = 1,
 def unknown_name(what: str, got: str, choices: Iterable[str], where: str, otherwise: str) -> UsageError:
     """Return the error about a name that none of the known ones is; `otherwise` as in `suggest`."""
     names = list(choices)
-    step, expected = suggest(got, names, otherwise), f"one of {', '.join(names) or 'none'}"
+    step, expected = suggest(got, names, otherwise), f"one of {', '.join(names)}" if names else None
     return UsageError(f"there is no {what} {got}", where=where, expected=expected, got=got, next_step=step)
 
 

@@ -202,6 +202,8 @@ class Plan(Frozen):
     def _fields_fit(self) -> Self:
         if self.requests_to and (self.batch or self.live_too):
             raise ValueError("requests_to sends no call, so neither batch nor live_too goes with it")
+        if self.batch_below != BATCH_BELOW and not self.batch:
+            raise ValueError("batch_below needs batch")
         if (self.runner == "local") != (self.runner_address is None):
             message = "runner dask needs the address of its cluster, runner_address"
             raise ValueError("runner_address needs runner dask" if self.runner_address else message)

@@ -18,6 +18,7 @@ from tasks.models.batches.apis import NoAnswerError
 from tasks.models.batches.desk import BatchDesk
 from tasks.models.batches.store import StoredBatch
 from tasks.models.batches.waves import waiting_words
+from tasks.models.journal.files import require_journal
 from tasks.models.journal.table import JOURNAL
 from tasks.text.number_format import counted
 
@@ -48,7 +49,9 @@ def list_batches(*, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) ->
     """List the batches of a lake."""
     with _desk(lake) as desk:
         jobs = tuple(map(desk.store.describe, desk.store.jobs()))
-    CommandResult(0, BatchList(jobs=jobs), [_table(jobs)] if jobs else ["no batches"]).finish(as_json=as_json)
+    CommandResult(0, BatchList(jobs=jobs), [_table(jobs)] if jobs else ["no batches; moodflow run --batch makes one"]).finish(
+        as_json=as_json
+    )
 
 
 @app.command("show")
@@ -114,7 +117,7 @@ def _require_open(job: StoredBatch) -> StoredBatch:
 
 
 def _desk(lake: Folder | None) -> BatchDesk:
-    return BatchDesk(state_folder(lake or DEFAULT_LAKE) / JOURNAL)
+    return BatchDesk(require_journal(state_folder(lake or DEFAULT_LAKE) / JOURNAL))
 
 
 def _finish(desk: BatchDesk, jobs: Sequence[StoredBatch], news: BatchNews, *, as_json: bool) -> None:

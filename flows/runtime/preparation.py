@@ -4,6 +4,7 @@ import asyncio
 import os
 import resource
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from flows.planning.capabilities import ensure_probed, unprobed, with_capabilities
@@ -54,7 +55,8 @@ async def check_plan(resolved: ResolvedPlan) -> tuple[str, ...]:
     if stored_outcomes(resolved).is_complete:
         return tuple(kept_here(resolved))
     await check_endpoints(resolved.plan)
-    return (*kept_here(resolved), *cut_short(resolved), *cut_in_thought(resolved), *unread_chinese(resolved))
+    warnings = (kept_here, made_at_once, cut_short, cut_in_thought, unread_chinese)
+    return tuple(chain.from_iterable(warns(resolved) for warns in warnings))
 
 
 def require_open_files(plan: Plan) -> None:
@@ -93,6 +95,13 @@ def kept_here(resolved: ResolvedPlan) -> Iterator[str]:
             f"replies, embeddings and findings about models are kept on this machine, in {lake.state}; "
             "another machine pays for the same calls again, unless it takes replies in with moodflow journal import"
         )
+
+
+def made_at_once(resolved: ResolvedPlan) -> Iterator[str]:
+    """Yield a warning for each model that answers on this machine although the plan hands calls over."""
+    for entry in resolved.plan.entries if resolved.plan.batch or resolved.plan.requests_to else ():
+        if entry.base_url is None:
+            yield f"{entry.name} answers on this machine, so its calls are made at once and are in no batch or file"
 
 
 def unread_chinese(resolved: ResolvedPlan) -> Iterator[str]:

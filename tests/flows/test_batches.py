@@ -13,7 +13,7 @@ import yaml
 from tests.batch_server import BatchServer
 from tests.crashes.commands import partitions
 from tests.flows.annotating import MODELS, judge, knowing
-from tests.flows.command import Ended, ended
+from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted import policy
 from tests.flows.test_esc_eval import TURNS, Cast, cards_of
 
@@ -124,6 +124,15 @@ def test_commands_show_and_collect_batches(server: BatchServer, tmp_path: Path) 
     shown = ended("batches", "show", job[:8], "--lake", tmp_path, "--json").document["jobs"][0]
     assert (shown["state"], shown["status"], shown["answered"]) == ("collected", "completed", ANSWERS)
     assert "holds no calls" in ended("batches", "cancel", job[:8], "--lake", tmp_path).err
+
+
+def test_missing_batches_are_told(server: BatchServer, tmp_path: Path) -> None:
+    for command in (["list"], ["collect"], ["show", "abc"]):
+        assert_one_message(ended("batches", *command, "--lake", tmp_path / "none"), "there is no journal of replies")
+    assert not (tmp_path / "none").exists()
+    assert evaluate(server, tmp_path, "--datasets", DATASETS[0]).status == 0
+    assert "no batches; moodflow run --batch makes one" in ended("batches", "list", "--lake", tmp_path).out
+    assert "expected" not in ended("batches", "show", "abc", "--lake", tmp_path).err
 
 
 def test_given_up_batch_is_submitted_again(server: BatchServer, tmp_path: Path) -> None:

@@ -96,3 +96,4 @@ def test_each_model_has_a_file(server: BatchServer, tmp_path: Path) -> None:
 def test_calls_go_one_way(tmp_path: Path) -> None:
     done = evaluate("http://localhost:9/v1", tmp_path, "--batch", "--requests-to", tmp_path / "a.jsonl")
     assert_one_message(done, "requests_to sends no call")
+    assert_one_message(evaluate("http://localhost:9/v1", tmp_path, "--batch-below", "5"), "batch_below needs batch")

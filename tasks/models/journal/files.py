@@ -216,11 +216,16 @@ def _require_schema(file: Path, schema: pl.Schema) -> None:
         )
 
 
-@contextmanager
-def _reading(journal: Path) -> Iterator[sqlite3.Connection]:
+def require_journal(journal: Path) -> Path:
+    """Return the file of a journal; UsageError: it is not there."""
     if not journal.is_file():
         raise UsageError("there is no journal of replies", where=str(journal), next_step="give the lake of a run with --lake")
-    with journal_errors(journal):
+    return journal
+
+
+@contextmanager
+def _reading(journal: Path) -> Iterator[sqlite3.Connection]:
+    with journal_errors(require_journal(journal)):
         connection = connect_to_read(journal)
     with closing(connection):
         yield connection

@@ -10,7 +10,7 @@ import pytest
 from flows.commands.plan_options import PlanOptions, read_plan
 from flows.planning.resolve import resolve
 from flows.runtime import preparation
-from flows.runtime.preparation import cut_short, unread_chinese
+from flows.runtime.preparation import cut_short, made_at_once, unread_chinese
 from tasks.models.capabilities.probe import QUESTION
 from tests.flows.command import assert_one_message, ended
 from tests.flows.scripted_roles import LONG_MINI
@@ -91,3 +91,10 @@ def test_chinese_and_the_bundled_embedder_are_warned_of(tmp_path: Path, ranking:
     found = list(unread_chinese(resolve(read_plan(LONG_MINI, replace(asked, datasets="long_mini_qa")))))
     assert len(found) == warnings
     assert all(warning.startswith("long_mini_qa: most Chinese characters are unknown to minilm") for warning in found)
+
+
+@pytest.mark.parametrize(("more", "warned"), [({"batch": True}, 1), ({"requests_to": Path("calls.jsonl")}, 1), ({}, 0)])
+def test_models_that_no_batch_asks_are_named(tmp_path: Path, more: dict[str, Any], warned: int) -> None:
+    asked = PlanOptions(model=["m"], base_url="http://127.0.0.1:9/v1", judge=["smollm2"], lake=tmp_path, **more)
+    found = list(made_at_once(resolve(read_plan("moodbench-mini", asked))))
+    assert found == ["smollm2 answers on this machine, so its calls are made at once and are in no batch or file"] * warned
