@@ -10,7 +10,7 @@ from typing import get_args
 
 from schemas.documents.rows import RowFilter
 from schemas.errors import UsageError
-from schemas.folders import Folder
+from tasks.lake.files import own_pages
 from tasks.reporting.page import write_text
 from tasks.reporting.view.addresses import Address, PageKind, row_address
 from tasks.reporting.view.pages import render
@@ -36,7 +36,12 @@ def write_view(run: PastRun, folder: Path, limit: int) -> Path:
     unread rows that have a page; a list of rows holds as many, so that it leads to all of them. UsageError: the folder holds
     other files, or is inside the lake. LakeError: a partition is gone or changed, or the disk refuses a file.
     """
-    run, earlier = replace(run, names_lake=False), _own_files(folder, run.lake.root)
+    lake = run.lake.root
+    if isinstance(lake, Path) and folder.resolve().is_relative_to(lake.resolve()):
+        raise UsageError(
+            "the pages cannot go into the lake", where=f"--to {folder}", got=str(lake), next_step="name another folder"
+        )
+    run, earlier = replace(run, names_lake=False), own_pages(folder, "--to", _OWN, STYLESHEET)
     found = [find_rows(run, open_rows(run), wanted, limit) for wanted in WRONG]
     shown = [*dict.fromkeys(row_address(run.name, row) for page in found for row in page.rows)][:limit]
     wrong = sum(page.matches or 0 for page in found[2:])
@@ -72,20 +77,3 @@ def _is_written(run: PastRun, address: Address) -> bool:
     if address.run != run.name or address.kind in {"row", "compare"} or "shape" in params:
         return False
     return address.kind != "rows" or (params.keys() <= LISTED and params.get("status", "wrong") in {"wrong", "unread"})
-
-
-def _own_files(folder: Path, lake: Folder) -> set[str]:
-    """Return the pages in the folder; UsageError: it is the lake's, or other files are in it."""
-    names = {path.name for path in folder.iterdir() if not path.name.startswith(".")} if folder.is_dir() else set[str]()
-    foreign = [f"it holds {name}" for name in sorted(names) if not _OWN.fullmatch(name) or STYLESHEET not in names]
-    if isinstance(lake, Path) and folder.resolve().is_relative_to(lake.resolve()):
-        foreign.append(f"it is inside the lake {lake}")
-    if foreign:
-        raise UsageError(
-            "the pages cannot go into this folder",
-            where=f"--to {folder}",
-            expected="a new or empty folder, or one that this command wrote",
-            got=foreign[0],
-            next_step="name another folder",
-        )
-    return names

@@ -5,6 +5,7 @@ about a file of the lake that cannot be written, read or trusted stand at the en
 """
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -61,6 +62,24 @@ def require_absent(path: Path) -> None:
     """Raise UsageError if a file is there already."""
     if path.exists():
         raise UsageError("the file already exists", where=str(path), next_step="choose another path, or move it")
+
+
+def own_pages(folder: Path, option: str, own: re.Pattern[str], always: str) -> set[str]:
+    """Return the names of what an earlier command wrote into a folder; hidden files are left alone.
+
+    `own`: names that the command writes; `always`: the one that each of its folders has. UsageError: the folder holds others.
+    """
+    names = {path.name for path in folder.iterdir() if not path.name.startswith(".")} if folder.is_dir() else set[str]()
+    foreign = [f"it holds {name}" for name in sorted(names) if not own.fullmatch(name) or always not in names]
+    if foreign or folder.is_file():
+        raise UsageError(
+            "the pages cannot go into this folder",
+            where=f"{option} {folder}",
+            expected="a new or empty folder, or one that this command wrote",
+            got=foreign[0] if foreign else "a file",
+            next_step="name another folder",
+        )
+    return names
 
 
 def require_ending(path: Path, option: str, *endings: str) -> None:

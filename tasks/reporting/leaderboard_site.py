@@ -1,12 +1,13 @@
 """Write a leaderboard as a folder of pages for any web server or page host, or to be opened as files."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 
 from schemas.documents.leaderboard import AcrossModels, RankedSystems
-from schemas.errors import UsageError
+from tasks.lake.files import own_pages
 from tasks.lake.seal import REPORT, page_of
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.leaderboard_files import write_leaderboard
@@ -14,6 +15,7 @@ from tasks.reporting.page import render_leaderboard, write_file, write_report, w
 from tasks.runs.run_tables import ReportData
 
 INDEX, DOCUMENT, TABLES, REPORTS = "index.html", "leaderboard.json", "leaderboard.csv", "runs"
+_OWN = re.compile(rf"{re.escape(INDEX)}|{re.escape(DOCUMENT)}|{REPORTS}|leaderboard.*\.csv")
 
 
 def write_site(
@@ -35,7 +37,8 @@ def write_site(
         document: what is written as JSON.
         reports: of the ranked runs, without texts that may not be passed on.
     """
-    _empty(folder)
+    for name in own_pages(folder, "--site", _OWN, DOCUMENT) - {DOCUMENT}:
+        rmtree(folder / name) if name == REPORTS else (folder / name).unlink()
     write_file(folder / DOCUMENT, document.model_dump_json(indent=1).encode())
     links, scores = {}, {}
     for report in reports:
@@ -47,20 +50,3 @@ def write_site(
     write_leaderboard("csv", folder / TABLES, data, across)
     files = (DOCUMENT, *sorted(path.name for path in folder.glob("leaderboard*.csv")))
     write_text(folder / INDEX, render_leaderboard(replace(data, links=links, scores=scores), across, files))
-
-
-def _empty(folder: Path) -> None:
-    """Remove an earlier site; UsageError: the folder holds files of another kind."""
-    held = [*folder.iterdir()] if folder.exists() else []
-    own = {path for path in held if path.name in {REPORTS, DOCUMENT, INDEX} or path.match("leaderboard*.csv")}
-    own = own if folder / DOCUMENT in own else set()
-    if foreign := [path for path in held if path not in own and not path.name.startswith(".")]:
-        raise UsageError(
-            "the site cannot go into this folder",
-            where=f"--site {folder}",
-            expected="a new or empty folder, or one that this command wrote",
-            got=f"it holds {foreign[0].name}",
-            next_step="name another folder",
-        )
-    for path in own - {folder / DOCUMENT}:
-        rmtree(path) if path.is_dir() else path.unlink()

@@ -204,9 +204,11 @@ def test_site_is_a_folder_of_its_own(runs: PastRuns, tmp_path: Path) -> None:
     }
     (site / "letter.txt").write_text("mine", encoding="utf-8")
     refused = ended("leaderboard", "moodbench-mini", "--site", site, "--lake", runs.lake)
-    assert_one_message(refused, "the site cannot go into this folder", "it holds letter.txt")
+    assert_one_message(refused, "the pages cannot go into this folder", "it holds letter.txt")
     assert (site / "index.html").exists()
     (other := tmp_path / "other" / "runs").mkdir(parents=True)
     refused = ended("leaderboard", "moodbench-mini", "--site", other.parent, "--lake", runs.lake)
-    assert_one_message(refused, "the site cannot go into this folder", "it holds runs")
+    assert_one_message(refused, "the pages cannot go into this folder", "it holds runs")
     assert other.is_dir()
+    refused = ended("leaderboard", "moodbench-mini", "--site", site / "letter.txt", "--lake", runs.lake)
+    assert_one_message(refused, "the pages cannot go into this folder", "got: a file")

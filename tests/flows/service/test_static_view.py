@@ -132,8 +132,13 @@ def test_the_folder_says_what_it_lacks(tmp_path: Path, folders: tuple[Path, Path
 def test_a_folder_of_others_is_refused(tmp_path: Path) -> None:
     run = run_of(tmp_path / "lake", HARMLESS, "x", HARMLESS)
     (tmp_path / "index.html").write_text("mine", encoding="utf-8")
-    for folder, got in ((tmp_path, "it holds index.html"), (tmp_path / "lake" / "runs" / "site", "it is inside the lake")):
-        with pytest.raises(UsageError, match=f"the pages cannot go into this folder[^$]*{got}"):
+    cases = (
+        (tmp_path, "into this folder[^$]*it holds index.html"),
+        (tmp_path / "index.html", "into this folder[^$]*a file"),
+        (tmp_path / "lake" / "runs" / "site", "into the lake"),
+    )
+    for folder, told in cases:
+        with pytest.raises(UsageError, match=f"the pages cannot go {told}"):
             write_view(run, folder, 200)
     assert (tmp_path / "index.html").read_text(encoding="utf-8") == "mine"
 
