@@ -45,7 +45,7 @@ def certify(
     lake: Path, identity: str, verdict: CertificateVerdict, at: str = "2026-01-01T00:00:00+00:00", texts: int = 9
 ) -> None:
     numbers: dict[str, Any] = dict.fromkeys(CertifiedDimension.model_fields)
-    rated = numbers | {"dimension": "warmth", "verdict": verdict, "rule": "r", "n_units": 9, "n_clusters": 9}
+    rated = numbers | {"dimension": "warmth", "verdict": verdict, "rule": "r", "n_units": 9, "n_clusters": 9, "ceiling": 0.8}
     of = {"judge": "judge", "rubric": "kindness", "rubric_sha256": "0" * 64, "identity": identity, "source": "people"}
     counts = {"texts": texts, "ratings": 27, "refused": 0, "left_out": {}, "unread": 0, "calls": CallCounts()}
     cost = Cost(currency=None, models=(), total=total(()), unpriced=(), notes=())
@@ -54,6 +54,14 @@ def certify(
     folder = lake / "certificates/source=people/judge=judge/rubric=kindness"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{sha256(at.encode()).hexdigest()}.json").write_text(Certificate(**of | counts | own).model_dump_json())
+
+
+def scoring_of(lake: Path, run: str) -> dict[str, Any]:
+    """How a record of Every Eval Ever says that the answers of a run were judged."""
+    (file,) = ended("export", run, "--to", "every-eval-ever", "--out", run, "--lake", lake, "--json").document["files"]
+    results = json.loads((Path(run) / file).read_text(encoding="utf-8"))["evaluation_results"]
+    (scoring,) = [each["metric_config"]["llm_scoring"] for each in results if "llm_scoring" in each["metric_config"]]
+    return dict(scoring)
 
 
 @pytest.fixture
@@ -82,6 +90,8 @@ def test_each_surface_names_the_certificate(servers: tuple[str, str], tmp_path: 
     assert [NONE in page for page in pages] == ["†" in page for page in pages] == [False, True]
     assert "Read with care: a judge without a certificate" in pages[1]
     assert [page.count("rubric kindness (9 texts") + page.count(NONE) for page in pages] == [1, 1]
+    assert "expert_baseline" not in scoring_of(lake, other["run"])
+    assert scoring_of(lake, done["run"])["expert_baseline"] == 0.8
     board = ended("leaderboard", "own.yaml", "--lake", lake, "--html", "board.html")
     page, out = Path("board.html").read_text(encoding="utf-8"), " ".join(board.out.split())
     for text in (page, out):

@@ -12,11 +12,13 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
+from schemas.documents.leaderboard import PublishedRow
 from schemas.errors import UsageError
 from tasks.interchange.every_eval_ever import write_published, write_run
 from tasks.interchange.every_eval_ever_results import ExportOptions, source_of
 from tasks.interchange.every_eval_ever_samples import hash_sample
 from tasks.interchange.hub import write_hub
+from tasks.leaderboard.ranking import published_leaderboard
 from tasks.runs.past_run import PastRun, reopen
 from tests.flows.commands.past_runs import PastRuns, make_past_runs
 from tests.mirror import MIRROR, needs_mirror
@@ -48,6 +50,10 @@ def read(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     samples = file.with_name(f"{file.stem}_samples.jsonl")
     lines = samples.read_text(encoding="utf-8").splitlines() if samples.exists() else []
     return json.loads(file.read_text(encoding="utf-8")), [json.loads(line) for line in lines]
+
+
+def scores_of(record: dict[str, Any]) -> dict[str, float]:
+    return {each["evaluation_name"]: each["score_details"]["score"] for each in record["evaluation_results"]}
 
 
 def of_restricted(run: PastRun, dataset: str) -> PastRun:
@@ -162,14 +168,15 @@ def test_published_tables_are_documentation(tmp_path: Path) -> None:
     assert len(records) == 30
     assert [error for record in records for error in validator("eval").iter_errors(record)] == []
     assert {record["source_metadata"]["source_type"] for record in records} == {"documentation"}
-    vetoed = [
-        each
-        for record in records
-        for each in record["evaluation_results"]
-        if each["score_details"]["details"].get("vetoed") == "true" and each["evaluation_name"] == "moodbench.total.base"
-    ]
-    assert vetoed
-    assert {each["score_details"]["score"] for each in vetoed} == {0}
+    totals, before = (
+        {record["model_info"]["name"]: scores[name] for record in records if name in (scores := scores_of(record))}
+        for name in ("moodbench.total.base", "moodbench.total_before_veto.base")
+    )
+    ranked = {row.model: row for row in published_leaderboard("moodbench").rows if isinstance(row, PublishedRow)}
+    assert before
+    assert before == {name: row.total_before_veto for name, row in ranked.items() if row.vetoed}
+    assert {totals[name] for name in before} == {0}
+    assert min(before.values()) > 0
 
 
 @needs_mirror
