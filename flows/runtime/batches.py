@@ -14,7 +14,7 @@ from schemas.lineage import CallCounts, StageResult
 from schemas.plan import Plan
 from tasks.models.batches.desk import FIRST_PAUSE_S, BatchDesk, longest_pause_s
 from tasks.models.batches.store import BatchStore, StoredBatch
-from tasks.models.journal.request_files import OpenCall, write_lines
+from tasks.models.journal.request_files import OpenCall, write_requests
 from tasks.models.journal.table import JOURNAL
 from tasks.text.number_format import counted
 
@@ -78,7 +78,7 @@ class Waves:
         waves = dict.fromkeys(endpoint.wave for endpoint in self.endpoints.values() if endpoint.wave)
         if file := self.plan.requests_to:
             noted = (OpenCall(request, "", "") for wave in waves for group in wave.groups().values() for request in group)
-            for about in write_lines(noted, file):
+            for about in write_requests(noted, file):
                 self.files.append(str(file.with_name(about.file)))
                 self._tell([f"{counted(about.calls, 'call')} of {about.model} written to {self.files[-1]}"])
             return False
