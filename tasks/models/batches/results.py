@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
-from schemas.chat import ChatReply, ModelEntry
+from schemas.chat import ModelEntry
 from schemas.json_yaml import read_json, require_short
 from schemas.vocabulary import PaidAs
 from tasks.models.batches.store import Outcome
@@ -149,24 +149,22 @@ def read_lines(
         elif seen.setdefault(key, result)[:3] != result[:3]:
             outcome.rules["duplicate_id"] += 1
         elif key in calls:
-            _place(outcome, calls[key]._replace(created=now), _read(result, calls[key], entry))
+            _take(outcome, calls[key]._replace(created=now), result, entry)
     return outcome
 
 
-def _read(result: Result, call: JournalRow, entry: ModelEntry | None) -> ChatReply | None:
+def _take(outcome: Outcome, call: JournalRow, result: Result, entry: ModelEntry | None) -> None:
     if result.status == NEVER_RAN:
-        return None
-    if result.status != HTTPStatus.OK:
-        reply = read_error(result.status, result.body)
-    else:
+        outcome.free.add(call.key)
+        return
+    if result.status == HTTPStatus.OK:
         strict, model = bool(entry and entry.require_same_model), read_json(call.request)["model"]
         reply = read_completion(result.body, result.status, model=model, require_same_model=strict)
+    else:
+        reply = read_error(result.status, result.body)
     error = reply.error and reply.error[:LONGEST_ERROR]
-    return replace(reply, error=error, latency_s=None, paid_as="batch" if entry else result.paid_as)
-
-
-def _place(outcome: Outcome, call: JournalRow, reply: ChatReply | None) -> None:
-    if reply is None or reply.failure in PASSING:
+    reply = replace(reply, error=error, latency_s=None, paid_as="batch" if entry else result.paid_as)
+    if reply.failure in PASSING:
         outcome.free.add(call.key)
     elif reply.failure is None:
         outcome.rows[call.key] = call._replace(reply=write_reply(reply))

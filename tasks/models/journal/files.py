@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from schemas.documents.lake import JournalImport, JournalSummary, ModelReplies
+from schemas.documents.lake import JournalSummary, ModelReplies
 from schemas.errors import LakeError, UsageError
 from tasks.lake.files import new_file, require_absent
 from tasks.models.journal.rows import SCHEMA, check_rows, to_record
@@ -63,11 +63,6 @@ class ImportedReplies:
         self.refused += rows
         self.rules[rule] += rows
 
-    def document(self, source: Path, journal: Path) -> JournalImport:
-        """Return the counts as a document."""
-        good = self.added + self.same + self.kept_ours
-        return JournalImport(source=str(source), journal=str(journal), good=good, **vars(self))
-
 
 def summarise(journal: Path) -> JournalSummary:
     """Sum up replies by endpoint identity and model."""
@@ -85,7 +80,11 @@ def export_replies(journal: Path, file: Path, model: str | None = None) -> int:
     """
     with new_file(file) as temporary, _reading(journal) as connection:
         require_absent(file)
-        written = _write_file(temporary, _frames(_rows(connection, journal, model), journal))
+        written = 0
+        with pq.ParquetWriter(temporary, _arrow(pl.DataFrame(schema=SCHEMA)).schema, compression="zstd") as writer:
+            for frame in _frames(_rows(connection, journal, model), journal):
+                writer.write_table(_arrow(frame))
+                written += frame.height
         if not written and model is not None:
             step = "moodflow journal show lists the models"
             raise UsageError("the journal has no replies from this model", where=str(journal), got=model, next_step=step)
@@ -150,7 +149,6 @@ def _frames(batches: Iterable[list[JournalRow]], journal: Path, taken: ImportedR
 def _take(frames: Iterable[pl.DataFrame], journal: Path, taken: ImportedReplies | None = None) -> ImportedReplies:
     taken, seen = taken or ImportedReplies(), set[str]()
     with journal_errors(journal):
-        journal.parent.mkdir(parents=True, exist_ok=True)
         connection = connect(journal)
     with closing(connection):
         for frame in frames:
@@ -185,15 +183,6 @@ def _rows(connection: sqlite3.Connection, journal: Path, model: str | None = Non
         cursor = connection.execute(query, () if model is None else (model,))
         while rows := cursor.fetchmany(ROWS_AT_ONCE):
             yield [JournalRow(*row) for row in rows]
-
-
-def _write_file(path: Path, frames: Iterable[pl.DataFrame]) -> int:
-    written = 0
-    with pq.ParquetWriter(path, _arrow(pl.DataFrame(schema=SCHEMA)).schema, compression="zstd") as writer:
-        for frame in frames:
-            writer.write_table(_arrow(frame))
-            written += frame.height
-    return written
 
 
 def _arrow(frame: pl.DataFrame) -> pa.Table:

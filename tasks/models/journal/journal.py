@@ -55,7 +55,6 @@ class Journal:
 
     async def __aenter__(self) -> Self:
         with journal_errors(self._path), ExitStack() as opened:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
             # One connection for the event loop's reads, one for the writer's thread.
             self._reading = opened.enter_context(closing(connect(self._path)))
             self._writing = opened.enter_context(closing(connect(self._path)))
@@ -116,10 +115,9 @@ class Journal:
             try:
                 with journal_errors(self._path), self._writing:
                     insert(self._writing, [entry.row for entry in batch])
+                _settle(batch, None)
             except LakeError as error:
                 _settle(batch, error)
-            else:
-                _settle(batch, None)
 
 
 def _settle(batch: list[_Entry], error: LakeError | None) -> None:

@@ -106,7 +106,9 @@ def check_rows(frame: pl.DataFrame, seen: set[str]) -> tuple[list[JournalRow], C
     `seen` are the keys of earlier rows; those of this frame are added.
     """
     rules: Counter[str] = Counter()
-    first = frame.filter([_is_first(key, seen) for key in frame["key"]])
+    is_new = [key not in seen for key in frame["key"]]
+    first = frame.filter(is_new, pl.col("key").is_null() | pl.col("key").is_first_distinct())
+    seen.update(first["key"].drop_nulls())
     rules["key_is_unique"] = frame.height - first.height
     result = JournalReplies.filter(first)
     rules.update(result.failure.counts())
@@ -117,14 +119,6 @@ def check_rows(frame: pl.DataFrame, seen: set[str]) -> tuple[list[JournalRow], C
         else:
             good.append(from_record(record))
     return good, +rules
-
-
-def _is_first(key: str | None, seen: set[str]) -> bool:
-    if key in seen:
-        return False
-    if key is not None:
-        seen.add(key)
-    return True
 
 
 def _broken_rule(record: dict[str, Any]) -> str | None:

@@ -70,7 +70,8 @@ class JournalRow(NamedTuple):
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Connect to a journal, made if it is not there; what is committed survives a power cut."""
+    """Connect to a journal, made with its folder if it is not there; what is committed survives a power cut."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT_S, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode=WAL")
