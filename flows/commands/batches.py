@@ -121,9 +121,8 @@ def _finish(desk: BatchDesk, jobs: Sequence[StoredBatch], news: BatchNews, *, as
     described = tuple(desk.store.describe(desk.store.find(job.job)) for job in jobs)
     document = news.model_copy(update={"jobs": described})
     status = int(bool(news.rules)) or (WAITING if any(job.open for job in described) else 0)
-    CommandResult(status, document, [*news.notes, *([_table(described)] if described else ["no open batches"])]).finish(
-        as_json=as_json
-    )
+    view = [*news.notes, _table(described) if described else "no open batches"]
+    CommandResult(status, document, view).finish(as_json=as_json)
 
 
 def _table(jobs: Sequence[BatchJob]) -> RenderableType:

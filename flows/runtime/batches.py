@@ -12,7 +12,7 @@ from schemas.chat import ModelEntry
 from schemas.documents.batches import BatchNews, WaitingRun
 from schemas.lineage import StageResult
 from schemas.plan import Plan
-from tasks.models.batches.desk import FIRST_PAUSE_S, BatchDesk, longest_pause_s
+from tasks.models.batches.desk import BatchDesk, longest_pause_s
 from tasks.models.batches.store import BatchStore, StoredBatch
 from tasks.models.batches.waves import WaveChat
 from tasks.models.journal.request_files import OpenCall, write_requests
@@ -52,7 +52,7 @@ class Waves:
         """
         waves = {endpoint.wave: None for endpoint in self.endpoints.values() if endpoint.wave}
         again = await self._submit(waves)
-        pause_s = FIRST_PAUSE_S
+        pause_s = 1.0
         while not again and self.plan.wait and count_calls(self.endpoints).waiting and _open_jobs(self.plan, self.desk.store):
             await asyncio.sleep(min(pause_s, longest_pause_s()))
             pause_s *= 2

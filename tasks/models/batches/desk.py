@@ -17,8 +17,6 @@ from tasks.models.batches.results import read_lines
 from tasks.models.batches.store import BatchStore, Outcome, StoredBatch
 from tasks.models.journal.leases import Leases
 
-FIRST_PAUSE_S = 1.0
-
 
 def longest_pause_s() -> float:
     """Return the longest pause between two looks at a provider, in seconds: MOODFLOW_BATCH_POLL_S, or 60."""

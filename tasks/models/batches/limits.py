@@ -15,9 +15,6 @@ from schemas.errors import UsageError, summarize
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 
-LIMITS_FILE = "MOODFLOW_BATCH_APIS"
-"""Environment variable: file of providers' batch limits, in place of `data/batch_apis.yaml`."""
-
 FRAME_BYTES = 200
 """More than a line has around the body of a call: key, method and address."""
 
@@ -38,13 +35,11 @@ class BatchLimits(Frozen):
     read: date = Field(description="when the source was read")
 
 
-_LIST = TypeAdapter(Annotated[tuple[BatchLimits, ...], Field(min_length=1)])
-
-
 @cache
 def _load(file: Path) -> tuple[BatchLimits, ...]:
+    form = TypeAdapter(Annotated[tuple[BatchLimits, ...], Field(min_length=1)])
     try:
-        return _LIST.validate_python(read_yaml(read_text(file)))
+        return form.validate_python(read_yaml(read_text(file)))
     except (OSError, ValueError) as error:
         raise UsageError(
             "the limits of batches cannot be read",
@@ -60,7 +55,7 @@ def limits_at(base_url: str | None) -> BatchLimits:
 
     UsageError: the list cannot be read.
     """
-    listed = _load(Path(os.environ.get(LIMITS_FILE) or DATA_FOLDER / "batch_apis.yaml"))
+    listed = _load(Path(os.environ.get("MOODFLOW_BATCH_APIS") or DATA_FOLDER / "batch_apis.yaml"))
     here = (base_url or "").rstrip("/")
     return next((limits for limits in listed if here in limits.base_urls), listed[0])
 

@@ -49,12 +49,8 @@ class Result(NamedTuple):
     paid_as: PaidAs
 
 
-def read_result(fields: Mapping[str, Any]) -> Result:
-    """Return what a line says of a call.
-
-    Raises:
-        KeyError, TypeError, AttributeError: the line is of another form.
-    """
+def _read_result(fields: Mapping[str, Any]) -> Result:
+    """Return what a line says of a call; KeyError, TypeError, AttributeError: it is of another form."""
     is_ours, paid_as = "custom_id" in fields, "batch"
     key = fields["custom_id" if is_ours else "key"]
     if not is_ours:
@@ -119,13 +115,10 @@ def read_lines(
     entry: ModelEntry | None = None,
     known: Mapping[str, JournalRow] | None = None,
 ) -> Outcome:
-    """Match lines of results to calls by their id.
+    """Match lines of output and error files, in any order, to the calls to which replies are taken, by key.
 
-    Args:
-        lines: in any order, of output and error files.
-        calls: to which replies are taken, by key.
-        entry: the model of a job of ours; null: the lines themselves say how they were paid.
-        known: calls that the lines may be about, by default `calls`.
+    `entry` is the model of a job of ours; null: the lines themselves say how they were paid. `known` are the calls that the lines
+    may be about, by default `calls`.
     """
     outcome, seen = Outcome(), dict[str, Result]()
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -136,7 +129,7 @@ def read_lines(
             require_short(line)
             fields = read_json(line, lenient=True)
             rule = "form_is_known"
-            result = read_result(fields)
+            result = _read_result(fields)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError):
             outcome.rules[rule] += 1
             outcome.is_whole = False

@@ -4,13 +4,13 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from schemas.documents.batches import ENDED, BatchJob, BatchState
@@ -60,16 +60,11 @@ class Outcome:
     """What was found, in words."""
 
 
-class BatchStore:
+class BatchStore(AbstractContextManager["BatchStore"]):
     """Rows of `batches` and `batch_calls`. Used as a context manager, from one thread."""
 
     def __init__(self, journal: Path) -> None:
-        self._path = journal
-
-    def __enter__(self) -> Self:
-        with journal_errors(self._path):
-            self._connection = connect(self._path)
-        return self
+        self._path, self._connection = journal, connect(journal)
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
@@ -84,9 +79,8 @@ class BatchStore:
     def jobs(self, *, is_open: bool = False) -> list[StoredBatch]:
         """Return the jobs in the order in which they were made; `is_open`: only those that hold calls."""
         with journal_errors(self._path):
-            rows = self._connection.execute("SELECT * FROM batches ORDER BY created, job").fetchall()
-        jobs = [StoredBatch(*row) for row in rows]
-        return [job for job in jobs if job.state not in ENDED] if is_open else jobs
+            jobs = map(StoredBatch._make, self._connection.execute("SELECT * FROM batches ORDER BY created, job"))
+            return [job for job in jobs if not is_open or job.state not in ENDED]
 
     def find(self, name: str) -> StoredBatch:
         """Return the job whose name begins so; UsageError: none, or several."""

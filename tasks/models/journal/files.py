@@ -7,7 +7,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -95,7 +95,7 @@ def import_replies(file: Path, journal: Path) -> ImportedReplies:
     """Add the replies of a Parquet file to a journal, each row verified; a run may be writing into the journal."""
     try:
         with pq.ParquetFile(file) as opened:
-            _require_schema(file, _completed(pl.DataFrame(pl.from_arrow(opened.schema_arrow.empty_table()))).schema)
+            _require_schema(file, _checked(opened.schema_arrow.empty_table()).schema)
             return _take(map(_checked, opened.iter_batches(batch_size=ROWS_AT_ONCE)), journal)
     except (OSError, ValueError, pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise UsageError(
@@ -107,14 +107,10 @@ def import_replies(file: Path, journal: Path) -> ImportedReplies:
         ) from error
 
 
-def _checked(batch: pa.RecordBatch) -> pl.DataFrame:
-    # Polars panics over text that is no UTF-8.
-    batch.validate(full=True)
-    return _completed(pl.DataFrame(pl.from_arrow(batch)))
-
-
-def _completed(rows: pl.DataFrame) -> pl.DataFrame:
+def _checked(exported: pa.RecordBatch | pa.Table) -> pl.DataFrame:
     """Return rows of an exported journal; a file from before it said how replies were paid has no such column."""
+    exported.validate(full=True)  # Polars panics over text that is no UTF-8
+    rows = pl.DataFrame(pl.from_arrow(exported))
     return rows if "paid_as" in rows.columns else rows.with_columns(paid_as=pl.lit(None, pl.String))
 
 
@@ -148,9 +144,7 @@ def _frames(batches: Iterable[list[JournalRow]], journal: Path, taken: ImportedR
 
 def _take(frames: Iterable[pl.DataFrame], journal: Path, taken: ImportedReplies | None = None) -> ImportedReplies:
     taken, seen = taken or ImportedReplies(), set[str]()
-    with journal_errors(journal):
-        connection = connect(journal)
-    with closing(connection):
+    with closing(connect(journal)) as connection:
         for frame in frames:
             good, broken = check_rows(frame, seen)
             taken.read += frame.height
@@ -205,11 +199,7 @@ def _require_schema(file: Path, schema: pl.Schema) -> None:
         )
 
 
-@contextmanager
-def _reading(journal: Path) -> Iterator[sqlite3.Connection]:
+def _reading(journal: Path) -> closing[sqlite3.Connection]:
     if not journal.is_file():
         raise UsageError("there is no journal of replies", where=str(journal), next_step="give the lake of a run with --lake")
-    with journal_errors(journal):
-        connection = connect_to_read(journal)
-    with closing(connection):
-        yield connection
+    return closing(connect_to_read(journal))

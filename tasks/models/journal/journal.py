@@ -223,18 +223,17 @@ class JournaledChat:
         try:
             # Only now it is certain: a lease ends after its reply is in the journal, so either it is there or no process has it.
             reply = self._journal.get(key)
-            if reply is None and (self._live_too or not self._journal.is_open(key)):
-                return None
-            if reply is None:
+            if reply is None and not self._live_too and self._journal.is_open(key):
                 reply = WAITING
-            elif key not in self._cut and is_cut(request, reply):
+            elif reply and key not in self._cut and is_cut(request, reply):
                 # By an earlier run: the server may have been given a larger context since.
                 self._journal.mark_cut([key])
-                return None
+                reply = None
         except LakeError:
             leases.release(key)
             raise
-        leases.release(key)
+        if reply:
+            leases.release(key)
         return reply
 
     async def _send(self, request: ChatRequest) -> ChatReply:
