@@ -17,10 +17,13 @@ from tasks.models.batches.results import read_lines
 from tasks.models.batches.store import BatchStore, Outcome, StoredBatch
 from tasks.models.journal.leases import Leases
 
+LONGEST_PAUSE = "MOODFLOW_BATCH_POLL_S"
+"""Environment variable: longest pause between two looks at a provider's batches, in seconds; 60 if it is not set."""
+
 
 def longest_pause_s() -> float:
-    """Return the longest pause between two looks at a provider, in seconds: MOODFLOW_BATCH_POLL_S, or 60."""
-    return float(os.environ.get("MOODFLOW_BATCH_POLL_S") or 60)
+    """Return the longest pause between two looks at a provider, in seconds; MOODFLOW_BATCH_POLL_S sets it."""
+    return float(os.environ.get(LONGEST_PAUSE) or 60)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,9 @@ from schemas.errors import UsageError, summarize
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 
+LIMITS_FILE = "MOODFLOW_BATCH_APIS"
+"""Environment variable: file of providers' batch limits, in place of `data/batch_apis.yaml`."""
+
 FRAME_BYTES = 200
 """More than a line has around the body of a call: key, method and address."""
 
@@ -55,7 +58,7 @@ def limits_at(base_url: str | None) -> BatchLimits:
 
     UsageError: the list cannot be read.
     """
-    listed = _load(Path(os.environ.get("MOODFLOW_BATCH_APIS") or DATA_FOLDER / "batch_apis.yaml"))
+    listed = _load(Path(os.environ.get(LIMITS_FILE) or DATA_FOLDER / "batch_apis.yaml"))
     here = (base_url or "").rstrip("/")
     return next((limits for limits in listed if here in limits.base_urls), listed[0])
 
