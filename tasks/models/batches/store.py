@@ -118,7 +118,7 @@ class BatchStore(AbstractContextManager["BatchStore"]):
             job = StoredBatch(name, provider, identity, endpoint, None, None, "planned", created, None, len(calls), lines, "{}")
             connection.execute(f"INSERT INTO batches VALUES ({', '.join('?' * len(job))})", job)  # noqa: S608
             connection.executemany(
-                "INSERT INTO batch_calls (key, job, repetition, request, state) VALUES (?, ?, ?, ?, 'open')",
+                "INSERT INTO batch_calls VALUES (?, ?, ?, ?, 'open', NULL)",
                 [(key, name, request.repetition, request.body_json) for key, request in calls.items()],
             )
         return job
@@ -146,8 +146,7 @@ class BatchStore(AbstractContextManager["BatchStore"]):
     def note_failures(self, rows: Iterable[JournalRow]) -> None:
         """Note failures that a file brought for calls, each as the reply of its row."""
         with self._transaction() as connection:
-            columns = "key, job, repetition, request, state, failure"
-            statement = f"INSERT OR REPLACE INTO batch_calls ({columns}) VALUES (?, 'file', ?, ?, 'free', ?)"  # noqa: S608
+            statement = "INSERT OR REPLACE INTO batch_calls VALUES (?, 'file', ?, ?, 'free', ?)"
             connection.executemany(statement, [(row.key, row.repetition, row.request, row.reply) for row in rows])
 
     def failure(self, key: str) -> ChatReply | None:
