@@ -4,12 +4,12 @@ import asyncio
 
 from flows.planning.jobs import ResolvedPlan
 from flows.runtime.batches import Waves
-from flows.runtime.endpoints import open_endpoints, require_answer
+from flows.runtime.endpoints import count_calls, open_endpoints, require_answer
 from flows.runtime.infer_jobs import InferResources, ask_and_judge, judge_gold, open_retriever, stored_outcomes
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.progress import show_calls
-from schemas.lineage import StageResult
-from tasks.models.batches.desk import BatchDesk
+from schemas.lineage import CallCounts, StageResult
+from tasks.models.batches.desk import open_desk
 from tasks.models.cost import Budget
 from tasks.models.journal.table import JOURNAL
 
@@ -30,7 +30,7 @@ async def run_inference(resolved: ResolvedPlan, budget: Budget) -> StageResult:
     stored = stored_outcomes(resolved)
     if stored.is_complete:
         return StageResult.of(stored.refs)
-    with BatchDesk(resolved.lake.state / JOURNAL) as desk:
+    with open_desk(resolved.lake.state / JOURNAL) as desk:
         async with (
             open_endpoints(resolved.plan, resolved.lake, budget, resolved.replies) as endpoints,
             open_retriever(resolved) as retriever,
@@ -44,7 +44,7 @@ async def run_inference(resolved: ResolvedPlan, budget: Budget) -> StageResult:
                 asking = (ask_and_judge(job, resources) for job in resolved.jobs)
                 outcomes = await asyncio.gather(*asking, *(judge_gold(gold, resources) for gold in resolved.golds))
                 is_done = await waves.settle()
-    calls = waves.counts
+    calls = count_calls(endpoints) + CallCounts(unknown_ids=waves.rules["unknown_id"])
     if not stored.has_answers:
         require_answer(endpoints, calls)
     result = StageResult.of((outcome for group in outcomes for outcome in group), calls)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Annotated
 
 import typer
@@ -9,13 +10,13 @@ from rich.console import RenderableType
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, terminal_table
-from schemas.documents.batches import ENDED, BatchJob, BatchList, BatchNews, WaitingRun
+from schemas.documents.batches import ENDED, BatchJob, BatchList, BatchNews, BatchState, WaitingRun
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.table import Column, Table
 from tasks.lake.local_state import state_folder
 from tasks.models.batches.apis import NoAnswerError
-from tasks.models.batches.desk import BatchDesk
+from tasks.models.batches.desk import BatchDesk, open_desk
 from tasks.models.batches.store import StoredBatch
 from tasks.models.batches.waves import waiting_words
 from tasks.models.journal.files import require_journal
@@ -75,7 +76,8 @@ def collect_batches(job: AnyJob = None, *, lake: opt.LakeFolder = None, as_json:
 def cancel_batch(job: Job, *, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Ask the provider to end a batch; what it has answered by then is paid for, and is collected as usual."""
     with _desk(lake) as desk:
-        stored = _require_open(desk.store.find(job))
+        stored = desk.store.find(job)
+        _require_none_of(stored, *ENDED)
         news = asyncio.run(_cancel(desk, stored))
         _finish(desk, [stored], news, as_json=as_json)
 
@@ -86,8 +88,7 @@ def give_up_batch(job: Job, *, lake: opt.LakeFolder = None, as_json: opt.AsJson 
     with _desk(lake) as desk:
         stored = desk.store.find(job)
         before = desk.store.describe(stored)
-        if stored.state in ("collected", "given_up"):
-            _require_open(stored)
+        _require_none_of(stored, "collected", "given_up")
         desk.store.change(stored, frees=True, state="given_up")
         said = ", ".join(f"{count} {name}" for name, count in before.counts.items() if count) or "nothing"
         paid = f"the provider last said of its calls: {said}; what it completed is paid for and is lost"
@@ -109,24 +110,22 @@ async def _cancel(desk: BatchDesk, job: StoredBatch) -> BatchNews:
     return BatchNews(jobs=(), notes=(f"batch {job.job[:12]}: {remote.id} is {remote.status}",))
 
 
-def _require_open(job: StoredBatch) -> StoredBatch:
-    if job.state in ENDED:
+def _require_none_of(job: StoredBatch, *states: BatchState) -> None:
+    if job.state in states:
         state = job.state.replace("_", " ")
         raise UsageError("this batch holds no calls", where=f"batch {job.job[:12]}", got=state, next_step="moodflow batches list")
-    return job
 
 
-def _desk(lake: Folder | None) -> BatchDesk:
-    return BatchDesk(require_journal(state_folder(lake or DEFAULT_LAKE) / JOURNAL))
+def _desk(lake: Folder | None) -> AbstractContextManager[BatchDesk]:
+    return open_desk(require_journal(state_folder(lake or DEFAULT_LAKE) / JOURNAL))
 
 
 def _finish(desk: BatchDesk, jobs: Sequence[StoredBatch], news: BatchNews, *, as_json: bool) -> None:
     described = tuple(desk.store.describe(desk.store.find(job.job)) for job in jobs)
     document = news.model_copy(update={"jobs": described})
     status = int(bool(news.rules)) or (WAITING if any(job.open for job in described) else 0)
-    CommandResult(status, document, [*news.notes, *([_table(described)] if described else ["no open batches"])]).finish(
-        as_json=as_json
-    )
+    view = [*news.notes, _table(described) if described else "no open batches"]
+    CommandResult(status, document, view).finish(as_json=as_json)
 
 
 def _table(jobs: Sequence[BatchJob]) -> RenderableType:

@@ -10,7 +10,7 @@ from flows.commands.console import CommandResult, detail_lines, terminal_table
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.stages import resolve_all
-from schemas.documents.lake import JournalExport, JournalSummary
+from schemas.documents.lake import JournalExport, JournalImport, JournalSummary
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from schemas.table import Column, Table
@@ -121,6 +121,7 @@ def _journal_of(lake: Folder | None) -> Path:
 
 
 def _imported(source: Path, ours: Path, taken: ImportedReplies) -> CommandResult:
-    document = taken.document(source, ours)
+    good = taken.added + taken.same + taken.kept_ours
+    document = JournalImport(source=str(source), journal=str(ours), good=good, **vars(taken))
     hints = [f"A line has the fields {taken.unknown_form}. Forms that are read: {FORMS}."] if taken.unknown_form else []
     return CommandResult(int(taken.refused > 0), document, [*detail_lines(document), *hints])

@@ -83,7 +83,7 @@ async def write_wave(resolved: ResolvedPlan, folder: Path) -> WrittenRequests:
         folder=str(folder),
         calls=len(calls),
         several_messages=sum(len(call.request.messages) > 1 for call in calls.values()),
-        files=write_requests(calls.values(), folder, resolved.blueprint.name),
+        files=write_requests(calls.values(), folder / f"{resolved.blueprint.name}.jsonl", with_tasks=True),
         not_known=tuple(sorted(setting for setting in settings if SOLVERS[setting].retrieves)),
         missing=missing,
     )

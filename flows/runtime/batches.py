@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from flows.planning.jobs import ResolvedPlan
@@ -10,11 +10,12 @@ from flows.runtime.endpoints import Endpoint, count_calls
 from flows.runtime.prefect_flows import log
 from schemas.chat import ModelEntry
 from schemas.documents.batches import BatchNews, WaitingRun
-from schemas.lineage import CallCounts, StageResult
+from schemas.lineage import StageResult
 from schemas.plan import Plan
-from tasks.models.batches.desk import FIRST_PAUSE_S, BatchDesk, longest_pause_s
+from tasks.models.batches.desk import BatchDesk, longest_pause_s
 from tasks.models.batches.store import BatchStore, StoredBatch
-from tasks.models.journal.request_files import OpenCall, write_lines
+from tasks.models.batches.waves import WaveChat
+from tasks.models.journal.request_files import OpenCall, write_requests
 from tasks.models.journal.table import JOURNAL
 from tasks.text.number_format import counted
 
@@ -33,21 +34,15 @@ class Waves:
     rules: Counter[str] = field(default_factory=Counter)
     """Lines of batches that were refused, by the rule that they break."""
 
-    @property
-    def counts(self) -> CallCounts:
-        """Return the calls of the passes so far."""
-        return count_calls(self.endpoints) + CallCounts(unknown_ids=self.rules["unknown_id"])
-
     async def collect(self) -> BatchNews:
         """Take in what has ended of the batches of this run's endpoints, whether or not it is in batch mode."""
-        jobs = self._open_jobs()
-        news = await self.desk.work_on(jobs)
+        news = await self.desk.work_on(_open_jobs(self.plan, self.desk.store))
         self._tell(news.notes)
         self.rules.update(news.rules)
-        if self.plan.live_too and (calls := sum(self.desk.store.describe(job).open for job in self._open_jobs())):
-            self._tell(
-                [f"batches have {counted(calls, 'call')}; those that this run needs are sent too, and may be paid for twice"]
-            )
+        store = self.desk.store
+        if self.plan.live_too and (calls := sum(store.describe(job).open for job in _open_jobs(self.plan, store))):
+            has = f"batches have {counted(calls, 'call')}"
+            self._tell([f"{has}; those that this run needs are sent too, and may be paid for twice"])
         return news
 
     async def settle(self) -> bool:
@@ -55,30 +50,29 @@ class Waves:
 
         With `wait` it returns when replies came, or calls are to be asked again.
         """
-        again = await self._submit()
-        pause_s = FIRST_PAUSE_S
-        while not again and self.plan.wait and count_calls(self.endpoints).waiting and self._open_jobs():
+        waves = {endpoint.wave: None for endpoint in self.endpoints.values() if endpoint.wave}
+        again = await self._submit(waves)
+        pause_s = 1.0
+        while not again and self.plan.wait and count_calls(self.endpoints).waiting and _open_jobs(self.plan, self.desk.store):
             await asyncio.sleep(min(pause_s, longest_pause_s()))
             pause_s *= 2
             news = await self.collect()
             again = news.answered + news.failed + news.freed > 0
-        waves = [endpoint.wave for endpoint in set(self.endpoints.values()) if endpoint.wave]
         for wave in waves:
             wave.settle()
         if again:
             for endpoint in set(self.endpoints.values()):
                 endpoint.chat.begin_again(endpoint.wave.sent if endpoint.wave else {})
         elif not count_calls(self.endpoints).waiting:
-            self.desk.store.forget_failures(key for wave in waves for key in wave.told)
+            self.desk.store.forget_failures(key for wave in waves for key in wave.sent)
         return not again
 
-    async def _submit(self) -> bool:
+    async def _submit(self, waves: Collection[WaveChat]) -> bool:
         """Submit or let through what was noted; return whether something was let through."""
         through = False
-        waves = dict.fromkeys(endpoint.wave for endpoint in self.endpoints.values() if endpoint.wave)
         if file := self.plan.requests_to:
             noted = (OpenCall(request, "", "") for wave in waves for group in wave.groups().values() for request in group)
-            for about in write_lines(noted, file):
+            for about in write_requests(noted, file):
                 self.files.append(str(file.with_name(about.file)))
                 self._tell([f"{counted(about.calls, 'call')} of {about.model} written to {self.files[-1]}"])
             return False
@@ -97,14 +91,14 @@ class Waves:
                 self.told.add(note)
                 log(note)
 
-    def _open_jobs(self) -> list[StoredBatch]:
-        here = {entry.base_url for entry in self.plan.entries}
-        return [job for job in self.desk.store.jobs(is_open=True) if job.entry.base_url in here]
-
 
 def waiting_run(resolved: ResolvedPlan, inferred: StageResult) -> WaitingRun:
     """Describe what a run waits for."""
-    here = {entry.base_url for entry in resolved.plan.entries}
     with BatchStore(resolved.lake.state / JOURNAL) as store:
-        jobs = [store.describe(job) for job in store.jobs(is_open=True) if job.entry.base_url in here]
-    return WaitingRun(calls=inferred.calls, jobs=tuple(jobs), files=inferred.request_files)
+        jobs = tuple(map(store.describe, _open_jobs(resolved.plan, store)))
+    return WaitingRun(calls=inferred.calls, jobs=jobs, files=inferred.request_files)
+
+
+def _open_jobs(plan: Plan, store: BatchStore) -> list[StoredBatch]:
+    here = {entry.base_url for entry in plan.entries}
+    return [job for job in store.jobs(is_open=True) if job.entry.base_url in here]

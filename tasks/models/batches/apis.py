@@ -3,10 +3,11 @@
 import json
 import os
 from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from typing import Any, Self
+from typing import Any
 
 import httpx
 
@@ -22,9 +23,6 @@ from tasks.models.journal.table import JournalRow
 from tasks.text.scrub_keys import Scrubber
 
 LABEL = "moodflow_job"
-TRANSFER_S = 600.0
-"""Longest wait for bytes of a file on their way."""
-
 CLOCKS_APART = timedelta(minutes=10)
 
 ENDED = frozenset({"completed", "failed", "expired", "cancelled", "ended"})
@@ -66,7 +64,7 @@ class NoAnswerError(Exception):
     """Raised when a server did not answer, or not in its form: what it did is not known."""
 
 
-class BatchApi:
+class BatchApi(AbstractAsyncContextManager["BatchApi"]):
     """Batches in OpenAI's form: a file goes up, a job is created, two files come back. Used as an async context manager.
 
     A refusal is an EndpointError, no answer a NoAnswerError.
@@ -84,12 +82,9 @@ class BatchApi:
             headers=self._login(secret.get(entry.api_key_env or ""))
             | {name: secret[variable] for name, variable in read_pairs(entry.headers_env).items()},
             params={**read_pairs(entry.query), **{name: secret[of] for name, of in read_pairs(entry.query_env).items()}},
-            timeout=httpx.Timeout(TRANSFER_S, connect=entry.connect_timeout_s),
+            timeout=httpx.Timeout(600.0, connect=entry.connect_timeout_s),
             trust_env=not is_loopback(httpx.URL(base).host),
         )
-
-    async def __aenter__(self) -> Self:
-        return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._http.aclose()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from schemas.json_yaml import read_json, require_short
 from tasks.models.batches.results import read_lines
-from tasks.models.batches.store import BatchStore, Outcome
+from tasks.models.batches.store import BatchStore
 from tasks.models.journal.files import ImportedReplies, add_replies
 from tasks.models.journal.request_files import read_raw_lines, read_requests, read_sample
 from tasks.models.journal.rows import recompute_key
@@ -30,7 +30,11 @@ def import_answers(file: Path, requests: Path, journal: Path) -> ImportedReplies
     failed = [calls[key]._replace(reply=write_reply(reply)) for key, reply in outcome.failed.items()]
     with BatchStore(journal) as store:
         store.note_failures(filter(_has_its_key, failed))
-    _count(outcome, taken)
+    counts = {**outcome.rules, "call_was_answered": len(outcome.failed), "still_to_be_asked": len(outcome.free)}
+    for rule, lines in counts.items():
+        if lines:
+            taken.refuse(rule, lines)
+    taken.unknown_form = outcome.unknown_form
     with opened_replies(journal) as find:
         taken.to_ask = sum(find(key) is None for key in calls)
     return taken
@@ -53,11 +57,3 @@ def _results(lines: Iterator[bytes], calls: Mapping[str, JournalRow], taken: Imp
 
 def _has_its_key(call: JournalRow) -> bool:
     return recompute_key(call.identity, read_json(call.request), call.repetition) == call.key
-
-
-def _count(outcome: Outcome, taken: ImportedReplies) -> None:
-    counts = {**outcome.rules, "call_was_answered": len(outcome.failed), "still_to_be_asked": len(outcome.free)}
-    for rule, lines in counts.items():
-        if lines:
-            taken.refuse(rule, lines)
-    taken.unknown_form = outcome.unknown_form

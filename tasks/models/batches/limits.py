@@ -38,13 +38,11 @@ class BatchLimits(Frozen):
     read: date = Field(description="when the source was read")
 
 
-_LIST = TypeAdapter(Annotated[tuple[BatchLimits, ...], Field(min_length=1)])
-
-
 @cache
 def _load(file: Path) -> tuple[BatchLimits, ...]:
+    form = TypeAdapter(Annotated[tuple[BatchLimits, ...], Field(min_length=1)])
     try:
-        return _LIST.validate_python(read_yaml(read_text(file)))
+        return form.validate_python(read_yaml(read_text(file)))
     except (OSError, ValueError) as error:
         raise UsageError(
             "the limits of batches cannot be read",

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
-from schemas.chat import ChatReply, ModelEntry
+from schemas.chat import ModelEntry
 from schemas.json_yaml import read_json, require_short
 from schemas.vocabulary import PaidAs
 from tasks.models.batches.store import Outcome
@@ -49,12 +49,8 @@ class Result(NamedTuple):
     paid_as: PaidAs
 
 
-def read_result(fields: Mapping[str, Any]) -> Result:
-    """Return what a line says of a call.
-
-    Raises:
-        KeyError, TypeError, AttributeError: the line is of another form.
-    """
+def _read_result(fields: Mapping[str, Any]) -> Result:
+    """Return what a line says of a call; KeyError, TypeError, AttributeError: it is of another form."""
     is_ours, paid_as = "custom_id" in fields, "batch"
     key = fields["custom_id" if is_ours else "key"]
     if not is_ours:
@@ -119,13 +115,10 @@ def read_lines(
     entry: ModelEntry | None = None,
     known: Mapping[str, JournalRow] | None = None,
 ) -> Outcome:
-    """Match lines of results to calls by their id.
+    """Match lines of output and error files, in any order, to the calls to which replies are taken, by key.
 
-    Args:
-        lines: in any order, of output and error files.
-        calls: to which replies are taken, by key.
-        entry: the model of a job of ours; null: the lines themselves say how they were paid.
-        known: calls that the lines may be about, by default `calls`.
+    `entry` is the model of a job of ours; null: the lines themselves say how they were paid. `known` are the calls that the lines
+    may be about, by default `calls`.
     """
     outcome, seen = Outcome(), dict[str, Result]()
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -136,7 +129,7 @@ def read_lines(
             require_short(line)
             fields = read_json(line, lenient=True)
             rule = "form_is_known"
-            result = read_result(fields)
+            result = _read_result(fields)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError):
             outcome.rules[rule] += 1
             outcome.is_whole = False
@@ -149,24 +142,22 @@ def read_lines(
         elif seen.setdefault(key, result)[:3] != result[:3]:
             outcome.rules["duplicate_id"] += 1
         elif key in calls:
-            _place(outcome, calls[key]._replace(created=now), _read(result, calls[key], entry))
+            _take(outcome, calls[key]._replace(created=now), result, entry)
     return outcome
 
 
-def _read(result: Result, call: JournalRow, entry: ModelEntry | None) -> ChatReply | None:
+def _take(outcome: Outcome, call: JournalRow, result: Result, entry: ModelEntry | None) -> None:
     if result.status == NEVER_RAN:
-        return None
-    if result.status != HTTPStatus.OK:
-        reply = read_error(result.status, result.body)
-    else:
+        outcome.free.add(call.key)
+        return
+    if result.status == HTTPStatus.OK:
         strict, model = bool(entry and entry.require_same_model), read_json(call.request)["model"]
         reply = read_completion(result.body, result.status, model=model, require_same_model=strict)
+    else:
+        reply = read_error(result.status, result.body)
     error = reply.error and reply.error[:LONGEST_ERROR]
-    return replace(reply, error=error, latency_s=None, paid_as="batch" if entry else result.paid_as)
-
-
-def _place(outcome: Outcome, call: JournalRow, reply: ChatReply | None) -> None:
-    if reply is None or reply.failure in PASSING:
+    reply = replace(reply, error=error, latency_s=None, paid_as="batch" if entry else result.paid_as)
+    if reply.failure in PASSING:
         outcome.free.add(call.key)
     elif reply.failure is None:
         outcome.rows[call.key] = call._replace(reply=write_reply(reply))

@@ -4,13 +4,13 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple
 
 from schemas.chat import ChatReply, ChatRequest, ModelEntry
 from schemas.documents.batches import ENDED, BatchJob, BatchState
@@ -20,11 +20,8 @@ from tasks.models.journal.table import JournalRow, connect, insert, journal_erro
 ENDPOINT = {"name", "base_url", "api_key_env", "headers_env", "query_env", "query", "require_same_model", "connect_timeout_s"}
 """Fields of a model's entry that a job keeps, so that it can be collected without the plan; no key is among them."""
 
-COLUMNS = "job, provider, identity, endpoint, remote_id, file_id, state, created, window_ends, n, sha256_of_lines, counts"
 
-
-@dataclass(frozen=True)
-class StoredBatch:
+class StoredBatch(NamedTuple):
     """A row of `batches`; `counts` is what the provider said last, its errors included."""
 
     job: str
@@ -48,7 +45,7 @@ class StoredBatch:
 
 @dataclass
 class Outcome:
-    """What the lines of a job's files came to: replies, failures of the model by key, and keys that are to be asked again."""
+    """What came of a job: of its lines replies, failures of the model by key, and keys that are to be asked again."""
 
     rows: dict[str, JournalRow] = field(default_factory=dict)
     failed: dict[str, ChatReply] = field(default_factory=dict)
@@ -57,19 +54,17 @@ class Outcome:
     unknown_form: str | None = None
     """Fields of the first line whose form is not known."""
     is_whole: bool = True
+    freed: int = 0
+    """Calls of the job that are still to be asked, now that it has ended."""
+    note: str = ""
+    """What was found, in words."""
 
 
-class BatchStore:
+class BatchStore(AbstractContextManager["BatchStore"]):
     """Rows of `batches` and `batch_calls`. Used as a context manager, from one thread."""
 
     def __init__(self, journal: Path) -> None:
-        self._path = journal
-
-    def __enter__(self) -> Self:
-        with journal_errors(self._path):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = connect(self._path)
-        return self
+        self._path, self._connection = journal, connect(journal)
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
@@ -84,9 +79,8 @@ class BatchStore:
     def jobs(self, *, is_open: bool = False) -> list[StoredBatch]:
         """Return the jobs in the order in which they were made; `is_open`: only those that hold calls."""
         with journal_errors(self._path):
-            rows = self._connection.execute(f"SELECT {COLUMNS} FROM batches ORDER BY created, job").fetchall()  # noqa: S608
-        jobs = [StoredBatch(*row) for row in rows]
-        return [job for job in jobs if job.state not in ENDED] if is_open else jobs
+            jobs = map(StoredBatch._make, self._connection.execute("SELECT * FROM batches ORDER BY created, job"))
+            return [job for job in jobs if not is_open or job.state not in ENDED]
 
     def find(self, name: str) -> StoredBatch:
         """Return the job whose name begins so; UsageError: none, or several."""
@@ -96,16 +90,12 @@ class BatchStore:
             raise unknown_name("batch", name, [key[:12] for key in jobs], "JOB", "moodflow batches list shows them")
         return same[0]
 
-    def calls(self, job: str, *states: str) -> dict[str, JournalRow]:
-        """Return the calls of a job in these states, by default all, as rows of the journal without a reply, by key."""
-        identity = self.find(job).identity
-        wanted = states or ("open", "answered", "free")
+    def calls(self, job: StoredBatch, *, is_open: bool = False) -> dict[str, JournalRow]:
+        """Return the calls of a job, all or those that are open, as rows of the journal without a reply, by key."""
+        query = "SELECT key, repetition, request FROM batch_calls WHERE job = ? AND (state = 'open' OR NOT ?) ORDER BY key"
         with journal_errors(self._path):
-            rows = self._connection.execute(
-                "SELECT key, repetition, request FROM batch_calls WHERE job = ? AND instr(?, state) ORDER BY key",
-                (job, " ".join(wanted)),
-            ).fetchall()
-        return {key: JournalRow(key, identity, repetition, request, "", "") for key, repetition, request in rows}
+            rows = self._connection.execute(query, (job.job, is_open)).fetchall()
+        return {key: JournalRow(key, job.identity, repetition, request, "", "") for key, repetition, request in rows}
 
     def plan(self, provider: str, entry: ModelEntry, requests: Sequence[ChatRequest]) -> StoredBatch | None:
         """Claim calls as a new job; those that an open job holds are left out. None: nothing is left to claim.
@@ -126,17 +116,16 @@ class BatchStore:
             created, endpoint = datetime.now(UTC).isoformat(timespec="milliseconds"), entry.model_dump_json(include=ENDPOINT)
             lines = sha256("".join(f"{each.body_json}\n" for each in calls.values()).encode()).hexdigest()
             job = StoredBatch(name, provider, identity, endpoint, None, None, "planned", created, None, len(calls), lines, "{}")
-            places = ", ".join("?" * len(vars(job)))
-            connection.execute(f"INSERT INTO batches ({COLUMNS}) VALUES ({places})", tuple(vars(job).values()))  # noqa: S608
+            connection.execute(f"INSERT INTO batches VALUES ({', '.join('?' * len(job))})", job)  # noqa: S608
             connection.executemany(
-                "INSERT INTO batch_calls (key, job, repetition, request, state) VALUES (?, ?, ?, ?, 'open')",
+                "INSERT INTO batch_calls VALUES (?, ?, ?, ?, 'open', NULL)",
                 [(key, name, request.repetition, request.body_json) for key, request in calls.items()],
             )
         return job
 
     def change(self, job: StoredBatch, *, frees: bool = False, **values: str | None) -> StoredBatch:
         """Write what changed of a job; `frees`: its open calls may be asked again."""
-        changed = replace(job, **values)  # type: ignore[arg-type]
+        changed = job._replace(**values)  # type: ignore[arg-type]
         with self._transaction() as connection:
             names = ", ".join(f"{name} = ?" for name in values)
             connection.execute(f"UPDATE batches SET {names} WHERE job = ?", (*values.values(), job.job))  # noqa: S608
@@ -145,10 +134,7 @@ class BatchStore:
         return changed
 
     def keep(self, job: StoredBatch, outcome: Outcome) -> None:
-        """Keep what a job came to: replies, then what its calls are, then its end, at once or not at all.
-
-        A job whose files were not whole stays open with the calls of which no line came.
-        """
+        """Keep what the lines of a job's files came to, replies and what its calls are, at once or not at all."""
         with self._transaction() as connection:
             insert(connection, [*outcome.rows.values()])
             states: list[tuple[str, str | None, str]] = [("answered", None, key) for key in outcome.rows]
@@ -156,15 +142,11 @@ class BatchStore:
             states += [("free", None, key) for key in outcome.free]
             update = "UPDATE batch_calls SET state = ?, failure = ? WHERE job = ? AND key = ? AND state = 'open'"
             connection.executemany(update, [(state, failure, job.job, key) for state, failure, key in states])
-            if outcome.is_whole:
-                connection.execute("UPDATE batch_calls SET state = 'free' WHERE job = ? AND state = 'open'", (job.job,))
-                connection.execute("UPDATE batches SET state = 'collected' WHERE job = ?", (job.job,))
 
     def note_failures(self, rows: Iterable[JournalRow]) -> None:
         """Note failures that a file brought for calls, each as the reply of its row."""
         with self._transaction() as connection:
-            columns = "key, job, repetition, request, state, failure"
-            statement = f"INSERT OR REPLACE INTO batch_calls ({columns}) VALUES (?, 'file', ?, ?, 'free', ?)"  # noqa: S608
+            statement = "INSERT OR REPLACE INTO batch_calls VALUES (?, 'file', ?, ?, 'free', ?)"
             connection.executemany(statement, [(row.key, row.repetition, row.request, row.reply) for row in rows])
 
     def failure(self, key: str) -> ChatReply | None:
@@ -184,15 +166,14 @@ class BatchStore:
         with journal_errors(self._path):
             query = "SELECT state, count(*), count(failure) FROM batch_calls WHERE job = ? GROUP BY state"
             states = {state: (calls, failed) for state, calls, failed in self._connection.execute(query, (job.job,))}
-        counts = json.loads(job.counts)
-        row = asdict(job)
         return BatchJob(
-            **{name: row[name] for name in ("job", "provider", "identity", "remote_id", "state", "created", "window_ends")},
+            **{
+                name: getattr(job, name)
+                for name in ("job", "provider", "identity", "remote_id", "state", "created", "window_ends")
+            },
             model=job.entry.name,
             calls=job.n,
             **{state: states.get(state, (0, 0))[0] for state in ("open", "answered", "free")},
             failed=states.get("free", (0, 0))[1],
-            status=counts.get("status"),
-            counts=counts.get("counts") or {},
-            errors=tuple(counts.get("errors") or ()),
+            **({"status": None, "counts": {}, "errors": ()} | json.loads(job.counts)),
         )

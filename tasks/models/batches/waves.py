@@ -1,6 +1,7 @@
 """The client of a run in batch mode: it sends nothing, and notes what a batch is to ask."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from schemas.chat import ChatReply, ChatRequest, Keep, KeepingChat, ModelEntry
 from schemas.documents.batches import WaitingRun
@@ -13,41 +14,34 @@ from tasks.models.journal.journal import WAITING, Journal
 from tasks.text.number_format import counted, listed
 
 
+@dataclass(eq=False)
 class WaveChat:
-    """Answers that a call waits, and notes it, unless it was let through, a batch brought its failure, or the budget is spent.
+    """Answers that a call waits, and notes it, unless it was let through, a batch brought its failure, or the budget is spent."""
 
-    Attributes:
-        noted: calls of this pass, by key.
-        sent: replies of this process to calls that were let through, and failures that a batch brought, by key.
-        told: keys of these failures.
-        may_send: whether a call may go live; what goes to a file, or is said in another API's form, may not.
-    """
+    chat: KeepingChat
+    entry: ModelEntry
+    journal: Journal
+    store: BatchStore
+    account: BudgetAccount | None = None
+    to_file: bool = False
+    noted: dict[str, ChatRequest] = field(default_factory=dict)
+    """Calls of this pass, by key."""
+    sent: dict[str, ChatReply] = field(default_factory=dict)
+    """Replies of this process to calls that were let through, and failures that a batch brought, by key."""
+    _live: set[str] = field(default_factory=set)
+    _reserved: dict[str, Reservation] = field(default_factory=dict)
 
-    def __init__(
-        self,
-        chat: KeepingChat,
-        entry: ModelEntry,
-        journal: Journal,
-        store: BatchStore,
-        account: BudgetAccount | None = None,
-        *,
-        to_file: bool = False,
-    ) -> None:
-        self._chat, self._entry, self._journal, self._store = chat, entry, journal, store
-        self._limits = limits_at(None if to_file else entry.base_url)
-        self.may_send = not to_file and self._limits.form == "openai"
-        self._live, self._account = set[str](), account
-        self._reserved: dict[str, Reservation] = {}
-        self.noted: dict[str, ChatRequest] = {}
-        self.sent: dict[str, ChatReply] = {}
-        self.told = set[str]()
+    def __post_init__(self) -> None:
+        self._limits = limits_at(None if self.to_file else self.entry.base_url)
+        # What goes to a file, or is said in another API's form, may not go live.
+        self.may_send = not self.to_file and self._limits.form == "openai"
 
     async def __call__(self, request: ChatRequest, keep: Keep | None = None) -> ChatReply:
         """Answer a request without sending it, if it was not let through."""
         key = request.key
         # A call that a batch has comes here only if it is to be sent all the same.
-        if self.may_send and (key in self._live or self._journal.is_open(key)):
-            reply: ChatReply | None = await self._chat(request, keep)
+        if self.may_send and (key in self._live or self.journal.is_open(key)):
+            reply: ChatReply | None = await self.chat(request, keep)
         else:
             reply = self._known(request)
             if reply is None and self._reserve(request):
@@ -62,7 +56,7 @@ class WaveChat:
         """Return what was noted, by model, and forget it."""
         groups: dict[ModelEntry, list[ChatRequest]] = {}
         for request in self.noted.values():
-            entry = self._entry.model_copy(update={"name": request.model, "identity": request.identity})
+            entry = self.entry.model_copy(update={"name": request.model, "identity": request.identity})
             groups.setdefault(entry, []).append(request)
         self.noted = {}
         return groups
@@ -76,25 +70,24 @@ class WaveChat:
     def settle(self) -> None:
         """Replace what was reserved for calls by what they have used, where a batch brought their replies."""
         for key in [*self._reserved]:
-            if reply := self._journal.get(key):
+            if reply := self.journal.get(key):
                 self._release(key, reply)
 
     def _reserve(self, request: ChatRequest) -> bool:
         """Return whether the budget allows a call, for which it reserves at the price of batches."""
-        if self._account and request.key not in self._reserved:
-            if not (reserved := self._account.reserve(request, "batch")):
+        if self.account and request.key not in self._reserved:
+            if not (reserved := self.account.reserve(request, "batch")):
                 return False
             self._reserved[request.key] = reserved
         return True
 
     def _release(self, key: str, reply: ChatReply) -> None:
-        if self._account and (reserved := self._reserved.pop(key, None)):
-            self._account.settle(reserved, reply)
+        if self.account and (reserved := self._reserved.pop(key, None)):
+            self.account.settle(reserved, reply)
 
     def _known(self, request: ChatRequest) -> ChatReply | None:
         """Return what is known of a call without an answer that counts; null: it is to be asked."""
-        if (reply := self._store.failure(request.key)) is not None:
-            self.told.add(request.key)
+        if (reply := self.store.failure(request.key)) is not None:
             return reply
         if self._limits.form == "anthropic" and (left := without_counterpart(request.body())):
             hint = "; --set models.dialect.unsent=[json_schema] leaves out a schema" if "response_format" in left else ""
@@ -102,7 +95,7 @@ class WaveChat:
         if is_too_large(request, self._limits):
             return ChatReply(failure="context_too_long", error="not sent: larger than a call of a batch may be")
         # It answers a part of the prompt, and a batch would again.
-        stored = self._journal.get(request.key)
+        stored = self.journal.get(request.key)
         return stored if stored and stored.paid_as in ("batch", "file") else None
 
 

@@ -7,7 +7,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from schemas.documents.lake import JournalImport, JournalSummary, ModelReplies
+from schemas.documents.lake import JournalSummary, ModelReplies
 from schemas.errors import LakeError, UsageError
 from tasks.lake.files import new_file, require_absent
 from tasks.models.journal.rows import SCHEMA, check_rows, to_record
@@ -63,11 +63,6 @@ class ImportedReplies:
         self.refused += rows
         self.rules[rule] += rows
 
-    def document(self, source: Path, journal: Path) -> JournalImport:
-        """Return the counts as a document."""
-        good = self.added + self.same + self.kept_ours
-        return JournalImport(source=str(source), journal=str(journal), good=good, **vars(self))
-
 
 def summarise(journal: Path) -> JournalSummary:
     """Sum up replies by endpoint identity and model."""
@@ -85,7 +80,11 @@ def export_replies(journal: Path, file: Path, model: str | None = None) -> int:
     """
     with new_file(file) as temporary, _reading(journal) as connection:
         require_absent(file)
-        written = _write_file(temporary, _frames(_rows(connection, journal, model), journal))
+        written = 0
+        with pq.ParquetWriter(temporary, _arrow(pl.DataFrame(schema=SCHEMA)).schema, compression="zstd") as writer:
+            for frame in _frames(_rows(connection, journal, model), journal):
+                writer.write_table(_arrow(frame))
+                written += frame.height
         if not written and model is not None:
             step = "moodflow journal show lists the models"
             raise UsageError("the journal has no replies from this model", where=str(journal), got=model, next_step=step)
@@ -96,7 +95,7 @@ def import_replies(file: Path, journal: Path) -> ImportedReplies:
     """Add the replies of a Parquet file to a journal, each row verified; a run may be writing into the journal."""
     try:
         with pq.ParquetFile(file) as opened:
-            _require_schema(file, _completed(pl.DataFrame(pl.from_arrow(opened.schema_arrow.empty_table()))).schema)
+            _require_schema(file, _checked(opened.schema_arrow.empty_table()).schema)
             return _take(map(_checked, opened.iter_batches(batch_size=ROWS_AT_ONCE)), journal)
     except (OSError, ValueError, pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise UsageError(
@@ -108,14 +107,10 @@ def import_replies(file: Path, journal: Path) -> ImportedReplies:
         ) from error
 
 
-def _checked(batch: pa.RecordBatch) -> pl.DataFrame:
-    # Polars panics over text that is no UTF-8.
-    batch.validate(full=True)
-    return _completed(pl.DataFrame(pl.from_arrow(batch)))
-
-
-def _completed(rows: pl.DataFrame) -> pl.DataFrame:
+def _checked(exported: pa.RecordBatch | pa.Table) -> pl.DataFrame:
     """Return rows of an exported journal; a file from before it said how replies were paid has no such column."""
+    exported.validate(full=True)  # Polars panics over text that is no UTF-8
+    rows = pl.DataFrame(pl.from_arrow(exported))
     return rows if "paid_as" in rows.columns else rows.with_columns(paid_as=pl.lit(None, pl.String))
 
 
@@ -149,10 +144,7 @@ def _frames(batches: Iterable[list[JournalRow]], journal: Path, taken: ImportedR
 
 def _take(frames: Iterable[pl.DataFrame], journal: Path, taken: ImportedReplies | None = None) -> ImportedReplies:
     taken, seen = taken or ImportedReplies(), set[str]()
-    with journal_errors(journal):
-        journal.parent.mkdir(parents=True, exist_ok=True)
-        connection = connect(journal)
-    with closing(connection):
+    with closing(connect(journal)) as connection:
         for frame in frames:
             good, broken = check_rows(frame, seen)
             taken.read += frame.height
@@ -187,15 +179,6 @@ def _rows(connection: sqlite3.Connection, journal: Path, model: str | None = Non
             yield [JournalRow(*row) for row in rows]
 
 
-def _write_file(path: Path, frames: Iterable[pl.DataFrame]) -> int:
-    written = 0
-    with pq.ParquetWriter(path, _arrow(pl.DataFrame(schema=SCHEMA)).schema, compression="zstd") as writer:
-        for frame in frames:
-            writer.write_table(_arrow(frame))
-            written += frame.height
-    return written
-
-
 def _arrow(frame: pl.DataFrame) -> pa.Table:
     return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
 
@@ -223,9 +206,5 @@ def require_journal(journal: Path) -> Path:
     return journal
 
 
-@contextmanager
-def _reading(journal: Path) -> Iterator[sqlite3.Connection]:
-    with journal_errors(require_journal(journal)):
-        connection = connect_to_read(journal)
-    with closing(connection):
-        yield connection
+def _reading(journal: Path) -> closing[sqlite3.Connection]:
+    return closing(connect_to_read(require_journal(journal)))

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import NamedTuple, Self
+from typing import Self
 from weakref import WeakValueDictionary
 
 from schemas.chat import Chat, ChatReply, ChatRequest, KeepingChat
@@ -34,11 +34,6 @@ NOT_SENT: Mapping[Failure | None, str] = {"budget": "unsent", "waiting": "waitin
 """Failures of calls that were not sent, and how they are counted."""
 
 
-class _Entry(NamedTuple):
-    row: JournalRow
-    durable: asyncio.Future[None]
-
-
 class Journal:
     """Replies by the meaning of their call. Used as an async context manager, in one event loop.
 
@@ -49,13 +44,12 @@ class Journal:
     def __init__(self, path: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._path = path
         self._now = now
-        self._entries: SimpleQueue[_Entry | None] = SimpleQueue()
+        self._entries: SimpleQueue[tuple[JournalRow, asyncio.Future[None]] | None] = SimpleQueue()
         self.folder = path.parent
         self.leases = Leases(path.with_suffix(".leases"))
 
     async def __aenter__(self) -> Self:
         with journal_errors(self._path), ExitStack() as opened:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
             # One connection for the event loop's reads, one for the writer's thread.
             self._reading = opened.enter_context(closing(connect(self._path)))
             self._writing = opened.enter_context(closing(connect(self._path)))
@@ -93,9 +87,9 @@ class Journal:
             # Half a character cannot be stored; found here, it fails this reply and not the batch it would be in. A request with
             # one has no key.
             row.reply.encode()
-        entry = _Entry(row, asyncio.get_running_loop().create_future())
-        self._entries.put(entry)
-        return entry.durable
+        durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._entries.put((row, durable))
+        return durable
 
     def mark_cut(self, keys: Iterable[str]) -> None:
         """Mark replies to a part of the prompt: the next run asks again, and the new reply takes their place."""
@@ -115,27 +109,26 @@ class Journal:
             closing = len(batch) < len(gathered)
             try:
                 with journal_errors(self._path), self._writing:
-                    insert(self._writing, [entry.row for entry in batch])
+                    insert(self._writing, [row for row, _ in batch])
+                _settle([durable for _, durable in batch], None)
             except LakeError as error:
-                _settle(batch, error)
-            else:
-                _settle(batch, None)
+                _settle([durable for _, durable in batch], error)
 
 
-def _settle(batch: list[_Entry], error: LakeError | None) -> None:
+def _settle(waiting: list[asyncio.Future[None]], error: LakeError | None) -> None:
     """Wake the waiting callers, with one call into their loop: waking it costs more than a reply does."""
 
     def wake() -> None:
-        for durable in [entry.durable for entry in batch if not entry.durable.done()]:
+        for durable in [each for each in waiting if not each.done()]:
             if error is None:
                 durable.set_result(None)
             else:
                 durable.set_exception(error)
 
-    if batch:
+    if waiting:
         # In a loop that is closed no caller waits.
         with suppress(RuntimeError):
-            batch[0].durable.get_loop().call_soon_threadsafe(wake)
+            waiting[0].get_loop().call_soon_threadsafe(wake)
 
 
 class JournaledChat:
@@ -225,18 +218,17 @@ class JournaledChat:
         try:
             # Only now it is certain: a lease ends after its reply is in the journal, so either it is there or no process has it.
             reply = self._journal.get(key)
-            if reply is None and (self._live_too or not self._journal.is_open(key)):
-                return None
-            if reply is None:
+            if reply is None and not self._live_too and self._journal.is_open(key):
                 reply = WAITING
-            elif key not in self._cut and is_cut(request, reply):
+            elif reply and key not in self._cut and is_cut(request, reply):
                 # By an earlier run: the server may have been given a larger context since.
                 self._journal.mark_cut([key])
-                return None
+                reply = None
         except LakeError:
             leases.release(key)
             raise
-        leases.release(key)
+        if reply:
+            leases.release(key)
         return reply
 
     async def _send(self, request: ChatRequest) -> ChatReply:

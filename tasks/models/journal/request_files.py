@@ -37,75 +37,51 @@ class OpenCall(NamedTuple):
     step: str
 
 
-def write_requests(calls: Iterable[OpenCall], folder: Path, name: str) -> tuple[RequestSet, ...]:
-    """Write calls, each once, as files of a folder: a batch and a folder with a task per endpoint, model and repetition.
+def write_requests(calls: Iterable[OpenCall], file: Path, *, with_tasks: bool = False) -> tuple[RequestSet, ...]:
+    """Write calls, each once, to a file per endpoint, model and repetition, and say what they are in `NAME.about.json`.
 
-    `name` is that of the first set, and of its task; further ones have a number. Return what the `.about.json` of each set says,
-    which names the call together with its line.
+    `with_tasks` adds a folder with a task of lm-evaluation-harness to each. Further files have a number. Return what is said of
+    them. UsageError: one is there already, and none is written.
     """
-    return tuple(_write_set(folder, name_of_set, of_set) for name_of_set, of_set in _sets(calls, name))
-
-
-def write_lines(calls: Iterable[OpenCall], file: Path) -> tuple[RequestSet, ...]:
-    """Write the lines of calls to a file per endpoint, model and repetition, and what they are to `NAME.about.json`.
-
-    Further files have a number. UsageError: one is there already.
-    """
-    described = [_describe(f"{name}{file.suffix}", of_set) for name, of_set in _sets(calls, file.stem)]
-    _write_new({file.with_name(name): text for about, lines in described for name, text in _files(about, lines, about.file)})
-    return tuple(about for about, _ in described)
-
-
-def _sets(calls: Iterable[OpenCall], name: str) -> Iterator[tuple[str, list[OpenCall]]]:
     groups: dict[tuple[str, str, int], list[OpenCall]] = {}
     for call in calls:
         groups.setdefault((call.request.identity, call.request.model, call.request.repetition), []).append(call)
-    for number, of_set in enumerate(groups.values(), 1):
-        yield f"{name}-{number}" if number > 1 else name, of_set
+    sets, contents = list[RequestSet](), dict[str, bytes]()
+    for number, ((identity, model, repetition), of_set) in enumerate(groups.items(), 1):
+        name = f"{file.stem}-{number}" if number > 1 else file.stem
+        requests = [call.request for call in of_set]
+        lines = _lines({"custom_id": each.key, "method": "POST", "url": URL, "body": each.body()} for each in requests)
+        about = RequestSet(
+            file=f"{name}{file.suffix}",
+            identity=identity,
+            model=model,
+            repetition=repetition,
+            calls=len(of_set),
+            sha256=sha256(lines).hexdigest(),
+        )
+        contents[about.file] = lines
+        contents[f"{name if with_tasks else about.file}{ABOUT}"] = about.model_dump_json(indent=1).encode()
+        if with_tasks:
+            contents |= _task_files(name, of_set)
+        sets.append(about)
+    for path in contents:
+        require_absent(file.parent / path)
+    for path, content in contents.items():
+        replace_file(file.parent / path, content)
+    return tuple(sets)
 
 
-def _describe(file: str, calls: list[OpenCall]) -> tuple[RequestSet, bytes]:
-    """Return what a set is, and its lines."""
-    first = calls[0].request
-    lines = _lines({"custom_id": call.request.key, "method": "POST", "url": URL, "body": call.request.body()} for call in calls)
-    sha256_of_lines = sha256(lines).hexdigest()
-    about = RequestSet(
-        file=file,
-        identity=first.identity,
-        model=first.model,
-        repetition=first.repetition,
-        calls=len(calls),
-        sha256=sha256_of_lines,
-    )
-    return about, lines
-
-
-def _files(about: RequestSet, lines: bytes, name: str) -> tuple[tuple[str, bytes], ...]:
-    return (about.file, lines), (f"{name}{ABOUT}", about.model_dump_json(indent=1).encode())
-
-
-def _write_new(files: Mapping[Path, bytes]) -> None:
-    for file in files:
-        require_absent(file)
-    for file, content in files.items():
-        replace_file(file, content)
-
-
-def _write_set(folder: Path, name: str, calls: list[OpenCall]) -> RequestSet:
-    about, lines = _describe(f"{name}.jsonl", calls)
+def _task_files(name: str, calls: list[OpenCall]) -> dict[str, bytes]:
     temperature = calls[0].request.sampling.temperature
     longest = max(call.request.sampling.max_tokens for call in calls)
     generation = {"until": [], "do_sample": bool(temperature), "temperature": temperature, "max_gen_toks": longest}
     decoding = yaml.safe_dump({"task": name, "generation_kwargs": generation}, sort_keys=False)
     documents = ({"custom_id": each.key, "item_id": item, "step": step, "prompt": flatten(each)} for each, item, step in calls)
-    files = {
-        **dict(_files(about, lines, name)),
+    return {
         f"{name}/documents.jsonl": _lines(documents),
         f"{name}/documents.py": (TASK / "documents.txt").read_bytes(),
         f"{name}/{name}.yaml": f"{read_text(TASK / 'task.yaml')}\n{decoding}".encode(),
     }
-    _write_new({folder / file: content for file, content in files.items()})
-    return about
 
 
 def flatten(request: ChatRequest) -> str:

@@ -15,9 +15,6 @@ from schemas.tables.columns import likeliest_tokens
 from schemas.vocabulary import REMARKS, PaidAs
 from tasks.models.journal.table import JournalRow, read_reply, write_reply
 
-OTHERWISE_NAMED = {"model": "answered_by"}
-"""Fields of a reply whose column has another name."""
-
 NOT_SHARED = ("failure", "error", "from_journal")
 """Fields of a reply without a column: only answers are shared."""
 
@@ -66,7 +63,8 @@ class JournalReplies(dy.Schema):
         return pl.col("reasoning_in").is_null() | pl.col("reasoning_in").is_in(list(get_args(ReasoningPlace)))
 
 
-REPLY_FIELDS = tuple(name for name in ChatReply.__dataclass_fields__ if name not in NOT_SHARED)
+REPLY_FIELDS = tuple(name for name in ChatReply.__dataclass_fields__ if name not in {*NOT_SHARED, "model"})
+"""Fields of a reply that have a column of their name; its `model` is `answered_by`."""
 SCHEMA = JournalReplies.create_empty().schema
 
 
@@ -76,7 +74,7 @@ def to_record(row: JournalRow) -> dict[str, object]:
         raise TypeError(f"a row of {', '.join(type(value).__name__ for value in row)}")
     reply = read_reply(row.reply)
     body = read_json(row.request)
-    fields = {OTHERWISE_NAMED.get(name, name): getattr(reply, name) for name in REPLY_FIELDS}
+    fields = {name: getattr(reply, name) for name in REPLY_FIELDS}
     if reply.top_logprobs is not None:
         fields["top_logprobs"] = [{"token": token, "logprob": logprob} for token, logprob in reply.top_logprobs]
     return {
@@ -86,17 +84,18 @@ def to_record(row: JournalRow) -> dict[str, object]:
         "repetition": row.repetition,
         "request": row.request,
         **fields,
+        "answered_by": reply.model,
         "created": datetime.fromisoformat(row.created).astimezone(UTC),
     }
 
 
 def from_record(record: dict[str, Any]) -> JournalRow:
     """Convert a row of `JournalReplies` to a row of the journal."""
-    fields = {name: record[OTHERWISE_NAMED.get(name, name)] for name in REPLY_FIELDS}
+    fields = {name: record[name] for name in REPLY_FIELDS}
     if fields["top_logprobs"] is not None:
         fields["top_logprobs"] = tuple((pair["token"], pair["logprob"]) for pair in fields["top_logprobs"])
     created = record["created"].astimezone(UTC).isoformat(timespec="milliseconds")
-    text = write_reply(ChatReply(**fields))
+    text = write_reply(ChatReply(**fields, model=record["answered_by"]))
     return JournalRow(record["key"], record["identity"], record["repetition"], record["request"], text, created)
 
 
@@ -106,7 +105,9 @@ def check_rows(frame: pl.DataFrame, seen: set[str]) -> tuple[list[JournalRow], C
     `seen` are the keys of earlier rows; those of this frame are added.
     """
     rules: Counter[str] = Counter()
-    first = frame.filter([_is_first(key, seen) for key in frame["key"]])
+    is_new = [key not in seen for key in frame["key"]]
+    first = frame.filter(is_new, pl.col("key").is_null() | pl.col("key").is_first_distinct())
+    seen.update(first["key"].drop_nulls())
     rules["key_is_unique"] = frame.height - first.height
     result = JournalReplies.filter(first)
     rules.update(result.failure.counts())
@@ -117,14 +118,6 @@ def check_rows(frame: pl.DataFrame, seen: set[str]) -> tuple[list[JournalRow], C
         else:
             good.append(from_record(record))
     return good, +rules
-
-
-def _is_first(key: str | None, seen: set[str]) -> bool:
-    if key in seen:
-        return False
-    if key is not None:
-        seen.add(key)
-    return True
 
 
 def _broken_rule(record: dict[str, Any]) -> str | None:

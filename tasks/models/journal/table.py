@@ -20,13 +20,11 @@ from tasks.models.http.parse_reply import set_thoughts_apart
 
 JOURNAL = Path("journal") / "replies.sqlite"
 
-TABLE = """
+TABLES = """
 CREATE TABLE IF NOT EXISTS replies (
     key TEXT PRIMARY KEY, identity TEXT NOT NULL, repetition INTEGER NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL,
     created TEXT NOT NULL
-)
-"""
-BATCH_TABLES = """
+);
 CREATE TABLE IF NOT EXISTS batches (
     job TEXT PRIMARY KEY, provider TEXT NOT NULL, identity TEXT NOT NULL, endpoint TEXT NOT NULL, remote_id TEXT, file_id TEXT,
     state TEXT NOT NULL, created TEXT NOT NULL, window_ends TEXT, n INTEGER NOT NULL, sha256_of_lines TEXT NOT NULL,
@@ -70,22 +68,27 @@ class JournalRow(NamedTuple):
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Connect to a journal, made if it is not there; what is committed survives a power cut."""
-    connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT_S, check_same_thread=False)
-    try:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute(TABLE)
-        connection.executescript(BATCH_TABLES)
-    except sqlite3.Error:
-        connection.close()
-        raise
+    """Connect to a journal, made with its folder if it is not there; what is committed survives a power cut.
+
+    LakeError: it cannot be used.
+    """
+    with journal_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT_S, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.executescript(TABLES)
+        except sqlite3.Error:
+            connection.close()
+            raise
     return connection
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
     """Connect to a journal that is there; nothing is changed."""
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=LOCK_TIMEOUT_S)
+    with journal_errors(path):
+        return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=LOCK_TIMEOUT_S)
 
 
 def insert(connection: sqlite3.Connection, rows: Sequence[JournalRow]) -> int:
@@ -151,9 +154,7 @@ def opened_replies(path: Path) -> Iterator[Callable[[str], ChatReply | None]]:
     if not path.is_file():
         yield lambda _key: None
         return
-    with journal_errors(path):
-        connection = connect_to_read(path)
-    with closing(connection):
+    with closing(connect_to_read(path)) as connection:
         yield lambda key: reply if (reply := find_reply(connection, path, key)) and reply.remark != "prompt_cut" else None
 
 

@@ -12,7 +12,7 @@ import yaml
 from schemas.api_capabilities import Sampling
 from schemas.chat import ChatMessage, ChatRequest, ModelEntry
 from schemas.errors import EndpointError
-from tasks.models.batches.desk import BatchDesk
+from tasks.models.batches.desk import BatchDesk, open_desk
 from tasks.models.batches.limits import limits_at, split
 from tasks.models.batches.messages import messages_identity, to_messages, without_counterpart
 from tasks.models.journal.table import connect, find_reply
@@ -31,7 +31,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchServer]:
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[BatchDesk]:
-    with BatchDesk(tmp_path / "replies.sqlite") as opened:
+    with open_desk(tmp_path / "replies.sqlite") as opened:
         yield opened
 
 
@@ -158,7 +158,7 @@ def test_cut_file_stays_collectable(server: BatchServer, desk: BatchDesk) -> Non
     assert files is not None
     # As if the last line came whole.
     files["output"] = files["output"].rpartition(b"\n")[0] + b"\n"
-    (key,) = desk.store.calls(job.job, "open")
+    (key,) = desk.store.calls(job, is_open=True)
     files["output"] += json.dumps(server._line(key, calls(server, "x")[0].body(), None)).encode()
     second = asyncio.run(desk.work_on(desk.store.jobs(is_open=True)))
     assert (second.answered, desk.store.jobs()[0].state) == (1, "collected")

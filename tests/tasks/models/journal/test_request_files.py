@@ -19,7 +19,7 @@ from schemas.errors import UsageError
 from tasks.models.batches.import_files import import_answers
 from tasks.models.batches.store import BatchStore
 from tasks.models.journal.files import ImportedReplies
-from tasks.models.journal.request_files import OpenCall, flatten, read_requests, write_lines, write_requests
+from tasks.models.journal.request_files import OpenCall, flatten, read_requests, write_requests
 from tasks.models.journal.table import opened_replies
 from tests.tasks.models.making_calls import request
 
@@ -30,7 +30,7 @@ SUBJECT = {"item_id": "talk-1", "step": "turn 2 review"}
 
 
 def written(calls: Sequence[ChatRequest], folder: Path) -> tuple[RequestSet, ...]:
-    return write_requests((OpenCall(call, **SUBJECT) for call in calls), folder, "talks")
+    return write_requests((OpenCall(call, **SUBJECT) for call in calls), folder / "talks.jsonl", with_tasks=True)
 
 
 def lines(path: Path) -> list[Any]:
@@ -310,7 +310,7 @@ def test_cut_last_line_keeps_others(tmp_path: Path) -> None:
 
 
 def test_answers_to_one_file_are_taken(tmp_path: Path) -> None:
-    about = write_lines((OpenCall(call, **SUBJECT) for call in CALLS), tmp_path / "asked.jsonl")
+    about = write_requests((OpenCall(call, **SUBJECT) for call in CALLS), tmp_path / "asked.jsonl")
     assert [each.file for each in about] == ["asked.jsonl", "asked-2.jsonl"]
     assert read_requests(tmp_path / "asked-2.jsonl").keys() == {CALLS[2].key}
     assert read_requests(tmp_path).keys() == {call.key for call in CALLS}
