@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from schemas.usage import TESTED
-from tasks.interchange.samples import identify
+from tasks.interchange.samples import count_tokens, identify
 from tasks.models.journal.request_files import flat_text
 from tasks.runs.answers import ScoredItem, scored_items
 from tasks.runs.evidence import Evidence, read_unredacted, redact
@@ -77,6 +77,7 @@ def _line(record: Mapping[str, Any], measure: tuple[str, float], true: Row, show
         {"turn_idx": index, "role": "assistant" if turn["speaker"] == TESTED else "user", "content": turn["text"]}
         for index, turn in enumerate(turns or ())
     ]
+    seconds = [call["latency_s"] for call in asked]  # null = a reply came by a file
     attribution = {
         "turn_idx": len(turns) - 1 if turns else 0,
         "source": "messages[turn_idx].content" if turns else "output.raw",
@@ -107,8 +108,8 @@ def _line(record: Mapping[str, Any], measure: tuple[str, float], true: Row, show
             "is_correct": score["value"] == measure[1],
             **({"num_turns": len(turns)} if turns else {}),
         },
-        "token_usage": _tokens(asked),
-        "performance": _performance(asked),
+        "token_usage": count_tokens(asked),
+        "performance": {"latency_ms": sum(seconds) * 1000} if seconds and None not in seconds else None,
         "error": answer.get("failure"),
         "metadata": texts(status=str(score["status"]), cluster=score["cluster"], language=item["language"], part=part or None),
     }
@@ -122,18 +123,3 @@ def _raw(item: Row) -> str:
 def _reference(item: Row) -> list[str]:
     options = item["options"] or []
     return [options[index] for index in item["gold_indices"] or ()] or list(item["references"] or ())
-
-
-def _tokens(asked: Sequence[Row]) -> dict[str, int] | None:
-    """Return the tokens of an answer's calls; null = there is no call, or the server does not count."""
-    sums = [[call[name] for call in asked] for name in ("prompt_tokens", "completion_tokens")]
-    if not asked or any(count is None for counts in sums for count in counts):
-        return None
-    sent, received = map(sum, sums)
-    return {"input_tokens": sent, "output_tokens": received, "total_tokens": sent + received}
-
-
-def _performance(asked: Sequence[Row]) -> dict[str, float] | None:
-    """Return the time that an answer's calls took; null = a reply came by a file, or there is no call."""
-    seconds = [call["latency_s"] for call in asked]
-    return {"latency_ms": sum(seconds) * 1000} if seconds and None not in seconds else None
