@@ -261,11 +261,10 @@ class ExportedRecords(Document):
     @classmethod
     def joined(cls, parts: Sequence["ExportedRecords"], **about: Any) -> "ExportedRecords":
         """Return several exports as one; `about`: fields that are not theirs, the sum of the samples aside."""
-        listed = {name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in _LISTS}
-        unique = {name: tuple(dict.fromkeys(values)) for name, values in listed.items()}
-        return cls(**unique | about | {"samples": sum(part.samples for part in parts)})
+        lists = {}
+        for name in ("runs", "files", "missing", "withheld"):
+            lists[name] = tuple(dict.fromkeys(chain.from_iterable(getattr(part, name) for part in parts)))
+        return cls(**lists | about, samples=sum(part.samples for part in parts))
 
-
-_LISTS = ("runs", "files", "missing", "withheld")
 
 AnyExport = ExportedResults | ExportedRecords

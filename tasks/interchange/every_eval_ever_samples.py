@@ -35,14 +35,7 @@ def hash_sample(raw: str, reference: Sequence[str]) -> str:
 
 
 def sample_lines(run: PastRun, record: Mapping[str, Any], measures: Measures, *, redacts: bool) -> list[str]:
-    """Return the lines of a record.
-
-    Args:
-        run: whose answers they are.
-        record: with the ids that each line repeats.
-        measures: that have a result.
-        redacts: whether a line of a restricted dataset has a notice for its texts; if not, there is none.
-    """
+    """Return the lines of a record. `redacts`: those of a restricted dataset have a notice for its texts, else there are none."""
     lines, restricted = list[str](), run.manifest.restricted
     for (system, dataset), named in measures.items():
         if redacts or dataset not in restricted:
