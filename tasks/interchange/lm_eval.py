@@ -61,7 +61,6 @@ def write_lm_eval(run: PastRun, folder: Path, _options: ExportOptions) -> Export
             lines = (json.dumps(_sample(number, row), ensure_ascii=False) for number, row in enumerate(samples.rows))
             files[place / f"samples_{samples.task}_{time}.jsonl"] = "".join(f"{line}\n" for line in lines)
     for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, text.encode())
     return exported(run, folder, files, chain.from_iterable(by_model.values()))
 
