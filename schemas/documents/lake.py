@@ -111,7 +111,6 @@ class JournalImport(Document):
     )
 
 
-NodeKind = Literal["source", "partition", "run", "report"]
 NodeState = Literal["present", "gone", "damaged", "recorded"]
 """`recorded`: a source file, of which a lake keeps the hash and not the file."""
 
@@ -130,7 +129,7 @@ class LineageNode(Frozen):
     """One file, or one run."""
 
     id: str
-    kind: NodeKind
+    kind: Literal["source", "partition", "run", "report"]
     layer: str | None = None
     place: tuple[tuple[str, str], ...] = ()
     path: str | None = Field(default=None, description="relative to the lake; of a source file inside its repository")

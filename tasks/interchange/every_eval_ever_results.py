@@ -23,11 +23,8 @@ from tasks.runs.past_run import PastRun
 Relationship = Literal["first_party", "third_party", "collaborative", "other"]
 Record = dict[str, Any]
 
-INTERVAL = "percentile bootstrap over clusters of items"
-CEILING = "human ceiling: Spearman of each person and the mean of the others, mean over dimensions"
 COMMON = {"accuracy": "accuracy", "macro_f1": "f1_macro", "micro_f1": "f1_micro", "rouge_l": "rouge_l", "bleu": "bleu"}
 """Metrics that other tools measure alike, by our name; the id of any other begins with ours."""
-
 
 _PINNED = re.compile(r"([\w.-]+/[\w.-]+/[\w.-]+) at (\S+)")
 _LOCAL = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])[:/]")
@@ -111,7 +108,7 @@ def add_uncertainty(result: Record, samples: int, low: float | None, high: float
     """Add the number of items behind a score, and its 95 % interval if it has one."""
     uncertainty: Record = {"num_samples": samples}
     if low is not None and high is not None:
-        ends = {"lower": low, "upper": high, "confidence_level": 0.95, "method": INTERVAL}
+        ends = {"lower": low, "upper": high, "confidence_level": 0.95, "method": "percentile bootstrap over clusters of items"}
         uncertainty |= {"confidence_interval": ends, "num_bootstrap_samples": draws}
     result["score_details"]["uncertainty"] = uncertainty
 
@@ -153,7 +150,10 @@ def llm_scoring(run: PastRun, covered: CoveredDataset, options: ExportOptions) -
         certificate = Certificate.model_validate_json((run.lake.root / covered.certificate.file).read_bytes())
         details |= texts(certificate=covered.certificate.verdict, certified_on=covered.certificate.source)
         if ceilings := [each.ceiling for each in certificate.dimensions if each.ceiling is not None]:
-            scoring["expert_baseline"], details["expert_baseline"] = fmean(ceilings), CEILING
+            scoring["expert_baseline"] = fmean(ceilings)
+            details |= texts(
+                expert_baseline="human ceiling: Spearman of each person and the mean of the others, mean over dimensions"
+            )
     return scoring
 
 

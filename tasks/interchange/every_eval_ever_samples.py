@@ -63,9 +63,10 @@ def _lines(evidence: Evidence, record: Mapping[str, Any], measures: Named, *, re
 def _line(record: Mapping[str, Any], measure: tuple[str, float], true: Row, shown: ScoredItem, asked: list[Row]) -> Row:
     """Return a line. `true`: the item with its texts, for the hash; `shown`: what may be passed on; `asked`: the calls."""
     item, score, answer, call = shown.item, shown.score, shown.answer or {}, shown.call or {}
+    raw, reference = _question(item)
+    said, thought = ([] if text is None else [text] for text in (answer.get("text"), call.get("reasoning")))
     turns, times, part = answer.get("turns"), score["repetition"], score["part"]
     name = score["item_id"] + (f"#r{times + 1}" if times else "") + (f":{part}" if part else "")
-    said, thought = ([text for text in one if text is not None] for one in ([answer.get("text")], [call.get("reasoning")]))
     dialogue = [
         {"turn_idx": index, "role": "assistant" if turn["speaker"] == TESTED else "user", "content": turn["text"]}
         for index, turn in enumerate(turns or ())
@@ -85,11 +86,11 @@ def _line(record: Mapping[str, Any], measure: tuple[str, float], true: Row, show
         "evaluation_name": measure[0],
         "evaluation_result_id": f"{record['evaluation_id']}/{measure[0]}",
         "sample_id": name,
-        "sample_hash": hash_sample(_raw(true), _reference(true)),
+        "sample_hash": hash_sample(*_question(true)),
         "interaction_type": "multi_turn" if turns else "single_turn",
         "input": {
-            "raw": _raw(item),
-            "reference": _reference(item),
+            "raw": raw,
+            "reference": reference,
             "formatted": flat_text(json.loads(call.get("messages") or "[]")) or None,
             "choices": item["options"],
         },
@@ -108,11 +109,8 @@ def _line(record: Mapping[str, Any], measure: tuple[str, float], true: Row, show
     }
 
 
-def _raw(item: Row) -> str:
-    """Return what an item asks: the text that it is about, if it has one, and the question."""
-    return "\n\n".join(filter(None, (item["context"], item["question"])))
-
-
-def _reference(item: Row) -> list[str]:
+def _question(item: Row) -> tuple[str, list[str]]:
+    """Return what an item asks, after the text that it is about if it has one, and the right answers."""
     options = item["options"] or []
-    return [options[index] for index in item["gold_indices"] or ()] or list(item["references"] or ())
+    right = [options[index] for index in item["gold_indices"] or ()] or list(item["references"] or ())
+    return "\n\n".join(filter(None, (item["context"], item["question"]))), right

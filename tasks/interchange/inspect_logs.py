@@ -79,7 +79,6 @@ def write_inspect(run: PastRun, folder: Path, _options: ExportOptions) -> Export
 
 
 def _log(run: PastRun, samples: Samples) -> dict[str, Any]:
-    """Return the fields of a log."""
     task_id = hash_settings([run.name, samples.dataset, samples.model, samples.setting])[:22]
     n = len(samples.rows)
     spec = {
