@@ -2,17 +2,16 @@
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import Field, ValidationError
+from pydantic import Field, Json, ValidationError
 
 from schemas.base import Frozen
 from schemas.chat import ChatReply, ChatRequest, Keep
 from schemas.errors import unknown_name
-from schemas.json_yaml import read_json
 from schemas.tables.items import Items
 from schemas.vocabulary import Failure
 from tasks.interchange.inspect_logs import read_inspect
@@ -47,7 +46,7 @@ class ReplyRow(Frozen):
     finish_reason: str | None = None
     prompt_tokens: int | None = Field(default=None, ge=0)
     completion_tokens: int | None = Field(default=None, ge=0)
-    option_order: tuple[int, ...] | None = None
+    option_order: Json[tuple[int, ...] | None] | tuple[int, ...] | None = None
     failure: Failure | None = None
     prompt: str | None = None
 
@@ -69,15 +68,15 @@ SAMPLES = (
 """The fields by which samples of other harnesses are known, and how they are read."""
 
 
+@dataclass(frozen=True)
 class FileChat:
     """A client that answers calls by their keys from a file and sends nothing."""
 
-    def __init__(self, replies: Mapping[str, ChatReply]) -> None:
-        self._replies = replies
+    replies: Mapping[str, ChatReply]
 
     async def __call__(self, request: ChatRequest, keep: Keep | None = None) -> ChatReply:
         """Return the file's reply, or the failure `not_in_file`."""
-        reply = self._replies.get(request.key, NOT_IN_FILE)
+        reply = self.replies.get(request.key, NOT_IN_FILE)
         if keep and reply.failure is None:
             await keep(request, reply)
         return reply
@@ -155,13 +154,7 @@ def _read_fields(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     require_columns(path, records, [*columns], [*columns - {"dataset", "reply"}], CONTRACT)
     is_csv = path.suffix == ".csv"
     for line, record in enumerate(records, 2 if is_csv else 1):
-        given = {name: value for name, value in record.fields.items() if value is not None and not (is_csv and value == "")}
-        if isinstance(order := given.get("option_order"), str):
-            try:
-                given["option_order"] = read_json(order)
-            except ValueError:
-                given["option_order"] = order  # which is refused by its type
-        yield line, given
+        yield line, {name: value for name, value in record.fields.items() if value is not None and not (is_csv and value == "")}
 
 
 async def place_rows(job: InferJob, lake: Lake, file: RepliesFile, *, draws_options: bool) -> dict[str, ChatReply]:

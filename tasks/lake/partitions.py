@@ -139,12 +139,8 @@ def partition_key(
 ) -> PartitionKey:
     """Return the key of the partition of `layer` that these settings and parents produce.
 
-    Args:
-        layer: name of the layer.
-        keys: folder names and values, in order.
-        settings: resolved settings that change the content; no secrets, no transport settings.
-        parents: identities of the partitions it is computed from; sorted here, so order does not matter.
-        version: evaluation version of the code that writes it.
+    `keys`: folder names and values, in order. `settings`: resolved ones that change the content, so no secrets and nothing about
+    transport. `parents`: identities of the partitions it is computed from, in any order. `version`: of the code that writes it.
     """
     resolved = {**settings, "evaluation_version": version}
     return PartitionKey(
