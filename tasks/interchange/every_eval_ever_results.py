@@ -68,7 +68,7 @@ def composite(name: str, benchmark: str, score: float | None, title: str, detail
     return {
         "evaluation_name": name,
         "source_data": {"source_type": "other", "dataset_name": benchmark},
-        "metric_config": identity | _bounds((0, 100), "points"),
+        "metric_config": identity | _bounds(0, 100, "points"),
         "score_details": {"score": score, "details": details},
     }
 
@@ -86,7 +86,7 @@ def metric_result(name: str, part: ScorePart, measured: MetricPart, notice: Data
         "source_data": source_of(measured.dataset, notice),
         "metric_config": {
             **identity,
-            **_bounds(row.bounds, unit, lower=best_value(row.name, measured.normalisation) == row.bounds[0]),
+            **_bounds(*row.bounds, unit, lower=best_value(row.name, measured.normalisation) == row.bounds[0]),
             "evaluation_description": row.words,
             "additional_details": about,
         },
@@ -94,8 +94,7 @@ def metric_result(name: str, part: ScorePart, measured: MetricPart, notice: Data
     }
 
 
-def _bounds(bounds: tuple[float, float], unit: str, *, lower: bool = False) -> Record:
-    low, high = bounds
+def _bounds(low: float, high: float, unit: str, *, lower: bool = False) -> Record:
     return {"lower_is_better": lower, "score_type": "continuous", "min_score": low, "max_score": high, "metric_unit": unit}
 
 

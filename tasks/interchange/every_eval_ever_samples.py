@@ -3,24 +3,19 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
 
 from schemas.usage import TESTED
 from tasks.interchange.samples import count_tokens, identify
 from tasks.models.journal.request_files import flat_text
 from tasks.runs.answers import ScoredItem, scored_items
-from tasks.runs.evidence import Evidence, read_unredacted, redact
+from tasks.runs.evidence import read_unredacted, redact
 from tasks.runs.past_run import PastRun
-from tasks.runs.run_tables import Row, System
+from tasks.runs.run_tables import ReportData, Row, System
 
 SCHEMA_VERSION = "0.3.0"
 
-
-Named = dict[tuple[str, str], tuple[str, float]]
-"""The metrics of a dataset that have a result: by method and metric, the name of the result and the best value."""
-
-Measures = dict[tuple[System, str], Named]
-"""The same by system and dataset."""
+Measures = dict[tuple[System, str], dict[tuple[str, str], tuple[str, float]]]
+"""Metrics that have a result, by system and dataset: by method and metric, the name of the result and the best value."""
 
 
 def texts(**values: object) -> dict[str, str]:
@@ -34,18 +29,19 @@ def hash_sample(raw: str, reference: Sequence[str]) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def sample_lines(run: PastRun, record: Mapping[str, Any], measures: Measures, *, redacts: bool) -> list[str]:
-    """Return the lines of a record. `redacts`: those of a restricted dataset have a notice for its texts, else there are none."""
-    lines, restricted = list[str](), run.manifest.restricted
+def sample_lines(run: PastRun, record: Row, measures: Measures, *, redacts: bool) -> Iterator[str]:
+    """Yield the lines of a record. `redacts`: those of a restricted dataset have a notice for its texts, else there are none."""
+    restricted = run.manifest.restricted
     for (system, dataset), named in measures.items():
         if redacts or dataset not in restricted:
-            of_dataset = _lines(read_unredacted(run, dataset, system), record, named, redacts=dataset in restricted)
-            lines += (json.dumps(line, ensure_ascii=False) for line in of_dataset)
-    return lines
+            data = read_unredacted(run, dataset, system).data
+            yield from _lines(data, record, named, redacts=dataset in restricted)
 
 
-def _lines(evidence: Evidence, record: Mapping[str, Any], measures: Named, *, redacts: bool) -> Iterator[Row]:
-    data, order = evidence.data, ("item_id", "repetition", "part", "method", "metric")
+def _lines(
+    data: ReportData, record: Row, measures: Mapping[tuple[str, str], tuple[str, float]], *, redacts: bool
+) -> Iterator[str]:
+    order = ("item_id", "repetition", "part", "method", "metric")
     calls = data.responses.rows_by_key(["item_id", "repetition"], named=True, include_key=True)
     both = (scored_items(each, each.item_scores.sort(order)) for each in (data, redact(data) if redacts else data))
     for true, shown in zip(*both, strict=True):
@@ -57,10 +53,10 @@ def _lines(evidence: Evidence, record: Mapping[str, Any], measures: Named, *, re
             line = _line(record, measure, true.item, shown, asked)
             if shown.answer and shown.call and not redacts:
                 line["metadata"]["moodflow"] = json.dumps(identify({**shown.call, **shown.answer}))
-            yield line
+            yield json.dumps(line, ensure_ascii=False)
 
 
-def _line(record: Mapping[str, Any], measure: tuple[str, float], true: Row, shown: ScoredItem, asked: list[Row]) -> Row:
+def _line(record: Row, measure: tuple[str, float], true: Row, shown: ScoredItem, asked: list[Row]) -> Row:
     """Return a line. `true`: the item with its texts, for the hash; `shown`: what may be passed on; `asked`: the calls."""
     item, score, answer, call = shown.item, shown.score, shown.answer or {}, shown.call or {}
     raw, reference = _question(item)

@@ -67,7 +67,6 @@ def write_lm_eval(run: PastRun, folder: Path, _options: ExportOptions) -> Export
 
 def _results(run: PastRun, model: str, tasks: list[Samples]) -> dict[str, Any]:
     names = [samples.task for samples in tasks]
-    counts = {samples.task: len(samples.rows) for samples in tasks}
     return {
         "results": {
             samples.task: {"alias": samples.task, **{f"{name},none": value for name, value in samples.scores.items()}}
@@ -81,7 +80,7 @@ def _results(run: PastRun, model: str, tasks: list[Samples]) -> dict[str, Any]:
             samples.task: {name: not isinstance(METRICS[name].normalisation, CentredNormalisation) for name in samples.scores}
             for samples in tasks
         },
-        "n-samples": {name: {"original": n, "effective": n} for name, n in counts.items()},
+        "n-samples": {samples.task: dict.fromkeys(("original", "effective"), len(samples.rows)) for samples in tasks},
         "config": {"model": model, "model_args": "", "batch_size": None, "limit": None},
         "git_hash": run.manifest.git_commit,
         "date": datetime.fromisoformat(run.manifest.started_at).timestamp(),
