@@ -34,31 +34,26 @@ WRITERS: dict[str, Callable[[PastRun, Path, ExportOptions], ExportedRecords]] = 
 
 FORMS = " or ".join(WRITERS)
 
-Runs = Annotated[list[str] | None, typer.Argument(metavar="RUN...", help=opt.HANDLES)]
-To = Annotated[
-    Path, typer.Option("--to", metavar="FILE|FORM", help=f"file that ends in .parquet, .csv, .sqlite or .xlsx, or {FORMS}")
-]
-Without = Annotated[list[str] | None, typer.Option("--without", metavar="COLUMN", help="leave a column out; may be repeated")]
-Out = Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help=f"folder to write to, for {FORMS}")]
-Relation = Annotated[Relationship, typer.Option("--relationship", help="of the evaluator to the model")]
-HubIds = Annotated[
-    list[str] | None,
-    typer.Option("--hub-id", metavar="MODEL=DEVELOPER/NAME", help="what a model is called on the hub; may be repeated"),
-]
-
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
 def export(
-    to: To,
-    runs: Runs = None,
-    out: Out = None,
+    to: Annotated[
+        Path, typer.Option("--to", metavar="FILE|FORM", help=f"file that ends in .parquet, .csv, .sqlite or .xlsx, or {FORMS}")
+    ],
+    runs: Annotated[list[str] | None, typer.Argument(metavar="RUN...", help=opt.HANDLES)] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help=f"folder to write to, for {FORMS}")] = None,
     published: str | None = typer.Option(None, "--published", metavar="BENCHMARK", help="a paper's table in place of runs"),
     organisation: str = typer.Option("unknown", "--organisation", metavar="NAME", help="who evaluated, for the records"),
-    relationship: Relation = "third_party",
-    hub_id: HubIds = None,
-    without: Without = None,
+    relationship: Annotated[Relationship, typer.Option("--relationship", help="of the evaluator to the model")] = "third_party",
+    hub_id: Annotated[
+        list[str] | None,
+        typer.Option("--hub-id", metavar="MODEL=DEVELOPER/NAME", help="what a model is called on the hub; may be repeated"),
+    ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", metavar="COLUMN", help="leave a column out; may be repeated")
+    ] = None,
     redact: bool = typer.Option(False, "--redact", help="leave texts out whose licence forbids passing them on"),
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,

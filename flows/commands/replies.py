@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flows.commands import options as opt
-from flows.commands.console import MOST_TOLD, CommandResult, first_lines
+from flows.commands.console import CommandResult, first_lines
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.stages import resolve_all
@@ -81,7 +81,7 @@ def open_replies(path: Path, benchmark: str | None, options: PlanOptions) -> tup
     named = options.model or []
     file = read_replies(path, named[0] if len(named) == 1 else None)
     if not file.models:
-        rules = ", ".join(f"{rule}: {rows}" for rule, rows in Counter(row.rule for row in file.refused).items())
+        rules = ", ".join(f"{rule}: {rows}" for rule, rows in Counter(file.broken.values()).items())
         raise UsageError("no row of the file can be used", where=str(path), got=rules, next_step=CONTRACT)
     for name in named:
         if name not in file.models:
@@ -97,44 +97,40 @@ async def run_on_file(
 
     await build_datasets(resolved)
     answers: dict[str, ChatReply] = {}
-    broken = {row.line: row.rule for row in file.refused}
     for job in resolved.jobs:
-        of_job = (job.dataset, job.entry.name, job.setting)
-        rows = {line: row for line, row in file.rows.items() if (row.dataset, row.model, row.setting) == of_job}
         if infer := job.infer_job():
-            placed = await place_rows(infer, resolved.lake, rows, draws_options=job.selected.spec.draws_options)
-            answers |= placed.replies
-            broken |= placed.broken
+            answers |= await place_rows(infer, resolved.lake, file, draws_options=job.selected.spec.draws_options)
         else:
-            broken |= dict.fromkeys(rows, "dataset_is_built")
+            file.broken.update(dict.fromkeys(file.about(job.dataset, job.entry.name, job.setting), "dataset_is_built"))
     asked = {job.dataset for job in resolved.jobs}
     for line, row in file.rows.items():
-        if row.dataset not in asked or row.setting not in resolved.plan.settings:
-            broken[line] = "setting_is_asked" if row.dataset in asked else "dataset_is_known"
+        if row.dataset not in asked:
+            file.broken[line] = "dataset_is_known"
+        elif row.setting not in resolved.plan.settings:
+            file.broken[line] = "setting_is_asked"
         elif row.model not in {entry.name for entry in resolved.plan.models}:
-            broken[line] = "model_is_chosen"
-    read = _describe(file, broken)
+            file.broken[line] = "model_is_chosen"
+    read = _describe(file)
     result = await run(resolved.model_copy(update={"replies": answers}))
     document = result.document
     if isinstance(document, RunDocument):
         document = document.model_copy(update={"replies": read})
-    told = first_lines([f"Refused: line {row.line}, {row.rule}" for row in read.rows], MOST_TOLD)
     view = [
         f"Replies from {file.path}: {read.placed:,} of {read.read:,} rows used, {read.refused:,} refused",
-        *told,
+        *first_lines([f"Refused: line {row.line}, {row.rule}" for row in read.rows]),
         *result.view,
     ]
     return replace(result, status=max(result.status, int(read.refused > 0)), document=document, view=view)
 
 
-def _describe(file: RepliesFile, broken: dict[int, str]) -> RepliesRead:
-    read = len(file.rows) + len(file.refused)
+def _describe(file: RepliesFile) -> RepliesRead:
+    read, refused = len(file.rows.keys() | file.broken.keys()), len(file.broken)
     return RepliesRead(
         file=str(file.path),
         sha256=file.sha256,
         read=read,
-        placed=read - len(broken),
-        refused=len(broken),
-        rules=dict(Counter(broken.values())),
-        rows=tuple(RefusedReply(line=line, rule=rule) for line, rule in sorted(broken.items())),
+        placed=read - refused,
+        refused=refused,
+        rules=dict(Counter(file.broken.values())),
+        rows=tuple(RefusedReply(line=line, rule=rule) for line, rule in sorted(file.broken.items())),
     )

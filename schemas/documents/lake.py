@@ -111,7 +111,6 @@ class JournalImport(Document):
     )
 
 
-NodeKind = Literal["source", "partition", "run", "report"]
 NodeState = Literal["present", "gone", "damaged", "recorded"]
 """`recorded`: a source file, of which a lake keeps the hash and not the file."""
 
@@ -130,7 +129,7 @@ class LineageNode(Frozen):
     """One file, or one run."""
 
     id: str
-    kind: NodeKind
+    kind: Literal["source", "partition", "run", "report"]
     layer: str | None = None
     place: tuple[tuple[str, str], ...] = ()
     path: str | None = Field(default=None, description="relative to the lake; of a source file inside its repository")
@@ -261,11 +260,10 @@ class ExportedRecords(Document):
     @classmethod
     def joined(cls, parts: Sequence["ExportedRecords"], **about: Any) -> "ExportedRecords":
         """Return several exports as one; `about`: fields that are not theirs, the sum of the samples aside."""
-        listed = {name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in _LISTS}
-        unique = {name: tuple(dict.fromkeys(values)) for name, values in listed.items()}
-        return cls(**unique | about | {"samples": sum(part.samples for part in parts)})
+        lists = {}
+        for name in ("runs", "files", "missing", "withheld"):
+            lists[name] = tuple(dict.fromkeys(chain.from_iterable(getattr(part, name) for part in parts)))
+        return cls(**lists | about, samples=sum(part.samples for part in parts))
 
-
-_LISTS = ("runs", "files", "missing", "withheld")
 
 AnyExport = ExportedResults | ExportedRecords

@@ -103,7 +103,7 @@ def write_run(run: PastRun, folder: Path, options: ExportOptions) -> ExportedRec
     written = []
     for model in dict.fromkeys(system.model for system in run.systems):
         record, measures = build_record(run, model, options)
-        written.append(record.write(folder, sample_lines(run, record.about, measures, redacts=options.redact)))
+        written.append(record.write(folder, [*sample_lines(run, record.about, measures, redacts=options.redact)]))
     withheld = withheld_texts(run, lines=options.redact)
     return ExportedRecords.joined(written, runs=(run.name,), folder=str(folder), withheld=withheld)
 

@@ -23,11 +23,8 @@ from tasks.runs.past_run import PastRun
 Relationship = Literal["first_party", "third_party", "collaborative", "other"]
 Record = dict[str, Any]
 
-INTERVAL = "percentile bootstrap over clusters of items"
-CEILING = "human ceiling: Spearman of each person and the mean of the others, mean over dimensions"
 COMMON = {"accuracy": "accuracy", "macro_f1": "f1_macro", "micro_f1": "f1_micro", "rouge_l": "rouge_l", "bleu": "bleu"}
 """Metrics that other tools measure alike, by our name; the id of any other begins with ours."""
-
 
 _PINNED = re.compile(r"([\w.-]+/[\w.-]+/[\w.-]+) at (\S+)")
 _LOCAL = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])[:/]")
@@ -71,7 +68,7 @@ def composite(name: str, benchmark: str, score: float | None, title: str, detail
     return {
         "evaluation_name": name,
         "source_data": {"source_type": "other", "dataset_name": benchmark},
-        "metric_config": identity | _bounds((0, 100), "points"),
+        "metric_config": identity | _bounds(0, 100, "points"),
         "score_details": {"score": score, "details": details},
     }
 
@@ -89,7 +86,7 @@ def metric_result(name: str, part: ScorePart, measured: MetricPart, notice: Data
         "source_data": source_of(measured.dataset, notice),
         "metric_config": {
             **identity,
-            **_bounds(row.bounds, unit, lower=best_value(row.name, measured.normalisation) == row.bounds[0]),
+            **_bounds(*row.bounds, unit, lower=best_value(row.name, measured.normalisation) == row.bounds[0]),
             "evaluation_description": row.words,
             "additional_details": about,
         },
@@ -97,8 +94,7 @@ def metric_result(name: str, part: ScorePart, measured: MetricPart, notice: Data
     }
 
 
-def _bounds(bounds: tuple[float, float], unit: str, *, lower: bool = False) -> Record:
-    low, high = bounds
+def _bounds(low: float, high: float, unit: str, *, lower: bool = False) -> Record:
     return {"lower_is_better": lower, "score_type": "continuous", "min_score": low, "max_score": high, "metric_unit": unit}
 
 
@@ -111,7 +107,7 @@ def add_uncertainty(result: Record, samples: int, low: float | None, high: float
     """Add the number of items behind a score, and its 95 % interval if it has one."""
     uncertainty: Record = {"num_samples": samples}
     if low is not None and high is not None:
-        ends = {"lower": low, "upper": high, "confidence_level": 0.95, "method": INTERVAL}
+        ends = {"lower": low, "upper": high, "confidence_level": 0.95, "method": "percentile bootstrap over clusters of items"}
         uncertainty |= {"confidence_interval": ends, "num_bootstrap_samples": draws}
     result["score_details"]["uncertainty"] = uncertainty
 
@@ -153,7 +149,10 @@ def llm_scoring(run: PastRun, covered: CoveredDataset, options: ExportOptions) -
         certificate = Certificate.model_validate_json((run.lake.root / covered.certificate.file).read_bytes())
         details |= texts(certificate=covered.certificate.verdict, certified_on=covered.certificate.source)
         if ceilings := [each.ceiling for each in certificate.dimensions if each.ceiling is not None]:
-            scoring["expert_baseline"], details["expert_baseline"] = fmean(ceilings), CEILING
+            scoring["expert_baseline"] = fmean(ceilings)
+            details |= texts(
+                expert_baseline="human ceiling: Spearman of each person and the mean of the others, mean over dimensions"
+            )
     return scoring
 
 

@@ -3,24 +3,19 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
 
 from schemas.usage import TESTED
-from tasks.interchange.samples import identify
+from tasks.interchange.samples import count_tokens, identify
 from tasks.models.journal.request_files import flat_text
 from tasks.runs.answers import ScoredItem, scored_items
-from tasks.runs.evidence import Evidence, read_unredacted, redact
+from tasks.runs.evidence import read_unredacted, redact
 from tasks.runs.past_run import PastRun
-from tasks.runs.run_tables import Row, System
+from tasks.runs.run_tables import ReportData, Row, System
 
 SCHEMA_VERSION = "0.3.0"
 
-
-Named = dict[tuple[str, str], tuple[str, float]]
-"""The metrics of a dataset that have a result: by method and metric, the name of the result and the best value."""
-
-Measures = dict[tuple[System, str], Named]
-"""The same by system and dataset."""
+Measures = dict[tuple[System, str], dict[tuple[str, str], tuple[str, float]]]
+"""Metrics that have a result, by system and dataset: by method and metric, the name of the result and the best value."""
 
 
 def texts(**values: object) -> dict[str, str]:
@@ -34,25 +29,19 @@ def hash_sample(raw: str, reference: Sequence[str]) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def sample_lines(run: PastRun, record: Mapping[str, Any], measures: Measures, *, redacts: bool) -> list[str]:
-    """Return the lines of a record.
-
-    Args:
-        run: whose answers they are.
-        record: with the ids that each line repeats.
-        measures: that have a result.
-        redacts: whether a line of a restricted dataset has a notice for its texts; if not, there is none.
-    """
-    lines, restricted = list[str](), run.manifest.restricted
+def sample_lines(run: PastRun, record: Row, measures: Measures, *, redacts: bool) -> Iterator[str]:
+    """Yield the lines of a record. `redacts`: those of a restricted dataset have a notice for its texts, else there are none."""
+    restricted = run.manifest.restricted
     for (system, dataset), named in measures.items():
         if redacts or dataset not in restricted:
-            of_dataset = _lines(read_unredacted(run, dataset, system), record, named, redacts=dataset in restricted)
-            lines += (json.dumps(line, ensure_ascii=False) for line in of_dataset)
-    return lines
+            data = read_unredacted(run, dataset, system).data
+            yield from _lines(data, record, named, redacts=dataset in restricted)
 
 
-def _lines(evidence: Evidence, record: Mapping[str, Any], measures: Named, *, redacts: bool) -> Iterator[Row]:
-    data, order = evidence.data, ("item_id", "repetition", "part", "method", "metric")
+def _lines(
+    data: ReportData, record: Row, measures: Mapping[tuple[str, str], tuple[str, float]], *, redacts: bool
+) -> Iterator[str]:
+    order = ("item_id", "repetition", "part", "method", "metric")
     calls = data.responses.rows_by_key(["item_id", "repetition"], named=True, include_key=True)
     both = (scored_items(each, each.item_scores.sort(order)) for each in (data, redact(data) if redacts else data))
     for true, shown in zip(*both, strict=True):
@@ -64,19 +53,21 @@ def _lines(evidence: Evidence, record: Mapping[str, Any], measures: Named, *, re
             line = _line(record, measure, true.item, shown, asked)
             if shown.answer and shown.call and not redacts:
                 line["metadata"]["moodflow"] = json.dumps(identify({**shown.call, **shown.answer}))
-            yield line
+            yield json.dumps(line, ensure_ascii=False)
 
 
-def _line(record: Mapping[str, Any], measure: tuple[str, float], true: Row, shown: ScoredItem, asked: list[Row]) -> Row:
+def _line(record: Row, measure: tuple[str, float], true: Row, shown: ScoredItem, asked: list[Row]) -> Row:
     """Return a line. `true`: the item with its texts, for the hash; `shown`: what may be passed on; `asked`: the calls."""
     item, score, answer, call = shown.item, shown.score, shown.answer or {}, shown.call or {}
+    raw, reference = _question(item)
+    said, thought = ([] if text is None else [text] for text in (answer.get("text"), call.get("reasoning")))
     turns, times, part = answer.get("turns"), score["repetition"], score["part"]
     name = score["item_id"] + (f"#r{times + 1}" if times else "") + (f":{part}" if part else "")
-    said, thought = ([text for text in one if text is not None] for one in ([answer.get("text")], [call.get("reasoning")]))
     dialogue = [
         {"turn_idx": index, "role": "assistant" if turn["speaker"] == TESTED else "user", "content": turn["text"]}
         for index, turn in enumerate(turns or ())
     ]
+    seconds = [call["latency_s"] for call in asked]  # null = a reply came by a file
     attribution = {
         "turn_idx": len(turns) - 1 if turns else 0,
         "source": "messages[turn_idx].content" if turns else "output.raw",
@@ -91,11 +82,11 @@ def _line(record: Mapping[str, Any], measure: tuple[str, float], true: Row, show
         "evaluation_name": measure[0],
         "evaluation_result_id": f"{record['evaluation_id']}/{measure[0]}",
         "sample_id": name,
-        "sample_hash": hash_sample(_raw(true), _reference(true)),
+        "sample_hash": hash_sample(*_question(true)),
         "interaction_type": "multi_turn" if turns else "single_turn",
         "input": {
-            "raw": _raw(item),
-            "reference": _reference(item),
+            "raw": raw,
+            "reference": reference,
             "formatted": flat_text(json.loads(call.get("messages") or "[]")) or None,
             "choices": item["options"],
         },
@@ -107,33 +98,15 @@ def _line(record: Mapping[str, Any], measure: tuple[str, float], true: Row, show
             "is_correct": score["value"] == measure[1],
             **({"num_turns": len(turns)} if turns else {}),
         },
-        "token_usage": _tokens(asked),
-        "performance": _performance(asked),
+        "token_usage": count_tokens(asked),
+        "performance": {"latency_ms": sum(seconds) * 1000} if seconds and None not in seconds else None,
         "error": answer.get("failure"),
         "metadata": texts(status=str(score["status"]), cluster=score["cluster"], language=item["language"], part=part or None),
     }
 
 
-def _raw(item: Row) -> str:
-    """Return what an item asks: the text that it is about, if it has one, and the question."""
-    return "\n\n".join(filter(None, (item["context"], item["question"])))
-
-
-def _reference(item: Row) -> list[str]:
+def _question(item: Row) -> tuple[str, list[str]]:
+    """Return what an item asks, after the text that it is about if it has one, and the right answers."""
     options = item["options"] or []
-    return [options[index] for index in item["gold_indices"] or ()] or list(item["references"] or ())
-
-
-def _tokens(asked: Sequence[Row]) -> dict[str, int] | None:
-    """Return the tokens of an answer's calls; null = there is no call, or the server does not count."""
-    sums = [[call[name] for call in asked] for name in ("prompt_tokens", "completion_tokens")]
-    if not asked or any(count is None for counts in sums for count in counts):
-        return None
-    sent, received = map(sum, sums)
-    return {"input_tokens": sent, "output_tokens": received, "total_tokens": sent + received}
-
-
-def _performance(asked: Sequence[Row]) -> dict[str, float] | None:
-    """Return the time that an answer's calls took; null = a reply came by a file, or there is no call."""
-    seconds = [call["latency_s"] for call in asked]
-    return {"latency_ms": sum(seconds) * 1000} if seconds and None not in seconds else None
+    right = [options[index] for index in item["gold_indices"] or ()] or list(item["references"] or ())
+    return "\n\n".join(filter(None, (item["context"], item["question"]))), right

@@ -43,11 +43,10 @@ def _entry(record: dict[str, Any], result: dict[str, Any]) -> dict[str, Any] | N
     source, score = result["source_data"], result["score_details"]
     if source["source_type"] != "hf_dataset":
         return None
-    setting = result["evaluation_name"].rsplit(".", 1)[-1]
-    task = ".".join(result["evaluation_name"].rsplit(".", 4)[1:4])
+    _, *task, setting = result["evaluation_name"].rsplit(".", 4)
     counts = ", ".join(f"{name} {score['details'][name]}" for name in ("n_scored", "n_total"))
     return {
-        "dataset": {"id": source["hf_repo"], "task_id": task},
+        "dataset": {"id": source["hf_repo"], "task_id": ".".join(task)},
         "value": score["score"],
         "date": record["evaluation_timestamp"][:10],
         "source": {"name": record["source_metadata"]["source_organization_name"]},

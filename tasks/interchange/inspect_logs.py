@@ -1,6 +1,6 @@
 """Read and write logs of Inspect (`.eval`) by its own library, which the extra `inspect` installs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any
 from schemas.documents.lake import ExportedRecords
 from schemas.errors import UsageError
 from tasks.interchange.every_eval_ever_results import ExportOptions
-from tasks.interchange.samples import Samples, exported, identify, read_samples
+from tasks.interchange.samples import Samples, count_tokens, exported, identify, read_samples
 from tasks.lake.partitions import hash_settings
 from tasks.runs.past_run import PastRun
 
@@ -65,12 +65,12 @@ def _row(spec: Any, sample: Any) -> dict[str, Any]:
 def write_inspect(run: PastRun, folder: Path, _options: ExportOptions) -> ExportedRecords:
     """Write a log for each dataset, model and setting of a run; a second export has the same names. UsageError: no library."""
     require_inspect("--to inspect")
-    from inspect_ai.log import write_eval_log  # noqa: PLC0415  an extra
+    from inspect_ai.log import EvalLog, write_eval_log  # noqa: PLC0415  an extra
 
     folder.mkdir(parents=True, exist_ok=True)
     written: dict[Path, Samples] = {}
     for samples in read_samples(run):
-        log = _log(run, samples)
+        log = EvalLog.model_validate(_log(run, samples))
         created, task = log.eval.created.replace(":", "-"), log.eval.task.replace("_", "-")
         path = folder / f"{created}_{task}_{log.eval.task_id}.eval"
         write_eval_log(log, str(path), format="eval")
@@ -78,75 +78,56 @@ def write_inspect(run: PastRun, folder: Path, _options: ExportOptions) -> Export
     return exported(run, folder, written, written.values())
 
 
-def _log(run: PastRun, samples: Samples) -> Any:
-    from inspect_ai import log as kinds  # noqa: PLC0415  an extra
-
+def _log(run: PastRun, samples: Samples) -> dict[str, Any]:
     task_id = hash_settings([run.name, samples.dataset, samples.model, samples.setting])[:22]
-    spec = kinds.EvalSpec(
-        created=datetime.fromisoformat(run.manifest.started_at).isoformat(timespec="seconds"),
-        eval_id=task_id,
-        run_id=run.name,
-        task_id=task_id,
-        task=samples.task,
-        dataset=kinds.EvalDataset(name=samples.dataset, samples=len(samples.rows)),
-        model=samples.model,
-        config=kinds.EvalConfig(),
-        metadata={"moodflow": run.manifest.package_version, "benchmark": run.manifest.benchmark, "setting": samples.setting},
-    )
+    n = len(samples.rows)
+    spec = {
+        "created": datetime.fromisoformat(run.manifest.started_at).isoformat(timespec="seconds"),
+        "eval_id": task_id,
+        "run_id": run.name,
+        "task_id": task_id,
+        "task": samples.task,
+        "dataset": {"name": samples.dataset, "samples": n},
+        "model": samples.model,
+        "config": {},
+        "metadata": {"moodflow": run.manifest.package_version, "benchmark": run.manifest.benchmark, "setting": samples.setting},
+    }
     scores = [
-        kinds.EvalScore(name=name, scorer=name, metrics={"mean": kinds.EvalMetric(name="mean", value=value)})
+        {"name": name, "scorer": name, "metrics": {"mean": {"name": "mean", "value": value}}}
         for name, value in samples.scores.items()
     ]
-    n = len(samples.rows)
-    results = kinds.EvalResults(total_samples=n, completed_samples=n, scores=scores)
-    listed = [*_samples(samples)]
-    return kinds.EvalLog(status="success", eval=spec, samples=listed, results=results, stats=kinds.EvalStats())
+    return {
+        "status": "success",
+        "eval": spec,
+        "samples": [_sample(samples.model, row) for row in samples.rows],
+        "results": {"total_samples": n, "completed_samples": n, "scores": scores},
+        "stats": {},
+    }
 
 
-def _samples(samples: Samples) -> Iterator[Any]:
-    from inspect_ai.log import EvalError, EvalSample  # noqa: PLC0415  an extra
-    from inspect_ai.model import ModelOutput, ModelUsage  # noqa: PLC0415
-    from inspect_ai.scorer import Score  # noqa: PLC0415
-
-    for row in samples.rows:
-        output, error = ModelOutput(model=samples.model), None
-        if row["reply"] is None:
-            error = EvalError(message=row["failure"] or "failed", traceback="", traceback_ansi="")
-        else:
-            output = ModelOutput.from_content(samples.model, _content(row), STOP.get(row["finish_reason"] or "", "unknown"))
-        tokens = (row["prompt_tokens"], row["completion_tokens"])
-        if None not in tokens:
-            output.usage = ModelUsage(input_tokens=tokens[0], output_tokens=tokens[1], total_tokens=sum(tokens))
-        scores = {
-            score["metric"]: Score(value=score["value"], answer=row["parsed_answer"], explanation=row["reasons"])
-            for score in row["scores"]
-            if score["value"] is not None
-        }
-        part = f"/{row['part']}" if row["part"] else ""
-        yield EvalSample(
-            id=f"{row['item_id']}{part}",
-            epoch=row["repetition"] + 1,
-            input=_messages(row["messages"]),
-            choices=row["options"],
-            target=row["target"] or "",
-            output=output,
-            scores=scores,
-            error=error,
-            model_usage={samples.model: output.usage} if output.usage else {},
-            metadata={"moodflow": identify(row)},
-        )
-
-
-def _content(row: Mapping[str, Any]) -> Any:
-    from inspect_ai.model import ContentReasoning, ContentText  # noqa: PLC0415  an extra
-
-    if not row["reasoning"]:
-        return row["reply"]
-    return [ContentReasoning(reasoning=row["reasoning"]), ContentText(text=row["reply"])]
-
-
-def _messages(messages: list[dict[str, str]]) -> list[Any]:
-    from inspect_ai import model as kinds  # noqa: PLC0415  an extra
-
-    roles = {"system": kinds.ChatMessageSystem, "user": kinds.ChatMessageUser, "assistant": kinds.ChatMessageAssistant}
-    return [roles[message["role"]](content=message["content"]) for message in messages]
+def _sample(model: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    output: dict[str, Any] = {"model": model, "usage": count_tokens([row])}
+    if row["reply"] is not None:
+        content = [{"type": "text", "text": row["reply"]}]
+        reasoned = [{"type": "reasoning", "reasoning": row["reasoning"]}, *content]
+        message = {"role": "assistant", "content": reasoned if row["reasoning"] else row["reply"], "source": "generate"}
+        output["choices"] = [{"message": {**message, "model": model}, "stop_reason": STOP.get(row["finish_reason"], "unknown")}]
+    scores = {
+        score["metric"]: {"value": score["value"], "answer": row["parsed_answer"], "explanation": row["reasons"]}
+        for score in row["scores"]
+        if score["value"] is not None
+    }
+    part = f"/{row['part']}" if row["part"] else ""
+    failed = {"message": row["failure"] or "failed", "traceback": "", "traceback_ansi": ""}
+    return {
+        "id": f"{row['item_id']}{part}",
+        "epoch": row["repetition"] + 1,
+        "input": row["messages"],
+        "choices": row["options"],
+        "target": row["target"] or "",
+        "output": output,
+        "scores": scores,
+        "error": failed if row["reply"] is None else None,
+        "model_usage": {model: output["usage"]} if output["usage"] else {},
+        "metadata": {"moodflow": identify(row)},
+    }

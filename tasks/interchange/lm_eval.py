@@ -22,38 +22,29 @@ SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[-\d.]+)\.j
 
 
 def read_sample(fields: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Return a sample as a row of a file of replies; one whose fields are of other kinds has none of them, so it is refused.
+    """Return a sample as a row of a file of replies; one whose fields are of other kinds is an error of Python's own.
 
-    What MoodFlow wrote says in `doc` which call it is about. Another is named by its task and the hash of its prompt.
+    What MoodFlow wrote says in `doc` which call it is about. Another is named by its task and the hash of its prompt, its model
+    by the file of results beside it.
     """
-    try:
-        ours, ((reply,),) = fields["doc"].get("moodflow"), fields["resps"]
-        name = SAMPLES.fullmatch(path.name)
-        row = {"reply": reply, **_model_beside(path, name)}
-        if ours:
-            return {**row, **ours, "reply": None if ours.get("failure") else reply}
-        prompt = [{"content": fields["arguments"]["gen_args_0"]["arg_0"], "role": "user"}]
-        return {**row, "dataset": name["task"] if name else None, "prompt_sha256": _hash(prompt)}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return {"dataset": None}
-
-
-def _model_beside(path: Path, name: re.Match[str] | None) -> dict[str, str]:
-    """Return the model that the file of results beside a file of samples names."""
+    ours, ((reply,),) = fields["doc"].get("moodflow"), fields["resps"]
+    row, name = {"reply": reply}, SAMPLES.fullmatch(path.name)
     results = path.with_name(f"results_{name['time']}.json") if name else path
-    return {"model": read_json(read_text(results))["model_name"]} if name and results.is_file() else {}
+    if name and results.is_file():
+        row["model"] = read_json(read_text(results))["model_name"]
+    if ours:
+        return {**row, **ours, "reply": None if ours.get("failure") else reply}
+    prompt = [{"content": fields["arguments"]["gen_args_0"]["arg_0"], "role": "user"}]
+    return {**row, "dataset": name["task"] if name else None, "prompt_sha256": _hash(prompt)}
 
 
 def read_every_eval_ever(fields: Mapping[str, Any], _path: Path) -> dict[str, Any]:
-    """Return a sample as a row of a file of replies; a dialogue, and one that does not say its call, a row that is refused.
+    """Return a sample as a row of a file of replies; as `read_sample`. A dialogue, and one that does not say its call, is none.
 
     The form has neither dataset nor setting, so MoodFlow writes them into `metadata`, if the texts may be passed on.
     """
-    try:
-        ours = json.loads(fields["metadata"]["moodflow"])
-        return {"model": fields["model_id"], "reply": next(iter(fields["output"]["raw"]), None), **ours}
-    except (ValueError, KeyError, TypeError):
-        return {"dataset": None}
+    ours = json.loads(fields["metadata"]["moodflow"])
+    return {"model": fields["model_id"], "reply": next(iter(fields["output"]["raw"]), None), **ours}
 
 
 def write_lm_eval(run: PastRun, folder: Path, _options: ExportOptions) -> ExportedRecords:
@@ -70,14 +61,12 @@ def write_lm_eval(run: PastRun, folder: Path, _options: ExportOptions) -> Export
             lines = (json.dumps(_sample(number, row), ensure_ascii=False) for number, row in enumerate(samples.rows))
             files[place / f"samples_{samples.task}_{time}.jsonl"] = "".join(f"{line}\n" for line in lines)
     for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, text.encode())
     return exported(run, folder, files, chain.from_iterable(by_model.values()))
 
 
 def _results(run: PastRun, model: str, tasks: list[Samples]) -> dict[str, Any]:
     names = [samples.task for samples in tasks]
-    counts = {samples.task: len(samples.rows) for samples in tasks}
     return {
         "results": {
             samples.task: {"alias": samples.task, **{f"{name},none": value for name, value in samples.scores.items()}}
@@ -91,7 +80,7 @@ def _results(run: PastRun, model: str, tasks: list[Samples]) -> dict[str, Any]:
             samples.task: {name: not isinstance(METRICS[name].normalisation, CentredNormalisation) for name in samples.scores}
             for samples in tasks
         },
-        "n-samples": {name: {"original": n, "effective": n} for name, n in counts.items()},
+        "n-samples": {samples.task: dict.fromkeys(("original", "effective"), len(samples.rows)) for samples in tasks},
         "config": {"model": model, "model_args": "", "batch_size": None, "limit": None},
         "git_hash": run.manifest.git_commit,
         "date": datetime.fromisoformat(run.manifest.started_at).timestamp(),

@@ -2,24 +2,23 @@
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import Field, ValidationError
+from pydantic import Field, Json, ValidationError
 
 from schemas.base import Frozen
 from schemas.chat import ChatReply, ChatRequest, Keep
 from schemas.errors import unknown_name
-from schemas.json_yaml import read_json
 from schemas.tables.items import Items
 from schemas.vocabulary import Failure
 from tasks.interchange.inspect_logs import read_inspect
 from tasks.interchange.lm_eval import read_every_eval_ever, read_sample
 from tasks.lake.lake import Lake
 from tasks.models.http.parse_reply import read_completion
-from tasks.ratings.reading import FORMATS, RefusedRow
+from tasks.ratings.reading import FORMATS
 from tasks.solvers.forecast import UNSENT, rehearse
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.presentation import Presentation
@@ -47,7 +46,7 @@ class ReplyRow(Frozen):
     finish_reason: str | None = None
     prompt_tokens: int | None = Field(default=None, ge=0)
     completion_tokens: int | None = Field(default=None, ge=0)
-    option_order: tuple[int, ...] | None = None
+    option_order: Json[tuple[int, ...] | None] | tuple[int, ...] | None = None
     failure: Failure | None = None
     prompt: str | None = None
 
@@ -68,36 +67,37 @@ SAMPLES = (
 )
 """The fields by which samples of other harnesses are known, and how they are read."""
 
-COLUMNS = tuple(ReplyRow.model_fields)
-MAY_LACK = tuple(name for name in COLUMNS if name not in ("dataset", "reply"))
 
-
+@dataclass(frozen=True)
 class FileChat:
     """A client that answers calls by their keys from a file and sends nothing."""
 
-    def __init__(self, replies: Mapping[str, ChatReply]) -> None:
-        self._replies = replies
+    replies: Mapping[str, ChatReply]
 
     async def __call__(self, request: ChatRequest, keep: Keep | None = None) -> ChatReply:
         """Return the file's reply, or the failure `not_in_file`."""
-        reply = self._replies.get(request.key, NOT_IN_FILE)
+        reply = self.replies.get(request.key, NOT_IN_FILE)
         if keep and reply.failure is None:
             await keep(request, reply)
         return reply
 
 
 class RepliesFile(NamedTuple):
-    """A file of replies: `rows` that can be read, by line, and the `refused` others."""
+    """A file of replies: by line, `rows` that can be read, and the rules `broken` by these and the others."""
 
     path: Path
     sha256: str
     rows: dict[int, ReplyRow]
-    refused: list[RefusedRow]
+    broken: dict[int, str]
 
     @property
     def models(self) -> tuple[str, ...]:
         """Return the models of its rows, in their order."""
         return tuple(dict.fromkeys(row.model for row in self.rows.values()))
+
+    def about(self, *job: str) -> dict[int, ReplyRow]:
+        """Return the rows about a dataset, by a model, in a setting."""
+        return {line: row for line, row in self.rows.items() if (row.dataset, row.model, row.setting) == job}
 
 
 def read_replies(path: Path, model: str | None = None) -> RepliesFile:
@@ -106,13 +106,12 @@ def read_replies(path: Path, model: str | None = None) -> RepliesFile:
     `model` is that of rows which name none. UsageError: another kind of file, or a column unknown or missing. SourceError or
     RecordError: the file cannot be read.
     """
-    file = RepliesFile(path, hash_file(path), {}, [])
-    seen: set[tuple[object, ...]] = set()
+    file, seen = RepliesFile(path, hash_file(path), {}, {}), set[tuple[object, ...]]()
     for line, fields in _read_fields(path):
         try:
             row = ReplyRow.model_validate({"model": model, **fields})
         except ValidationError:
-            file.refused.append(RefusedRow(line, "values_are_of_their_types"))
+            file.broken[line] = "values_are_of_their_types"
             continue
         call = (row.dataset, row.model, row.setting, row.item_id or row.prompt_sha256, row.repetition, row.turn)
         rules = {
@@ -121,7 +120,7 @@ def read_replies(path: Path, model: str | None = None) -> RepliesFile:
             "row_is_unique": call not in seen,
         }
         if broken := next((rule for rule, holds in rules.items() if not holds), None):
-            file.refused.append(RefusedRow(line, broken))
+            file.broken[line] = broken
         else:
             seen.add(call)
             file.rows[line] = row
@@ -141,69 +140,52 @@ def _read_fields(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     if read := next((read for names, read in SAMPLES if records[0].fields.keys() >= names), None):
         seen = set[str]()
         for line, record in enumerate(records, 1):
-            fields = read(record.fields, path)
+            try:
+                fields = read(record.fields, path)
+            except (ValueError, KeyError, TypeError, AttributeError):  # of other kinds
+                fields = {"dataset": None}
             text = json.dumps(fields, sort_keys=True, default=str)
             # Such files have a line for each metric or filter: what a line repeats is one reply.
             if fields["dataset"] is None or text not in seen:
                 yield line, fields
             seen.add(text)
         return
-    require_columns(path, records, COLUMNS, MAY_LACK, CONTRACT)
+    columns = ReplyRow.model_fields.keys()
+    require_columns(path, records, [*columns], [*columns - {"dataset", "reply"}], CONTRACT)
     is_csv = path.suffix == ".csv"
     for line, record in enumerate(records, 2 if is_csv else 1):
-        given = {name: value for name, value in record.fields.items() if value is not None and not (is_csv and value == "")}
-        if isinstance(order := given.get("option_order"), str):
-            try:
-                given["option_order"] = read_json(order)
-            except ValueError:
-                given["option_order"] = order  # which is refused by its type
-        yield line, given
+        yield line, {name: value for name, value in record.fields.items() if value is not None and not (is_csv and value == "")}
 
 
-@dataclass
-class Placed:
-    """Rows on the calls of a job: `replies` by key of the call, its `lines`, and by line the `broken` rule of those refused."""
+async def place_rows(job: InferJob, lake: Lake, file: RepliesFile, *, draws_options: bool) -> dict[str, ChatReply]:
+    """Place the rows of a file about a job on the calls that its solver makes: return the replies by key of the call.
 
-    replies: dict[str, ChatReply] = field(default_factory=dict)
-    lines: dict[int, str] = field(default_factory=dict)
-    broken: dict[int, str] = field(default_factory=dict)
-
-    def add(self, line: int, row: ReplyRow, key: str, rule: str | None) -> None:
-        """Place a row on a call, unless it breaks a rule or another row has answered the call otherwise."""
-        reply = row.chat_reply()
-        if rule or self.replies.setdefault(key, reply) != reply:
-            self.broken[line] = rule or "row_is_unique"
-        else:
-            self.lines[line] = key
-
-
-async def place_rows(job: InferJob, lake: Lake, rows: Mapping[int, ReplyRow], *, draws_options: bool) -> Placed:
-    """Place rows about a dataset, in the setting and by the model of a job, on the calls that its solver makes.
-
-    Every round knows the calls that rest on the replies of the rounds before. `draws_options`: the order of options is known to
-    those alone who saw the prompt.
+    Every round knows the calls that rest on the replies of the rounds before. The file notes the rules that rows break.
+    `draws_options`: the order of options is known to those alone who saw the prompt.
     """
-    placed = Placed()
+    left = file.about(job.dataset, job.entry.name, job.options.setting)
     if SOLVERS[job.options.setting].retrieves:
-        placed.broken = dict.fromkeys(rows, "setting_retrieves_nothing")
-        return placed
-    items = set(lake.read(job.items, Items)["item_id"])
-    by_call = {(row.item_id, row.repetition, row.turn): line for line, row in rows.items() if row.item_id}
-    by_prompt = {(row.prompt_sha256, row.repetition): line for line, row in rows.items() if row.prompt_sha256 and not row.item_id}
+        file.broken.update(dict.fromkeys(left, "setting_retrieves_nothing"))
+        return {}
+    by_call = {(row.item_id, row.repetition, row.turn): line for line, row in left.items() if row.item_id}
+    by_prompt = {(row.prompt_sha256, row.repetition): line for line, row in left.items() if row.prompt_sha256 and not row.item_id}
+    replies: dict[str, ChatReply] = {}
     known, draws = -1, draws_options or job.epochs.permute > 0
-    while known < len(placed.replies):
-        known = len(placed.replies)
-        async for presentation, turn, request in tested_calls(job, lake, placed.replies):
+    while known < len(replies):
+        known = len(replies)
+        async for presentation, turn, request in tested_calls(job, lake, replies):
             digest = sha256(request.messages_json.encode()).hexdigest()
             by = (presentation.row["item_id"], presentation.repetition, turn)
             for line in (by_call.get(by), by_prompt.get((digest, presentation.repetition))):
-                if line is not None and line not in placed.lines and line not in placed.broken:
-                    rule = _broken_rule(rows[line], digest, presentation, draws=draws)
-                    placed.add(line, rows[line], request.key, rule)
-    for line in rows.keys() - placed.lines.keys() - placed.broken.keys():
-        item = rows[line].item_id
-        placed.broken[line] = "prompt_is_ours" if not item else "call_is_made" if item in items else "item_is_known"
-    return placed
+                if line is not None and (row := left.pop(line, None)):
+                    rule, reply = _broken_rule(row, digest, presentation, draws=draws), row.chat_reply()
+                    if rule or replies.setdefault(request.key, reply) != reply:
+                        file.broken[line] = rule or "row_is_unique"
+    items = set(lake.read(job.items, Items)["item_id"])
+    for line, row in left.items():
+        item = row.item_id
+        file.broken[line] = "prompt_is_ours" if not item else "call_is_made" if item in items else "item_is_known"
+    return replies
 
 
 async def tested_calls(

@@ -1,6 +1,6 @@
 """Lay the answers of a run out as samples, in the form that files of other harnesses share."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,3 +86,12 @@ def identify(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return what says which call a sample is about and how that ended, in the names of a file of replies."""
     named = ("dataset", "setting", *ASKED, "turn", "option_order", "failure", *REPLIED)
     return {"prompt_sha256": row["messages_sha256"], **{name: row[name] for name in named}}
+
+
+def count_tokens(calls: Sequence[Mapping[str, Any]]) -> dict[str, int] | None:
+    """Return the tokens of an answer's calls; null = there is no call, or the server does not count."""
+    sums = [[call[name] for call in calls] for name in ("prompt_tokens", "completion_tokens")]
+    if not calls or any(count is None for counts in sums for count in counts):
+        return None
+    sent, received = map(sum, sums)
+    return {"input_tokens": sent, "output_tokens": received, "total_tokens": sent + received}

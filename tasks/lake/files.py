@@ -35,10 +35,12 @@ register_implementation("s3", "tasks.lake.objects.ObjectStore", clobber=True)
 
 def replace_file(path: Folder, content: bytes | memoryview) -> None:
     """Write a file and put it in place of the one that may be there; its folder is made."""
-    if isinstance(path, Path):
-        _replace_on_disk(path, content)
-    else:
+    if not isinstance(path, Path):
         _put(path, content, "overwrite")  # it is one request, so it is atomic as it is
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _in_its_place(path) as temporary:
+        temporary.write_bytes(content)
 
 
 def create_file(path: Folder, content: bytes | memoryview) -> bool:
@@ -47,14 +49,14 @@ def create_file(path: Folder, content: bytes | memoryview) -> bool:
     On a disk it is replaced.
     """
     if isinstance(path, Path):
-        _replace_on_disk(path, content)
+        replace_file(path, content)
         return True
     try:
         _put(path, content, "create")
     except FileExistsError:
         return False
     except NotImplementedError:  # a store that does not know the condition
-        _put(path, content, "overwrite")
+        replace_file(path, content)
     return True
 
 
@@ -111,11 +113,7 @@ def new_file(path: Path) -> Iterator[Path]:
 def prove_writable(folder: Folder) -> None:
     """Make the folder if needed, write a file there and remove it."""
     probe = folder / f".probe-{uuid4().hex}"
-    if isinstance(probe, Path):
-        probe.parent.mkdir(parents=True, exist_ok=True)
-        probe.write_bytes(b"")
-    else:
-        _put(probe, b"", "overwrite")
+    replace_file(probe, b"")
     probe.unlink()
 
 
@@ -144,12 +142,6 @@ def _put(path: Folder, content: bytes | memoryview, mode: str) -> None:
     store: Any = path
     kind = {"ContentType": CONTENT_TYPES[path.suffix]} if path.suffix in CONTENT_TYPES else {}
     store.fs.pipe_file(store.path, bytes(content), mode=mode, **kind)
-
-
-def _replace_on_disk(path: Path, content: bytes | memoryview) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with _in_its_place(path) as temporary:
-        temporary.write_bytes(content)
 
 
 @contextmanager

@@ -88,9 +88,7 @@ def described(rows: pl.DataFrame, schema: type[dy.Schema]) -> pa.Schema:
 def frame_of_rows(rows: Sequence[Mapping[str, Any]], schema: pl.Schema) -> pl.DataFrame:
     """Return the rows as a frame, by way of Arrow: Polars makes a series of every list, which takes ten times as long.
 
-    Args:
-        rows: each with a value for every column, null or not; what the schema has not is left out.
-        schema: names and types of the columns.
+    Each row has a value for every column, null or not; what the schema has not is left out.
 
     Raises:
         KeyError: a row lacks a column.

@@ -159,8 +159,7 @@ class Lake:
         """Return what a partition's file says of itself."""
         path = self.path(ref)
         with unreadable(path):
-            metadata = pq.read_metadata(footer_source(path) or parquet_source(path))
-        return _footer_of(path, metadata)
+            return _footer_of(path, pq.read_metadata(footer_source(path) or parquet_source(path)))
 
     def file_sha256(self, ref: PartitionRef) -> str:
         """Return the hash of a file's bytes: of measured columns, footer and padding too, which no content hash covers."""
@@ -218,8 +217,7 @@ class Lake:
 
     def _reference(self, path: Folder, key: PartitionKey) -> PartitionRef | None:
         with unreadable(path):
-            source = footer_source(path)
-            if source is None:
+            if (source := footer_source(path)) is None:
                 return None
             metadata = pq.read_metadata(source)
         ref = _footer_of(path, metadata).partition

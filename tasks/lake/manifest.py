@@ -39,8 +39,6 @@ BACK = re.compile(r"latest(?:~([0-9]{1,9}))?")
 SHORT_NUMBER = re.compile(r"#?([1-9][0-9]{0,6})")
 """Handles of runs; 8 digits or more are the beginning of a name or of a fingerprint."""
 
-MOST_CANDIDATES = 3
-
 
 def run_order(name: str) -> tuple[int, str]:
     """Return what runs are ordered by: the number in their name. A folder that was renamed stands before, by its name.
@@ -137,7 +135,7 @@ def resolve_run(lake: Folder, handle: str) -> str:
     if not runs:
         step = f"{FIRST_RUN}; --lake names another lake"
         raise UsageError(NO_RUNS, where=str(lake / "runs"), expected="a run", got=handle, next_step=step)
-    candidates = ", ".join((matching or runs)[:MOST_CANDIDATES])
+    candidates = ", ".join((matching or runs)[:3])
     raise UsageError(
         f"{handle} names {len(matching)} runs" if matching else f"there is no run {handle}",
         where=str(lake / "runs"),

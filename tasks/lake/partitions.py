@@ -18,9 +18,6 @@ from schemas.lineage import PartitionKey, PartitionRef
 REJECTED = "_rejected"
 """Ends the name of a layer that holds the rows another layer refused."""
 
-PREFIX_LENGTH = 8
-"""Digits of a fingerprint that name a partition at least: as many as are shown."""
-
 FILE_NAME = re.compile(
     r"(?P<fingerprint>[0-9a-f]{64})(?:\.incomplete\.(?P<number>[0-9]{1,15})\.(?P<content>[0-9a-f]{16}))?\.parquet"
 )
@@ -108,7 +105,7 @@ class Holdings:
 
         A complete one stands for the incomplete ones that it replaced. Several are a UsageError.
         """
-        if not re.fullmatch(rf"[0-9a-f]{{{PREFIX_LENGTH},64}}", start):
+        if not re.fullmatch("[0-9a-f]{8,64}", start):  # 8 digits are shown
             return None
         begun = [ref for identity, ref in self.partitions.items() if identity.startswith(start)]
         refs = [ref for ref in begun if ref.complete or ref.fingerprint not in self.partitions]
@@ -142,12 +139,8 @@ def partition_key(
 ) -> PartitionKey:
     """Return the key of the partition of `layer` that these settings and parents produce.
 
-    Args:
-        layer: name of the layer.
-        keys: folder names and values, in order.
-        settings: resolved settings that change the content; no secrets, no transport settings.
-        parents: identities of the partitions it is computed from; sorted here, so order does not matter.
-        version: evaluation version of the code that writes it.
+    `keys`: folder names and values, in order. `settings`: resolved ones that change the content, so no secrets and nothing about
+    transport. `parents`: identities of the partitions it is computed from, in any order. `version`: of the code that writes it.
     """
     resolved = {**settings, "evaluation_version": version}
     return PartitionKey(
@@ -182,6 +175,5 @@ class _Hashed(BytesIO):
         self.digest = sha256()
 
     def write(self, data: Any) -> int:
-        """Take some bytes."""
         self.digest.update(data)
         return len(data)

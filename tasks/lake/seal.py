@@ -43,14 +43,13 @@ def page_of(anchor: str) -> str:
     return f"report.{anchor}.html"
 
 
-def seal_run(folder: Folder) -> Folder:
+def seal_run(folder: Folder) -> None:
     """Write the seal of a run's folder, over the files that are there now; to be called after the last of them is written."""
     path = folder / SEAL
     with unwritable("the seal of the run cannot be written", path):
         pages = sorted(page.name for page in folder.glob(page_of("*")))
         hashes = {name: file_sha256(folder / name) for name in (*SEALED, *pages) if (folder / name).exists()}
         replace_file(path, seal_text(hashes).encode())
-    return path
 
 
 def seal_text(hashes: Mapping[str, str]) -> str:

@@ -107,7 +107,6 @@ def _read(paths: Sequence[Path], *, kinds: Sequence[str], ratings: Mapping[str, 
 
 
 def _entry(name: str, repository: str, revision: str, ratings: Mapping[str, Any], **fields: Any) -> DatasetSpec:
-    """Return the entry of a row of data/ratings.yaml."""
     pin = pinned_in(repository, revision)
     if ratings["files"] == "pinned":
         files = [("own", file) for file in pinned_list(name, pin)]

@@ -95,9 +95,7 @@ class RatedRows(HumanRatings):
 def read_human_ratings(path: Path) -> RatedSource:
     """Read a file that ends in .parquet, .csv or .jsonl, a row per rating. A rating on a scale of words is its place there.
 
-    Raises:
-        UsageError: another ending, a column unknown or missing.
-        SourceError: the file cannot be read, or has no rows.
+    UsageError: another ending, a column unknown or missing. SourceError: the file cannot be read, or has no rows.
     """
     if path.suffix not in FORMATS:
         raise unknown_name("kind of file with ratings that ends in", path.suffix, FORMATS, str(path), CONTRACT)

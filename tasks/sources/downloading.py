@@ -67,11 +67,7 @@ class SetbackError(Exception):
 
 @dataclass(frozen=True)
 class PartialFile:
-    """The partial file at `path`; beside it, in a note, the strong ETag that its bytes came with.
-
-    Raises, in each method:
-        OSError: a file cannot be written.
-    """
+    """The partial file at `path`; beside it, in a note, the strong ETag that its bytes came with. OSError: it is not writable."""
 
     path: Path
 
@@ -113,13 +109,7 @@ def is_strong(etag: str) -> bool:
 
 @dataclass(frozen=True)
 class HttpsDownload:
-    """Downloads over HTTPS.
-
-    Args:
-        backoff: what is tried again.
-        loopback: let plain HTTP through to this machine itself, as tests need it.
-        sleep: waits for a number of seconds.
-    """
+    """Downloads over HTTPS. `loopback`: let plain HTTP through to this machine itself, as tests need it."""
 
     backoff: Backoff[Setback] = field(default_factory=lambda: Backoff(RETRIES))
     loopback: bool = False

@@ -23,12 +23,8 @@ MOST_LINES = 3
 class Locator:
     """Knows where source files may be, and looks there in this order. What is null is not looked at.
 
-    Args:
-        mirror: folder laid out `host/owner/name/path`.
-        cache: folder of verified downloads and of files out of archives; by default the user's.
-        download: fetches what neither holds.
-        bundled: folder of the files that come with the package.
-        addresses: where files are downloaded from.
+    `mirror` is laid out `host/owner/name/path`. `cache` has verified downloads and files out of archives; by default it is the
+    user's. `download` fetches what neither holds. `bundled` has the files that come with the package.
     """
 
     mirror: Path | None = None

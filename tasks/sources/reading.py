@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -206,17 +207,8 @@ def _read_lines(path: Path, _: Parse) -> Iterator[Fields]:
         yield {"line": line.removesuffix("\r")}
 
 
-def _read_json_array(path: Path, parse: Parse) -> Iterable[Fields]:
-    values = _read_json(path, parse, list, "a JSON array of objects")
-    return [_check_object(path, row, value) for row, value in enumerate(values)]
-
-
-def _read_json_object(path: Path, parse: Parse) -> Iterable[Fields]:
-    values = _read_json(path, parse, dict, "one JSON object")
-    return [{"key": key, "value": value} for key, value in values.items()]
-
-
-def _read_json(path: Path, parse: Parse, kind: type, expected: str) -> Any:
+def _read_json(path: Path, parse: Parse, kind: type[dict[str, Any] | list[Any]]) -> Iterable[Fields]:
+    expected = "one JSON object" if kind is dict else "a JSON array of objects"
     try:
         values = parse(read_text(path))
     except (ValueError, RecursionError) as error:
@@ -235,7 +227,9 @@ def _read_json(path: Path, parse: Parse, kind: type, expected: str) -> Any:
             got=f"a JSON {type(values).__name__}",
             next_step="check the format in the catalogue entry",
         )
-    return values
+    if isinstance(values, dict):
+        return [{"key": key, "value": value} for key, value in values.items()]
+    return [_check_object(path, row, value) for row, value in enumerate(values)]
 
 
 def _message_of(error: ValueError | RecursionError) -> str:
@@ -267,8 +261,8 @@ def _read_parquet(path: Path, _: Parse) -> list[Fields]:
 _READERS: dict[RecordFormat, Callable[[Path, Parse], Iterable[Fields]]] = {
     "lines": _read_lines,
     "jsonl": _read_json_lines,
-    "json": _read_json_array,
-    "json_object": _read_json_object,
+    "json": partial(_read_json, kind=list),
+    "json_object": partial(_read_json, kind=dict),
     "parquet": _read_parquet,
 }
 """All formats but those of delimited cells."""

@@ -26,7 +26,7 @@ def test_foreign_lm_eval_sample_is_named_by_prompt(tmp_path: Path) -> None:
     lines = ({**sample, "filter": "none"}, {**sample, "filter": "strict"}, {**sample, "resps": []})
     read = read_replies(write_lines(tmp_path / f"samples_my_task_{time}.jsonl", *lines))
     assert read.rows == {1: ReplyRow(dataset="my_task", model="org/m", prompt_sha256=PROMPT_SHA256, reply="A")}
-    assert read.refused == [(3, "values_are_of_their_types")]
+    assert read.broken == {3: "values_are_of_their_types"}
 
 
 def test_every_eval_ever_sample_is_read_once(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_every_eval_ever_sample_is_read_once(tmp_path: Path) -> None:
     lines = (answered, {**answered, "evaluation": {"score": 0}}, dialogue, foreign)
     read = read_replies(write_lines(tmp_path / "x_samples.jsonl", *lines))
     row = ReplyRow(dataset="mini_irony", model="org/m", item_id="i7", repetition=1, reply="yes")
-    assert (read.rows, read.refused) == ({1: row}, [(line, "values_are_of_their_types") for line in (3, 4)])
+    assert (read.rows, read.broken) == ({1: row}, dict.fromkeys((3, 4), "values_are_of_their_types"))
 
 
 @pytest.mark.parametrize(("finish_reason", "remark"), [("stop", None), ("length", "length")])
@@ -60,4 +60,4 @@ def test_empty_cell_of_a_csv_is_null(tmp_path: Path) -> None:
     path.write_text('dataset,model,item_id,reply,option_order\nd,m,i,"A\nB","[1, 0]"\nd,m,j,,\n')
     read = read_replies(path)
     assert read.rows == {2: ReplyRow(dataset="d", model="m", item_id="i", reply="A\nB", option_order=(1, 0))}
-    assert read.refused == [(3, "reply_or_failure_is_given")]
+    assert read.broken == {3: "reply_or_failure_is_given"}
