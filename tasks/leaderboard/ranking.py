@@ -133,12 +133,8 @@ def _leaderboard_rows(
 ) -> list[RowT]:
     """Return one row per model and setting, by group and setting, ranked ones first.
 
-    Args:
-        kind: of the rows.
-        totals: rows of `totals`, judged, with what else a row of this kind has.
-        abilities: rows of `ability_scores`, with the columns of `totals` that tell apart rows of one system.
-        records: by run, null where rows have none.
-        about: likewise.
+    `totals`: judged, with what else a row of this kind has. `abilities`: rows of `ability_scores`, with the columns of `totals`
+    that tell apart rows of one system. `records` and `about`: by run, null where rows have none.
     """
     key = [name for name in ("model", "setting", RUN, LANGUAGE) if name in abilities.columns]
     scores = abilities.rows_by_key(key, named=True)

@@ -26,12 +26,8 @@ _COLUMNS = 6
 def write_leaderboard(form: str, file: Path, data: LeaderboardData, across: Sequence[AcrossModels]) -> None:
     """Write a leaderboard as `html`, `csv` or `latex`.
 
-    Args:
-        form: which.
-        file: to write. In CSV it has a row per model; `-tasks`, `-pairs` and `-ranks` (by other weights) stand beside it, and
-            each table of an exhibit below the exhibit's name, numbered from the second.
-        data: the ranked models.
-        across: of the same leaderboard.
+    In CSV the file has a row per model; `-tasks`, `-pairs` and `-ranks` (by other weights) stand beside it, and each table of an
+    exhibit below the exhibit's name, numbered from the second.
 
     Raises:
         LakeError: if the disk refuses a file.

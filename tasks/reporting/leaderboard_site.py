@@ -28,12 +28,7 @@ def write_site(
     Pages load nothing and lead to nothing but files of the folder. The JSON is written first: a folder with it holds an earlier
     site, which is replaced. UsageError: the folder holds other files; LakeError: the disk refuses one.
 
-    Args:
-        folder: new, empty, or one that this function wrote.
-        data: the leaderboard.
-        across: its tables across models.
-        document: what is written as JSON.
-        reports: of the ranked runs, without texts that may not be passed on.
+    `document` is written as JSON. `reports`: of the ranked runs, without texts that may not be passed on.
     """
     _empty(folder)
     write_file(folder / DOCUMENT, document.model_dump_json(indent=1).encode())

@@ -54,7 +54,9 @@ def lay_out_request(data: ReportData) -> Iterator[Block]:
         f"Parameters: preset {preset}." if preset else "",
         f"Set for this run: {', '.join(changed)}." if changed else "",
     )
-    yield Block(words=" ".join(filter(None, parts)), warnings=(*_remarks(data, settings), *_notes(manifest, settings)))
+    tasks = set(data.contexts["task"].cast(pl.String))
+    remarks = (remark for solver in rows("context_solvers", ContextSolver) for remark in solver.remarks(tasks, settings))
+    yield Block(words=" ".join(filter(None, parts)), warnings=(*remarks, *_notes(manifest, settings)))
     heads = (*columns("name", "Role", "Model"), Column("What it does"))
     yield Block("Roles", tables=(Table(heads, list(_roles(manifest, settings)), "Roles"),))
 
@@ -113,11 +115,6 @@ def _own(plan: Row, settings: list[str]) -> Iterator[str]:
         given = plan.get("solvers", {}).get(setting, {})
         for name, field in fields.items():
             yield f"solvers.{setting}.{name}={canonical_json(given.get(name, field.get_default()))}"
-
-
-def _remarks(data: ReportData, settings: list[str]) -> Iterator[str]:
-    tasks = set(data.contexts["task"].cast(pl.String))
-    return (remark for solver in rows("context_solvers", ContextSolver) for remark in solver.remarks(tasks, settings))
 
 
 def _notes(manifest: RunManifest, settings: list[str]) -> Iterator[str]:

@@ -123,7 +123,12 @@ def _say_means(systems: Sequence[ShownSystem], scores: Iterable[tuple[str, float
 
 
 def _dots(title: str, words: str, points: Sequence[Point]) -> Chart:
-    return Chart(title, words, "dots", tuple(points), _numbers(points, title), note=_note(points))
+    heads = (*columns("name", "Score of", "Model"), Column("Score", "score"), Column("95 % interval", "interval"))
+    beside = (*columns("score", "Constant answer", "Gate"), Column("Published", "interval"))
+    rows = [(point.series, point.y, point.value, Interval.of(point.low, point.high), point.x, *point.beside) for point in points]
+    numbers = Table((*heads, Column("Remark"), *beside), rows, title)
+    numbers = numbers.without_empty("Remark", *(head.title for head in beside))
+    return Chart(title, words, "dots", tuple(points), numbers, note=_note(points))
 
 
 def _total_point(shown: ShownSystem) -> Point:
@@ -199,15 +204,3 @@ def _note(points: Sequence[Point]) -> str:
     of = f" for {listed(lacking)}" if 0 < len(lacking) < len(known) else ""
     without = f"No constant answer{of}: not every dataset is multiple choice." if lacking else ""
     return " ".join(filter(None, (*(sign for sign, is_there in signs.items() if is_there), without)))
-
-
-def _numbers(points: Sequence[Point], title: str) -> Table:
-    heads = (
-        *columns("name", "Score of", "Model"),
-        Column("Score", "score"),
-        Column("95 % interval", "interval"),
-        Column("Remark"),
-    )
-    ends = (*columns("score", "Constant answer", "Gate"), Column("Published", "interval"))
-    rows = [(point.series, point.y, point.value, Interval.of(point.low, point.high), point.x, *point.beside) for point in points]
-    return Table((*heads, *ends), rows, title).without_empty("Remark", *(head.title for head in ends))
