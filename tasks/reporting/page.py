@@ -48,7 +48,6 @@ from tasks.runs.run_tables import ReportData
 from tasks.runs.sections import Block
 from tasks.runs.verdict import label_of
 from tasks.scoring.published import paper_of
-from tasks.solvers.registry import setting_title
 from tasks.text import number_format as formats
 from tasks.text.tables import as_cell, cell_words, escape, note_words, to_markdown, value_words, worded, worded_table
 
@@ -152,15 +151,12 @@ def make_environment(ability_word: str = "ability") -> Environment:
     )
     environment.filters |= {function.__name__: function for function in FILTERS} | {
         "heat": lambda score: f" heat-{formats.heat_step(score)}" if isinstance(score, float | int) else "",
-        "setting": setting_title,
         "worded": partial(worded, word=ability_word),
         "worded_table": partial(worded_table, word=ability_word),
     }
     shared: dict[str, object] = {
         "draw_panels": partial(draw_panels, word=ability_word),
-        **{function.__name__: function for function in FUNCTIONS},
-        "name_page": name_page,
-        "name_total": name_total,
+        **{function.__name__: function for function in (*FUNCTIONS, name_page, name_total)},
         "operations": operations,
         "system_tables": system_tables,
         "report_page": REPORT,

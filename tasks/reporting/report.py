@@ -123,11 +123,6 @@ class Report:
         """Whether people rated answers."""
         return not self.data.judgements.filter(judge=PEOPLE).is_empty()
 
-    @property
-    def has_settings(self) -> bool:
-        """Whether systems differ in more than the model."""
-        return len(self.data.settings) > 1
-
 
 def build_report(data: ReportData) -> Report:
     """Compute everything a report says about a run."""
@@ -157,7 +152,7 @@ def build_report(data: ReportData) -> Report:
 def _describe(data: ReportData, verdict: TotalVerdict, missing: MissingScores, anchor: str) -> SystemReport:
     system, paper = verdict.system, data.paper if verdict.has_total else as_table()
     scores = scores_of(data.layers, system)
-    tasks, raw = task_rows(data, scores, missing), raw_rows(data, scores, missing)
+    tasks, raw = task_rows(data.blueprint, scores), raw_rows(data, scores, missing)
     findings = find_reasons(data, system, tasks, raw)
     tree = build_tree(TreeSource(data, scores, anchor, missing, findings), verdict)
     return SystemReport(
@@ -189,13 +184,12 @@ def describe_method(data: ReportData) -> MethodNotes:
 
 
 def _design_effects_table(data: ReportData) -> Table:
-    heads = (Column("Dataset", "name"), Column("Metric", "code"), *columns("count", "Items", "Sources"))
+    names = (Column("Dataset", "name"), Column("Metric", "code"))
+    heads = (*names, *columns("count", "Items", "Sources"), Column("Design effect", "number"))
     effects = data.raw_scores.drop_nulls("design_effect").sort("design_effect", descending=True)
     greatest = effects.unique(["dataset", "metric"], keep="first", maintain_order=True)
     rows = greatest.select("dataset", "metric", "n_scored", "n_clusters", "design_effect").iter_rows()
-    return Table(
-        (*heads, Column("Design effect", "number")), [(data.title_of(name), *row) for name, *row in rows], "Design effects"
-    )
+    return Table(heads, [(data.title_of(name), *row) for name, *row in rows], "Design effects")
 
 
 def partitions_table(layer: str, partitions: Sequence[PartitionRef]) -> Table:

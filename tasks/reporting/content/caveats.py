@@ -126,12 +126,9 @@ def _examples_of_unread(data: ReportData, system: System) -> str:
     most = [f"{dataset} {count(n)}" for dataset, n in sorted(items.items(), key=lambda entry: (-entry[1], entry[0]))]
     hidden = [notice.id for notice in restricted_notices(data)] if data.manifest.redacted else []
     replies = system.of(data.answers).with_columns(reply=SAID).select(*key, "reply")
-    quotable = (
-        unread.filter(~pl.col("dataset").is_in(hidden))
-        .join(replies, on=key)
-        .with_columns(turn=pl.int_range(pl.len()).over("dataset"))
-    )
-    rows = quotable.sort("turn", *key).head(MAX_NAMES).iter_rows(named=True)
+    quotable = unread.filter(~pl.col("dataset").is_in(hidden)).join(replies, on=key)
+    in_turn = quotable.with_columns(turn=pl.int_range(pl.len()).over("dataset")).sort("turn", *key)
+    rows = in_turn.head(MAX_NAMES).iter_rows(named=True)
     quoted = [f"“{shorten(row['reply'], MAX_QUOTED)}” ({row['dataset']}, item {row['item_id']})" for row in rows]
     return f" By dataset: {_names(most)}." + (f" Such as {listed(quoted)}." if quoted else "")
 
@@ -206,9 +203,8 @@ def _about_precision(totals: Row) -> Iterator[Caveat]:
         yield Caveat("no interval", "No 95 % interval was computed, so how far chance moved the total is unknown.")
     elif high - low > WIDE_POINTS:
         spread = number(high - low, 0)
-        yield Caveat(
-            "wide interval", f"The 95 % interval of the total spans {spread} points; more items per dataset would narrow it."
-        )
+        text = f"The 95 % interval of the total spans {spread} points; more items per dataset would narrow it."
+        yield Caveat("wide interval", text)
 
 
 STATUS_WORDS = {"call_failed": "failed call", "judge_failed": "missing rating", "not_counted": "filler item"}

@@ -44,11 +44,8 @@ def lay_out_request(data: ReportData) -> Iterator[Block]:
     if settings == [BASE_SETTING] and data.contexts.is_empty() and not manifest.models_in(PANEL):
         return
     preset = plan.get("retrieval", {}).get("preset", "paper") if _retrieves(settings) else None
-    changed = (
-        *_changed("retrieval", plan, RetrievalOptions),
-        *_changed("contexts", plan, ContextOptions),
-        *_own(plan, settings),
-    )
+    changed = [*_changed("retrieval", plan, RetrievalOptions), *_changed("contexts", plan, ContextOptions)]
+    changed += _own(plan, settings)
     parts = (
         f"Settings: {listed([setting_title(setting) for setting in settings])}.",
         f"Parameters: preset {preset}." if preset else "",
@@ -170,13 +167,11 @@ def describe_provenance(data: ReportData) -> Provenance:
 
 
 def _notices_table(notices: Iterable[DatasetNotice]) -> Table:
-    rows = [
-        (
-            *(Cell(notice.title, notice.id), notice.licence, notice.redistributable, "\n".join(shortened(notice.sources))),
-            Cell(notice.evaluation_version, "; ".join(notice.ambiguous)),
-        )
-        for notice in notices
-    ]
+    rows = []
+    for notice in notices:
+        name, sources = Cell(notice.title, notice.id), "\n".join(shortened(notice.sources))
+        version = Cell(notice.evaluation_version, "; ".join(notice.ambiguous))
+        rows.append((name, notice.licence, notice.redistributable, sources, version))
     heads = (*columns("name", "Dataset", "Licence", "Texts may be passed on"), Column("Source"))
     return Table((*heads, Column("Evaluation version", "name")), rows, "Datasets of the run")
 

@@ -82,15 +82,12 @@ def recall_rows(data: ReportData) -> list[Row]:
         _with_needle(data).group_by(*ASKED, "stage").agg(best=rank.filter(pl.col("holds_needle")).min(), chunks=rank.max() + 1)
     )
     grouped = places.group_by("dataset", "setting", "stage", "model").agg(*at, n_items=pl.len(), chunks=pl.col("chunks").median())
-    rows = sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), STAGES.index(row["stage"]), row["model"]))
-    return _merge_models(
-        [
-            row
-            | {"title": data.title_of(row["dataset"]), "setting": setting_title(row["setting"])}
-            | {"stage": STAGE_TITLES[row["stage"]], "recall": tuple(row[f"recall_{k}"] for k in CUTOFFS)}
-            for row in rows
-        ]
-    )
+    rows = []
+    for row in sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), STAGES.index(row["stage"]), row["model"])):
+        recall = tuple(row[f"recall_{k}"] for k in CUTOFFS)
+        named = {"title": data.title_of(row["dataset"]), "setting": setting_title(row["setting"])}
+        rows.append(row | named | {"stage": STAGE_TITLES[row["stage"]], "recall": recall})
+    return _merge_models(rows)
 
 
 def _with_needle(data: ReportData) -> pl.DataFrame:
@@ -122,13 +119,10 @@ def kept_table(data: ReportData) -> Table:
         lost=pl.col("value").filter(~pl.col("kept")).mean() * 100,
         n_lost=(~pl.col("kept")).sum(),
     )
-    rows = [
-        (
-            *(data.title_of(row["dataset"]), row["model"], setting_title(row["setting"])),
-            *(Cell(row[name], counted(row[f"n_{name}"], "item")) for name in ("kept", "lost")),
-        )
-        for row in sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), row["model"]))
-    ]
+    rows = []
+    for row in sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), row["model"])):
+        scores = (Cell(row[name], counted(row[f"n_{name}"], "item")) for name in ("kept", "lost"))
+        rows.append((data.title_of(row["dataset"]), row["model"], setting_title(row["setting"]), *scores))
     heads = (*columns("name", "Dataset", "Model", "Setting"), *columns("score", "Shown", "Not shown", digits=1))
     return Table(heads, rows, "Scores by whether the needle was shown")
 
@@ -159,16 +153,8 @@ def _draw_needles(title: str, rows: Sequence[Row]) -> Chart:
     scores = {cell: 100 * row["value"] for cell, row in cells.items() if row["value"] is not None}
     lengths = list(dict.fromkeys(length for length, _ in cells))
     depths = list(dict.fromkeys(row["depth_bin"] for row in sorted(rows, key=itemgetter("depth_percent"))))
-    lines = [
-        (
-            depth,
-            *(
-                Cell(scores.get(cell), counted(cells[cell]["n"], "item")) if (cell := (length, depth)) in cells else None
-                for length in lengths
-            ),
-        )
-        for depth in depths
-    ]
+    shown = {cell: Cell(scores.get(cell), counted(row["n"], "item")) for cell, row in cells.items()}
+    lines = [(depth, *(shown.get((length, depth)) for length in lengths)) for depth in depths]
     heads = (Column("Depth", "name"), *columns("score", *(f"{length} tokens" for length in lengths), digits=1))
     named = {f"{length} tokens at a depth of {depth}": score for (length, depth), score in scores.items()}
     return Chart(

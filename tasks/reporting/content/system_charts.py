@@ -69,10 +69,8 @@ def chart_systems(systems: Sequence[ShownSystem], blueprint: Blueprint) -> dict[
     the headline.
     """
     is_plain = len({each.total.setting for each in systems}) == 1  # what all have in common is not said
-    named = [replace(each, name=each.total.model if is_plain else each.scores.system.label) for each in systems]
-    ranked = sorted(
-        named, key=lambda each: (not each.stands, each.total.verdict != "vetoed", -(each.total.total_before_veto or 0.0))
-    )
+    ranked = [replace(each, name=each.total.model if is_plain else each.scores.system.label) for each in systems]
+    ranked.sort(key=lambda each: (not each.stands, each.total.verdict != "vetoed", -(each.total.total_before_veto or 0.0)))
     charts = {"headline": _chart_headline, "abilities": _chart_abilities, "map": _chart_map}
     few = f" The first {MOST} of {len(ranked)} are shown." if len(ranked) > MOST else ""
     drawn = {name: draw(ranked[:MOST], blueprint) for name, draw in charts.items()} if systems else {}
@@ -133,16 +131,11 @@ def _dots(title: str, words: str, points: Sequence[Point]) -> Chart:
 
 def _total_point(shown: ShownSystem) -> Point:
     total, verdict = shown.total, shown.total.verdict
+    remark = "" if verdict == "scored" else "veto undecided" if verdict == "undecided" else verdict
     likeness = shown.record.verdict if shown.record else LIKENESS[-1]
-    return Point(
-        "" if verdict == "scored" else "veto undecided" if verdict == "undecided" else verdict,
-        shown.name,
-        "Total",
-        *(total.total_before_veto, total.ci_low, total.ci_high),
-        is_hollow=not shown.stands,
-        beside=Beside(shown.constants.get(TOTAL), None, _published(shown, TOTAL, likeness)),
-        anchor=shown.point_at("total"),
-    )
+    beside = Beside(shown.constants.get(TOTAL), None, _published(shown, TOTAL, likeness))
+    score, anchor = (total.total_before_veto, total.ci_low, total.ci_high), shown.point_at("total")
+    return Point(remark, shown.name, "Total", *score, is_hollow=not shown.stands, beside=beside, anchor=anchor)
 
 
 def _ability_points(shown: ShownSystem, blueprint: Blueprint) -> list[Point]:
@@ -174,7 +167,6 @@ def _headline_points(systems: Sequence[ShownSystem], blueprint: Blueprint) -> It
 
 
 def _say_totals(systems: Sequence[ShownSystem]) -> str:
-    """Return what comes out, in one sentence."""
     if len(systems) == 1:
         return systems[0].total.headline
     first, verdicts = systems[0].total, [each.total for each in systems]

@@ -168,8 +168,7 @@ def find_reasons(data: ReportData, system: System, tasks: tuple[TaskRow, ...], r
 
 def weakest_tasks(tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, ...]:
     """Return the five tasks with the lowest scores, lowest first."""
-    rows = {task.part.id: task for task in tasks}
-    return tuple(rows[part.id] for part in weakest((task.part for task in tasks), WEAKEST))
+    return weakest(tasks, WEAKEST)
 
 
 def text_limit(systems: int) -> int:
@@ -205,5 +204,5 @@ def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow
     told = {example.dataset for example in examples}
     each = examples_of_others(systems, len(data.blueprint.datasets))
     others = [row for d in diagnoses if d.raw.path.dataset not in told for row in islice(pick_rows(d), each)]
-    advice = advise(diagnoses, options) if weakest((task.part,), 1) else ()
+    advice = advise(diagnoses, options) if weakest((task,), 1) else ()
     return Weakness(task, numbers, advice, (*examples, *others))

@@ -130,8 +130,7 @@ def _compared(page: Page, other: str, model: SystemComparison) -> Iterator[Block
 
 
 def _render(page: Page, title: str, blocks: Sequence[Block], none: str = "") -> str:
-    shown = blocks or [Block(words=none)]
-    return page.render(title, sections=[("found", "What was found", shown)])
+    return page.render(title, sections=[("found", "What was found", blocks or [Block(words=none)])])
 
 
 def _group_block(page: Page, title: str, words: str, group: RowGroup, status: RowStatus | None = None) -> Block:

@@ -119,7 +119,6 @@ def render_score(page: Page) -> str:
 
 
 def _explain(model: SystemExplanation, part: ScorePart, *tables: Table) -> Iterator[Block]:
-    """Yield the blocks about the score of a model."""
     if isinstance(model, TotalExplanation):
         *gate, total = verdict_lines(model)
         yield Block(words=f"{model.total.headline} {total}.", tables=tables)
