@@ -1,5 +1,6 @@
 """Write reports as files, complete in themselves: a page of a run and its summary in Markdown, a page of a leaderboard."""
 
+import json
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -163,6 +164,7 @@ def make_environment(ability_word: str = "ability") -> Environment:
         "report_picture": PICTURE,
         "colours": COLOURS,
         "languages": LANGUAGES,
+        "to_json": partial(json.dumps, ensure_ascii=False, indent=2),
         "sum_usage": total,
         "models_used": by_model,
         "max_partitions": MAX_PARTITIONS,

@@ -1,13 +1,11 @@
 """Build the content of a report, before it becomes a page: everything computed, nothing formatted."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.certificates import CoveredDataset
 from schemas.lineage import DatasetNotice, PartitionRef
 from schemas.metrics import METRICS, Metric
-from schemas.roles import PEOPLE
 from schemas.table import Cell, Column, Table, columns
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.helpers import lay_out_judges, lay_out_simulation
@@ -106,22 +104,6 @@ class Report:
     def has_parts(self) -> bool:
         """Whether scores below the abilities say more than the abilities and tasks do."""
         return self.has_levels or any(main.title != node.title for entry in self.systems for main, node in entry.levels)
-
-    @property
-    def layers(self) -> dict[str, list[PartitionRef]]:
-        """The run's partitions by layer, in the manifest's order."""
-        partitions = self.data.manifest.partitions
-        return {name: [ref for ref in partitions if ref.layer == name] for name in dict.fromkeys(ref.layer for ref in partitions)}
-
-    @property
-    def plan_json(self) -> str:
-        """The plan, indented."""
-        return json.dumps(self.data.manifest.plan, ensure_ascii=False, indent=2)
-
-    @property
-    def by_people(self) -> bool:
-        """Whether people rated answers."""
-        return not self.data.judgements.filter(judge=PEOPLE).is_empty()
 
 
 def build_report(data: ReportData) -> Report:

@@ -116,7 +116,7 @@ def lay_out_history(data: LeaderboardData) -> Iterator[Block]:
                 points.append(Point(at, total.total_before_veto, name, None, total.ci_low, total.ci_high))
             verdict = Cell(total.verdict, REGRESSED if (run, *system) in data.regressed else "")
             score = (total_cell(total), interval_cell(total), verdict, total.coverage)
-            lines.append((system.label, moment(at), *score, _run_cell(run, data)))
+            lines.append((system.label, moment(at), *score, Cell(run, href=data.links.get(run, ""))))
     heads = (*columns("name", "Model", "Start"), *TOTAL_COLUMNS, Column("Coverage", "share"), Column("Run", "code"))
     if lines:
         charts = (_draw_history(points),) if points else ()
@@ -139,7 +139,7 @@ def _lay_out_runs(data: LeaderboardData) -> Iterator[Block]:
     heads = (Column("Run and report", "code"), *plan, Column("Made by", "name"), Column("Blueprint", "code"))
     rows = []
     for run in runs_behind(data):
-        name = _run_cell(run.run, data)._replace(note=moment(run.started_at))
+        name = Cell(run.run, moment(run.started_at), href=data.links.get(run.run, ""))
         models = ", ".join(model["name"] for model in run.plan.get("models", ()))
         settings = ", ".join(map(setting_title, run.plan.get("settings", (BASE_SETTING,))))
         asked = (models, settings, ", ".join(run.names_in(JUDGE)) or "none", run.plan.get("sample"), run.plan.get("seed"))
@@ -147,10 +147,6 @@ def _lay_out_runs(data: LeaderboardData) -> Iterator[Block]:
         rows.append((name, *asked, made_by, run.blueprint_sha256[:12]))
     if rows:
         yield Block(words=TO_REPLIES, tables=(Table(heads, rows, "Runs behind the ranking"),))
-
-
-def _run_cell(run: str, data: LeaderboardData) -> Cell:
-    return Cell(run, href=data.links.get(run, ""))
 
 
 def _lay_out_across(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[Block]:

@@ -25,7 +25,6 @@ from tasks.solvers.registry import SOLVERS, ContextSolver, helper_roles, is_opti
 from tasks.sources.locating import shortened
 from tasks.text.number_format import counted, listed
 
-AUTO_EMBEDDER = "auto: BAAI/bge-m3 if it is there, else minilm"
 SELF = "the model under test itself"
 WITHHELD = "Texts of {} and the replies to them are withheld: the licence does not allow passing them on."
 QUOTED = (
@@ -65,7 +64,11 @@ def _roles(manifest: RunManifest, settings: list[str]) -> Iterator[tuple[str, st
         unnamed = "nobody" if is_optional(role) else SELF
         yield (role.replace("_", " ").capitalize(), _who(manifest, role, unnamed=unnamed), does)
     if _retrieves(settings):
-        yield ("Rank", _embedder(plan.get("retrieval", {})), "orders chunks")
+        retrieval = plan.get("retrieval", {})
+        embedder = retrieval.get("embedder", "auto")
+        by = "auto: BAAI/bge-m3 if it is there, else minilm" if embedder == "auto" else embedder
+        words = {"bm25": "BM25, by words", "fused": f"{by}, fused with BM25"}
+        yield ("Rank", words.get(retrieval.get("ranking", "dense"), by), "orders chunks")
     if judge := _who(manifest, JUDGE):
         times = plan.get("judge_repeat", 1)
         yield ("Judge", judge, f"rates each free-text answer {counted(times, 'time')}; its ratings are the score")
@@ -84,13 +87,6 @@ def _who(manifest: RunManifest, role: str, unnamed: str = "") -> str:
     usual = _names(assigned["default"]) if assigned["default"] else unnamed
     differing = (f"{dataset}: {_names(models) if models else unnamed}" for dataset, models in assigned["datasets"].items())
     return "; ".join(filter(None, (usual, *differing)))
-
-
-def _embedder(retrieval: Row) -> str:
-    ranking, embedder = retrieval.get("ranking", "dense"), retrieval.get("embedder", "auto")
-    by = AUTO_EMBEDDER if embedder == "auto" else embedder
-    words = {"bm25": "BM25, by words", "fused": f"{by}, fused with BM25"}
-    return words.get(ranking, by)
 
 
 def _changed(part: str, plan: Row, options: type[Frozen]) -> Iterator[str]:

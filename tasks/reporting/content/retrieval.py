@@ -78,9 +78,8 @@ def recall_rows(data: ReportData) -> list[Row]:
     at = [(pl.col("best") < k).fill_null(value=False).mean().alias(f"recall_{k}") for k in CUTOFFS]
     # Per item, repetition and stage: best rank of the needle's chunk from 0 (null = not among the ranked), and chunks ranked.
     rank = pl.col("rank")
-    places = (
-        _with_needle(data).group_by(*ASKED, "stage").agg(best=rank.filter(pl.col("holds_needle")).min(), chunks=rank.max() + 1)
-    )
+    ranked = data.retrievals.drop_nulls("holds_needle").group_by(*ASKED, "stage")
+    places = ranked.agg(best=rank.filter(pl.col("holds_needle")).min(), chunks=rank.max() + 1)
     grouped = places.group_by("dataset", "setting", "stage", "model").agg(*at, n_items=pl.len(), chunks=pl.col("chunks").median())
     rows = []
     for row in sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), STAGES.index(row["stage"]), row["model"])):
@@ -88,10 +87,6 @@ def recall_rows(data: ReportData) -> list[Row]:
         named = {"title": data.title_of(row["dataset"]), "setting": setting_title(row["setting"])}
         rows.append(row | named | {"stage": STAGE_TITLES[row["stage"]], "recall": recall})
     return _merge_models(rows)
-
-
-def _with_needle(data: ReportData) -> pl.DataFrame:
-    return data.retrievals.filter(pl.col("holds_needle").is_not_null())
 
 
 def _order(data: ReportData, row: Row) -> tuple[Any, ...]:
@@ -110,7 +105,8 @@ def _merge_models(rows: list[Row]) -> list[Row]:
 
 def kept_table(data: ReportData) -> Table:
     """Return mean scores of items whose needle's chunk went into the prompt, and of the others; no rows without a score."""
-    kept = last_stage(_with_needle(data)).group_by(ASKED).agg(kept=(pl.col("kept") & pl.col("holds_needle")).any())
+    last = last_stage(data.retrievals.drop_nulls("holds_needle"))
+    kept = last.group_by(ASKED).agg(kept=(pl.col("kept") & pl.col("holds_needle")).any())
     main = data.item_scores.drop_nulls("value").join(_main_metrics(data), on=["dataset", "method", "metric"], how="semi")
     joined = main.select(*ASKED, "value").join(kept, on=ASKED, how="inner")
     grouped = joined.group_by("dataset", "model", "setting").agg(

@@ -25,8 +25,6 @@ from tasks.solvers.registry import setting_order, setting_title
 from tasks.text.number_format import count, number, signed
 from tasks.text.tables import correlations_table
 
-AVERAGE = "average"
-
 
 def score_cell(row: Row) -> Cell:
     """Return a score on 0-100 with its interval, and how many of the answers have one."""
@@ -60,7 +58,7 @@ def describe_dimensions(data: LeaderboardData) -> tuple[Table, ...]:
                 (_name(ranked[system], data), *_dimension_cells([cells.get((system, each)) for each in order]))
                 for system in systems
             ]
-            scores = columns("score", *(each.replace("_", " ") for each in (*order, AVERAGE)))
+            scores = columns("score", *(each.replace("_", " ") for each in order), "average")
             tables += [Table((Column("Model", "name"), *scores), rows, dataset.title)] if rows else []
     return tuple(tables)
 
@@ -129,11 +127,8 @@ def lay_out_headlines(headlines: Sequence[Headlines], systems: Sequence[System])
         metrics = ", ".join(f"{headline}: {metric}" for headline, metric in entry.metrics.items())
         title = entry.dataset if len(headlines) > 1 else ""
         yield Block(title, f"{HEADLINES} {metrics}; the method defines them.", (entry.table(systems),))
-        tables = [
-            correlations_table("Rank correlations", setting_title(setting), matrix)
-            for setting, matrix in entry.correlations.items()
-            if len(systems) >= FEWEST
-        ]
+        matrices = entry.correlations.items() if len(systems) >= FEWEST else ()
+        tables = [correlations_table("Rank correlations", setting_title(setting), matrix) for setting, matrix in matrices]
         words = RHO if tables else "A rank correlation needs three models."
         yield Block("Do they rank the models alike?", words, tuple(tables), folds=True)
 

@@ -181,9 +181,8 @@ def _say_totals(systems: Sequence[ShownSystem]) -> str:
 
 def _note(points: Sequence[Point]) -> str:
     """Return how to read the figure, and which of its scores no constant answer has."""
-    constants, gates, published = (
-        any(each is not None for each in beside) for beside in zip(*(p.beside for p in points), strict=True)
-    )
+    sides = zip(*(point.beside for point in points), strict=True)
+    constants, gates, published = (any(each is not None for each in side) for side in sides)
     signs = {
         "Line: 95 % interval.": any(point.low is not None for point in points),
         "Hollow: the score before the veto, or of a run without a total.": any(point.is_hollow for point in points),

@@ -158,9 +158,8 @@ def _values_by_row(points: Sequence[Point]) -> dict[str, list[float]]:
 def _draw_strips(figure: Chart) -> str:
     """Draw values as lines, one's own in colour, medians thicker, means as dots."""
     values = [{"row": str(point.y), "score": point.x, "is_own": point.is_own} for point in figure.points]
-    averages = [
-        {"row": name, "mean": mean(scores), "middle": median(scores)} for name, scores in _values_by_row(figure.points).items()
-    ]
+    rows = _values_by_row(figure.points).items()
+    averages = [{"row": name, "mean": mean(scores), "middle": median(scores)} for name, scores in rows]
     names = list(dict.fromkeys(str(point.y) for point in figure.points))
     x, y, tick = score_axis("score", figure.x), row_axis(names), {"type": "tick", "size": 20}
     layers = [
