@@ -28,8 +28,7 @@ from tasks.leaderboard.rank_ranges import ties_said, with_rank_ranges
 from tasks.leaderboard.ranking import LeaderboardData, judges_said
 from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.content.verdicts import interval_cell
-from tasks.reporting.leaderboard_files import write_leaderboard
-from tasks.reporting.leaderboard_site import INDEX, write_site
+from tasks.reporting.leaderboard_files import INDEX, write_leaderboard, write_site
 from tasks.runs.run_tables import ReportData
 from tasks.runs.verdict import label_of
 from tasks.text.tables import as_cell

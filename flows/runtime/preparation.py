@@ -21,8 +21,7 @@ from schemas.chat import ModelEntry
 from schemas.errors import EndpointError, UsageError
 from schemas.plan import Plan
 from schemas.roles import JUDGES
-from tasks.certificates.lookup import certify_command, covering, find_certificates
-from tasks.certificates.subject import subject_of
+from tasks.certificates.lookup import certify_command, covering, find_certificates, subject_of
 from tasks.judging.executor import rating_tokens
 from tasks.lake.local_state import network_disk, state_folder
 from tasks.models.canary import compare_replies, conclude, draw_sample, epoch_identity, keep_record, read_record

@@ -20,8 +20,7 @@ from tasks.leaderboard.history import stored_leaderboard
 from tasks.leaderboard.rank_ranges import with_rank_ranges
 from tasks.leaderboard.ranking import rank_stored_systems
 from tasks.reporting.content.verdicts import TOTAL_COLUMNS, interval_cell, state_said, total_cell
-from tasks.reporting.figures.palette import COLOURS
-from tasks.reporting.page import make_environment, render_leaderboard
+from tasks.reporting.page import render_leaderboard, render_template
 from tasks.reporting.view.addresses import Address, score_address, served
 from tasks.runs.run_list import describe_runs
 from tasks.runs.sections import Block, Section
@@ -47,9 +46,8 @@ def first_page(lakes: tuple[Folder, ...], stamps: Stamps, named: tuple[str, ...]
     """Return the page about these lakes. `named`: runs that it is about; none = all."""
     many = len(lakes) > 1
     sections = [section for number, lake in enumerate(lakes) for section in _describe_lake(number, lake, named, several=many)]
-    page = make_environment().get_template("index.html.jinja")
     # Leaderboards of many benchmarks are not folded as a long table of a report is.
-    return page.render(lakes=lakes, n_runs=len(stamps), sections=sections, colours=COLOURS, most_rows=inf)
+    return render_template("index.html.jinja", lakes=lakes, n_runs=len(stamps), sections=sections, most_rows=inf)
 
 
 @lru_cache(maxsize=16)

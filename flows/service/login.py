@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from schemas.printing import printable
-from tasks.reporting.page import make_environment
+from tasks.reporting.page import render_template
 from tasks.reporting.view.site import STYLESHEET
 
 STYLES = f"/static/{STYLESHEET}"
@@ -21,7 +21,7 @@ STYLES = f"/static/{STYLESHEET}"
 
 def message_page(status: int, words: str, again: str = "", headers: Mapping[str, str] | None = None) -> HTMLResponse:
     """Return a page that says what is wrong, a line for each of these. `again`: where a link leads that asks once more."""
-    page = make_environment().get_template("message.html.jinja").render(lines=words.splitlines(), again=again)
+    page = render_template("message.html.jinja", lines=words.splitlines(), again=again)
     return HTMLResponse(printable(page), status, headers)
 
 

@@ -96,9 +96,8 @@ def compare_across(joined: JoinedRatings, resampling: Resampling) -> Iterator[Cr
     """
     for source, drawn, tail, ratings, judges in _sources(joined.people, joined.judges, resampling):
         alike = len({(*of_name.scale, of_name.rises) for of_name in ratings.values()}) == 1
-        criteria = _with_mean(
-            {name: sides.row_means(of_name.people) for name, of_name in ratings.items()}, MEAN_OF_CRITERIA, alike=alike
-        )
+        by_people = {name: sides.row_means(of_name.people) for name, of_name in ratings.items()}
+        criteria = _with_mean(by_people, MEAN_OF_CRITERIA, alike=alike)
         for (judge, rubric), own in judges.group_by("judge", "rubric", maintain_order=True):
             # A text metric has no dimension: its values stand once for each criterion.
             values = own if rubric else own.unique("row", maintain_order=True).with_columns(dimension=pl.lit(""))

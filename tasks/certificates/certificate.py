@@ -18,9 +18,9 @@ from tasks.certificates.agreement import certificates
 from tasks.certificates.asking import CertifyJob
 from tasks.certificates.checks import BY_JUDGES, check_figures
 from tasks.certificates.joining import JUDGED, JoinedRatings
+from tasks.certificates.lookup import subject_of
 from tasks.certificates.perturbations import load_perturbations
 from tasks.certificates.sides import NOMINAL
-from tasks.certificates.subject import subject_of
 from tasks.certificates.verdict import ITEMS, certify_dimension, hold, worst
 from tasks.lake.partitions import partition_key
 from tasks.scoring.uncertainty import Resampling

@@ -220,9 +220,8 @@ def check_figures(
         for dimension in of_whole.get(name, dimensions):
             own_rated, of_source = rated.filter(dimension=dimension), source.ratings.filter(dimension=dimension)
             first = own_rated.filter(place == place.filter(pl.col("repetition") == 0).first())
-            found = (
-                [*MEASURES[name](_Given(own_rated, first, own.filter(dimension=dimension), of_source, judge))] if tried else []
-            )
+            ratings = _Given(own_rated, first, own.filter(dimension=dimension), of_source, judge)
+            found = [*MEASURES[name](ratings)] if tried else []
             rises = of_source["higher_is_better"].all()
             has = {"wrong_answer": bool(relevance), "self_preference": compares_families(of_source, judge)}
             held = {**has, "floor": rises, "flipped_turn": rises}.get(name, True) and name in applicable

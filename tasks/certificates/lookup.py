@@ -1,24 +1,42 @@
-"""Find which certificate covers the ratings of a run's judges, and say in a line what it lets them do."""
+"""Say what a certificate is of, find the one that covers the ratings of a run's judges, and say what it lets them do."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
 from schemas.certificates import USABLE, CertificateHead, CertificateSubject, CertificateSummary, CoveredDataset
+from schemas.chat import ModelEntry
 from schemas.documents.certificates import Certificate
 from schemas.errors import LakeError
 from schemas.printing import tell
 from schemas.roles import PEOPLE
-from tasks.certificates.subject import subject_of_settings
+from tasks.judging.executor import JUDGEMENTS_VERSION, judge_settings
+from tasks.judging.rubrics import Rubric
 from tasks.lake.files import unreadable_document
 from tasks.lake.lake import Lake
-from tasks.lake.partitions import relative
+from tasks.lake.partitions import hash_settings, relative
 from tasks.runs.past_run import PastRun
 from tasks.scoring.breakdowns import judges_first
 from tasks.text.number_format import counted
 
 MARK = "†"
 """Stands at scores that rest on a judge whose certificate does not allow for it, or who has none."""
+
+
+def subject_of(judge: ModelEntry, rubric: Rubric) -> CertificateSubject:
+    """Name a judge of a resolved plan, whose API capabilities are known, with its rubric."""
+    settings = {**judge_settings(judge, rubric.sha256), "evaluation_version": JUDGEMENTS_VERSION}
+    return _subject(settings, judge.name, rubric.id)
+
+
+def _subject(settings: Mapping[str, Any], judge: str, rubric: str) -> CertificateSubject:
+    """Name a judge by the settings in the footer of a stored partition of its judgements.
+
+    How often it rates an answer changes nothing. A change of model, server, sampling, rubric or prompt yields another hash.
+    """
+    identity = hash_settings({name: value for name, value in settings.items() if name != "repetitions"})
+    return CertificateSubject(judge=judge, rubric=rubric, rubric_sha256=settings["rubric_sha256"], identity=identity)
 
 
 def find_certificates(lake: Lake) -> list[CertificateSummary]:
@@ -54,7 +72,7 @@ def covered_datasets(run: PastRun, certificates: Sequence[CertificateSummary] | 
     known = find_certificates(run.lake) if certificates is None and rated else certificates
     for row in rated:
         refs = run.partitions("judgements", **row)[:1] if known else ()
-        subjects = (subject_of_settings(run.lake.read_footer(ref).settings, row["judge"], row["rubric"]) for ref in refs)
+        subjects = (_subject(run.lake.read_footer(ref).settings, row["judge"], row["rubric"]) for ref in refs)
         covered.append(CoveredDataset(**row, certificate=next((covering(each, known or ()) for each in subjects), None)))
     return tuple(covered)
 

@@ -101,9 +101,8 @@ def compare(own: pl.DataFrame, ratings: Ratings, judge: Floats) -> Floats:
     others = [(person, row_means(np.delete(people, at, axis=0).T)) for at, person in enumerate(apart)]
     masked = [(np.where(np.isnan(person), np.nan, judge), rest) for person, rest in others]
     same = _side(masked, [(judge, person) for person in people] if pairs else [], ratings)
-    sides = np.array(
-        [_with_people(judge, ratings, raters.agreement), _side(others, pairs, ratings), same, np.full_like(same, np.nan)]
-    )
+    of_judge, of_people = _with_people(judge, ratings, raters.agreement), _side(others, pairs, ratings)
+    sides = np.array([of_judge, of_people, same, np.full_like(same, np.nan)])
     # Each statistic has its own best constant, chosen on the data themselves and kept in all draws.
     flat = [np.where(np.isnan(judge), np.nan, value) for value in ratings.scale]
     constants = np.array([_with_people(constant, ratings, raters.compare_values)[OF_VALUES] for constant in flat])

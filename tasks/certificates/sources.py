@@ -27,10 +27,7 @@ from tasks.sources.locating import Locator
 def find_ratings(source: str, locator: Locator, lake: Lake) -> RatedSource:
     """Read ratings by people, with the texts that they rated where these are known.
 
-    Args:
-        source: the name of a dataset of ratings, a file that ends in .csv, .jsonl or .parquet, or the name of a run.
-        locator: knows where the files of datasets are.
-        lake: has the runs.
+    `source`: the name of a dataset of ratings, a file that ends in .csv, .jsonl or .parquet, or the name of a run.
 
     Raises:
         UsageError: there is no such source, or nobody rated the run.

@@ -52,12 +52,9 @@ def certify_dimension(
 ) -> CertifiedDimension:
     """Return the verdict of the first rule that decides, in the order of section 4, with its numbers in words.
 
-    Args:
-        rows: of the judge and of people, as `hold` returns them.
-        raters: most people who rated one unit.
-        step: mean distance of neighbouring ratings of the people's scale.
-        figures: of the checks.
-        applicable: names of the checks that the texts allow; one not decided counts like a failed one, if it has a limit here.
+    `rows`: of the judge and of people, as `hold` returns them. `raters`: most people who rated one unit. `step`: mean distance of
+    neighbouring ratings of the people's scale. `applicable`: names of the checks that the texts allow; one not decided counts
+    like a failed one, if it has a limit here.
     """
     items, mae, bias = rows[ITEMS], rows[MAE], rows[BIAS]
     alpha = rows.get(OF_NAMES if items.undefined_because == NOMINAL else ALPHA)

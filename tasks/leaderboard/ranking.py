@@ -133,27 +133,18 @@ def _leaderboard_rows(
 ) -> list[RowT]:
     """Return one row per model and setting, by group and setting, ranked ones first.
 
-    Args:
-        kind: of the rows.
-        totals: rows of `totals`, judged, with what else a row of this kind has.
-        abilities: rows of `ability_scores`, with the columns of `totals` that tell apart rows of one system.
-        records: by run, null where rows have none.
-        about: likewise.
+    `totals`: judged, with what else a row of this kind has. `abilities`: rows of `ability_scores`, with the columns of `totals`
+    that tell apart rows of one system. `records` and `about`: by run, null where rows have none.
     """
     key = [name for name in ("model", "setting", RUN, LANGUAGE) if name in abilities.columns]
     scores = abilities.rows_by_key(key, named=True)
-    rows = sorted(ordered(totals), key=lambda row: (row.get(GROUP, 0), setting_order(row["setting"])))
-    return [
-        kind.model_validate(
-            row
-            | {
-                "abilities": {each["ability"]: each["score_0_100"] for each in scores.get(tuple(row[name] for name in key), ())},
-                "comparability": records.get(row.get(RUN), {}).get(System(row["model"], row["setting"])),
-                "about": about.get(row.get(RUN), {}).get(row["model"]),
-            }
-        )
-        for row in rows
-    ]
+    rows = []
+    for row in sorted(ordered(totals), key=lambda row: (row.get(GROUP, 0), setting_order(row["setting"]))):
+        own = {each["ability"]: each["score_0_100"] for each in scores.get(tuple(row[name] for name in key), ())}
+        record = records.get(row.get(RUN), {}).get(System(row["model"], row["setting"]))
+        said = about.get(row.get(RUN), {}).get(row["model"])
+        rows.append(kind.model_validate(row | {"abilities": own, "comparability": record, "about": said}))
+    return rows
 
 
 def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> LeaderboardData:

@@ -1,17 +1,21 @@
-"""Write a leaderboard as a file: a page, CSV or LaTeX."""
+"""Write a leaderboard as a file (a page, CSV or LaTeX), or as a folder of pages for any web server, or to be opened as files."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 
-from schemas.documents.leaderboard import AcrossModels
+from schemas.documents.leaderboard import AcrossModels, RankedSystems
 from schemas.table import Column, Table
+from tasks.lake.files import own_pages
+from tasks.lake.seal import REPORT, page_of
 from tasks.leaderboard.ranking import LeaderboardData
 from tasks.reporting.content.leaderboard import pairs_table, ranking_table, ranks_table, tasks_table
-from tasks.reporting.page import render_leaderboard, write_text
+from tasks.reporting.page import render_leaderboard, write_file, write_report, write_text
 from tasks.runs.exhibits import lay_out_exhibits, origin_of
-from tasks.runs.run_tables import Row
+from tasks.runs.run_tables import ReportData, Row
 from tasks.text.tables import to_csv, to_latex, worded_table
 
 LATEX_HEAD = (
@@ -22,16 +26,15 @@ LATEX_HEAD = (
 _COLUMNS = 6
 """Models beside each other in a table of LaTeX."""
 
+INDEX, DOCUMENT, TABLES, REPORTS = "index.html", "leaderboard.json", "leaderboard.csv", "runs"
+_OWN = re.compile(rf"{re.escape(INDEX)}|{re.escape(DOCUMENT)}|{REPORTS}|leaderboard.*\.csv")
+
 
 def write_leaderboard(form: str, file: Path, data: LeaderboardData, across: Sequence[AcrossModels]) -> None:
     """Write a leaderboard as `html`, `csv` or `latex`.
 
-    Args:
-        form: which.
-        file: to write. In CSV it has a row per model; `-tasks`, `-pairs` and `-ranks` (by other weights) stand beside it, and
-            each table of an exhibit below the exhibit's name, numbered from the second.
-        data: the ranked models.
-        across: of the same leaderboard.
+    In CSV the file has a row per model; `-tasks`, `-pairs` and `-ranks` (by other weights) stand beside it, and each table of an
+    exhibit below the exhibit's name, numbered from the second.
 
     Raises:
         LakeError: if the disk refuses a file.
@@ -97,3 +100,32 @@ def _tables(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[T
 def _to_latex(table: Table) -> str:
     """Return a table with two decimals, as papers print them."""
     return to_latex(replace(table, columns=tuple(column._replace(digits=2) for column in table.columns)))
+
+
+def write_site(
+    folder: Path,
+    data: LeaderboardData,
+    across: Sequence[AcrossModels],
+    document: RankedSystems,
+    reports: Iterable[ReportData],
+) -> None:
+    """Write the leaderboard's page, its JSON and CSV, and for each run its report with a page for each model.
+
+    Pages load nothing and lead to nothing but files of the folder. The JSON is written first: a folder with it holds an earlier
+    site, which is replaced. UsageError: the folder holds other files; LakeError: the disk refuses one.
+
+    `document` is written as JSON. `reports`: of the ranked runs, without texts that may not be passed on.
+    """
+    for path in (folder / name for name in own_pages(folder, "--site", _OWN, DOCUMENT) - {DOCUMENT}):
+        rmtree(path) if path.is_dir() else path.unlink()
+    write_file(folder / DOCUMENT, document.model_dump_json(indent=1).encode())
+    links, scores = {}, {}
+    for report in reports:
+        run = report.manifest.run
+        links[run] = f"{REPORTS}/{run}/{REPORT}"
+        for entry in write_report(report, folder / REPORTS / run, most=0).systems:
+            model, setting = entry.verdict.system
+            scores[run, model, setting] = f"{REPORTS}/{run}/{page_of(entry.anchor)}"
+    write_leaderboard("csv", folder / TABLES, data, across)
+    files = (DOCUMENT, *sorted(path.name for path in folder.glob("leaderboard*.csv")))
+    write_text(folder / INDEX, render_leaderboard(replace(data, links=links, scores=scores), across, files))

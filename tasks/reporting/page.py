@@ -1,5 +1,6 @@
 """Write reports as files, complete in themselves: a page of a run and its summary in Markdown, a page of a leaderboard."""
 
+import json
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -44,11 +45,10 @@ from tasks.reporting.system_tables import results_table, scores_table, weakest_t
 from tasks.runs.baselines import score_constant_answers
 from tasks.runs.exhibits import lay_out_exhibits
 from tasks.runs.rating_sheets import SheetAnswer
-from tasks.runs.run_tables import ReportData, System
+from tasks.runs.run_tables import ReportData
 from tasks.runs.sections import Block
 from tasks.runs.verdict import label_of
 from tasks.scoring.published import paper_of
-from tasks.solvers.registry import setting_title
 from tasks.text import number_format as formats
 from tasks.text.tables import as_cell, cell_words, escape, note_words, to_markdown, value_words, worded, worded_table
 
@@ -102,7 +102,7 @@ def render_pages(report: Report, most: int = MOST_ON_A_PAGE) -> Iterator[tuple[s
     Styles and figures are inside, no script, nothing is loaded from anywhere.
     """
     beside = len(report.systems) > most
-    render = partial(_render, "page.html.jinja", report.data.blueprint, report=report, beside=beside)
+    render = partial(render_template, "page.html.jinja", report.data.blueprint.ability_word, report=report, beside=beside)
     shown = show_report(report, most)
     for entry, system in zip(report.systems, shown, strict=True) if beside else ():
         own = chart_systems([system], report.data.blueprint)
@@ -118,14 +118,14 @@ def show_report(report: Report, most: int = MOST_ON_A_PAGE) -> list[ShownSystem]
     return show_systems(report.data, [entry.verdict for entry in report.systems], constants, anchors)
 
 
-def _render(template: str, blueprint: Blueprint, **content: object) -> str:
-    return make_environment(blueprint.ability_word).get_template(template).render(colours=COLOURS, **content)
+def render_template(template: str, word: str = "ability", /, **content: object) -> str:
+    """Return a template with its content, and another word for an ability."""
+    return make_environment(word).get_template(template).render(**content)
 
 
 def name_total(total: JudgedTotal) -> str:
     """Return a system with its total, or with the verdict if that is not all there is to say."""
-    label = System(total.model, total.setting).label
-    return f"{label} {formats.number(total.total) if total.verdict == 'scored' else total.verdict}"
+    return f"{label_of(total)} {formats.number(total.total) if total.verdict == 'scored' else total.verdict}"
 
 
 def name_page(totals: Sequence[JudgedTotal], benchmark: str) -> str:
@@ -137,8 +137,7 @@ def name_page(totals: Sequence[JudgedTotal], benchmark: str) -> str:
 
 def render_sheet(run: str, answers: Sequence[SheetAnswer]) -> str:
     """Return a sheet as one page to fill in, which loads nothing; what it saves is made by a script inside."""
-    sheet = make_environment().get_template("sheet.html.jinja")
-    return sheet.render(run=run, answers=answers, describe=describe_dimension, words_of=words_of, colours=COLOURS)
+    return render_template("sheet.html.jinja", run=run, answers=answers, describe=describe_dimension, words_of=words_of)
 
 
 @cache
@@ -153,20 +152,19 @@ def make_environment(ability_word: str = "ability") -> Environment:
     )
     environment.filters |= {function.__name__: function for function in FILTERS} | {
         "heat": lambda score: f" heat-{formats.heat_step(score)}" if isinstance(score, float | int) else "",
-        "setting": setting_title,
         "worded": partial(worded, word=ability_word),
         "worded_table": partial(worded_table, word=ability_word),
     }
     shared: dict[str, object] = {
         "draw_panels": partial(draw_panels, word=ability_word),
-        **{function.__name__: function for function in FUNCTIONS},
-        "name_page": name_page,
-        "name_total": name_total,
+        **{function.__name__: function for function in (*FUNCTIONS, name_page, name_total)},
         "operations": operations,
         "system_tables": system_tables,
         "report_page": REPORT,
         "report_picture": PICTURE,
+        "colours": COLOURS,
         "languages": LANGUAGES,
+        "to_json": partial(json.dumps, ensure_ascii=False, indent=2),
         "sum_usage": total,
         "models_used": by_model,
         "max_partitions": MAX_PARTITIONS,
@@ -203,10 +201,7 @@ def write_file(path: Folder, content: bytes) -> None:
 def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (), files: Sequence[str] = ()) -> str:
     """Return the leaderboard as one page: styles and figures inside, no script, nothing loaded from anywhere.
 
-    Args:
-        data: the ranked models.
-        groups: those that are ranked together, side by side.
-        files: beside the page, to link to.
+    `groups`: those that are ranked together, side by side. `files`: beside the page, to link to.
     """
     blocks: dict[str, list[Block]] = {}
     for group, _, block in lay_out_exhibits(data.models, data.groups):
@@ -216,28 +211,25 @@ def render_leaderboard(data: LeaderboardData, groups: Sequence[AcrossModels] = (
         (f"exhibits{n if n > 1 else ''}", f"Figures and tables{group}", shown)
         for n, (group, shown) in enumerate(blocks.items(), 1)
     ]
-    shown: dict[str, object] = {
-        "data": data,
-        "files": files,
-        "rows": data.rows,
-        "ranking": ranking_table(data),
-        "warnings": warn_of_rows(data),
-        "notes": (*ties_said(data), *judges_said(data)),
-        "runs": runs_behind(data),
-        "sections": lay_out_leaderboard(data, groups, exhibits),
-    }
-    return _render("leaderboard.html.jinja", data.blueprint, **shown)
+    return render_template(
+        "leaderboard.html.jinja",
+        data.blueprint.ability_word,
+        data=data,
+        files=files,
+        rows=data.rows,
+        ranking=ranking_table(data),
+        warnings=warn_of_rows(data),
+        notes=(*ties_said(data), *judges_said(data)),
+        runs=runs_behind(data),
+        sections=lay_out_leaderboard(data, groups, exhibits),
+    )
 
 
 def render_certificate(certificate: Certificate) -> str:
     """Return a certificate as one page, which loads nothing."""
-    page = make_environment().get_template("certificate.html.jinja")
     tables = [(f"table-{number}", table) for number, table in enumerate(certificate_tables(certificate), 1) if table.rows]
-    counts = [*certificate_counts(certificate)]
-    return page.render(certificate=certificate, why=why(certificate), tables=tables, counts=counts, colours=COLOURS)
-
-
-FULL_REPORT = "The full report, with figures, every task and example items, is the page report.html beside this file."
+    content = {"certificate": certificate, "why": why(certificate), "counts": [*certificate_counts(certificate)]}
+    return render_template("certificate.html.jinja", tables=tables, **content)
 
 
 def write_summary(report: Report) -> str:
@@ -254,7 +246,7 @@ def write_summary(report: Report) -> str:
         *(_section("Abilities", scores_table(report.systems), word) if report.systems and report.systems[0].abilities else ()),
         *_section("Weakest tasks", weakest_table(report.systems), word),
         *_section("What is missing", missing_table(report.data), word),
-        FULL_REPORT,
+        "The full report, with figures, every task and example items, is the page report.html beside this file.",
     ]
     return "\n\n".join(blocks) + "\n"
 

@@ -1,13 +1,11 @@
 """Build the content of a report, before it becomes a page: everything computed, nothing formatted."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.certificates import CoveredDataset
 from schemas.lineage import DatasetNotice, PartitionRef
 from schemas.metrics import METRICS, Metric
-from schemas.roles import PEOPLE
 from schemas.table import Cell, Column, Table, columns
 from tasks.reporting.content.caveats import MissingScores, find_missing_scores
 from tasks.reporting.content.helpers import lay_out_judges, lay_out_simulation
@@ -107,27 +105,6 @@ class Report:
         """Whether scores below the abilities say more than the abilities and tasks do."""
         return self.has_levels or any(main.title != node.title for entry in self.systems for main, node in entry.levels)
 
-    @property
-    def layers(self) -> dict[str, list[PartitionRef]]:
-        """The run's partitions by layer, in the manifest's order."""
-        partitions = self.data.manifest.partitions
-        return {name: [ref for ref in partitions if ref.layer == name] for name in dict.fromkeys(ref.layer for ref in partitions)}
-
-    @property
-    def plan_json(self) -> str:
-        """The plan, indented."""
-        return json.dumps(self.data.manifest.plan, ensure_ascii=False, indent=2)
-
-    @property
-    def by_people(self) -> bool:
-        """Whether people rated answers."""
-        return not self.data.judgements.filter(judge=PEOPLE).is_empty()
-
-    @property
-    def has_settings(self) -> bool:
-        """Whether systems differ in more than the model."""
-        return len(self.data.settings) > 1
-
 
 def build_report(data: ReportData) -> Report:
     """Compute everything a report says about a run."""
@@ -157,7 +134,7 @@ def build_report(data: ReportData) -> Report:
 def _describe(data: ReportData, verdict: TotalVerdict, missing: MissingScores, anchor: str) -> SystemReport:
     system, paper = verdict.system, data.paper if verdict.has_total else as_table()
     scores = scores_of(data.layers, system)
-    tasks, raw = task_rows(data, scores, missing), raw_rows(data, scores, missing)
+    tasks, raw = task_rows(data.blueprint, scores), raw_rows(data, scores, missing)
     findings = find_reasons(data, system, tasks, raw)
     tree = build_tree(TreeSource(data, scores, anchor, missing, findings), verdict)
     return SystemReport(
@@ -189,13 +166,12 @@ def describe_method(data: ReportData) -> MethodNotes:
 
 
 def _design_effects_table(data: ReportData) -> Table:
-    heads = (Column("Dataset", "name"), Column("Metric", "code"), *columns("count", "Items", "Sources"))
+    names = (Column("Dataset", "name"), Column("Metric", "code"))
+    heads = (*names, *columns("count", "Items", "Sources"), Column("Design effect", "number"))
     effects = data.raw_scores.drop_nulls("design_effect").sort("design_effect", descending=True)
     greatest = effects.unique(["dataset", "metric"], keep="first", maintain_order=True)
     rows = greatest.select("dataset", "metric", "n_scored", "n_clusters", "design_effect").iter_rows()
-    return Table(
-        (*heads, Column("Design effect", "number")), [(data.title_of(name), *row) for name, *row in rows], "Design effects"
-    )
+    return Table(heads, [(data.title_of(name), *row) for name, *row in rows], "Design effects")
 
 
 def partitions_table(layer: str, partitions: Sequence[PartitionRef]) -> Table:

@@ -21,11 +21,11 @@ from tasks.reporting.content.operations import cost_notes
 from tasks.reporting.content.request import read_lengths
 from tasks.reporting.content.score_tables import describe_headlines
 from tasks.reporting.content.score_tree import ability_scores, part_fields
-from tasks.reporting.content.tables import weakest
+from tasks.reporting.content.tables import task_rows, weakest
 from tasks.runs.failures import check_simulation, count_unread, failure_kinds
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_tables import System
-from tasks.runs.score_tree import explain_ability, scores_of
+from tasks.runs.score_tree import scores_of
 from tasks.runs.sections import read_sections
 
 MOST_WEAK = 3
@@ -79,15 +79,9 @@ def describe_run(manifest: RunManifest, lake: Lake) -> RunDocument:
 def _weakest_tasks(run: PastRun, models: Iterable[SystemRow]) -> Iterator[WeakTask]:
     for row in models:
         scores = scores_of(run.layers, System(row.model, row.setting))
-        tasks = {
-            part.id: (part, main.title)
-            for main in run.blueprint.abilities
-            for part in explain_ability(scores, main, run.blueprint).walk()
-            if part.kind == "task"
-        }
-        for part in weakest((part for part, _ in tasks.values()), MOST_WEAK):
-            lowest = min((below for below in part.parts if below.score is not None), key=lambda below: below.score or 0.0)
-            yield WeakTask(**part_fields(row, part), ability=tasks[part.id][1], dataset=lowest.id)
+        for task in weakest(task_rows(run.blueprint, scores), MOST_WEAK):
+            lowest = min((below for below in task.part.parts if below.score is not None), key=lambda below: below.score or 0.0)
+            yield WeakTask(**part_fields(row, task.part), ability=task.path.main.title, dataset=lowest.id)
 
 
 def _unread_replies(run: PastRun, models: Iterable[SystemRow]) -> Iterator[UnreadReplies]:

@@ -130,14 +130,9 @@ def _raw_cells(row: RawRow) -> tuple[Value, ...]:
 
 def likeness_table(entry: SystemReport, *, titles: Mapping[str, str]) -> Table:
     """Return how far each dataset of a system is that of the paper."""
-    datasets = entry.verdict.comparability.datasets if entry.verdict.comparability else ()
-    rows = [
-        (
-            titles.get(each.dataset, each.dataset),
-            each.verdict,
-            "\n".join(shorten(departure.text, 200) for departure in each.differences),
-        )
-        for each in datasets
-    ]
+    rows = []
+    for each in entry.verdict.comparability.datasets if entry.verdict.comparability else ():
+        why = "\n".join(shorten(departure.text, 200) for departure in each.differences)
+        rows.append((titles.get(each.dataset, each.dataset), each.verdict, why))
     heads = (*columns("name", "Dataset", "Verdict"), Column("Why, besides what holds for all"))
     return Table(heads, rows, "Datasets beside the paper's")

@@ -16,7 +16,7 @@ from flows.commands import leaderboard as command
 from tasks.leaderboard.across_models import compare_models, describe_leaderboard
 from tasks.leaderboard.history import stored_leaderboard
 from tasks.leaderboard.ranking import rank_stored_systems
-from tasks.reporting.leaderboard_site import INDEX, write_site
+from tasks.reporting.leaderboard_files import INDEX, write_site
 from tasks.scoring.blueprints import load_blueprint
 from tests.browser.test_report import WIDEST
 from tests.tasks.run_rows.asked_runs import asked_run, choice, said

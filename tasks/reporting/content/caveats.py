@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from schemas.lineage import Missing, RunManifest
+from schemas.lineage import RunManifest
 from schemas.roles import JUDGE, PEOPLE
 from schemas.usage import TESTED
 from tasks.certificates.lookup import say_judges
@@ -47,9 +47,7 @@ def count_replies(item_scores: pl.DataFrame) -> dict[str, int]:
 def find_caveats(data: ReportData, system: System, totals: Row) -> tuple[Caveat, ...]:
     """Find everything that lowers the trust, the gravest kinds first; `totals`: the row of the system."""
     return (
-        *_about_the_file(data, system),
-        *_about_coverage(totals),
-        *_about_rows(data.manifest.missing),
+        *_about_coverage(data, system, totals),
         *_about_replies(data, system, totals),
         *_about_instruments(data, system),
         *_about_calls(data, system),
@@ -59,27 +57,21 @@ def find_caveats(data: ReportData, system: System, totals: Row) -> tuple[Caveat,
     )
 
 
-def _about_the_file(data: ReportData, system: System) -> Iterator[Caveat]:
+def _about_coverage(data: ReportData, system: System, totals: Row) -> Iterator[Caveat]:
+    """Yield where the replies are from, and which datasets and rows are missing."""
     if digest := data.manifest.replies_file(system.model):
         yield Caveat("replies from a file", f"MoodFlow did not ask the model: its replies come from a file, SHA-256 {digest}.")
-
-
-def _about_coverage(totals: Row) -> Iterator[Caveat]:
     scored, of = totals["datasets_scored"], totals["datasets_total"]
     if not scored:
         yield Caveat("nothing scored", "No dataset gave a score.")
-        return
-    if scored < of:
+    elif scored < of:
         share = percent(totals["coverage"])
         yield Caveat(
             f"coverage {share}",
             f"{scored} of {counted(of, 'dataset')} gave a score ({share}). The mean is over those alone, so it can move in "
             "either direction once the others are there.",
         )
-
-
-def _about_rows(missing: tuple[Missing, ...]) -> Iterator[Caveat]:
-    for gap in missing:
+    for gap in data.manifest.missing:
         if gap.rows:
             text = f"{gap.dataset} {gap.reason}. They count as missing, as far as the sample would have held them."
             yield Caveat(f"{counted(gap.rows, 'broken row')} of {gap.dataset}", text)
@@ -134,12 +126,9 @@ def _examples_of_unread(data: ReportData, system: System) -> str:
     most = [f"{dataset} {count(n)}" for dataset, n in sorted(items.items(), key=lambda entry: (-entry[1], entry[0]))]
     hidden = [notice.id for notice in restricted_notices(data)] if data.manifest.redacted else []
     replies = system.of(data.answers).with_columns(reply=SAID).select(*key, "reply")
-    quotable = (
-        unread.filter(~pl.col("dataset").is_in(hidden))
-        .join(replies, on=key)
-        .with_columns(turn=pl.int_range(pl.len()).over("dataset"))
-    )
-    rows = quotable.sort("turn", *key).head(MAX_NAMES).iter_rows(named=True)
+    quotable = unread.filter(~pl.col("dataset").is_in(hidden)).join(replies, on=key)
+    in_turn = quotable.with_columns(turn=pl.int_range(pl.len()).over("dataset")).sort("turn", *key)
+    rows = in_turn.head(MAX_NAMES).iter_rows(named=True)
     quoted = [f"“{shorten(row['reply'], MAX_QUOTED)}” ({row['dataset']}, item {row['item_id']})" for row in rows]
     return f" By dataset: {_names(most)}." + (f" Such as {listed(quoted)}." if quoted else "")
 
@@ -214,13 +203,10 @@ def _about_precision(totals: Row) -> Iterator[Caveat]:
         yield Caveat("no interval", "No 95 % interval was computed, so how far chance moved the total is unknown.")
     elif high - low > WIDE_POINTS:
         spread = number(high - low, 0)
-        yield Caveat(
-            "wide interval", f"The 95 % interval of the total spans {spread} points; more items per dataset would narrow it."
-        )
+        text = f"The 95 % interval of the total spans {spread} points; more items per dataset would narrow it."
+        yield Caveat("wide interval", text)
 
 
-NOT_SELECTED = "not selected for this run"
-NO_REPLIES = "no replies in this run"
 STATUS_WORDS = {"call_failed": "failed call", "judge_failed": "missing rating", "not_counted": "filler item"}
 MAX_NAMES = 3
 MAX_QUOTED = 120
@@ -240,13 +226,15 @@ class MissingScores:
 
     def reason(self, system: System, dataset: str, *number: str) -> str:
         """Return why this dataset, or a number of it (method, metric), gave this system no score; the most specific known."""
-        if noted := self._noted(system, dataset):
-            return noted.reason
+        of_dataset = [gap for gap in self.manifest.missing if gap.rows is None and gap.dataset == dataset]
+        noted = [gap for gap in of_dataset if gap.model in {None, system.model} and gap.setting in {None, system.setting}]
+        if noted:
+            return max(noted, key=lambda gap: (gap.model is not None) + (gap.setting is not None)).reason
         if dataset not in (self.manifest.plan.get("datasets") or [dataset]):
-            return NOT_SELECTED
+            return "not selected for this run"
         lacking = self.lacking.get((*system, dataset, *number), {})
         parts = [counted(n, *self._words(status, role, system.model)) for (status, role), n in lacking.items()]
-        return f"nothing scored: {', '.join(parts)}" if parts else NO_REPLIES
+        return f"nothing scored: {', '.join(parts)}" if parts else "no replies in this run"
 
     def _words(self, status: str, role: str | None, model: str) -> tuple[str, ...]:
         """Return what became of items: a word for one, and one for several."""
@@ -264,17 +252,6 @@ class MissingScores:
             return next(iter(by_reason))
         ordered = sorted(by_reason.items(), key=lambda entry: -len(entry[1]))
         return "; ".join(f"{reason} ({_names(names)})" for reason, names in ordered)
-
-    def _noted(self, system: System, dataset: str) -> Missing | None:
-        fitting = [
-            gap
-            for gap in self.manifest.missing
-            if gap.rows is None
-            and gap.dataset == dataset
-            and gap.model in {None, system.model}
-            and gap.setting in {None, system.setting}
-        ]
-        return max(fitting, key=lambda gap: (gap.model is not None) + (gap.setting is not None), default=None)
 
 
 def _names(names: list[str]) -> str:

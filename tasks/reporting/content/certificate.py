@@ -29,21 +29,14 @@ def certificate_tables(certificate: Certificate) -> Iterator[Table]:
     keys = ((each.dimension, *key) for each in certificate.dimensions for key in SIDE_BY_SIDE)
     sides = [side_by_side(rows[key]) for key in keys if key in rows]
     yield Table(SIDES, sides, "Judge, people and constant").without_constant("Judge", "Level")
-    counted = (
-        Column("Check", "name"),
-        *columns("text", "Figure", "Must be"),
-        *columns("count", "Passed", "Failed", "Not decided"),
-    )
-    yield Table((*counted, Column("What failed, or why it is not decided")), [*_checks(certificate)], "Checks")
-    named = (
-        Column("Check", "name"),
-        *columns("text", "Variant", "Dimension", "Figure"),
-        Column("Value", "number"),
-        Column("95 %", "interval"),
-    )
-    limits = (Column("Pairs", "count"), Column("Must be"), Column("Result", "verdict"), Column("Undefined because"))
+    limits = (Column("Check", "name"), *columns("text", "Figure", "Must be"))
+    counted = (*columns("count", "Passed", "Failed", "Not decided"), Column("What failed, or why it is not decided"))
+    yield Table((*limits, *counted), [*_checks(certificate)], "Checks")
+    named = (Column("Check", "name"), *columns("text", "Variant", "Dimension", "Figure"))
+    values = (Column("Value", "number"), Column("95 %", "interval"), Column("Pairs", "count"))
+    results = (Column("Must be"), Column("Result", "verdict"), Column("Undefined because"))
     figures = [_figure(figure) for figure in certificate.checks if figure.undefined_because != NOT_TRIED]
-    yield Table((*named, *limits), figures, "Figures of the checks").without_empty("Variant", "Undefined because")
+    yield Table((*named, *values, *results), figures, "Figures of the checks").without_empty("Variant", "Undefined because")
     everything = [side_by_side(row) for row in certificate.agreements if row.value is not None]
     yield Table(SIDES, everything, "All figures of judges and people")
 

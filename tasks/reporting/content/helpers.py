@@ -1,7 +1,6 @@
 """Describe what models beside the one under test did: ratings of judges, how far to trust them, and persons who were played."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import polars as pl
 
@@ -20,7 +19,6 @@ LEAST_ALPHA = 0.67
 
 MOST_CORRELATION = 0.5
 MAX_NAMED = 4
-
 
 RATINGS = (
     "Mean ratings by dimension, of the judge or of people, on the dimension's own scale, with 95 % interval. Unrated answers are "
@@ -59,11 +57,9 @@ def lay_out_judges(data: ReportData) -> Iterator[Block]:
 
 def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[Row]:
     """Yield rows by dataset, model and setting, each with how these and the dimension are called."""
-
-    def order(row: Row) -> Any:
-        return data.dataset_order(row["dataset"]), row["model"], setting_order(row["setting"])
-
-    for row in sorted(frame.to_dicts(), key=order):
+    rows = frame.to_dicts()
+    rows.sort(key=lambda row: (data.dataset_order(row["dataset"]), row["model"], setting_order(row["setting"])))
+    for row in rows:
         title, system = data.title_of(row["dataset"]), System(row["model"], row["setting"]).label
         yield row | {"title": title, "system": system, "dimension": row["dimension"].replace("_", " ")}
 
@@ -71,33 +67,22 @@ def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[Row]:
 def _dimensions_table(rows: Iterable[Row]) -> Table:
     heads = columns("name", "Dataset", "Model", "Dimension", "Judge")
     means = (Column("Scale", "interval", 0), Column("Mean", "number"), Column("95 % interval", "interval"))
-    cells = [
-        (
-            *(row["title"], row["system"], row["dimension"], row["judge"]),
-            Interval(row["scale_min"], row["scale_max"]),
-            row["mean"],
-            Interval.of(row["ci_low"], row["ci_high"]),
-            Cell(
-                Part(row["n_answers"], row["n_total"]),
-                counted(row["n_clusters"], "cluster") if row["n_clusters"] < row["n_answers"] else "",
-            ),
-        )
-        for row in rows
-    ]
+    cells = []
+    for row in rows:
+        about = (row["title"], row["system"], row["dimension"], row["judge"])
+        scale, ends = Interval(row["scale_min"], row["scale_max"]), Interval.of(row["ci_low"], row["ci_high"])
+        clusters = counted(row["n_clusters"], "cluster") if row["n_clusters"] < row["n_answers"] else ""
+        cells.append((*about, scale, row["mean"], ends, Cell(Part(row["n_answers"], row["n_total"]), clusters)))
     return Table((*heads, *means, Column("Answers rated", "part")), cells, "Ratings by dimension")
 
 
 def _agreement_table(rows: Iterable[Row]) -> Table:
     numbers = (*columns("count", "Answers", "Ratings"), Column("Alpha", "number"), *columns("difference", "Length", "Place"))
-    cells = [
-        (
-            *(row["title"], row["system"]),
-            Cell(row["dimension"], f"doubtful: {', '.join(row['doubts'])}" if row["doubts"] else ""),
-            ", ".join(sorted(row["judges"])),
-            *(row[name] for name in ("n_answers", "n_ratings", "alpha", "length_correlation", "place_effect")),
-        )
-        for row in rows
-    ]
+    cells = []
+    for row in rows:
+        dimension = Cell(row["dimension"], f"doubtful: {', '.join(row['doubts'])}" if row["doubts"] else "")
+        values = (row[name] for name in ("n_answers", "n_ratings", "alpha", "length_correlation", "place_effect"))
+        cells.append((row["title"], row["system"], dimension, ", ".join(sorted(row["judges"])), *values))
     return Table((*columns("name", "Dataset", "Model", "Dimension", "Judges"), *numbers), cells, "Agreement of judges")
 
 

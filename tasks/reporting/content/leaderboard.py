@@ -52,26 +52,17 @@ def ranking_table(data: LeaderboardData) -> Table:
     measured = [main for main in data.blueprint.abilities if main.evaluated and main.id in scored]
     heads = (*columns("count", "Group", "Rank"), said, *columns("name", "Model", "Setting"), *TOTAL_COLUMNS)
     scores = columns("score", *(main.title for main in measured), digits=1)
-    rows = [
-        (
-            row.group if len(data.groups) > 1 else None,
-            Cell(row.rank, row.rank_range),
-            row.said(data.chosen.group_by),
-            Cell(
-                marked(row.model, data.judges.get(row.run or "", ())),
-                href=data.scores.get((row.run or "", row.model, row.setting)) or data.links.get(row.run or "", ""),
-            ),
-            setting_title(row.setting),
-            *(total_cell(row), interval_cell(row), _verdict_cell(row, data)),
-            *(row.abilities.get(main.id) for main in measured),
-            row.coverage,
-            None if data.is_published else row.n_scored,
-        )
-        for row in data.rows
-    ]
-    table = Table(
-        (*heads, *scores, Column("Coverage", "share"), Column("Items", "count")), rows, f"{data.blueprint.title}: ranking"
-    )
+    ends = (Column("Coverage", "share"), Column("Items", "count"))
+    rows: list[tuple[Value, ...]] = []
+    for row in data.rows:
+        run, group = row.run or "", row.group if len(data.groups) > 1 else None
+        href = data.scores.get((run, row.model, row.setting)) or data.links.get(run, "")
+        model = Cell(marked(row.model, data.judges.get(run, ())), href=href)
+        about = (group, Cell(row.rank, row.rank_range), row.said(data.chosen.group_by), model, setting_title(row.setting))
+        total = (total_cell(row), interval_cell(row), _verdict_cell(row, data))
+        abilities = (row.abilities.get(main.id) for main in measured)
+        rows.append((*about, *total, *abilities, row.coverage, None if data.is_published else row.n_scored))
+    table = Table((*heads, *scores, *ends), rows, f"{data.blueprint.title}: ranking")
     return table.without_empty("Group", said.title, "Items")
 
 
@@ -100,19 +91,14 @@ def lay_out_leaderboard(
     data: LeaderboardData, across: Sequence[AcrossModels], exhibits: Sequence[Section]
 ) -> tuple[Section, ...]:
     """Return what the page of a leaderboard shows below the ranking."""
+    dimensions = [Block(tables=(table,)) for table in describe_dimensions(data)]
     return shown_sections(
-        ("dimensions", "Rated dimensions", _lay_out_dimensions(data)),
+        ("dimensions", "Rated dimensions", [Block(words=DIMENSIONS), *dimensions] if dimensions else ()),
         ("across", "Across models", _lay_out_across(data, across)),
         ("history", "History", lay_out_history(data)),
         *exhibits,
         ("runs", "Runs", _lay_out_runs(data)),
     )
-
-
-def _lay_out_dimensions(data: LeaderboardData) -> Iterator[Block]:
-    tables = describe_dimensions(data)
-    yield from [Block(words=DIMENSIONS)] if tables else ()
-    yield from (Block(tables=(table,)) for table in tables)
 
 
 def lay_out_history(data: LeaderboardData) -> Iterator[Block]:
@@ -129,9 +115,8 @@ def lay_out_history(data: LeaderboardData) -> Iterator[Block]:
                 name = f"{system.label}, group {row[GROUP]}" if len(groups) > 1 else system.label
                 points.append(Point(at, total.total_before_veto, name, None, total.ci_low, total.ci_high))
             verdict = Cell(total.verdict, REGRESSED if (run, *system) in data.regressed else "")
-            lines.append(
-                (system.label, moment(at), total_cell(total), interval_cell(total), verdict, total.coverage, _run_cell(run, data))
-            )
+            score = (total_cell(total), interval_cell(total), verdict, total.coverage)
+            lines.append((system.label, moment(at), *score, Cell(run, href=data.links.get(run, ""))))
     heads = (*columns("name", "Model", "Start"), *TOTAL_COLUMNS, Column("Coverage", "share"), Column("Run", "code"))
     if lines:
         charts = (_draw_history(points),) if points else ()
@@ -150,27 +135,18 @@ def _draw_history(points: Sequence[Point]) -> Chart:
 
 
 def _lay_out_runs(data: LeaderboardData) -> Iterator[Block]:
-    """Yield the runs behind the ranking."""
     plan = (*columns("name", "Models", "Settings", "Judge"), Column("Items per dataset", "count"), Column("Seed", "code"))
     heads = (Column("Run and report", "code"), *plan, Column("Made by", "name"), Column("Blueprint", "code"))
-    rows = [
-        (
-            _run_cell(run.run, data)._replace(note=moment(run.started_at)),
-            ", ".join(model["name"] for model in run.plan.get("models", ())),
-            ", ".join(map(setting_title, run.plan.get("settings", (BASE_SETTING,)))),
-            ", ".join(run.names_in(JUDGE)) or "none",
-            *(run.plan.get("sample"), run.plan.get("seed")),
-            Cell(f"moodflow {run.package_version}", (run.git_commit or "")[:12]),
-            run.blueprint_sha256[:12],
-        )
-        for run in runs_behind(data)
-    ]
+    rows = []
+    for run in runs_behind(data):
+        name = Cell(run.run, moment(run.started_at), href=data.links.get(run.run, ""))
+        models = ", ".join(model["name"] for model in run.plan.get("models", ()))
+        settings = ", ".join(map(setting_title, run.plan.get("settings", (BASE_SETTING,))))
+        asked = (models, settings, ", ".join(run.names_in(JUDGE)) or "none", run.plan.get("sample"), run.plan.get("seed"))
+        made_by = Cell(f"moodflow {run.package_version}", (run.git_commit or "")[:12])
+        rows.append((name, *asked, made_by, run.blueprint_sha256[:12]))
     if rows:
         yield Block(words=TO_REPLIES, tables=(Table(heads, rows, "Runs behind the ranking"),))
-
-
-def _run_cell(run: str, data: LeaderboardData) -> Cell:
-    return Cell(run, href=data.links.get(run, ""))
 
 
 def _lay_out_across(data: LeaderboardData, across: Sequence[AcrossModels]) -> Iterator[Block]:

@@ -69,9 +69,8 @@ def latency_table(data: ReportData) -> Table:
     *counts, median, most = amounts
     of_tested = data.responses.filter(pl.col("role") == TESTED)
     rows = [(system.label, *system.of(of_tested).select(**amounts).row(0)) for system in data.systems]
-    return Table(
-        (Column("Model", "name"), *columns("count", *counts), *columns("time", median, most)), rows, "Tokens and latency"
-    )
+    heads = (Column("Model", "name"), *columns("count", *counts), *columns("time", median, most))
+    return Table(heads, rows, "Tokens and latency")
 
 
 def missing_table(data: ReportData) -> Table:
@@ -82,11 +81,6 @@ def missing_table(data: ReportData) -> Table:
         for gap in data.manifest.missing
     ]
     return Table(heads, rows, "Datasets without a score, or not over all their rows")
-
-
-def gap_tables(data: ReportData) -> list[Table]:
-    """Return what is missing: scores, calls, ratings; none of them if nothing is."""
-    return [table for table in (missing_table(data), failures_table(data), judge_failures_table(data)) if table.rows]
 
 
 def amount_columns(currency: str | None) -> tuple[Column, ...]:

@@ -103,14 +103,11 @@ class Positions:
         """Accuracy and choices by place."""
         heads = (Column("Right option at", "name"), Column("Replies", "count"), Column("Accuracy", "number", 3))
         shares = columns("share", "Chosen, share of readable replies", "Right, share of the same")
-        rows = [
-            (
-                *(row.letter, row.golds, row.accuracy),
-                Cell(row.chosen_share, counted(row.chosen, "reply", "replies")),
-                Cell(row.gold_share, counted(row.golds_read, "reply", "replies")),
-            )
-            for row in self.places
-        ]
+        rows = []
+        for row in self.places:
+            chosen = Cell(row.chosen_share, counted(row.chosen, "reply", "replies"))
+            right = Cell(row.gold_share, counted(row.golds_read, "reply", "replies"))
+            rows.append((row.letter, row.golds, row.accuracy, chosen, right))
         return Table((*heads, *shares), rows, "Accuracy and choices by place")
 
     @property
@@ -131,14 +128,9 @@ class Positions:
 
 def describe_positions(data: ReportData, system: System) -> Positions | None:
     """Describe places and stability of one system's single choices; null if it was asked none."""
+    choices = data.items.filter(pl.col("question_type").is_in(answered_by("letter")))
     answers = answers_by_position(system.of(data.item_scores), system.of(data.answers))
-    answers = answers.join(
-        data.items.filter(pl.col("question_type").is_in(answered_by("letter"))).select(
-            *_ITEM, n_options=pl.col("options").list.len()
-        ),
-        on=_ITEM,
-        how="inner",
-    )
+    answers = answers.join(choices.select(*_ITEM, n_options=pl.col("options").list.len()), on=_ITEM)
     if answers.is_empty():
         return None
     present = set(answers["dataset"].unique())

@@ -25,7 +25,6 @@ from tasks.solvers.registry import SOLVERS, ContextSolver, helper_roles, is_opti
 from tasks.sources.locating import shortened
 from tasks.text.number_format import counted, listed
 
-AUTO_EMBEDDER = "auto: BAAI/bge-m3 if it is there, else minilm"
 SELF = "the model under test itself"
 WITHHELD = "Texts of {} and the replies to them are withheld: the licence does not allow passing them on."
 QUOTED = (
@@ -44,17 +43,16 @@ def lay_out_request(data: ReportData) -> Iterator[Block]:
     if settings == [BASE_SETTING] and data.contexts.is_empty() and not manifest.models_in(PANEL):
         return
     preset = plan.get("retrieval", {}).get("preset", "paper") if _retrieves(settings) else None
-    changed = (
-        *_changed("retrieval", plan, RetrievalOptions),
-        *_changed("contexts", plan, ContextOptions),
-        *_own(plan, settings),
-    )
+    changed = [*_changed("retrieval", plan, RetrievalOptions), *_changed("contexts", plan, ContextOptions)]
+    changed += _own(plan, settings)
     parts = (
         f"Settings: {listed([setting_title(setting) for setting in settings])}.",
         f"Parameters: preset {preset}." if preset else "",
         f"Set for this run: {', '.join(changed)}." if changed else "",
     )
-    yield Block(words=" ".join(filter(None, parts)), warnings=(*_remarks(data, settings), *_notes(manifest, settings)))
+    tasks = set(data.contexts["task"].cast(pl.String))
+    remarks = (remark for solver in rows("context_solvers", ContextSolver) for remark in solver.remarks(tasks, settings))
+    yield Block(words=" ".join(filter(None, parts)), warnings=(*remarks, *_notes(manifest, settings)))
     heads = (*columns("name", "Role", "Model"), Column("What it does"))
     yield Block("Roles", tables=(Table(heads, list(_roles(manifest, settings)), "Roles"),))
 
@@ -66,7 +64,11 @@ def _roles(manifest: RunManifest, settings: list[str]) -> Iterator[tuple[str, st
         unnamed = "nobody" if is_optional(role) else SELF
         yield (role.replace("_", " ").capitalize(), _who(manifest, role, unnamed=unnamed), does)
     if _retrieves(settings):
-        yield ("Rank", _embedder(plan.get("retrieval", {})), "orders chunks")
+        retrieval = plan.get("retrieval", {})
+        embedder = retrieval.get("embedder", "auto")
+        by = "auto: BAAI/bge-m3 if it is there, else minilm" if embedder == "auto" else embedder
+        words = {"bm25": "BM25, by words", "fused": f"{by}, fused with BM25"}
+        yield ("Rank", words.get(retrieval.get("ranking", "dense"), by), "orders chunks")
     if judge := _who(manifest, JUDGE):
         times = plan.get("judge_repeat", 1)
         yield ("Judge", judge, f"rates each free-text answer {counted(times, 'time')}; its ratings are the score")
@@ -85,13 +87,6 @@ def _who(manifest: RunManifest, role: str, unnamed: str = "") -> str:
     usual = _names(assigned["default"]) if assigned["default"] else unnamed
     differing = (f"{dataset}: {_names(models) if models else unnamed}" for dataset, models in assigned["datasets"].items())
     return "; ".join(filter(None, (usual, *differing)))
-
-
-def _embedder(retrieval: Row) -> str:
-    ranking, embedder = retrieval.get("ranking", "dense"), retrieval.get("embedder", "auto")
-    by = AUTO_EMBEDDER if embedder == "auto" else embedder
-    words = {"bm25": "BM25, by words", "fused": f"{by}, fused with BM25"}
-    return words.get(ranking, by)
 
 
 def _changed(part: str, plan: Row, options: type[Frozen]) -> Iterator[str]:
@@ -113,11 +108,6 @@ def _own(plan: Row, settings: list[str]) -> Iterator[str]:
         given = plan.get("solvers", {}).get(setting, {})
         for name, field in fields.items():
             yield f"solvers.{setting}.{name}={canonical_json(given.get(name, field.get_default()))}"
-
-
-def _remarks(data: ReportData, settings: list[str]) -> Iterator[str]:
-    tasks = set(data.contexts["task"].cast(pl.String))
-    return (remark for solver in rows("context_solvers", ContextSolver) for remark in solver.remarks(tasks, settings))
 
 
 def _notes(manifest: RunManifest, settings: list[str]) -> Iterator[str]:
@@ -173,13 +163,11 @@ def describe_provenance(data: ReportData) -> Provenance:
 
 
 def _notices_table(notices: Iterable[DatasetNotice]) -> Table:
-    rows = [
-        (
-            *(Cell(notice.title, notice.id), notice.licence, notice.redistributable, "\n".join(shortened(notice.sources))),
-            Cell(notice.evaluation_version, "; ".join(notice.ambiguous)),
-        )
-        for notice in notices
-    ]
+    rows = []
+    for notice in notices:
+        name, sources = Cell(notice.title, notice.id), "\n".join(shortened(notice.sources))
+        version = Cell(notice.evaluation_version, "; ".join(notice.ambiguous))
+        rows.append((name, notice.licence, notice.redistributable, sources, version))
     heads = (*columns("name", "Dataset", "Licence", "Texts may be passed on"), Column("Source"))
     return Table((*heads, Column("Evaluation version", "name")), rows, "Datasets of the run")
 

@@ -78,23 +78,15 @@ def recall_rows(data: ReportData) -> list[Row]:
     at = [(pl.col("best") < k).fill_null(value=False).mean().alias(f"recall_{k}") for k in CUTOFFS]
     # Per item, repetition and stage: best rank of the needle's chunk from 0 (null = not among the ranked), and chunks ranked.
     rank = pl.col("rank")
-    places = (
-        _with_needle(data).group_by(*ASKED, "stage").agg(best=rank.filter(pl.col("holds_needle")).min(), chunks=rank.max() + 1)
-    )
+    ranked = data.retrievals.drop_nulls("holds_needle").group_by(*ASKED, "stage")
+    places = ranked.agg(best=rank.filter(pl.col("holds_needle")).min(), chunks=rank.max() + 1)
     grouped = places.group_by("dataset", "setting", "stage", "model").agg(*at, n_items=pl.len(), chunks=pl.col("chunks").median())
-    rows = sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), STAGES.index(row["stage"]), row["model"]))
-    return _merge_models(
-        [
-            row
-            | {"title": data.title_of(row["dataset"]), "setting": setting_title(row["setting"])}
-            | {"stage": STAGE_TITLES[row["stage"]], "recall": tuple(row[f"recall_{k}"] for k in CUTOFFS)}
-            for row in rows
-        ]
-    )
-
-
-def _with_needle(data: ReportData) -> pl.DataFrame:
-    return data.retrievals.filter(pl.col("holds_needle").is_not_null())
+    rows = []
+    for row in sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), STAGES.index(row["stage"]), row["model"])):
+        recall = tuple(row[f"recall_{k}"] for k in CUTOFFS)
+        named = {"title": data.title_of(row["dataset"]), "setting": setting_title(row["setting"])}
+        rows.append(row | named | {"stage": STAGE_TITLES[row["stage"]], "recall": recall})
+    return _merge_models(rows)
 
 
 def _order(data: ReportData, row: Row) -> tuple[Any, ...]:
@@ -113,7 +105,8 @@ def _merge_models(rows: list[Row]) -> list[Row]:
 
 def kept_table(data: ReportData) -> Table:
     """Return mean scores of items whose needle's chunk went into the prompt, and of the others; no rows without a score."""
-    kept = last_stage(_with_needle(data)).group_by(ASKED).agg(kept=(pl.col("kept") & pl.col("holds_needle")).any())
+    last = last_stage(data.retrievals.drop_nulls("holds_needle"))
+    kept = last.group_by(ASKED).agg(kept=(pl.col("kept") & pl.col("holds_needle")).any())
     main = data.item_scores.drop_nulls("value").join(_main_metrics(data), on=["dataset", "method", "metric"], how="semi")
     joined = main.select(*ASKED, "value").join(kept, on=ASKED, how="inner")
     grouped = joined.group_by("dataset", "model", "setting").agg(
@@ -122,13 +115,10 @@ def kept_table(data: ReportData) -> Table:
         lost=pl.col("value").filter(~pl.col("kept")).mean() * 100,
         n_lost=(~pl.col("kept")).sum(),
     )
-    rows = [
-        (
-            *(data.title_of(row["dataset"]), row["model"], setting_title(row["setting"])),
-            *(Cell(row[name], counted(row[f"n_{name}"], "item")) for name in ("kept", "lost")),
-        )
-        for row in sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), row["model"]))
-    ]
+    rows = []
+    for row in sorted(grouped.to_dicts(), key=lambda row: (_order(data, row), row["model"])):
+        scores = (Cell(row[name], counted(row[f"n_{name}"], "item")) for name in ("kept", "lost"))
+        rows.append((data.title_of(row["dataset"]), row["model"], setting_title(row["setting"]), *scores))
     heads = (*columns("name", "Dataset", "Model", "Setting"), *columns("score", "Shown", "Not shown", digits=1))
     return Table(heads, rows, "Scores by whether the needle was shown")
 
@@ -159,16 +149,8 @@ def _draw_needles(title: str, rows: Sequence[Row]) -> Chart:
     scores = {cell: 100 * row["value"] for cell, row in cells.items() if row["value"] is not None}
     lengths = list(dict.fromkeys(length for length, _ in cells))
     depths = list(dict.fromkeys(row["depth_bin"] for row in sorted(rows, key=itemgetter("depth_percent"))))
-    lines = [
-        (
-            depth,
-            *(
-                Cell(scores.get(cell), counted(cells[cell]["n"], "item")) if (cell := (length, depth)) in cells else None
-                for length in lengths
-            ),
-        )
-        for depth in depths
-    ]
+    shown = {cell: Cell(scores.get(cell), counted(row["n"], "item")) for cell, row in cells.items()}
+    lines = [(depth, *(shown.get((length, depth)) for length in lengths)) for depth in depths]
     heads = (Column("Depth", "name"), *columns("score", *(f"{length} tokens" for length in lengths), digits=1))
     named = {f"{length} tokens at a depth of {depth}": score for (length, depth), score in scores.items()}
     return Chart(

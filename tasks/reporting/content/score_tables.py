@@ -25,8 +25,6 @@ from tasks.solvers.registry import setting_order, setting_title
 from tasks.text.number_format import count, number, signed
 from tasks.text.tables import correlations_table
 
-AVERAGE = "average"
-
 
 def score_cell(row: Row) -> Cell:
     """Return a score on 0-100 with its interval, and how many of the answers have one."""
@@ -60,7 +58,7 @@ def describe_dimensions(data: LeaderboardData) -> tuple[Table, ...]:
                 (_name(ranked[system], data), *_dimension_cells([cells.get((system, each)) for each in order]))
                 for system in systems
             ]
-            scores = columns("score", *(each.replace("_", " ") for each in (*order, AVERAGE)))
+            scores = columns("score", *(each.replace("_", " ") for each in order), "average")
             tables += [Table((Column("Model", "name"), *scores), rows, dataset.title)] if rows else []
     return tuple(tables)
 
@@ -87,24 +85,21 @@ GROUPS = "Scores on 0–100 over the items of each group, with 95 % interval and
 def lay_out_groups(data: ReportData) -> Iterator[Block]:
     """Yield the scores by group and value, in the order of the datasets; nothing where no item is in a group."""
     rows = sorted(score_groups(data), key=lambda row: data.dataset_order(row["dataset"]))
-    tables = [_group_table(data, list(some)) for _, some in groupby(rows, key=itemgetter("dataset", "model", "setting"))]
-    yield from [Block(words=GROUPS)] if tables else ()
-    yield from (Block(tables=(table,)) for table in tables)
+    groups = groupby(rows, key=itemgetter("dataset", "model", "setting"))
+    blocks = [Block(tables=(_group_table(data, list(some)),)) for _, some in groups]
+    yield from [Block(words=GROUPS), *blocks] if blocks else ()
 
 
 def _group_table(data: ReportData, rows: list[Row]) -> Table:
     measures = dict.fromkeys(row["measure"] for row in rows)
     cells = {(row["group"], row["value"], row["measure"]): score_cell(row) for row in rows}
-    values = dict.fromkeys((row["group"], row["value"]) for row in rows)
-    scores = columns("score", *(measure.replace("_", " ") for measure in measures))
-    return Table(
-        (*columns("name", "Group", "Value"), *scores),
-        [
-            (*(name.replace("_", " ") for name in value), *(cells.get((*value, measure)) for measure in measures))
-            for value in values
-        ],
-        f"{data.titles[rows[0]['dataset']]}: {System(rows[0]['model'], rows[0]['setting']).label}",
-    )
+    lines: list[tuple[Value, ...]] = []
+    for group, value in dict.fromkeys((row["group"], row["value"]) for row in rows):
+        scores = (cells.get((group, value, measure)) for measure in measures)
+        lines.append((group.replace("_", " "), value.replace("_", " "), *scores))
+    heads = (*columns("name", "Group", "Value"), *columns("score", *(measure.replace("_", " ") for measure in measures)))
+    title = f"{data.titles[rows[0]['dataset']]}: {System(rows[0]['model'], rows[0]['setting']).label}"
+    return Table(heads, lines, title)
 
 
 class Headlines(DatasetHeadlines):
@@ -132,11 +127,8 @@ def lay_out_headlines(headlines: Sequence[Headlines], systems: Sequence[System])
         metrics = ", ".join(f"{headline}: {metric}" for headline, metric in entry.metrics.items())
         title = entry.dataset if len(headlines) > 1 else ""
         yield Block(title, f"{HEADLINES} {metrics}; the method defines them.", (entry.table(systems),))
-        tables = [
-            correlations_table("Rank correlations", setting_title(setting), matrix)
-            for setting, matrix in entry.correlations.items()
-            if len(systems) >= FEWEST
-        ]
+        matrices = entry.correlations.items() if len(systems) >= FEWEST else ()
+        tables = [correlations_table("Rank correlations", setting_title(setting), matrix) for setting, matrix in matrices]
         words = RHO if tables else "A rank correlation needs three models."
         yield Block("Do they rank the models alike?", words, tuple(tables), folds=True)
 
@@ -175,13 +167,10 @@ GAINS = (
 
 def lay_out_gains(data: ReportData) -> Iterator[Block]:
     """Yield the gains of each model, in the order of the report: the total, then the datasets in the blueprint's order."""
-    gains = [
-        (model, rows)
-        for model in dict.fromkeys(system.model for system in data.systems)
-        if (rows := data.setting_gains.filter(pl.col("model") == model).to_dicts())
-    ]
+    gains = data.setting_gains.rows_by_key("model", named=True)
     yield from [Block(words=GAINS)] if gains else ()
-    for model, rows in gains:
+    for model in dict.fromkeys(system.model for system in data.systems if system.model in gains):
+        rows = gains[model]
         rows.sort(key=lambda row: (row["scope"] != OF_ALL, data.dataset_order(row["scope"]), setting_order(row["setting"])))
         titles = ["Total" if row["scope"] == OF_ALL else data.title_of(row["scope"]) for row in rows]
         named = [(title, setting_title(row["setting"]), row) for title, row in zip(titles, rows, strict=True)]

@@ -114,7 +114,11 @@ def _node(source: TreeSource, part: ScorePart, factor: float | None, above: str 
     )
     if part.kind == "task":
         return replace(node, advice=source.findings[part.id].advice)
-    return _with_rows(node, source.findings[above]) if part.kind == "dataset" else node
+    if part.kind == "dataset":
+        numbers = (row for row in source.findings[above].numbers if row.path.dataset == part.id)
+        examples = (example for example in source.findings[above].examples if example.dataset == part.id)
+        return replace(node, numbers=tuple(numbers), examples=tuple(examples))
+    return node
 
 
 def _parts_shown(source: TreeSource, part: ScorePart) -> tuple[ScorePart, ...]:
@@ -124,14 +128,6 @@ def _parts_shown(source: TreeSource, part: ScorePart) -> tuple[ScorePart, ...]:
     if has_levels(source.data.blueprint) or not all(below.kind == "level" for below in part.parts):
         return part.parts
     return tuple(task for level in part.parts for task in level.parts)
-
-
-def _with_rows(node: Node, finding: Weakness) -> Node:
-    return replace(
-        node,
-        numbers=tuple(row for row in finding.numbers if row.path.dataset == node.part.id),
-        examples=tuple(example for example in finding.examples if example.dataset == node.part.id),
-    )
 
 
 def ability_scores(row: JudgedTotal, scores: Scores, blueprint: Blueprint) -> Iterator[AbilityScore]:

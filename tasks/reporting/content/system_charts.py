@@ -69,10 +69,8 @@ def chart_systems(systems: Sequence[ShownSystem], blueprint: Blueprint) -> dict[
     the headline.
     """
     is_plain = len({each.total.setting for each in systems}) == 1  # what all have in common is not said
-    named = [replace(each, name=each.total.model if is_plain else each.scores.system.label) for each in systems]
-    ranked = sorted(
-        named, key=lambda each: (not each.stands, each.total.verdict != "vetoed", -(each.total.total_before_veto or 0.0))
-    )
+    ranked = [replace(each, name=each.total.model if is_plain else each.scores.system.label) for each in systems]
+    ranked.sort(key=lambda each: (not each.stands, each.total.verdict != "vetoed", -(each.total.total_before_veto or 0.0)))
     charts = {"headline": _chart_headline, "abilities": _chart_abilities, "map": _chart_map}
     few = f" The first {MOST} of {len(ranked)} are shown." if len(ranked) > MOST else ""
     drawn = {name: draw(ranked[:MOST], blueprint) for name, draw in charts.items()} if systems else {}
@@ -123,21 +121,21 @@ def _say_means(systems: Sequence[ShownSystem], scores: Iterable[tuple[str, float
 
 
 def _dots(title: str, words: str, points: Sequence[Point]) -> Chart:
-    return Chart(title, words, "dots", tuple(points), _numbers(points, title), note=_note(points))
+    heads = (*columns("name", "Score of", "Model"), Column("Score", "score"), Column("95 % interval", "interval"))
+    beside = (*columns("score", "Constant answer", "Gate"), Column("Published", "interval"))
+    rows = [(point.series, point.y, point.value, Interval.of(point.low, point.high), point.x, *point.beside) for point in points]
+    numbers = Table((*heads, Column("Remark"), *beside), rows, title)
+    numbers = numbers.without_empty("Remark", *(head.title for head in beside))
+    return Chart(title, words, "dots", tuple(points), numbers, note=_note(points))
 
 
 def _total_point(shown: ShownSystem) -> Point:
     total, verdict = shown.total, shown.total.verdict
+    remark = "" if verdict == "scored" else "veto undecided" if verdict == "undecided" else verdict
     likeness = shown.record.verdict if shown.record else LIKENESS[-1]
-    return Point(
-        "" if verdict == "scored" else "veto undecided" if verdict == "undecided" else verdict,
-        shown.name,
-        "Total",
-        *(total.total_before_veto, total.ci_low, total.ci_high),
-        is_hollow=not shown.stands,
-        beside=Beside(shown.constants.get(TOTAL), None, _published(shown, TOTAL, likeness)),
-        anchor=shown.point_at("total"),
-    )
+    beside = Beside(shown.constants.get(TOTAL), None, _published(shown, TOTAL, likeness))
+    score, anchor = (total.total_before_veto, total.ci_low, total.ci_high), shown.point_at("total")
+    return Point(remark, shown.name, "Total", *score, is_hollow=not shown.stands, beside=beside, anchor=anchor)
 
 
 def _ability_points(shown: ShownSystem, blueprint: Blueprint) -> list[Point]:
@@ -169,7 +167,6 @@ def _headline_points(systems: Sequence[ShownSystem], blueprint: Blueprint) -> It
 
 
 def _say_totals(systems: Sequence[ShownSystem]) -> str:
-    """Return what comes out, in one sentence."""
     if len(systems) == 1:
         return systems[0].total.headline
     first, verdicts = systems[0].total, [each.total for each in systems]
@@ -184,9 +181,8 @@ def _say_totals(systems: Sequence[ShownSystem]) -> str:
 
 def _note(points: Sequence[Point]) -> str:
     """Return how to read the figure, and which of its scores no constant answer has."""
-    constants, gates, published = (
-        any(each is not None for each in beside) for beside in zip(*(p.beside for p in points), strict=True)
-    )
+    sides = zip(*(point.beside for point in points), strict=True)
+    constants, gates, published = (any(each is not None for each in side) for side in sides)
     signs = {
         "Line: 95 % interval.": any(point.low is not None for point in points),
         "Hollow: the score before the veto, or of a run without a total.": any(point.is_hollow for point in points),
@@ -199,15 +195,3 @@ def _note(points: Sequence[Point]) -> str:
     of = f" for {listed(lacking)}" if 0 < len(lacking) < len(known) else ""
     without = f"No constant answer{of}: not every dataset is multiple choice." if lacking else ""
     return " ".join(filter(None, (*(sign for sign, is_there in signs.items() if is_there), without)))
-
-
-def _numbers(points: Sequence[Point], title: str) -> Table:
-    heads = (
-        *columns("name", "Score of", "Model"),
-        Column("Score", "score"),
-        Column("95 % interval", "interval"),
-        Column("Remark"),
-    )
-    ends = (*columns("score", "Constant answer", "Gate"), Column("Published", "interval"))
-    rows = [(point.series, point.y, point.value, Interval.of(point.low, point.high), point.x, *point.beside) for point in points]
-    return Table((*heads, *ends), rows, title).without_empty("Remark", *(head.title for head in ends))

@@ -97,11 +97,10 @@ def metric_paths(blueprint: Blueprint) -> Iterator[MetricPath]:
 
 @dataclass(frozen=True)
 class TaskRow:
-    """A task of one system. `reason` says what is missing, null if nothing is."""
+    """A task of one system."""
 
     path: TaskPath
     part: ScorePart
-    reason: str | None
 
 
 @dataclass(frozen=True)
@@ -125,20 +124,15 @@ class RawRow:
         return rescale_interval(self.path.spec.normalisation, self.ci_low, self.ci_high)
 
 
-def task_rows(data: ReportData, scores: Scores, missing: MissingScores) -> tuple[TaskRow, ...]:
+def task_rows(blueprint: Blueprint, scores: Scores) -> tuple[TaskRow, ...]:
     """Return every task of the blueprint, in its order; `scores`: of the system that the rows are about."""
-    rows = []
-    for path in task_paths(data.blueprint):
-        part = explain_task(scores, path.task, data.blueprint)
-        unscored = [dataset.id for dataset in part.parts if dataset.score is None]
-        rows.append(TaskRow(path, part, missing.reasons(scores.system, unscored) if unscored else None))
-    return tuple(rows)
+    return tuple(TaskRow(path, explain_task(scores, path.task, blueprint)) for path in task_paths(blueprint))
 
 
-def weakest(tasks: Iterable[ScorePart], most: int) -> list[ScorePart]:
+def weakest(tasks: Iterable[TaskRow], most: int) -> tuple[TaskRow, ...]:
     """Return the tasks with the lowest scores, lowest first; neither full scores nor missing ones are weak."""
-    scored = [(part.score, part.id, part) for part in tasks if part.score is not None and part.score < HIGHEST]
-    return [part for *_, part in sorted(scored, key=lambda entry: entry[:2])[:most]]
+    weak = [task for task in tasks if task.part.score is not None and task.part.score < HIGHEST]
+    return tuple(sorted(weak, key=lambda task: (task.part.score or 0.0, task.part.id))[:most])
 
 
 def raw_rows(data: ReportData, scores: Scores, missing: MissingScores) -> tuple[RawRow, ...]:

@@ -39,8 +39,6 @@ def interval_cell(total: JudgedTotal) -> Cell:
 class TotalVerdict(JudgedTotal):
     """Everything about the total of one system."""
 
-    gate_title: str | None
-    gate_threshold: float | None
     rank_note: str
     rank_range: str
     comparability: Comparability | None
@@ -66,14 +64,10 @@ def judge_systems(data: ReportData) -> tuple[TotalVerdict, ...]:
 def _judge(data: ReportData, system: System, totals: pl.DataFrame, ranked: int, record: Comparability | None) -> TotalVerdict:
     row = next(iter(system.rows(totals)), None) or _no_totals(data, system)
     caveats = find_caveats(data, system, row)
-    gate = data.blueprint.gate
-    titles = {ability.id: ability.title for ability in data.blueprint.abilities}
     published = f" It is {record.position.words}." if record and record.position else ""
     return from_row(
         TotalVerdict,
         row,
-        gate_title=titles[gate.ability] if gate else None,
-        gate_threshold=gate.threshold if gate else None,
         rank_note=_rank_note(row, data, ranked),
         rank_range=ranks_said(row.get("rank_low"), row.get("rank_high")),
         comparability=record,

@@ -168,8 +168,7 @@ def find_reasons(data: ReportData, system: System, tasks: tuple[TaskRow, ...], r
 
 def weakest_tasks(tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, ...]:
     """Return the five tasks with the lowest scores, lowest first."""
-    rows = {task.part.id: task for task in tasks}
-    return tuple(rows[part.id] for part in weakest((task.part for task in tasks), WEAKEST))
+    return weakest(tasks, WEAKEST)
 
 
 def text_limit(systems: int) -> int:
@@ -196,19 +195,14 @@ def _find(data: ReportData, system: System, task: TaskRow, numbers: tuple[RawRow
         if count.failed and (count.model, count.setting) == system
         for name in count.datasets
     }
-    options = AdviceOptions(samples, _max_tokens(data, system), broken)
+    # The embedded model's limits are those of the prompt files, which nobody raises for a model this small.
+    served = [each for each in data.manifest.plan.get("models", ()) if each["name"] == system.model and each.get("base_url")]
+    max_tokens = served[0].get("sampling", {}).get("max_tokens") if served else None
+    options = AdviceOptions(samples, max_tokens, broken)
     systems = len(data.systems)
     examples = pick_examples(diagnoses, text_limit(systems)) if is_weak else ()
     told = {example.dataset for example in examples}
     each = examples_of_others(systems, len(data.blueprint.datasets))
     others = [row for d in diagnoses if d.raw.path.dataset not in told for row in islice(pick_rows(d), each)]
-    advice = advise(diagnoses, options) if weakest((task.part,), 1) else ()
+    advice = advise(diagnoses, options) if weakest((task,), 1) else ()
     return Weakness(task, numbers, advice, (*examples, *others))
-
-
-def _max_tokens(data: ReportData, system: System) -> int | None:
-    models = data.manifest.plan.get("models", ())
-    # The embedded model's limits are those of the prompt files, which nobody raises for a model this small.
-    served = [model for model in models if model["name"] == system.model and model.get("base_url")]
-    limits = [model.get("sampling", {}).get("max_tokens") for model in served]
-    return limits[0] if limits else None

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, product
 from statistics import mean, median
 from textwrap import wrap
 
@@ -79,17 +79,11 @@ def _draw_dots(figure: Chart) -> str:
         layer(_with("gate", values), {**tick, "color": GATE, "thickness": 2.5, "size": 16}, x="gate", y=y),
         layer(_with("constant", values), {**tick, "color": INK, "thickness": 2, "size": 14}, x="constant", y=y),
         layer(_with("low", values), {"type": "rule", "color": OURS, "strokeWidth": 2}, x="low", x2="high", y=y),
-        *(
-            layer(
-                [value for value in _with("value", values) if value["is_hollow"] == is_hollow],
-                {"type": "point", "color": OURS, "filled": not is_hollow, "size": 80, "opacity": 1},
-                x=x,
-                y=y,
-                **links,
-            )
-            for is_hollow in (False, True)
-        ),
     ]
+    for is_hollow in (False, True):
+        own = [value for value in _with("value", values) if value["is_hollow"] == is_hollow]
+        dot: Spec = {"type": "point", "color": OURS, "filled": not is_hollow, "size": 80, "opacity": 1}
+        layers.append(layer(own, dot, x=x, y=y, **links))
     return draw(layers, height, title=wrap(figure.title, _TITLE_LONG))
 
 
@@ -164,17 +158,14 @@ def _values_by_row(points: Sequence[Point]) -> dict[str, list[float]]:
 def _draw_strips(figure: Chart) -> str:
     """Draw values as lines, one's own in colour, medians thicker, means as dots."""
     values = [{"row": str(point.y), "score": point.x, "is_own": point.is_own} for point in figure.points]
-    averages = [
-        {"row": name, "mean": mean(scores), "middle": median(scores)} for name, scores in _values_by_row(figure.points).items()
-    ]
+    rows = _values_by_row(figure.points).items()
+    averages = [{"row": name, "mean": mean(scores), "middle": median(scores)} for name, scores in rows]
     names = list(dict.fromkeys(str(point.y) for point in figure.points))
     x, y, tick = score_axis("score", figure.x), row_axis(names), {"type": "tick", "size": 20}
     layers = [
         row_names(names),
-        *(
-            layer([value for value in values if value["is_own"] == is_own], {**tick, "color": colour, "thickness": 2}, x=x, y=y)
-            for is_own, colour in ((False, PUBLISHED), (True, OURS))
-        ),
+        layer([value for value in values if not value["is_own"]], {**tick, "color": PUBLISHED, "thickness": 2}, x=x, y=y),
+        layer([value for value in values if value["is_own"]], {**tick, "color": OURS, "thickness": 2}, x=x, y=y),
         layer(averages, {**tick, "color": INK, "thickness": 3}, x="middle", y=y),
         layer(averages, {"type": "point", "color": GATE, "filled": True, "size": 40, "opacity": 1}, x="mean", y=y),
     ]
@@ -193,28 +184,16 @@ def _draw_points(figure: Chart) -> str:
     layers = [
         layer([v for v in values if v["low"] != v["high"]], {"type": "rule", "color": MUTED}, x="low", x2="high", y=y),
         layer([v for v in values if v["series"] in series], {**line, "color": PUBLISHED}, x=x, y=y, detail="line"),
-        *(
-            layer(
-                [{"x": at, "y": value} for at, value in curve],
-                {**line, "color": OURS if curve is figure.curves[-1] else PUBLISHED},
-                x=x,
-                y=y,
-            )
-            for curve in figure.curves
-        ),
-        *(
-            layer(
-                [v for v in values if (v["is_hollow"], v["is_own"]) == (is_hollow, is_own)],
-                {"type": "point", "color": OURS if is_own else MUTED, "filled": not is_hollow, "size": 45, "opacity": 1},
-                x=x,
-                y=y,
-            )
-            for is_own in (False, True)
-            for is_hollow in (True, False)
-        ),
-        layer(first, {**text, "align": "right", "dx": -7}, x=x, y=y, text="series"),
-        layer(last, {**text, "align": "left", "dx": 7}, x=x, y=y, text="series"),
     ]
+    for curve in figure.curves:
+        colour = OURS if curve is figure.curves[-1] else PUBLISHED
+        layers.append(layer([{"x": at, "y": value} for at, value in curve], {**line, "color": colour}, x=x, y=y))
+    for is_own, is_hollow in product((False, True), (True, False)):
+        alike = [v for v in values if (v["is_hollow"], v["is_own"]) == (is_hollow, is_own)]
+        dot = {"type": "point", "color": OURS if is_own else MUTED, "filled": not is_hollow, "size": 45, "opacity": 1}
+        layers.append(layer(alike, dot, x=x, y=y))
+    layers.append(layer(first, {**text, "align": "right", "dx": -7}, x=x, y=y, text="series"))
+    layers.append(layer(last, {**text, "align": "left", "dx": 7}, x=x, y=y, text="series"))
     return draw(layers, _TALL, _WIDE)
 
 

@@ -93,17 +93,13 @@ def scale_of(end: Literal["x", "y"], axis: Axis, points: Sequence[Point]) -> Spe
 
 
 def draw(layers: Sequence[Spec], height: int | Spec, width: int | Spec = WIDTH, title: Sequence[str] = ()) -> str:
-    """Return an `<svg>` element with these layers on top of each other, below the lines of a title."""
-    spec = {"title": [*title], "width": width, "height": height, "layer": [*layers], "config": CONFIG}
-    return _inline(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
+    """Return an `<svg>` element with these layers on top of each other, below the lines of a title.
 
-
-def _inline(svg: str) -> str:
-    """Drop name spaces, which HTML implies, and the fixed size, so that the drawing follows its container.
-
-    Links in it are for pointers: the table beside each figure has the same ones for keyboards and screen readers.
+    Without name spaces, which HTML implies, and without a fixed size, so that the drawing follows its container. Links in it are
+    for pointers: the table beside each figure has the same ones for keyboards and screen readers.
     """
-    svg = re.sub(r'\sxmlns(:xlink)?="[^"]*"', "", svg)
+    spec = {"title": [*title], "width": width, "height": height, "layer": [*layers], "config": CONFIG}
+    svg = re.sub(r'\sxmlns(:xlink)?="[^"]*"', "", vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
     # The renderer puts its own base address before an anchor.
     svg = re.sub(r'<a xlink:href="[^"#]*#([^"]*)"[^>]*>', r'<a tabindex="-1" href="#\1">', svg)
     added = r'\1 aria-hidden="true" focusable="false" style="--drawn: \2px"'

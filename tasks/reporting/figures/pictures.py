@@ -61,12 +61,8 @@ def draw_picture(title: str, name: str, charts: Sequence[Chart], source: str, wo
 
 
 def to_png(svg: str) -> bytes:
-    """Return a picture as PNG, sharp on a slide."""
-    return _compressed(vl_convert.svg_to_png(svg, scale=_SCALE))
-
-
-def _compressed(png: bytes) -> bytes:
-    """Return a PNG with the same pixels in a third of its bytes: what draws it compresses little."""
+    """Return a picture as PNG, sharp on a slide, with its pixels in a third of the bytes: what draws it compresses little."""
+    png = vl_convert.svg_to_png(svg, scale=_SCALE)
     chunks, place = list[tuple[bytes, bytes]](), len(_PNG)
     while place < len(png):
         size = int.from_bytes(png[place : place + 4], "big")
@@ -92,10 +88,7 @@ def _lines(text: str, x: float, y: float, size: int, wide: float, colour: str = 
 
 def _place(svg: str, x: float, y: float, wide: float) -> tuple[str, float]:
     """Return a drawing at a place, as large as its share of the picture and the room below allow, and where it ends."""
-    found = _BOX.search(svg)
-    if found is None:
-        raise ValueError(svg[:200])
-    across, down = float(found[1]), float(found[2])
+    across, down = map(float, _BOX.findall(svg)[0])
     scale = min(wide / across, max(_LARGER, (_TALL - 2 * _GAP - y) / down))
     size = f'x="{x:.1f}" y="{y:.1f}" width="{scale * across:.1f}" height="{scale * down:.1f}"'
     return svg.replace("<svg ", f"<svg {size} ", 1), y + scale * down

@@ -6,7 +6,6 @@ from itertools import groupby
 from schemas.documents.comparison import SystemComparison
 from schemas.documents.patterns import RowGroup
 from schemas.documents.rows import RowFilter, RowId, RowStatus
-from schemas.documents.run import ListedRun
 from schemas.errors import unknown_name
 from schemas.roles import JUDGE
 from schemas.table import Cell, Column, Table, columns
@@ -98,15 +97,14 @@ def render_compare(page: Page) -> str:
         document = compare_runs(run.lake.root, (other, run.name), flips=0, bootstrap=0)
         blocks = [block for model in document.models for block in _compared(page, document.before, model)]
         return _render(page, f"Changes since {document.before}", [Block(warnings=document.warnings), *blocks])
-    runs = [each for each in describe_runs(run.lake.root).runs if each.benchmark == run.manifest.benchmark]
-    pages = {each.run: page.link(_about(each), Address("compare", run.name, (("other", each.run),))) for each in runs}
-    others = tuple(link for name, link in pages.items() if name != run.name)
+    links = []
+    for each in describe_runs(run.lake.root).runs:
+        if each.benchmark == run.manifest.benchmark and each.run != run.name:
+            name = each.run if each.number is None else f"#{each.number}"
+            words = f"{name}, {moment(each.started_at)}: {', '.join(each.models)}"
+            links.append(page.link(words, Address("compare", run.name, (("other", each.run),))))
     none = "This lake holds no other run of this benchmark."
-    return _render(page, "Compare with", [Block(links=others)] if others else (), none)
-
-
-def _about(run: ListedRun) -> str:
-    return f"{run.run if run.number is None else f'#{run.number}'}, {moment(run.started_at)}: {', '.join(run.models)}"
+    return _render(page, "Compare with", [Block(links=tuple(links))] if links else (), none)
 
 
 def _compared(page: Page, other: str, model: SystemComparison) -> Iterator[Block]:
@@ -132,8 +130,7 @@ def _compared(page: Page, other: str, model: SystemComparison) -> Iterator[Block
 
 
 def _render(page: Page, title: str, blocks: Sequence[Block], none: str = "") -> str:
-    shown = blocks or [Block(words=none)]
-    return page.render(title, sections=[("found", "What was found", shown)])
+    return page.render(title, sections=[("found", "What was found", blocks or [Block(words=none)])])
 
 
 def _group_block(page: Page, title: str, words: str, group: RowGroup, status: RowStatus | None = None) -> Block:

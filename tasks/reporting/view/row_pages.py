@@ -36,6 +36,11 @@ def render_rows(page: Page) -> str:
         named = [(name, value) for name in ("dataset", "task", "ability") if (value := getattr(wanted, name))]
         place = find_place(run.blueprint, replace(Selection(), **dict(named[:1])))
         crumbs = place_crumbs(page, System(wanted.model, wanted.setting), place)
+    chips = []  # each part of the filter leads to the page without it
+    for name, value in wanted.model_dump(exclude_defaults=True, exclude={"after", "order", "descending"}).items():
+        without = wanted.model_copy(update={name: RowFilter.model_fields[name].default, "after": None})
+        words = "" if value is True else f": {_words(run, name, str(value))}"
+        chips.append(page.link_rows(f"{name.replace('_', ' ')}{words}", without))
     ways = (("First page", wanted.after, None), ("Next page", found.next, found.next))
     return page.render(
         "Rows",
@@ -46,7 +51,7 @@ def render_rows(page: Page) -> str:
         action=page.link_rows("", RowFilter()).href,
         table=_rows_table(page, found.rows),
         choices=_choices(run, found),
-        chips=[*_chips(page, wanted)],
+        chips=chips,
         ways=[page.link_rows(words, wanted.model_copy(update={"after": key})) for words, is_there, key in ways if is_there],
     )
 
@@ -83,14 +88,6 @@ def _words(run: PastRun, field: str, value: str) -> str:
     if field == "dataset" and value in run.blueprint.datasets:
         return run.blueprint.datasets[value].title
     return setting_title(value) if field == "setting" else value
-
-
-def _chips(page: Page, wanted: RowFilter) -> Iterator[Cell]:
-    """Yield each part of the filter with the page without it."""
-    for name, value in wanted.model_dump(exclude_defaults=True, exclude={"after", "order", "descending"}).items():
-        without = wanted.model_copy(update={name: RowFilter.model_fields[name].default, "after": None})
-        words = "" if value is True else f": {_words(page.run, name, str(value))}"
-        yield page.link_rows(f"{name.replace('_', ' ')}{words}", without)
 
 
 def read_row(run: PastRun, params: Mapping[str, str]) -> ItemExplanation:

@@ -98,7 +98,7 @@ def render_score(page: Page) -> str:
     for system, model in zip(systems, document.models, strict=True):
         counts = count_rows(page, {"This score": RowFilter(**place, **system._asdict())})
         score = model.total.total if isinstance(model, TotalExplanation) else model.part.score
-        part = find_parts(run, system)[_kind(document.kind), document.id]
+        part = find_parts(run, system)[document.kind.removeprefix("sub_"), document.id]
         blocks = [*_explain(model, part, _parts_table(page, model), counts)]
         sections.append((f"score-{len(sections)}", f"{label_of(model)}: {number(score, 2)}", blocks))
     if path.dataset and is_single:
@@ -119,7 +119,6 @@ def render_score(page: Page) -> str:
 
 
 def _explain(model: SystemExplanation, part: ScorePart, *tables: Table) -> Iterator[Block]:
-    """Yield the blocks about the score of a model."""
     if isinstance(model, TotalExplanation):
         *gate, total = verdict_lines(model)
         yield Block(words=f"{model.total.headline} {total}.", tables=tables)
@@ -163,11 +162,7 @@ def find_parts(run: PastRun, system: System) -> dict[tuple[str, str], ScorePart]
     scores, blueprint = scores_of(run.layers, system), run.blueprint
     gates = [ability for ability in blueprint.abilities if blueprint.gate and ability.id == blueprint.gate.ability]
     roots = [explain_total(scores, blueprint), *(explain_ability(scores, gate, blueprint) for gate in gates)]
-    return {(_kind(part.kind), part.id): part for root in roots for part in root.walk()}
-
-
-def _kind(kind: str) -> str:
-    return kind.removeprefix("sub_")
+    return {(part.kind.removeprefix("sub_"), part.id): part for root in roots for part in root.walk()}
 
 
 def _parts_table(page: Page, model: SystemExplanation) -> Table:

@@ -9,8 +9,7 @@ from schemas.printing import printable
 from schemas.table import Cell, Column, Kind, Table, Value
 from tasks.lake.manifest import run_number
 from tasks.reporting.content.evidence import make_excerpt
-from tasks.reporting.figures.palette import COLOURS
-from tasks.reporting.page import make_environment
+from tasks.reporting.page import render_template
 from tasks.reporting.view.addresses import Address, Links, row_address, rows_address, score_address
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
@@ -73,14 +72,14 @@ class Page(NamedTuple):
         """
         frame = {"run": self.run, "number": run_number(self.run.name), "site": self.site, "records_table": records_table}
         unfolded = {"most_rows": maxsize, "most_blocks": maxsize}
-        way = crumbs or (*self.crumbs, Cell(title))
-        page = make_environment(self.run.blueprint.ability_word).get_template(f"view/{template}.html.jinja")
-        return printable(page.render(frame | unfolded | content, title=title, crumbs=way, commands=commands))
+        way = {"title": title, "crumbs": crumbs or (*self.crumbs, Cell(title)), "commands": commands}
+        word = self.run.blueprint.ability_word
+        return printable(render_template(f"view/{template}.html.jinja", word, **frame | unfolded | content | way))
 
 
 def stylesheet() -> str:
     """Return the one stylesheet of all pages about runs: that of reports, and what only these pages have."""
-    return make_environment().get_template("view/view.css").render(colours=COLOURS)
+    return render_template("view/view.css")
 
 
 def records_table(title: str, records: Sequence[object], **fields: str) -> Table:
