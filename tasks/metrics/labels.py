@@ -175,8 +175,8 @@ class Sequence:
     end: int
     numbers: tuple[int, ...] = ()
 
-    def read(self, choices: Choices) -> Indices | LabelRefusal:
-        """Return the options named, or why they are not read."""
+    def read(self, choices: Choices, kind: SequenceKind) -> Indices | LabelRefusal:
+        """Return the options named, those of a set sorted, or why they are not read."""
         if outside := [name for name in self.names if choices.index(name) is None]:
             return LabelRefusal(f"{outside[0]} is not an option")
         times = Counter(self.names)
@@ -184,7 +184,8 @@ class Sequence:
             return LabelRefusal(f"names {repeated[0]} more than once")
         if self.numbers and self.numbers != tuple(range(1, len(self.names) + 1)):
             return LabelRefusal("numbered, but not from 1 upwards")
-        return tuple(choices.labels.index(name) for name in self.names)
+        indices = [choices.labels.index(name) for name in self.names]
+        return tuple(sorted(indices) if kind == "set" else indices)
 
 
 def letter_run(text: str, start: int, choices: Choices) -> Sequence | None:

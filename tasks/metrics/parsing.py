@@ -182,14 +182,11 @@ def _read_json(text: str, choices: Choices, forms: Forms, kind: SequenceKind | N
             continue
         if not isinstance(value, dict | list) or not value:
             return None
-        leaves = list(_leaves(value, choices))
-        readings = [
-            _read_values(
-                held, choices, forms, kind, lenient=key in ANSWER_KEYS or (len(leaves) == 1 and isinstance(held[0], str))
-            )
-            for key, held in leaves
-        ]
-        stated = {reading for reading in readings if reading is not None}
+        leaves, stated = list(_leaves(value, choices)), set[Reading]()
+        for key, held in leaves:
+            lenient = key in ANSWER_KEYS or (len(leaves) == 1 and isinstance(held[0], str))
+            stated.add(_read_values(held, choices, forms, kind, lenient=lenient))
+        stated.discard(None)
         if len(stated) == 1:
             return stated.pop()
         if stated or candidate == text:
@@ -203,14 +200,10 @@ def _leaves(value: Any, choices: Choices) -> Iterator[tuple[str, list[Any]]]:
     while todo:
         key, held = todo.pop()
         if isinstance(held, dict):
-            names = [
-                (name.strip().casefold().replace(" ", "_"), inner) for name, inner in held.items() if name not in choices.labels
-            ]
-            todo += [
-                (name, inner)
-                for name, inner in names
-                if not _OTHER_KEY.search(name) and not ANY_DOUBT.search(name.replace("_", " "))
-            ]
+            for name, inner in held.items():
+                plain = name.strip().casefold().replace(" ", "_")
+                if not (name in choices.labels or _OTHER_KEY.search(plain) or ANY_DOUBT.search(plain.replace("_", " "))):
+                    todo.append((plain, inner))
         elif isinstance(held, list) and any(isinstance(inner, dict | list) for inner in held):
             todo += [(key, inner) for inner in held]
         else:

@@ -175,9 +175,7 @@ def _embedding(text: str, encode: Encode) -> Any:
 def closer_to_true(text: str, true: Sequence[str], false: Sequence[str], compare: Comparison) -> float:
     """Return 1 if a text is more similar to a true reference than to every false one, else 0; a tie is 0.
 
-    Raises:
-        ScoringError: if either has no reference with a word.
-        UsageError: if the embedding model is needed and not installed.
+    ScoringError: either has no reference with a word. UsageError: the embedding model is needed and not installed.
 
     Source: TruthfulQA, Lin et al. 2022, section on automatic metrics, and `bleu acc`, `rougeL acc` and `BLEURT acc` of its
     released code. Differs: words are this module's, and embeddings take BLEURT's place.

@@ -131,8 +131,9 @@ class Estimator:
     _replies: dict[tuple[str, bool], _Sum] = field(default_factory=dict)
 
     def expect(self, request: ChatRequest) -> Expected:
-        """Estimate what a call will use."""
-        measure = measure_call(request)
+        """Estimate what a call will use; one that asks for a form of reply is a judge's."""
+        texts = [message.content for message in request.messages]
+        measure = measure_texts(request.model, texts, judged=request.json_schema is not None)
         reply = self.mean_reply(measure.model, judged=measure.judged, max_tokens=request.sampling.max_tokens)
         return Expected(self.prompt_tokens(measure), reply, measure)
 
@@ -173,13 +174,8 @@ class Estimator:
         return int(replies.parts) if replies else 0
 
 
-def measure_call(request: ChatRequest) -> Measure:
-    """Return what a call's tokens are learned under. A judge's call is one that asks for a form of reply."""
-    return measure_texts(request.model, [message.content for message in request.messages], judged=request.json_schema is not None)
-
-
 def measure_texts(model: str, texts: list[str], *, judged: bool) -> Measure:
-    """Return the same for a conversation's texts, one per message."""
+    """Return what a call's tokens are learned under, by the texts of its conversation, one per message."""
     text = "".join(texts)
     guessed = guess_tokens(text)
     script: Script = "cjk" if len(CJK.findall(text)) * TOKENS_PER_CJK_CHARACTER > guessed / 2 else "other"
@@ -279,8 +275,7 @@ class BudgetAccount:
 
         A failed call whose tokens the server did not count sets everything free that was reserved for it.
         """
-        budget, model = self.budget, reserved.expected.measure.model
-        rate = find_rate(model, self.base_url, budget.prices, reserved.paid_as)
+        budget, rate = self.budget, reserved.rate
         prompt, completion = budget.estimator.count(reserved.expected, reply)
         budget.used_tokens += prompt + completion - reserved.tokens
         budget.used_cost += (rate.cost(prompt, completion) if rate else 0.0) - reserved.cost

@@ -20,7 +20,7 @@ from schemas.question_types import answered_by
 from schemas.tables.items import Items
 from schemas.usage import TESTED
 from schemas.vocabulary import Language, TooLong
-from tasks.models.http.error_patterns import read_max_context, read_prompt_tokens
+from tasks.models.http.error_patterns import stated_tokens
 from tasks.solvers.state import Call
 
 Order = tuple[int, ...] | None
@@ -157,7 +157,7 @@ def choose_length(call: Call, length: int) -> int:
     The call failed with `context_too_long`; its context had `length` characters.
     """
     error = call.reply.error or ""
-    limit, used = read_max_context(error), read_prompt_tokens(error)
+    limit, used = stated_tokens("longest_context", error), stated_tokens("prompt_tokens", error)
     if limit is None:
         return int(length * SHARE)
     # Most servers count the longest reply as well. Even one that may be longer than the whole context leaves half to the prompt.

@@ -20,7 +20,7 @@ from tasks.models.http.error_patterns import (
     UNDER_SUCCESS,
     find_failure,
     is_reply_limit,
-    read_max_context,
+    stated_tokens,
 )
 from tasks.text.backoff import Retry
 
@@ -34,10 +34,8 @@ class FailureKind:
     remedy: str
 
 
-_NEVER = {"attempts": 1}
-
 FAILURE_KINDS: Mapping[Failure, FailureKind] = {
-    failure: FailureKind(kind["meaning"], Retry(**kind.get("retry", _NEVER)), kind["remedy"])
+    failure: FailureKind(kind["meaning"], Retry(**kind.get("retry", {"attempts": 1})), kind["remedy"])
     for failure, kind in TABLES["kinds"].items()
 }
 """The one table of failures, of data/failures.yaml; docs/failures.md shows it."""
@@ -70,7 +68,9 @@ def read_error(status: int, body: bytes) -> ChatReply:
     told = describe_error(body)
     if httpx.codes.is_redirect(status):
         told = f"a redirect, which is not followed: {told}"
-    elif (limit := re.search(r'"n_ctx": ?(\d{1,9})\b', body.decode("utf-8", "replace"))) and read_max_context(told) is None:
+    elif (limit := re.search(r'"n_ctx": ?(\d{1,9})\b', body.decode("utf-8", "replace"))) and stated_tokens(
+        "longest_context", told
+    ) is None:
         told = f"{told} (n_ctx {limit[1]})"
     return ChatReply(failure=name_failure(status, error), error=f"HTTP {status}: {told}", http_status=status)
 

@@ -34,11 +34,8 @@ def read_completion(body: bytes, status: int = 200, *, model: str | None = None,
     that came instead), `tool_call`, `content_filter`, `length`, `reasoning_only`, `empty_content`, `http_5xx` (broken off),
     `wrong_model`. Its error text is not shortened. Counts, log probabilities and such are null if not of the usual type.
 
-    Args:
-        body: the whole body.
-        status: HTTP status, kept in the reply.
-        model: that was asked; null = not compared with the one that answered.
-        require_same_model: an answer by another model is a failure; a server that names none is believed.
+    `model` was asked; null = not compared with the one that answered. With `require_same_model` an answer by another one is a
+    failure; a server that names none is believed.
     """
     try:
         document = read_json(body, lenient=True)

@@ -10,7 +10,7 @@ from schemas.api_capabilities import Sampling
 from schemas.chat import ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.item import Item
 from schemas.vocabulary import Language, TooLong
-from tasks.models.http.error_patterns import read_prompt_tokens
+from tasks.models.http.error_patterns import stated_tokens
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.presentation import (
     MARKS,
@@ -193,7 +193,7 @@ def test_how_much_is_kept(error: str, max_tokens: int, expected: int) -> None:
     ],
 )
 def test_tokens_of_prompt_are_read_from_refusal(error: str, expected: int | None) -> None:
-    assert read_prompt_tokens(error) == expected
+    assert stated_tokens("prompt_tokens", error) == expected
 
 
 async def ask(server: SmallContext, asked: Item, too_long: TooLong) -> tuple[tuple[Call, ...], list[ChatRequest]]:
