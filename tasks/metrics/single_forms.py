@@ -7,7 +7,7 @@ from itertools import islice
 
 from tasks.metrics.claims import Claim, Target, settle, stated_claims
 from tasks.metrics.labels import DISAGREE, Choices, Label, LabelRefusal, Reading, hedged, label_at, marked_labels, sequence_at
-from tasks.metrics.option_parts import NEGATION
+from tasks.metrics.option_parts import NEGATION, option_by_part
 from tasks.metrics.reply import FIRST, TOKEN
 from tasks.metrics.stances import ANY_DOUBT, corrections, is_meant, is_taken_back
 
@@ -138,7 +138,7 @@ def read_only_text(text: str, choices: Choices) -> Reading:
 
 def read_part(text: str, choices: Choices) -> Reading:
     """Read a reply that is a part of one option's text and of no other's: "literally" of "used literally"."""
-    index = choices.by_part(text)
+    index = option_by_part(choices.unmask(text), choices.options) if len(text) <= choices.reach else None
     return None if index is None else (index,)
 
 

@@ -27,7 +27,6 @@ _WORD = re.compile(rf"[{_CHINESE}]|{_SIGN}\d+(?:\.\d+)*|{_SIGN}(?=\\)|\d+(?:\.\d
 CHINESE_CHARACTER = re.compile(f"[{_CHINESE}]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _APOSTROPHES = str.maketrans("", "", "'’‘")
-_ARTICLES = frozenset({"a", "an", "the"})
 
 
 @lru_cache(maxsize=64)  # each metric and each reference asks for those of the reply
@@ -39,7 +38,7 @@ def words(text: str) -> Sequence[str]:
 
 def content_words(text: str) -> Sequence[str]:
     """Return words without English articles; a text of nothing but articles keeps them."""
-    kept = [word for word in words(text) if word not in _ARTICLES]
+    kept = [word for word in words(text) if word not in {"a", "an", "the"}]
     return kept or words(text)
 
 

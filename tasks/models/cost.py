@@ -131,21 +131,16 @@ class Estimator:
     _replies: dict[tuple[str, bool], _Sum] = field(default_factory=dict)
 
     def expect(self, request: ChatRequest) -> Expected:
-        """Estimate what a call will use; one that asks for a form of reply is a judge's."""
+        """Estimate what a call will use; one that asks for a form of reply is a judge's.
+
+        Of its prompt the guess, times how far guesses were off so far; of its reply the mean so far, before that a share of the
+        most there can be.
+        """
         texts = [message.content for message in request.messages]
         measure = measure_texts(request.model, texts, judged=request.json_schema is not None)
-        reply = self.mean_reply(measure.model, judged=measure.judged, max_tokens=request.sampling.max_tokens)
-        return Expected(self.prompt_tokens(measure), reply, measure)
-
-    def prompt_tokens(self, measure: Measure) -> float:
-        """Estimate prompt tokens: the guess, times how far guesses were off so far."""
-        seen = self._prompts.get((measure.model, measure.script))
-        return measure.guessed * (seen.amount / seen.parts if seen else 1.0)
-
-    def mean_reply(self, model: str, *, judged: bool, max_tokens: int) -> float:
-        """Estimate completion tokens of a reply: the mean so far, before that a share of the most there can be."""
-        seen = self._replies.get((model, judged))
-        return seen.amount / seen.parts if seen else FIRST_REPLY_SHARE * max_tokens
+        prompts = self._prompts.get((measure.model, measure.script), _Sum(1.0, 1.0))
+        replies = self._replies.get((measure.model, measure.judged), _Sum(FIRST_REPLY_SHARE * request.sampling.max_tokens, 1.0))
+        return Expected(measure.guessed * (prompts.amount / prompts.parts), replies.amount / replies.parts, measure)
 
     def learn(self, measure: Measure, prompt_tokens: int, completion_tokens: int) -> None:
         """Take the server's counts of an answered call into account."""
