@@ -23,7 +23,6 @@ from tasks.metrics.measures import (
     rating_share,
     recall_at_k,
     reciprocal_rank,
-    set_equality,
     stereotype_share,
 )
 from tasks.metrics.metric import AnswerMeasure, Labels, Metric
@@ -41,7 +40,7 @@ def _equality(question: Question, answer: ParsedAnswer, _spec: MetricSpec) -> fl
     A final answer that is not copied from a text, and is a formula, is compared as such, signs and all.
     """
     if question.form != "text":
-        return set_equality(answer.indices, question.gold_indices)
+        return float(set(answer.indices) == set(question.gold_indices))
     formulas = [true for true in question.references if is_mathematical(true)]
     if question.has_context or not formulas:
         return texts.best_of(answer.text, question.references, texts.exact_match)

@@ -115,18 +115,6 @@ WORD_END = re.compile(r"\s+|[，、：]|(?<=[㐀-鿿])")
 RunOnce = Callable[[Item], Awaitable[tuple[Call, ...]]]
 
 
-def truncation_settings(too_long: TooLong) -> dict[str, object]:
-    """Return what of the policy changes calls: nothing where it does not cut."""
-    return {} if too_long == "missing" else {"too_long": {"policy": too_long, "version": TRUNCATION_VERSION}}
-
-
-class Truncated(NamedTuple):
-    """An item as it is shown, and how many characters of its context are not."""
-
-    item: Item
-    left_out_characters: int
-
-
 async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce) -> tuple[Call, ...]:
     """Ask an item; under a policy that cuts, again with less of its context as long as the model finds it too long.
 
@@ -144,10 +132,10 @@ async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce)
         cut = truncate(item, choose_length(call, len(current.context or "")), too_long)
         if cut is None:
             break
-        current = cut.item
+        current, left_out = cut
+        made = await run_once(current)
         # Helpers read the whole of it.
-        left_out = {TESTED: cut.left_out_characters}
-        calls = tuple(made._replace(left_out_characters=left_out.get(made.role, 0)) for made in await run_once(current))
+        calls = tuple(call._replace(left_out_characters=left_out if call.role == TESTED else 0) for call in made)
     return calls
 
 
@@ -169,8 +157,8 @@ def choose_length(call: Call, length: int) -> int:
     return min(int(length - surplus), int(length * MOST_KEPT))
 
 
-def truncate(item: Item, length: int, too_long: TooLong) -> Truncated | None:
-    """Return the item with a context of at most this length; null if that leaves no text.
+def truncate(item: Item, length: int, too_long: TooLong) -> tuple[Item, int] | None:
+    """Return the item with a context of at most this length, and the characters left out; null if that leaves no text.
 
     Cuts are made between sentences, or words where no sentence ends nearby. A line of its own marks what is left out, and counts
     for the length. `cut_middle` keeps as much of the beginning as of the end, `cut_start` the end only.
@@ -187,7 +175,7 @@ def truncate(item: Item, length: int, too_long: TooLong) -> Truncated | None:
     if not head and not tail:
         return None
     shortened = "\n".join(part for part in (head, mark, tail) if part)
-    return Truncated(item.model_copy(update={"context": shortened}), len(context) - len(head) - len(tail))
+    return item.model_copy(update={"context": shortened}), len(context) - len(head) - len(tail)
 
 
 def _boundary(text: str, start: int, end: int, which: int) -> int:

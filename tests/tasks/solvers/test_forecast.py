@@ -49,7 +49,7 @@ async def test_requests_are_those_of_the_solver(tmp_path: Path) -> None:
     built = stored(lake, "d", items(ITEM))
     plan = SOLVERS["base"].plan(options, None, ENTRY)
     job = InferJob({"tested": ENTRY}, options, plan, built, epochs=Epochs(repeat=2))
-    calls = (await plan_requests(job, lake)).calls["tested"]
+    calls = (await plan_requests(job, lake))[0]["tested"]
     assert [(call.model, call.repetition, call.sampling.max_tokens) for call in calls] == [("org/m", 0, 512), ("org/m", 1, 512)]
     assert "A. glad\nB. sad" in calls[0].messages[0].content
 
