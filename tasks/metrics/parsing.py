@@ -101,8 +101,7 @@ def parse_choice(reply: str, options: Sequence[str], *, cut: bool = False) -> Pa
 
 def parse_choices(reply: str, options: Sequence[str], *, cut: bool = False) -> Parse:
     """Read a reply to a question with one right option or several. A letter that is no option spoils the whole answer."""
-    parse = _finished(_read(reply, options, SET_FORMS, "set"), cut=cut)
-    return parse if parse.indices is None else Parse(tuple(sorted(parse.indices)), parse.how)
+    return _finished(_read(reply, options, SET_FORMS, "set"), cut=cut)
 
 
 def parse_order(reply: str, options: Sequence[str], *, cut: bool = False) -> Parse:
