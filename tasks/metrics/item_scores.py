@@ -32,7 +32,6 @@ from tasks.solvers.answers import ANSWER, ASKED, ITEM, OWN_WORDS, require_counte
 METRICS_VERSION = "9"
 """Bumped when a reply is read or scored differently; enters the fingerprint of item_scores."""
 
-RUN = ["model", "setting", "repetition"]
 SCHEMA = ItemScores.create_empty().schema
 MEASURED = Rows("metrics", Metric)
 
@@ -152,7 +151,7 @@ def _score_anyhow(score: Score, answer: Mapping[str, Any]) -> list[ScoredAnswer]
 def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:
     """Raise ScoringError unless every run answers exactly the items there are."""
     expected = "an answer per item, model, setting and repetition, failed ones included"
-    expected_answers = items.select(ITEM).join(answers.select(RUN).unique(), how="cross")
+    expected_answers = items.select(ITEM).join(answers.select("model", "setting", "repetition").unique(), how="cross")
     require_counterparts(items, answers, ITEM, "items have no answer", expected)
     require_counterparts(expected_answers, answers, ASKED, "items have no answer", expected)
     require_counterparts(answers, items, ITEM, "answers belong to no item", expected)

@@ -87,15 +87,19 @@ def mark_needle(chunks: Sequence[Chunk], item: Item, context: Context) -> tuple[
         return tuple(chunk.number in (item.gold_indices or ()) for chunk in chunks)
     if not chunks or context.needle_start is None or context.needle_end is None:
         return (None,) * len(chunks)
-    start, end = context.needle_start, context.needle_end
+    return tuple(holds_needle(chunks, context.needle_start, context.needle_end))
+
+
+def holds_needle(chunks: Sequence[Chunk], start: int, end: int) -> list[bool]:
+    """Mark one chunk: the first that shares most characters with the needle's span; raise ScoringError if no chunk shares any."""
     shared = [min(chunk.end, end) - max(chunk.start, start) for chunk in chunks]
-    if max(shared) <= 0:
+    if max(shared, default=0) <= 0:
         raise ScoringError(
             "no chunk contains any part of the needle",
             expected="chunks of the text that contains the needle",
-            got=f"needle at {start} to {end}; {len(chunks)} chunks up to {chunks[-1].end}",
+            got=f"needle at {start} to {end}; {len(chunks)} chunks" + (f" up to {chunks[-1].end}" if chunks else ""),
         )
-    return tuple(index == shared.index(max(shared)) for index in range(len(chunks)))
+    return [index == shared.index(max(shared)) for index in range(len(chunks))]
 
 
 def chunk_rows(

@@ -18,14 +18,6 @@ Patterns = Mapping[Failure, Sequence[str]]
 TABLES = read_yaml(read_text(DATA_FOLDER / "failures.yaml"))
 """What is known of failures: kinds, and patterns by what they are looked for in."""
 
-BASE_RESPONSE = "base_resp "
-"""Stands before the codes of MiniMax."""
-
-CODES: Patterns = TABLES["codes"]
-MESSAGES: Patterns = TABLES["messages"]
-UNDER_SUCCESS: Patterns = TABLES["under_success"]
-"""Of codes of an error, of its message, and of codes that come with HTTP 200."""
-
 PASSING = re.compile(
     r"\bper[ -](?:second|minute|min)\b|\b[rt]pm\b|try again in|retry in \d|allocated quota exceeded", re.IGNORECASE
 )

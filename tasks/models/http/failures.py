@@ -12,12 +12,8 @@ from schemas.chat import ChatReply
 from schemas.json_yaml import read_json
 from schemas.vocabulary import Failure
 from tasks.models.http.error_patterns import (
-    BASE_RESPONSE,
-    CODES,
-    MESSAGES,
     PASSING,
     TABLES,
-    UNDER_SUCCESS,
     find_failure,
     is_reply_limit,
     stated_tokens,
@@ -80,9 +76,9 @@ def name_failure(status: int, error: ServerError) -> Failure:
     meant = error.status if httpx.codes.is_success(status) and error.status is not None else status
     if meant == HTTPStatus.TOO_MANY_REQUESTS and PASSING.search(error.message):
         return "http_429"
-    failure = find_failure(CODES, error.codes) or find_failure(MESSAGES, [error.message], whole=False)
+    failure = find_failure(TABLES["codes"], error.codes) or find_failure(TABLES["messages"], [error.message], whole=False)
     if meant // 100 not in HUNDREDS:
-        failure = failure or find_failure(UNDER_SUCCESS, error.codes)
+        failure = failure or find_failure(TABLES["under_success"], error.codes)
     if failure in {None, "context_too_long"} and is_reply_limit(error.message):
         return "max_tokens_too_large"
     return failure or STATUSES.get(meant) or HUNDREDS.get(meant // 100, "missing_choices")
@@ -107,7 +103,7 @@ def find_error(document: Any) -> ServerError | None:
     if error and not isinstance(error, dict):
         return ServerError((), str(error)[:LONGEST_MESSAGE])
     if isinstance(base, dict) and base.get("status_code"):
-        return ServerError((f"{BASE_RESPONSE}{base['status_code']}",), str(base.get("status_msg") or "")[:LONGEST_MESSAGE])
+        return ServerError((f"base_resp {base['status_code']}",), str(base.get("status_msg") or "")[:LONGEST_MESSAGE])
     return _read_error(document) if choices is None and isinstance(document.get("message"), str) else None
 
 

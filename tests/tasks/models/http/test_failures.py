@@ -7,8 +7,7 @@ import pytest
 
 from schemas.vocabulary import FAILURES, Failure
 from tasks.models.http.error_patterns import (
-    CODES,
-    UNDER_SUCCESS,
+    TABLES,
     find_failure,
     stated_tokens,
 )
@@ -185,7 +184,10 @@ def test_status_names_failure_where_nothing_else_does(status: int, failure: Fail
         assert read_error(status, body).failure == failure
 
 
-@each_row(("failure", "pattern"), [(name, one) for table in (CODES, UNDER_SUCCESS) for name in table for one in table[name]])
+@each_row(
+    ("failure", "pattern"),
+    [(name, one) for table in (TABLES["codes"], TABLES["under_success"]) for name in table for one in table[name]],
+)
 def test_every_code_has_an_example_that_it_decides(failure: Failure, pattern: str) -> None:
     errors = [find_error(document) for _, document, named in CODED if named == failure]
     assert any(find_failure({failure: (pattern,)}, found.codes) for found in errors if found)
