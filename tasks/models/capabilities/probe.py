@@ -13,8 +13,6 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, get_args
 
-import httpx
-
 from schemas.api_capabilities import Sampling
 from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry, WrittenRequest
 from schemas.json_yaml import read_json
@@ -37,6 +35,9 @@ TOP_LOGPROBS = 5
 LONGEST_EVIDENCE = 200
 NOTHING_CAME = "no call was answered"
 OF_REPLY: tuple[Capability, ...] = ("usage", "finish_reason", "same_model", "reasoning")
+
+SUCCESS, CLIENT_ERROR = 2, 4
+"""Hundreds of HTTP statuses."""
 
 NOT_ABOUT_PARAMETERS = frozenset({401, 402, 403, 404, 407, 408, 409, 413, 425, 429, 499})
 """HTTP statuses of refusals for another reason: key, money, address, proxy, time, length, rate."""
@@ -162,9 +163,7 @@ class Trial:
         status = reply.http_status or 0
         if status == HTTPStatus.INTERNAL_SERVER_ERROR:
             return any(parameter.is_named_in(self.words(reply)) for parameter in (SYSTEM_ROLE, WHOLE_REPLY))
-        return status == HTTPStatus.NOT_IMPLEMENTED or (
-            httpx.codes.is_client_error(status) and status not in NOT_ABOUT_PARAMETERS
-        )
+        return status == HTTPStatus.NOT_IMPLEMENTED or (status // 100 == CLIENT_ERROR and status not in NOT_ABOUT_PARAMETERS)
 
     async def _offer_again(self, reply: ChatReply) -> ChatReply:
         doubtful = self.doubtful()
@@ -270,7 +269,7 @@ def _of_reply(entry: ModelEntry, reply: ChatReply) -> Iterator[tuple[Capability,
 def _has_answered(reply: ChatReply) -> bool:
     """Whether words of the model came, even if the limit ended them before the answer."""
     has_words = bool(reply.text or reply.reasoning or reply.failure == "length")
-    return has_words and httpx.codes.is_success(reply.http_status or 0)
+    return has_words and (reply.http_status or 0) // 100 == SUCCESS
 
 
 def _of_schema(text: str | None) -> CapabilityFinding:
