@@ -23,13 +23,8 @@ SIMULATED = pl.col("turns").list.eval(pl.element().struct["speaker"] != TESTED).
 def judged_answers(answers: dy.DataFrame[Answers], items: dy.DataFrame[Items], rubric: Rubric | None = None) -> pl.DataFrame:
     """Return the answers that a judge rates: those with at least one letter, digit or Chinese character.
 
-    A rubric with faults is about dialogues with a simulated person alone.
-
-    Returns:
-        One row per answer: columns of `answers`, a text without thoughts, and `answer`, what it says as one text; sorted.
-
-    Raises:
-        ScoringError: if an answer belongs to no item.
+    There is one row per answer: columns of `answers`, a text without thoughts, and `answer`, what it says as one text; sorted.
+    A rubric with faults is about dialogues with a simulated person alone. ScoringError: an answer belongs to no item.
     """
     require_counterparts(answers, items, ITEM, "answers belong to no item", "answers to the items given")
     says_something = pl.col("answer").str.contains(r"[\p{L}\p{N}]").fill_null(value=False)

@@ -148,11 +148,9 @@ def funnel(cards: pl.DataFrame) -> tuple[FunnelStep, ...]:
 
 
 def compare_funnel(cards: pl.DataFrame, printed: pl.DataFrame) -> tuple[PrintedFunnelStep, ...]:
-    """Return each count that a paper prints for the languages of these cards, with that of these cards.
+    """Return each count that a paper prints for the languages of these cards, with that of these cards, which are of all steps.
 
-    Args:
-        cards: rows of `role_cards`, of all steps.
-        printed: columns of PrintedFunnelStep but `here`.
+    `printed`: columns of PrintedFunnelStep but `here`.
     """
     kept, rows = cards.filter(status="kept"), list[PrintedFunnelStep]()
     for row in printed.filter(pl.col("language").is_in(cards["language"].unique().to_list())).to_dicts():

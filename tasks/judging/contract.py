@@ -137,7 +137,6 @@ class Contract:
         )
 
     def _values(self, language: Language) -> str:
-        """Return what may stand at each key, in words."""
         names: dict[str, list[str]] = {_REASON[language]: [RATIONALE]} if self.rationale else {}
         if self.faults:
             names[_LIST_OF_FAULTS[language].format(kinds=", ".join(self.faults))] = [FAULTS]

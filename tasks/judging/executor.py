@@ -117,13 +117,10 @@ async def judge_answers(
 ) -> dy.DataFrame[Judgements]:
     """Rate every answer that is judged (see `judged_answers`) as often as the judge does, the longest first.
 
-    Returns:
-        One row per judged answer, repetition of the judge and dimension, sorted by key. If the judge's reply cannot be read it
-        is asked for again, twice at most, and at temperature 0 once, with what was wrong with it; then the dimensions are
-        `unparsed`, with the last reply kept. A failed call is `failed`. Neither has a rating.
-
-    Raises:
-        ScoringError: if an answer belongs to no item, or an item has not the references that the rubric shows.
+    There is one row per judged answer, repetition of the judge and dimension, sorted by key. If the judge's reply cannot be read
+    it is asked for again, twice at most, and at temperature 0 once, with what was wrong with it; then the dimensions are
+    `unparsed`, with the last reply kept. A failed call is `failed`. Neither has a rating. ScoringError: an answer belongs to no
+    item, or an item has not the references that the rubric shows.
     """
     by_item = {(row["dataset"], row["item_id"]): row for row in items.iter_rows(named=True)}
 
@@ -183,9 +180,6 @@ def judgements_key(
     That its replies are not held to a schema counts only where they are not, and how often it rates an answer only where it does
     so more than once.
     """
-    settings = {
-        **judge_settings(judge, rubric_sha256),
-        **({"repetitions": repetitions} if repetitions > 1 else {}),
-    }
+    settings = judge_settings(judge, rubric_sha256) | ({"repetitions": repetitions} if repetitions > 1 else {})
     keys = {**dict(answers.place), "judge": judge.name, "rubric": rubric}
     return partition_key("judgements", keys, settings, parents=[answers.identity], version=JUDGEMENTS_VERSION)

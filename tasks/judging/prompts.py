@@ -72,7 +72,7 @@ def judge_messages(
 def shown_texts(item: Mapping[str, Any], answer: Rated, rubric: Rubric) -> tuple[dict[str, str], str | list[tuple[str, str]]]:
     """Return the texts of an item that a rubric shows, by name, and its answer: a text, or who says what in turn."""
     if rubric.layout == "aspects" and isinstance(answer, str):
-        aspects = read_aspects(answer, _aspects_of(item))
+        aspects = read_aspects(answer, QUESTION_TYPES[item["question_type"]].reference_names)
         answer = format_aspects(aspects) if aspects else answer  # one that cannot be read as such is shown as it is
     texts: dict[ShownText, str | None] = {
         "SOURCE": item["context"],
@@ -88,7 +88,7 @@ def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
     references = item.get("references") or []
     if rubric.layout != "aspects":
         return "\n".join(references) or None
-    if len(references) != len(aspects := _aspects_of(item)):
+    if len(references) != len(aspects := QUESTION_TYPES[item["question_type"]].reference_names):
         raise ScoringError(
             "an item does not have one reference per aspect",
             where=f"{item['dataset']}, item {item['item_id']}, rubric {rubric.id}",
@@ -97,11 +97,6 @@ def _reference_of(item: Mapping[str, Any], rubric: Rubric) -> str | None:
             next_step="give the dataset another rubric, or build its items again",
         )
     return format_aspects(dict(zip(aspects, references, strict=True)))
-
-
-def _aspects_of(item: Mapping[str, Any]) -> Sequence[str]:
-    """Return what each reference of an item is about, by its question type."""
-    return QUESTION_TYPES[item["question_type"]].reference_names
 
 
 def _named_turns(turns: Sequence[Mapping[str, Any]], rubric: Rubric, of_item: Language) -> list[tuple[str, str]]:

@@ -45,7 +45,8 @@ def read_label(reply: str, choices: Sequence[str], *, cut: bool = False) -> Pars
 
 def read_index(reply: str, segments: Sequence[str], *, cut: bool = False) -> Parse:
     """Read a reply that gives the 0-based index of one of these segments under the key `index`, or alone; `cut` as above."""
-    return _parse("index", _answers(reply, "index", cut=cut), lambda value: _in_range(whole_number(value), len(segments)))
+    numbers = [whole_number(value) for value in _answers(reply, "index", cut=cut)]
+    return _parse("index", numbers, lambda number: number if number in range(len(segments)) else None)
 
 
 def _parse(how: str, values: Sequence[Any], read: Callable[[Any], int | None]) -> Parse:
@@ -86,10 +87,6 @@ def _answers(reply: str, key: str, *, cut: bool) -> list[Any]:
         return [value[0] if isinstance(value, list) and len(value) == 1 else value for value in values]
     bare = clean_reply(keep_end(level_text(text)))
     return [] if cut or "{" in bare else [_LEAD.sub("", bare, count=1).strip(_EDGES) if _LEAD.match(bare) else bare.strip(_EDGES)]
-
-
-def _in_range(index: int | None, options: int) -> int | None:
-    return index if index is not None and 0 <= index < options else None
 
 
 def _plain(label: str) -> str:
@@ -160,30 +157,18 @@ class FormRow:
     """
 
     read: Callable[..., Parse] | None
-    names: Callable[[Sequence[str]], Sequence[str]]
-    right: Callable[[Question], Sequence[int]]
+    names: Callable[[Sequence[str]], Sequence[str]] = lambda options: option_letters(len(options))
+    right: Callable[[Question], Sequence[int]] = lambda question: question.gold_indices
     write: Callable[[Sequence[str]], str] = ", ".join
     is_set: bool = False
     has_labels: bool = True
     ranks_tokens: bool = False
 
 
-def _letters(options: Sequence[str]) -> Sequence[str]:
-    return option_letters(len(options))
-
-
-def _numbers(options: Sequence[str]) -> Sequence[str]:
-    return [str(number) for number in range(len(options))]
-
-
 def _read_order(reply: str, options: Sequence[str], *, cut: bool) -> Parse:
     """Read an order that names every option; a ranking may stop early, what it leaves out is not found."""
     parse = parse_order(reply, options, cut=cut)
     return parse if parse.indices is None or len(parse.indices) == len(options) else Parse(None, "leaves options out")
-
-
-def _gold(question: Question) -> Sequence[int]:
-    return question.gold_indices
 
 
 def _gold_first(question: Question) -> Sequence[int]:
@@ -201,14 +186,16 @@ def _in_json(key: str, value_of: Callable[[str], Any]) -> Callable[[Sequence[str
 
 
 FORMS: Mapping[AnswerForm, FormRow] = {
-    "letter": FormRow(parse_choice, _letters, _gold),
-    "letters": FormRow(parse_choices, _letters, _gold, is_set=True),
-    "ranking": FormRow(parse_ranking, _letters, _gold_first, ranks_tokens=True),
-    "order": FormRow(_read_order, _letters, _gold),
-    "scale": FormRow(parse_choice, _letters, _most_points, has_labels=False),
-    "label": FormRow(read_label, tuple, _gold, _in_json("Emotion", str)),
-    "index": FormRow(read_index, _numbers, _gold, _in_json("index", int), has_labels=False),
-    "text": FormRow(None, _letters, _gold, has_labels=False),
+    "letter": FormRow(parse_choice),
+    "letters": FormRow(parse_choices, is_set=True),
+    "ranking": FormRow(parse_ranking, right=_gold_first, ranks_tokens=True),
+    "order": FormRow(_read_order),
+    "scale": FormRow(parse_choice, right=_most_points, has_labels=False),
+    "label": FormRow(read_label, tuple, write=_in_json("Emotion", str)),
+    "index": FormRow(
+        read_index, lambda options: [*map(str, range(len(options)))], write=_in_json("index", int), has_labels=False
+    ),
+    "text": FormRow(None, has_labels=False),
 }
 
 TokenLogprobs = Sequence[tuple[str, float]]
@@ -223,17 +210,11 @@ def read_answer(
     order: Sequence[int] | None = None,
     token_logprobs: TokenLogprobs = (),
 ) -> ParsedAnswer | None:
-    """Return the reply as an answer to this type of question; null if it cannot be read.
+    """Return the reply as an answer to this type of question; null if it cannot be read. `cut`: it ended at its token limit.
 
-    Options are ranked by the probabilities of their letters where two of them at least are known, whatever the reply then says.
-    The answer is in the item's own indices and letters, whatever the order was.
-
-    Args:
-        question: the item.
-        reply: the model's last turn.
-        cut: the reply ended at its token limit.
-        order: the item's option shown at each place; null = as in the item.
-        token_logprobs: likeliest tokens at the reply's first place.
+    Options are ranked by the probabilities of their letters where two of them at least are known, whatever the reply then says:
+    `token_logprobs` are the likeliest tokens at its first place. The answer is in the item's own indices and letters, whatever
+    the `order`, which is the item's option shown at each place; null = as in the item.
     """
     form, places = FORMS[question.form], range(len(question.options)) if order is None else order
     if form.read is None:

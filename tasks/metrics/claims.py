@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from tasks.metrics.labels import Choices, Indices, LabelRefusal, Reading
-from tasks.metrics.stances import corrections, is_meant
-from tasks.metrics.wordings import compiled
+from tasks.metrics.stances import compiled, corrections, is_meant
 
 LEADS, CLOSING_LEADS, _INSTEAD = map(compiled, ("leads", "closing_leads", "in_its_place"))
 
@@ -41,10 +40,7 @@ class Claim(NamedTuple):
     corrects: bool = False
 
 
-TargetReader = Callable[[str, int, Choices], Target | None]
-
-
-def stated_claims(text: str, choices: Choices, read_target: TargetReader) -> Iterator[Claim]:
+def stated_claims(text: str, choices: Choices, read_target: Callable[[str, int, Choices], Target | None]) -> Iterator[Claim]:
     """Return every answer that follows a lead."""
     leads: dict[int, tuple[int, bool, bool]] = {}
     for patterns, closes, corrects in ((LEADS, False, False), (CLOSING_LEADS, True, False), (_INSTEAD, True, True)):

@@ -32,7 +32,6 @@ from tasks.solvers.answers import ANSWER, ASKED, ITEM, OWN_WORDS, require_counte
 METRICS_VERSION = "9"
 """Bumped when a reply is read or scored differently; enters the fingerprint of item_scores."""
 
-RUN = ["model", "setting", "repetition"]
 SCHEMA = ItemScores.create_empty().schema
 MEASURED = Rows("metrics", Metric)
 
@@ -59,12 +58,8 @@ def score_items(
 ) -> dy.DataFrame[ItemScores]:
     """Score the answers to a dataset by one method.
 
-    Args:
-        items: the dataset's items.
-        answers: each (model, setting, repetition) covers every item.
-        judgements: of these answers, needed by a judged method; rows of other rubrics are ignored.
-        method: names the metrics, one row each.
-        gold: rows of the layers that hold it, by name, where it is not in the items.
+    Of `answers` each (model, setting, repetition) covers every item. A judged method needs `judgements` of them; rows of other
+    rubrics are ignored. `gold`: rows of the layers that hold it, by name, where it is not in the items.
 
     Returns:
         One row per answer and metric, sorted by key; of a metric that measures all parts of an item one per item. Where the gold
@@ -91,12 +86,7 @@ def score_items(
 
 def wholes_of(methods: Sequence[MethodSpec]) -> list[WholeMeasure]:
     """Return what measures all parts of an item together, of the metrics of these methods."""
-    return list({measure: None for method in methods for spec in method.metrics if (measure := metric_of(spec).whole)})
-
-
-def metric_of(spec: MetricSpec) -> Metric:
-    """Return the row of a method's metric, with what computes it."""
-    return MEASURED[spec.metric]
+    return list({measure: None for method in methods for spec in method.metrics if (measure := MEASURED[spec.metric].whole)})
 
 
 def _score_wholes(
@@ -161,7 +151,7 @@ def _score_anyhow(score: Score, answer: Mapping[str, Any]) -> list[ScoredAnswer]
 def check_coverage(items: dy.DataFrame[Items], answers: pl.DataFrame) -> None:
     """Raise ScoringError unless every run answers exactly the items there are."""
     expected = "an answer per item, model, setting and repetition, failed ones included"
-    expected_answers = items.select(ITEM).join(answers.select(RUN).unique(), how="cross")
+    expected_answers = items.select(ITEM).join(answers.select("model", "setting", "repetition").unique(), how="cross")
     require_counterparts(items, answers, ITEM, "items have no answer", expected)
     require_counterparts(expected_answers, answers, ASKED, "items have no answer", expected)
     require_counterparts(answers, items, ITEM, "answers belong to no item", expected)
@@ -214,7 +204,7 @@ def _score_answer(
     parsed = None if text is None else read_answer(question, text, cut=cut, order=order, token_logprobs=tokens)
     for spec in method.metrics:
         value, status = _outcome(question, parsed, spec, rated, answered=text is not None)
-        labels = metric_of(spec).labels
+        labels = MEASURED[spec.metric].labels
         read = None if status == "unparsed" else parsed
         predicted = labels.predicted(question, read.indices) if read else labels.unread(question)
         yield ScoredAnswer(
@@ -231,7 +221,7 @@ def _score_answer(
 def _outcome(
     question: Question, answer: ParsedAnswer | None, spec: MetricSpec, rated: Sequence[Sequence[Rating]], *, answered: bool
 ) -> tuple[float | None, ItemStatus]:
-    measure = metric_of(spec)
+    measure = MEASURED[spec.metric]
     if not measure.counts(question):
         return None, "not_counted"
     if not answered:

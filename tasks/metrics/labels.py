@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from schemas.item import option_letters
-from tasks.metrics.option_parts import PlaceInOption, opened_by, option_by_part, options_with
+from tasks.metrics.option_parts import PlaceInOption, opened_by, options_with
 from tasks.metrics.reply import FIRST, TOKEN, WORD, is_long, level_text, masked_option, match_text
 
 MAX_SINGLE = 26
@@ -99,13 +99,9 @@ class Choices:
         heads = tuple(option.partition(":")[0] for option in self.options if ":" in option)
         return match_text(text, heads) if len(heads) == len(self.options) and all(map(is_long, heads)) else None
 
-    def by_part(self, text: str) -> int | None:
-        """Return the index of the one option of which this text of a masked reply is a part."""
-        return option_by_part(self._unmask(text), self.options) if len(text) <= self.reach else None
-
     def holding(self, text: str) -> Mapping[int, PlaceInOption]:
         """Return the options that hold this text of a masked reply, see `options_with`."""
-        return options_with(self._unmask(text), self.options) if len(text) <= self.reach else {}
+        return options_with(self.unmask(text), self.options) if len(text) <= self.reach else {}
 
     def agrees(self, index: int | None, text: str, *, marked: bool = True) -> bool | None:
         """Return whether a text beside the letter of an option is its text or a part of it; null if it is no option's.
@@ -117,13 +113,14 @@ class Choices:
             return whole == index
         if not marked:
             return None
-        opened = opened_by(self._unmask(text), self.options)
+        opened = opened_by(self.unmask(text), self.options)
         held = self.holding(text)
         if index is not None and index in held and index not in opened:
             return True if held[index].is_part else None
         return index in opened if opened or any(part.is_part for part in held.values()) else None
 
-    def _unmask(self, text: str) -> str:
+    def unmask(self, text: str) -> str:
+        """Return a text of a masked reply with the options' own texts."""
         return TOKEN.sub(lambda token: self.options[ord(token.group()) - FIRST], text)
 
 
@@ -175,8 +172,8 @@ class Sequence:
     end: int
     numbers: tuple[int, ...] = ()
 
-    def read(self, choices: Choices) -> Indices | LabelRefusal:
-        """Return the options named, or why they are not read."""
+    def read(self, choices: Choices, kind: SequenceKind) -> Indices | LabelRefusal:
+        """Return the options named, those of a set sorted, or why they are not read."""
         if outside := [name for name in self.names if choices.index(name) is None]:
             return LabelRefusal(f"{outside[0]} is not an option")
         times = Counter(self.names)
@@ -184,7 +181,8 @@ class Sequence:
             return LabelRefusal(f"names {repeated[0]} more than once")
         if self.numbers and self.numbers != tuple(range(1, len(self.names) + 1)):
             return LabelRefusal("numbered, but not from 1 upwards")
-        return tuple(choices.labels.index(name) for name in self.names)
+        indices = [choices.labels.index(name) for name in self.names]
+        return tuple(sorted(indices) if kind == "set" else indices)
 
 
 def letter_run(text: str, start: int, choices: Choices) -> Sequence | None:

@@ -242,22 +242,19 @@ class ListForms:
             return None  # the beginning of a list, which has its own forms
         beside = _MARK_END.sub("", rest)
         agrees = choices.agrees(choices.index(sequence.names[0]), beside, marked=beside != rest.lstrip())
-        return DISAGREE if agrees is False else sequence.read(choices)
+        return DISAGREE if agrees is False else sequence.read(choices, self.kind)
 
     def _read(self, text: str, start: int, sequence: Sequence, choices: Choices) -> Reading:
         gapless = len(sequence.names) > 1 and letter_run(text, start, choices) == sequence
         if self.kind == "order" and gapless and len(sequence.names) < len(choices.options):
             return LabelRefusal("letters without a gap do not name every option")
-        return self._shaped(sequence.read(choices))
-
-    def _shaped(self, reading: Indices | LabelRefusal) -> Indices | LabelRefusal:
-        return tuple(sorted(reading)) if self.kind == "set" and not isinstance(reading, LabelRefusal) else reading
+        return sequence.read(choices, self.kind)
 
     def _tails(self, text: str, choices: Choices) -> Iterator[Claim]:
         for match in _TAIL_START.finditer(text) if self.kind == "set" and _TAIL.search(text) else ():
             start, sequence = match.end(), sequence_at(text, match.end(), choices, "set")
             if sequence and (len(sequence.names) > 1 or match["only"]) and _TAIL.match(text, sequence.end):
-                yield Claim(start, self._shaped(sequence.read(choices)), meant=is_meant(text, start, start, sequence.end))
+                yield Claim(start, sequence.read(choices, "set"), meant=is_meant(text, start, start, sequence.end))
 
     def _edges(self, text: str, choices: Choices) -> Iterator[Claim]:
         """Yield letters that open with a remark behind them, or are alone on the first line (a blank one follows) or the last."""

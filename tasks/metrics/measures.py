@@ -24,11 +24,6 @@ from tasks.solvers.answers import ANSWER
 POSITIVE = "positive"
 
 
-def set_equality(predicted: Collection[int], gold: Collection[int]) -> float:
-    """Return 1 if exactly the right options were chosen, else 0. With one gold option this is an item's share of accuracy."""
-    return float(set(predicted) == set(gold))
-
-
 def label_f1(predicted: Collection[int], gold: Collection[int]) -> float:
     """Return F1 of the chosen options against the right ones, in [0, 1]; 0 if none was right.
 

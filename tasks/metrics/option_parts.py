@@ -92,11 +92,8 @@ def _place(core: str, option: str) -> PlaceInOption | None:
         joined = re.match(f"[{WORD}]", core) and _JOINED_BEFORE.search(option[max(0, start - 2) : start])
         goes_on = re.match(f"[{WORD}]", core[-1]) and _JOINED_AFTER.match(option, end)
         if not joined and not goes_on:
-            places.append(PlaceInOption(start, end, _is_part(option, start, end)))
+            left, right = option[max(0, start - 9) : start].rstrip(_QUOTES)[-1:], option[end : end + 9].lstrip(_QUOTES)[:1]
+            is_part = not left or not right or _CLAUSE_END.match(left) is not None or _CLAUSE_END.match(right) is not None
+            places.append(PlaceInOption(start, end, is_part))
         start = option.find(core, end)
     return max(places, key=lambda part: part.is_part, default=None)
-
-
-def _is_part(option: str, start: int, end: int) -> bool:
-    left, right = option[max(0, start - 9) : start].rstrip(_QUOTES)[-1:], option[end : end + 9].lstrip(_QUOTES)[:1]
-    return not left or not right or _CLAUSE_END.match(left) is not None or _CLAUSE_END.match(right) is not None

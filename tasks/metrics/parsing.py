@@ -101,8 +101,7 @@ def parse_choice(reply: str, options: Sequence[str], *, cut: bool = False) -> Pa
 
 def parse_choices(reply: str, options: Sequence[str], *, cut: bool = False) -> Parse:
     """Read a reply to a question with one right option or several. A letter that is no option spoils the whole answer."""
-    parse = _finished(_read(reply, options, SET_FORMS, "set"), cut=cut)
-    return parse if parse.indices is None else Parse(tuple(sorted(parse.indices)), parse.how)
+    return _finished(_read(reply, options, SET_FORMS, "set"), cut=cut)
 
 
 def parse_order(reply: str, options: Sequence[str], *, cut: bool = False) -> Parse:
@@ -182,14 +181,11 @@ def _read_json(text: str, choices: Choices, forms: Forms, kind: SequenceKind | N
             continue
         if not isinstance(value, dict | list) or not value:
             return None
-        leaves = list(_leaves(value, choices))
-        readings = [
-            _read_values(
-                held, choices, forms, kind, lenient=key in ANSWER_KEYS or (len(leaves) == 1 and isinstance(held[0], str))
-            )
-            for key, held in leaves
-        ]
-        stated = {reading for reading in readings if reading is not None}
+        leaves, stated = list(_leaves(value, choices)), set[Reading]()
+        for key, held in leaves:
+            lenient = key in ANSWER_KEYS or (len(leaves) == 1 and isinstance(held[0], str))
+            stated.add(_read_values(held, choices, forms, kind, lenient=lenient))
+        stated.discard(None)
         if len(stated) == 1:
             return stated.pop()
         if stated or candidate == text:
@@ -203,14 +199,10 @@ def _leaves(value: Any, choices: Choices) -> Iterator[tuple[str, list[Any]]]:
     while todo:
         key, held = todo.pop()
         if isinstance(held, dict):
-            names = [
-                (name.strip().casefold().replace(" ", "_"), inner) for name, inner in held.items() if name not in choices.labels
-            ]
-            todo += [
-                (name, inner)
-                for name, inner in names
-                if not _OTHER_KEY.search(name) and not ANY_DOUBT.search(name.replace("_", " "))
-            ]
+            for name, inner in held.items():
+                plain = name.strip().casefold().replace(" ", "_")
+                if not (name in choices.labels or _OTHER_KEY.search(plain) or ANY_DOUBT.search(plain.replace("_", " "))):
+                    todo.append((plain, inner))
         elif isinstance(held, list) and any(isinstance(inner, dict | list) for inner in held):
             todo += [(key, inner) for inner in held]
         else:

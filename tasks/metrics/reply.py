@@ -66,7 +66,6 @@ _FRONT = re.compile(
     rf"\A\s*(?:(?:user|human) ?:[^\n]{{0,400}}\n+)?(?:\[?{_ROLE}\]? ?[:\n]\s*|{_FILLER}[!,.:。] ?(?=\S))+", re.IGNORECASE
 )
 _UNFINISHED = re.compile(r"[A-Z]{1,2} ?[.):、]?")
-_KEPT_BEFORE_DIGITS = ".,:/-"
 _SIGN_ALONE = re.compile(r"[.,:/-](?!\d)")
 
 LONGEST = 8_000
@@ -130,9 +129,7 @@ def fold_text(text: str) -> str:
 
 
 def _is_content(character: str) -> bool:
-    if character in _KEPT_BEFORE_DIGITS or character == "%":
-        return True
-    return unicodedata.category(character)[0] in "LNMS" and character != "`"
+    return character in ".,:/-%" or (unicodedata.category(character)[0] in "LNMS" and character != "`")
 
 
 def match_text(

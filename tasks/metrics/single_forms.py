@@ -7,7 +7,7 @@ from itertools import islice
 
 from tasks.metrics.claims import Claim, Target, settle, stated_claims
 from tasks.metrics.labels import DISAGREE, Choices, Label, LabelRefusal, Reading, hedged, label_at, marked_labels, sequence_at
-from tasks.metrics.option_parts import NEGATION
+from tasks.metrics.option_parts import NEGATION, option_by_part
 from tasks.metrics.reply import FIRST, TOKEN
 from tasks.metrics.stances import ANY_DOUBT, corrections, is_meant, is_taken_back
 
@@ -109,7 +109,8 @@ def read_opening_text(text: str, choices: Choices) -> Reading:
     indices = {index for piece in edges if (index := choices.match(piece)) is not None}
     if not indices or ANY_DOUBT.search(lines[-2] if len(lines) > 1 and lines[-2].endswith(":") else ""):
         return None
-    indices |= {index for line in lines for piece in _clauses(line) if (index := choices.match(piece)) is not None}
+    clauses = (clause for line in lines for clause in (line, *re.split(r"[.!?。;]+", line), *re.split(r"[.!?。;,、]+", line)))
+    indices |= {index for clause in clauses if (index := choices.match(clause)) is not None}
     return (indices.pop(),) if len(indices) == 1 else SEVERAL
 
 
@@ -137,7 +138,7 @@ def read_only_text(text: str, choices: Choices) -> Reading:
 
 def read_part(text: str, choices: Choices) -> Reading:
     """Read a reply that is a part of one option's text and of no other's: "literally" of "used literally"."""
-    index = choices.by_part(text)
+    index = option_by_part(choices.unmask(text), choices.options) if len(text) <= choices.reach else None
     return None if index is None else (index,)
 
 
@@ -207,10 +208,6 @@ def _pieces(line: str) -> Iterator[str]:
     yield line
     for end in reversed([match.start() for match in islice(_PIECE_END.finditer(line), MOST_PIECES)]):
         yield line[:end]
-
-
-def _clauses(line: str) -> list[str]:
-    return [line, *re.split(r"[.!?。;]+", line), *re.split(r"[.!?。;,、]+", line)]
 
 
 def _lists_others(text: str, start: int, label: Label, choices: Choices) -> bool:

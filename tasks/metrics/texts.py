@@ -27,7 +27,6 @@ _WORD = re.compile(rf"[{_CHINESE}]|{_SIGN}\d+(?:\.\d+)*|{_SIGN}(?=\\)|\d+(?:\.\d
 CHINESE_CHARACTER = re.compile(f"[{_CHINESE}]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _APOSTROPHES = str.maketrans("", "", "'’‘")
-_ARTICLES = frozenset({"a", "an", "the"})
 
 
 @lru_cache(maxsize=64)  # each metric and each reference asks for those of the reply
@@ -39,7 +38,7 @@ def words(text: str) -> Sequence[str]:
 
 def content_words(text: str) -> Sequence[str]:
     """Return words without English articles; a text of nothing but articles keeps them."""
-    kept = [word for word in words(text) if word not in _ARTICLES]
+    kept = [word for word in words(text) if word not in {"a", "an", "the"}]
     return kept or words(text)
 
 
@@ -175,9 +174,7 @@ def _embedding(text: str, encode: Encode) -> Any:
 def closer_to_true(text: str, true: Sequence[str], false: Sequence[str], compare: Comparison) -> float:
     """Return 1 if a text is more similar to a true reference than to every false one, else 0; a tie is 0.
 
-    Raises:
-        ScoringError: if either has no reference with a word.
-        UsageError: if the embedding model is needed and not installed.
+    ScoringError: either has no reference with a word. UsageError: the embedding model is needed and not installed.
 
     Source: TruthfulQA, Lin et al. 2022, section on automatic metrics, and `bleu acc`, `rougeL acc` and `BLEURT acc` of its
     released code. Differs: words are this module's, and embeddings take BLEURT's place.

@@ -131,20 +131,16 @@ class Estimator:
     _replies: dict[tuple[str, bool], _Sum] = field(default_factory=dict)
 
     def expect(self, request: ChatRequest) -> Expected:
-        """Estimate what a call will use."""
-        measure = measure_call(request)
-        reply = self.mean_reply(measure.model, judged=measure.judged, max_tokens=request.sampling.max_tokens)
-        return Expected(self.prompt_tokens(measure), reply, measure)
+        """Estimate what a call will use; one that asks for a form of reply is a judge's.
 
-    def prompt_tokens(self, measure: Measure) -> float:
-        """Estimate prompt tokens: the guess, times how far guesses were off so far."""
-        seen = self._prompts.get((measure.model, measure.script))
-        return measure.guessed * (seen.amount / seen.parts if seen else 1.0)
-
-    def mean_reply(self, model: str, *, judged: bool, max_tokens: int) -> float:
-        """Estimate completion tokens of a reply: the mean so far, before that a share of the most there can be."""
-        seen = self._replies.get((model, judged))
-        return seen.amount / seen.parts if seen else FIRST_REPLY_SHARE * max_tokens
+        Of its prompt the guess, times how far guesses were off so far; of its reply the mean so far, before that a share of the
+        most there can be.
+        """
+        texts = [message.content for message in request.messages]
+        measure = measure_texts(request.model, texts, judged=request.json_schema is not None)
+        prompts = self._prompts.get((measure.model, measure.script), _Sum(1.0, 1.0))
+        replies = self._replies.get((measure.model, measure.judged), _Sum(FIRST_REPLY_SHARE * request.sampling.max_tokens, 1.0))
+        return Expected(measure.guessed * (prompts.amount / prompts.parts), replies.amount / replies.parts, measure)
 
     def learn(self, measure: Measure, prompt_tokens: int, completion_tokens: int) -> None:
         """Take the server's counts of an answered call into account."""
@@ -173,13 +169,8 @@ class Estimator:
         return int(replies.parts) if replies else 0
 
 
-def measure_call(request: ChatRequest) -> Measure:
-    """Return what a call's tokens are learned under. A judge's call is one that asks for a form of reply."""
-    return measure_texts(request.model, [message.content for message in request.messages], judged=request.json_schema is not None)
-
-
 def measure_texts(model: str, texts: list[str], *, judged: bool) -> Measure:
-    """Return the same for a conversation's texts, one per message."""
+    """Return what a call's tokens are learned under, by the texts of its conversation, one per message."""
     text = "".join(texts)
     guessed = guess_tokens(text)
     script: Script = "cjk" if len(CJK.findall(text)) * TOKENS_PER_CJK_CHARACTER > guessed / 2 else "other"
@@ -279,8 +270,7 @@ class BudgetAccount:
 
         A failed call whose tokens the server did not count sets everything free that was reserved for it.
         """
-        budget, model = self.budget, reserved.expected.measure.model
-        rate = find_rate(model, self.base_url, budget.prices, reserved.paid_as)
+        budget, rate = self.budget, reserved.rate
         prompt, completion = budget.estimator.count(reserved.expected, reply)
         budget.used_tokens += prompt + completion - reserved.tokens
         budget.used_cost += (rate.cost(prompt, completion) if rate else 0.0) - reserved.cost

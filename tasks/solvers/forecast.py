@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import count
 from math import ceil
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote
 
 import dataframely as dy
@@ -96,15 +95,8 @@ async def rehearse(
         yield presentation, await solver.solve(built.item_of(presentation), job.options, resources, presentation.draw)
 
 
-class Rehearsed(NamedTuple):
-    """The calls about a dataset's items, by role, and the answers that a solver states of invented replies."""
-
-    calls: dict[Role, list[ChatRequest]]
-    answers: dy.DataFrame[Answers]
-
-
-async def plan_requests(job: InferJob, lake: Lake) -> Rehearsed:
-    """Return the calls about a dataset's items in one setting as its solver makes them, and its answers; none is sent.
+async def plan_requests(job: InferJob, lake: Lake) -> tuple[dict[Role, list[ChatRequest]], dy.DataFrame[Answers]]:
+    """Return the calls about a dataset's items as the solver of a setting makes them, by role, and its answers; none is sent.
 
     Calls of a solver that asks again are a lower bound; those of a helper about what the model writes itself an upper one. That
     some policies ask again with less of a text is not known here. Parts and turns are as long as a reply may be.
@@ -120,7 +112,7 @@ async def plan_requests(job: InferJob, lake: Lake) -> Rehearsed:
         row async for presentation, output in rehearse(job, lake, note) for row in item_rows(presentation, system, output).answers
     ]
     answers = Answers.validate(frame_of_rows(rows, Answers.create_empty().schema).sort(Answers.primary_key()))
-    return Rehearsed({role: made for role, made in calls.items() if made}, answers)
+    return {role: made for role, made in calls.items() if made}, answers
 
 
 def _invent(job: InferJob, role: Role, number: int) -> ChatReply:
@@ -156,7 +148,6 @@ async def is_answered(job: InferJob, lake: Lake) -> bool:
 
 
 async def _rehearse_unanswered(job: InferJob, lake: Lake, *, fails: bool) -> AsyncGenerator[list[OpenCall]]:
-    """Yield the calls about each item that the journal does not answer."""
     unanswered = set[str]()
     numbers = count(1)
     with opened_replies(lake.state / JOURNAL) as find:

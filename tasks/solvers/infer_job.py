@@ -11,7 +11,7 @@ from schemas.usage import TESTED, Role
 from tasks.lake.lake import Lake
 from tasks.lake.partitions import partition_key
 from tasks.solvers.chunk_rows import ChunkJob
-from tasks.solvers.presentation import Epochs, truncation_settings
+from tasks.solvers.presentation import TRUNCATION_VERSION, Epochs
 from tasks.solvers.state import SolverOptions, SolverPlan
 
 ANSWERS_VERSION = "1"
@@ -72,6 +72,7 @@ class InferJob:
     @cached_property
     def keys(self) -> InferKeys:
         """Return where the replies are, and what else the solver yields."""
+        too_long = self.options.too_long
         settings = {
             "model": self.entry.name,
             **self.entry.meaning,
@@ -79,7 +80,7 @@ class InferJob:
             **self.plan.code.settings(self.options.prompts),
             **self.plan.settings,
             **self.epochs.settings,
-            **truncation_settings(self.options.too_long),
+            **({} if too_long == "missing" else {"too_long": {"policy": too_long, "version": TRUNCATION_VERSION}}),
         }
         keys = {"dataset": self.dataset, "model": self.entry.name, "setting": self.options.setting}
         parents = [ref.identity for ref in (self.items, self.contexts) if ref]

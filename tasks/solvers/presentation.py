@@ -20,7 +20,7 @@ from schemas.question_types import answered_by
 from schemas.tables.items import Items
 from schemas.usage import TESTED
 from schemas.vocabulary import Language, TooLong
-from tasks.models.http.error_patterns import read_max_context, read_prompt_tokens
+from tasks.models.http.error_patterns import stated_tokens
 from tasks.solvers.state import Call
 
 Order = tuple[int, ...] | None
@@ -115,18 +115,6 @@ WORD_END = re.compile(r"\s+|[，、：]|(?<=[㐀-鿿])")
 RunOnce = Callable[[Item], Awaitable[tuple[Call, ...]]]
 
 
-def truncation_settings(too_long: TooLong) -> dict[str, object]:
-    """Return what of the policy changes calls: nothing where it does not cut."""
-    return {} if too_long == "missing" else {"too_long": {"policy": too_long, "version": TRUNCATION_VERSION}}
-
-
-class Truncated(NamedTuple):
-    """An item as it is shown, and how many characters of its context are not."""
-
-    item: Item
-    left_out_characters: int
-
-
 async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce) -> tuple[Call, ...]:
     """Ask an item; under a policy that cuts, again with less of its context as long as the model finds it too long.
 
@@ -144,10 +132,10 @@ async def solve_within_context(item: Item, too_long: TooLong, run_once: RunOnce)
         cut = truncate(item, choose_length(call, len(current.context or "")), too_long)
         if cut is None:
             break
-        current = cut.item
+        current, left_out = cut
+        made = await run_once(current)
         # Helpers read the whole of it.
-        left_out = {TESTED: cut.left_out_characters}
-        calls = tuple(made._replace(left_out_characters=left_out.get(made.role, 0)) for made in await run_once(current))
+        calls = tuple(call._replace(left_out_characters=left_out if call.role == TESTED else 0) for call in made)
     return calls
 
 
@@ -157,7 +145,7 @@ def choose_length(call: Call, length: int) -> int:
     The call failed with `context_too_long`; its context had `length` characters.
     """
     error = call.reply.error or ""
-    limit, used = read_max_context(error), read_prompt_tokens(error)
+    limit, used = stated_tokens("longest_context", error), stated_tokens("prompt_tokens", error)
     if limit is None:
         return int(length * SHARE)
     # Most servers count the longest reply as well. Even one that may be longer than the whole context leaves half to the prompt.
@@ -169,8 +157,8 @@ def choose_length(call: Call, length: int) -> int:
     return min(int(length - surplus), int(length * MOST_KEPT))
 
 
-def truncate(item: Item, length: int, too_long: TooLong) -> Truncated | None:
-    """Return the item with a context of at most this length; null if that leaves no text.
+def truncate(item: Item, length: int, too_long: TooLong) -> tuple[Item, int] | None:
+    """Return the item with a context of at most this length, and the characters left out; null if that leaves no text.
 
     Cuts are made between sentences, or words where no sentence ends nearby. A line of its own marks what is left out, and counts
     for the length. `cut_middle` keeps as much of the beginning as of the end, `cut_start` the end only.
@@ -187,7 +175,7 @@ def truncate(item: Item, length: int, too_long: TooLong) -> Truncated | None:
     if not head and not tail:
         return None
     shortened = "\n".join(part for part in (head, mark, tail) if part)
-    return Truncated(item.model_copy(update={"context": shortened}), len(context) - len(head) - len(tail))
+    return item.model_copy(update={"context": shortened}), len(context) - len(head) - len(tail)
 
 
 def _boundary(text: str, start: int, end: int, which: int) -> int:

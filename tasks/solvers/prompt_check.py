@@ -66,8 +66,8 @@ def _truncated(whole: Item, left_out: int, too_long: TooLong) -> Item | None:
     # A cut is moved back to the end of a sentence, at each of its two sides by less than WINDOW characters.
     for length in range(kept - 2, kept + 2 * WINDOW + 2):
         cut = truncate(whole, length, too_long) if too_long != "missing" else None
-        if cut is not None and cut.left_out_characters == left_out:
-            return cut.item
+        if cut is not None and cut[1] == left_out:
+            return cut[0]
     return None
 
 

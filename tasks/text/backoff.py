@@ -45,13 +45,10 @@ class Backoff(Generic[KindT]):
     draw: Callable[[], float] = _RANDOM.random
 
     def delay_s(self, failure: KindT, attempt: int, retry_after_s: float | None, waited_s: float) -> float | None:
-        """Return the seconds to wait before the next attempt, or None if there is none.
+        """Return the seconds to wait before the next attempt, or None if there is none; `attempt`, from 1, is the failed one.
 
-        Args:
-            failure: what went wrong.
-            attempt: number of the attempt that failed, from 1.
-            retry_after_s: what the server asked for; it is never shortened, and replaces the table's delay.
-            waited_s: the time spent waiting between the earlier attempts.
+        `retry_after_s` is what the server asked for: it is never shortened, and replaces the table's delay. `waited_s` was spent
+        waiting between the earlier attempts.
         """
         retry = self.retries[failure]
         if attempt >= retry.attempts:

@@ -7,7 +7,6 @@ from typing import Any
 NONE = "–"
 _SPACE = "\u00a0"
 _ALL = 100
-_HOTTEST = 9
 
 
 def number(value: float | None, digits: int = 1) -> str:
@@ -136,4 +135,4 @@ def say_ends(what: str, scores: Mapping[str, float]) -> str:
 
 def heat_step(score: float) -> int:
     """Return the step of the colour scale for a score on 0-100: 0 to 9."""
-    return min(_HOTTEST, int(score // 10))
+    return min(9, int(score // 10))

@@ -86,11 +86,8 @@ def cell_words(value: Value, column: Column) -> str:
 def mark_scores(table: Table, cohorts: Sequence[object]) -> Table:
     """Return a table with marks on its scores: near the best of their column, the next one below these, near the lowest.
 
-    Scores are compared at two decimals. One that is near both ends is marked as best, and a single one has no mark.
-
-    Args:
-        table: any; columns of other kinds stay as they are.
-        cohorts: of each row; rows of one cohort are compared. Null = the row is not marked.
+    Scores are compared at two decimals. One that is near both ends is marked as best, and a single one has no mark. `cohorts`
+    are of each row: rows of one cohort are compared; null = the row is not marked. Columns of other kinds stay as they are.
     """
     rows = [list(row) for row in table.rows]
     for index in (index for index, column in enumerate(table.columns) if column.kind == "score"):

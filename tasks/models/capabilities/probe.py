@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Any
+from typing import Any, get_args
 
 from schemas.api_capabilities import Sampling
 from schemas.chat import Chat, ChatMessage, ChatReply, ModelEntry, WrittenRequest
@@ -57,10 +57,7 @@ class Parameter:
 
 
 LIMITS: dict[TokenLimit, Parameter] = {
-    "max_tokens": Parameter("max_tokens", "max_?tokens", {"max_tokens": REPLY_TOKENS}),
-    "max_completion_tokens": Parameter(
-        "max_completion_tokens", "max_?completion_?tokens", {"max_completion_tokens": REPLY_TOKENS}
-    ),
+    name: Parameter(name, name.replace("_", "_?"), {name: REPLY_TOKENS}) for name in get_args(TokenLimit)
 }
 FORMAT = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": SCHEMA}}
 SAMPLING = (

@@ -72,19 +72,17 @@ def list_probes(lake: Path) -> list[ModelProbe]:
 def list_models(lake: Path, environment: Mapping[str, str]) -> ModelList:
     """List providers, each with whether the variable of its key is set, and the models that were checked."""
     providers = tuple(_describe_provider(provider, environment) for provider in load_providers())
-    checked = tuple(_describe_model(probe, _quirks_of(probe)) for probe in list_probes(lake))
-    return ModelList(providers=providers, checked=checked)
+    checked = []
+    for probe in list_probes(lake):
+        provider = provider_at(probe.server)
+        checked.append(_describe_model(probe, provider.quirks_of(probe.model) if provider else None))
+    return ModelList(providers=providers, checked=tuple(checked))
 
 
 def _describe_provider(provider: Provider, environment: Mapping[str, str]) -> ProviderRow:
     key_is_set = bool(environment.get(provider.api_key_env, "").strip()) if provider.api_key_env else None
     sources = tuple(source.url for source in provider.sources)
     return ProviderRow(**{**dict(provider), "sources": sources}, key_is_set=key_is_set, verified=provider.verified)
-
-
-def _quirks_of(probe: ModelProbe) -> Quirks | None:
-    provider = provider_at(probe.server)
-    return provider.quirks_of(probe.model) if provider else None
 
 
 def describe_check(probe: ModelProbe, quirks: Quirks | None, *, remembered: bool, file: Path | None) -> ModelCheck:
@@ -108,16 +106,9 @@ def describe_check(probe: ModelProbe, quirks: Quirks | None, *, remembered: bool
 def _describe_model(probe: ModelProbe, quirks: Quirks | None) -> CheckedModel:
     # How the model that comes with the install is called is known.
     is_embedded = not probe.server
-    return CheckedModel(
-        model=probe.model,
-        server=probe.server,
-        probed_at=probe.probed_at,
-        latency_s=probe.latency_s,
-        token_limit=probe.token_limit,
-        unsent=probe.unsent,
-        reasoning_in=probe.reasoning_in,
-        dialect=DEFAULT_CAPABILITIES if is_embedded else choose_capabilities(None, quirks, probe if probe.answers else None),
-    )
+    dialect = DEFAULT_CAPABILITIES if is_embedded else choose_capabilities(None, quirks, probe if probe.answers else None)
+    found = {name: getattr(probe, name) for name in CheckedModel.model_fields if name != "dialect"}
+    return CheckedModel(**found, dialect=dialect)
 
 
 def _read(path: Path) -> ModelProbe | None:

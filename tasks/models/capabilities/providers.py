@@ -11,14 +11,11 @@ from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
 from schemas.provider import UNSENT, ModelProbe, Provider, Quirks, Unsent
 
-PROVIDERS = DATA_FOLDER / "providers.yaml"
-_LIST = TypeAdapter(tuple[Provider, ...])
-
 
 @cache
 def load_providers() -> tuple[Provider, ...]:
     """Read all providers, in the order of the file."""
-    return _LIST.validate_python(read_yaml(read_text(PROVIDERS)))
+    return TypeAdapter(tuple[Provider, ...]).validate_python(read_yaml(read_text(DATA_FOLDER / "providers.yaml")))
 
 
 def find_provider(name: str, where: str = "--provider", otherwise: str = "give its server with --base-url") -> Provider:

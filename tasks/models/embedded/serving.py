@@ -74,11 +74,6 @@ class EmbeddedServer:
         """URL of calls, up to and including `/v1`; the same after a restart."""
         return f"http://127.0.0.1:{self._port_number}/v1"
 
-    @property
-    def pid(self) -> int:
-        """Process id of the present process, or of the last one if there is none."""
-        return self._started.pid
-
     async def start(self) -> None:
         """Start a process and wait until it answers; EndpointError if it does not."""
         size = self.size
@@ -161,10 +156,8 @@ class EmbeddedServer:
         return False
 
     def _how_it_ended(self) -> str:
-        status = self._started.returncode
-        ending = "still running" if status is None else f"exit status {status}"
-        if status is not None and status < 0:
-            ending = f"ended by {signal.Signals(-status).name}"
+        status = self._started.returncode or 0
+        ending = f"ended by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
         return ": ".join(filter(None, [ending, self._last_words()]))
 
     def _last_words(self) -> str:

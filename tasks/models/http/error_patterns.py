@@ -6,7 +6,7 @@ The tables are in data/failures.yaml. Every pattern has an example in `tests/tas
 import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 from schemas.folders import DATA_FOLDER
 from schemas.json_yaml import read_text, read_yaml
@@ -17,14 +17,6 @@ Patterns = Mapping[Failure, Sequence[str]]
 
 TABLES = read_yaml(read_text(DATA_FOLDER / "failures.yaml"))
 """What is known of failures: kinds, and patterns by what they are looked for in."""
-
-BASE_RESPONSE = "base_resp "
-"""Stands before the codes of MiniMax."""
-
-CODES: Patterns = TABLES["codes"]
-MESSAGES: Patterns = TABLES["messages"]
-UNDER_SUCCESS: Patterns = TABLES["under_success"]
-"""Of codes of an error, of its message, and of codes that come with HTTP 200."""
 
 PASSING = re.compile(
     r"\bper[ -](?:second|minute|min)\b|\b[rt]pm\b|try again in|retry in \d|allocated quota exceeded", re.IGNORECASE
@@ -52,14 +44,15 @@ REPLY_LIMIT = re.compile(
 )
 
 
-def read_max_context(text: str) -> int | None:
-    """Return the longest context in tokens that an error states, or null; with some servers that of the prompt alone."""
-    return _first_number("longest_context", text)
+Length = Literal["longest_context", "prompt_tokens", "reply_tokens"]
+"""`longest_context`: with some servers that of the prompt alone."""
 
 
-def read_prompt_tokens(error: str) -> int | None:
-    """Return the tokens of a prompt that was refused for its length, if the error states them."""
-    return _first_number("prompt_tokens", error)
+def stated_tokens(of: Length, text: str) -> int | None:
+    """Return a length in tokens that an error states, or null."""
+    plain = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
+    matches = (re.search(pattern, plain, re.IGNORECASE) for pattern in TABLES[of])
+    return next((int(match[1]) for match in matches if match and len(match[1]) <= LONGEST_COUNT), None)
 
 
 def is_reply_limit(error: str) -> bool:
@@ -67,16 +60,10 @@ def is_reply_limit(error: str) -> bool:
 
     Where all lengths are stated, the limit is at fault that takes more than half of the context, if the prompt has room in it.
     """
-    longest, prompt, reply = (_first_number(of, error) for of in ("longest_context", "prompt_tokens", "reply_tokens"))
+    longest, prompt, reply = (stated_tokens(of, error) for of in get_args(Length))
     if longest is not None and prompt is not None and (reply is not None or prompt >= longest):
         return prompt < longest and reply is not None and reply > longest // 2
     return REPLY_LIMIT.search(error) is not None
-
-
-def _first_number(of: str, text: str) -> int | None:
-    plain = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
-    matches = (re.search(pattern, plain, re.IGNORECASE) for pattern in TABLES[of])
-    return next((int(match[1]) for match in matches if match and len(match[1]) <= LONGEST_COUNT), None)
 
 
 End = Literal["ordinary", "length", "filter", "refusal", "tool_call", "broken_off", "unknown"]

@@ -12,15 +12,11 @@ from schemas.chat import ChatReply
 from schemas.json_yaml import read_json
 from schemas.vocabulary import Failure
 from tasks.models.http.error_patterns import (
-    BASE_RESPONSE,
-    CODES,
-    MESSAGES,
     PASSING,
     TABLES,
-    UNDER_SUCCESS,
     find_failure,
     is_reply_limit,
-    read_max_context,
+    stated_tokens,
 )
 from tasks.text.backoff import Retry
 
@@ -34,10 +30,8 @@ class FailureKind:
     remedy: str
 
 
-_NEVER = {"attempts": 1}
-
 FAILURE_KINDS: Mapping[Failure, FailureKind] = {
-    failure: FailureKind(kind["meaning"], Retry(**kind.get("retry", _NEVER)), kind["remedy"])
+    failure: FailureKind(kind["meaning"], Retry(**kind.get("retry", {"attempts": 1})), kind["remedy"])
     for failure, kind in TABLES["kinds"].items()
 }
 """The one table of failures, of data/failures.yaml; docs/failures.md shows it."""
@@ -70,7 +64,9 @@ def read_error(status: int, body: bytes) -> ChatReply:
     told = describe_error(body)
     if httpx.codes.is_redirect(status):
         told = f"a redirect, which is not followed: {told}"
-    elif (limit := re.search(r'"n_ctx": ?(\d{1,9})\b', body.decode("utf-8", "replace"))) and read_max_context(told) is None:
+    elif (limit := re.search(r'"n_ctx": ?(\d{1,9})\b', body.decode("utf-8", "replace"))) and stated_tokens(
+        "longest_context", told
+    ) is None:
         told = f"{told} (n_ctx {limit[1]})"
     return ChatReply(failure=name_failure(status, error), error=f"HTTP {status}: {told}", http_status=status)
 
@@ -80,9 +76,9 @@ def name_failure(status: int, error: ServerError) -> Failure:
     meant = error.status if httpx.codes.is_success(status) and error.status is not None else status
     if meant == HTTPStatus.TOO_MANY_REQUESTS and PASSING.search(error.message):
         return "http_429"
-    failure = find_failure(CODES, error.codes) or find_failure(MESSAGES, [error.message], whole=False)
+    failure = find_failure(TABLES["codes"], error.codes) or find_failure(TABLES["messages"], [error.message], whole=False)
     if meant // 100 not in HUNDREDS:
-        failure = failure or find_failure(UNDER_SUCCESS, error.codes)
+        failure = failure or find_failure(TABLES["under_success"], error.codes)
     if failure in {None, "context_too_long"} and is_reply_limit(error.message):
         return "max_tokens_too_large"
     return failure or STATUSES.get(meant) or HUNDREDS.get(meant // 100, "missing_choices")
@@ -107,7 +103,7 @@ def find_error(document: Any) -> ServerError | None:
     if error and not isinstance(error, dict):
         return ServerError((), str(error)[:LONGEST_MESSAGE])
     if isinstance(base, dict) and base.get("status_code"):
-        return ServerError((f"{BASE_RESPONSE}{base['status_code']}",), str(base.get("status_msg") or "")[:LONGEST_MESSAGE])
+        return ServerError((f"base_resp {base['status_code']}",), str(base.get("status_msg") or "")[:LONGEST_MESSAGE])
     return _read_error(document) if choices is None and isinstance(document.get("message"), str) else None
 
 

@@ -4,7 +4,7 @@ import math
 import re
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from schemas.chat import ChatReply
 from schemas.json_yaml import read_json
@@ -34,11 +34,8 @@ def read_completion(body: bytes, status: int = 200, *, model: str | None = None,
     that came instead), `tool_call`, `content_filter`, `length`, `reasoning_only`, `empty_content`, `http_5xx` (broken off),
     `wrong_model`. Its error text is not shortened. Counts, log probabilities and such are null if not of the usual type.
 
-    Args:
-        body: the whole body.
-        status: HTTP status, kept in the reply.
-        model: that was asked; null = not compared with the one that answered.
-        require_same_model: an answer by another model is a failure; a server that names none is believed.
+    `model` was asked; null = not compared with the one that answered. With `require_same_model` an answer by another one is a
+    failure; a server that names none is believed.
     """
     try:
         document = read_json(body, lenient=True)
@@ -49,32 +46,30 @@ def read_completion(body: bytes, status: int = 200, *, model: str | None = None,
         return read_error(status, body)
     try:
         choice = document["choices"][0]
-        content = _read_content(choice)
+        content, refused, calls_tool = _read_content(choice)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         return ChatReply(failure="missing_choices", error=f"not a chat completion: {describe_error(body)}", http_status=status)
     reply = _read_reply(document, choice, content, status)
-    failed = _failure(reply, calls_tool=content.calls_tool)
+    failed = _failure(reply, calls_tool=calls_tool)
     if failed is None and require_same_model and _is_other_model(reply, model):
         failed = "wrong_model", f"asked {model}, answered by {reply.model}"
     if failed is not None:
         failure, reason = failed
         return replace(reply, text=None, top_logprobs=None, failure=failure, error=reason)
-    warning = _warning(reply, content, model)
+    warning = _warning(reply, model, refused=refused)
     return reply if warning is None else replace(reply, remark=warning)
 
 
-def _read_reply(document: dict[str, Any], choice: dict[str, Any], content: "_Content", status: int) -> ChatReply:
+def _read_reply(document: dict[str, Any], choice: dict[str, Any], content: ChatReply, status: int) -> ChatReply:
     usage = document.get("usage")
-    reply = ChatReply(
-        text=content.text,
-        reasoning=content.reasoning,
+    reply = replace(
+        content,
         finish_reason=_name(choice.get("finish_reason")),
         prompt_tokens=_count_prompt(usage, document.get("timings")),
         completion_tokens=_count_completion(usage),
-        top_logprobs=None if content.reasoning else read_top_logprobs(choice, content.text),
+        top_logprobs=None if content.reasoning else read_top_logprobs(choice, content.text or ""),
         http_status=status,
         model=_name(document.get("model")),
-        reasoning_in=content.reasoning_in,
     )
     return set_thoughts_apart(reply)
 
@@ -116,13 +111,13 @@ def _is_other_model(reply: ChatReply, model: str | None) -> bool:
     return model is not None and reply.model is not None and not is_same_model(model, reply.model)
 
 
-def _warning(reply: ChatReply, content: "_Content", model: str | None) -> Remark | None:
+def _warning(reply: ChatReply, model: str | None, *, refused: bool) -> Remark | None:
     if _is_other_model(reply, model):
         return "other_model"
     end = end_of(reply.finish_reason)
     if end == "length":
         return "length"
-    if content.refused or end == "refusal":
+    if refused or end == "refusal":
         return "refusal"
     return "unknown_end" if end == "unknown" else None
 
@@ -142,17 +137,11 @@ def read_top_logprobs(choice: dict[str, Any], text: str) -> tuple[tuple[str, flo
     return likeliest if likeliest and begins else None
 
 
-class _Content(NamedTuple):
-    text: str
-    reasoning: str | None
-    reasoning_in: ReasoningPlace | None
-    refused: bool
-    """Whether the words stand where a model says that it refuses."""
-    calls_tool: bool
+def _read_content(choice: dict[str, Any]) -> tuple[ChatReply, bool, bool]:
+    """Read the text of a choice's message, and what the server itself keeps apart as reasoning.
 
-
-def _read_content(choice: dict[str, Any]) -> _Content:
-    """Read the text of a choice's message, and what the server itself keeps apart as reasoning."""
+    Return also whether the words stand where a model says that it refuses, and whether it calls a tool.
+    """
     # Vertex sends no message where the choice only says why it ended.
     is_bare = choice.get("message") is None and _name(choice.get("finish_reason")) and not {"text", "delta"} & choice.keys()
     message = {} if is_bare else choice["message"]
@@ -172,7 +161,8 @@ def _read_content(choice: dict[str, Any]) -> _Content:
     if thoughts := _string(thought):
         fields["content_part"] = thoughts
     calls_tool = bool(message.get("tool_calls") or message.get("function_call"))
-    return _Content(whole_text(text), "\n\n".join(fields.values()) or None, next(iter(fields), None), refused, calls_tool)
+    thoughts = "\n\n".join(fields.values()) or None
+    return ChatReply(whole_text(text), thoughts, reasoning_in=next(iter(fields), None)), refused, calls_tool
 
 
 def _join_details(details: Any) -> str:

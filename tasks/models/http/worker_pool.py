@@ -122,11 +122,8 @@ class WorkerPool:
         try:
             yield partial(self.do_all, announced=batch)
         finally:
-            self._arrive(batch)
-
-    def _arrive(self, batch: int) -> None:
-        self._coming.discard(batch)
-        self._begin()
+            self._coming.discard(batch)
+            self._begin()
 
     async def do_all(self, jobs: Sequence[Job], announced: int | None = None) -> Iterator[Any]:
         """Return the results of all jobs, in no order, read from the disk AT_ONCE at a time as long as the pool is open.
@@ -140,7 +137,8 @@ class WorkerPool:
         for index, (job, ended) in enumerate(zip(jobs, batch.ended, strict=True)):
             rank = (-longest, first, -job.length, next(self._order)) if self.budget is None else (index, first, 0.0, 0)
             heapq.heappush(self._heap, _Waiting(rank, job.do, ended, batch))
-        self._arrive(first)
+        self._coming.discard(first)
+        self._begin()
         try:
             await asyncio.gather(*batch.ended)
         finally:

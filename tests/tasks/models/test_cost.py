@@ -22,7 +22,6 @@ from tasks.models.cost import (
     find_rate,
     guess_tokens,
     load_prices,
-    measure_call,
     price_usage,
 )
 from tasks.models.http.client import HttpChat
@@ -144,8 +143,8 @@ def test_guesses_by_script(text: str, tokens: float) -> None:
 
 def test_replies_correct_guesses_of_model_and_script() -> None:
     estimator = Estimator()
-    estimator.learn(measure_call(LATIN), 52, 10)
-    estimator.learn(measure_call(LATIN), 104, 20)
+    estimator.learn(estimator.expect(LATIN).measure, 52, 10)
+    estimator.learn(estimator.expect(LATIN).measure, 104, 20)
     # 156 counted tokens where 208 were guessed: 0.75; mean reply 15.
     assert estimator.expect(LATIN)[:2] == (78, 15)
     # Nothing is known of Chinese prompts yet, but replies have their mean.
@@ -155,10 +154,10 @@ def test_replies_correct_guesses_of_model_and_script() -> None:
 
 def test_a_judge_has_replies_of_its_own() -> None:
     estimator = Estimator()
-    estimator.learn(measure_call(LATIN), 104, 2)
+    estimator.learn(estimator.expect(LATIN).measure, 104, 2)
     judging = replace(LATIN, json_schema="{}")
     assert estimator.expect(judging)[:2] == (104, 50)
-    estimator.learn(measure_call(judging), 104, 40)
+    estimator.learn(estimator.expect(judging).measure, 104, 40)
     assert [estimator.expect(call).completion_tokens for call in (LATIN, judging)] == [2, 40]
     assert (estimator.seen("listener", judged=False), estimator.seen("listener", judged=True)) == (1, 1)
 

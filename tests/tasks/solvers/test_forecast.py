@@ -1,5 +1,6 @@
 """What a partition would ask: looked up in the journal, estimated from the lake, and nothing sent."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -15,7 +16,7 @@ from tasks.datasets.building import build_items
 from tasks.datasets.catalogue import find_dataset
 from tasks.lake.lake import Lake
 from tasks.lake.partitions import partition_key
-from tasks.models.cost import Estimator, measure_texts
+from tasks.models.cost import Estimator
 from tasks.models.journal.journal import Journal
 from tasks.models.journal.table import JOURNAL
 from tasks.solvers.forecast import (
@@ -48,7 +49,7 @@ async def test_requests_are_those_of_the_solver(tmp_path: Path) -> None:
     built = stored(lake, "d", items(ITEM))
     plan = SOLVERS["base"].plan(options, None, ENTRY)
     job = InferJob({"tested": ENTRY}, options, plan, built, epochs=Epochs(repeat=2))
-    calls = (await plan_requests(job, lake)).calls["tested"]
+    calls = (await plan_requests(job, lake))[0]["tested"]
     assert [(call.model, call.repetition, call.sampling.max_tokens) for call in calls] == [("org/m", 0, 512), ("org/m", 1, 512)]
     assert "A. glad\nB. sad" in calls[0].messages[0].content
 
@@ -135,9 +136,8 @@ def test_stored_replies_of_the_model_are_the_measure(tmp_path: Path) -> None:
     store(judged, [{"call_key": "k", "prompt_tokens": 9, "completion_tokens": 40}] * 4)
     known = learn_from_lake(tmp_path, ["org/m"], ["j"])
     assert (known.seen("org/m", judged=False), known.seen("j", judged=True), known.seen("j", judged=False)) == (2, 1, 0)
-    assert known.prompt_tokens(measure_texts("org/m", ["y" * 400], judged=False)) == 52
-    assert known.mean_reply("org/m", judged=False, max_tokens=512) == 15
-    assert known.mean_reply("j", judged=True, max_tokens=512) == 40
+    assert known.expect(replace(request("y" * 400), model="org/m"))[:2] == (52, 15)
+    assert known.expect(replace(request("y"), model="j", json_schema="{}")).completion_tokens == 40
 
 
 def test_a_lake_without_replies_teaches_nothing(tmp_path: Path) -> None:

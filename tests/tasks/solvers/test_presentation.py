@@ -10,7 +10,7 @@ from schemas.api_capabilities import Sampling
 from schemas.chat import ChatMessage, ChatReply, ChatRequest, ModelEntry
 from schemas.item import Item
 from schemas.vocabulary import Language, TooLong
-from tasks.models.http.error_patterns import read_prompt_tokens
+from tasks.models.http.error_patterns import stated_tokens
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.presentation import (
     MARKS,
@@ -116,7 +116,7 @@ MELLOW = " ".join(["mellow"] * 14)
 def test_where_a_context_is_cut(whole: Item, length: int, too_long: TooLong, shown: str, left_out: int) -> None:
     cut = truncate(whole, length, too_long)
     assert cut is not None
-    assert (cut.item.context, cut.left_out_characters) == (shown, left_out)
+    assert (cut[0].context, cut[1]) == (shown, left_out)
 
 
 @pytest.mark.parametrize("length", [-500, 0, 38])
@@ -135,14 +135,15 @@ def test_shortened_text_fits_and_lacks_one_piece(context: str, length: int, too_
     cut = truncate(whole, length, too_long)
     if cut is None:
         return
-    shown = str(cut.item.context)
+    shortened, left_out = cut
+    shown = str(shortened.context)
     assert len(shown) <= length
-    assert cut.item.model_copy(update={"context": context}) == whole
+    assert shortened.model_copy(update={"context": context}) == whole
     head, _, tail = shown.partition(MARKS[language])
     head, tail = head.removesuffix("\n"), tail.removeprefix("\n")
     assert context.startswith(head)
     assert context.endswith(tail)
-    assert cut.left_out_characters == len(context) - len(head) - len(tail) > 0
+    assert left_out == len(context) - len(head) - len(tail) > 0
     assert too_long == "cut_middle" or head == ""
 
 
@@ -193,7 +194,7 @@ def test_how_much_is_kept(error: str, max_tokens: int, expected: int) -> None:
     ],
 )
 def test_tokens_of_prompt_are_read_from_refusal(error: str, expected: int | None) -> None:
-    assert read_prompt_tokens(error) == expected
+    assert stated_tokens("prompt_tokens", error) == expected
 
 
 async def ask(server: SmallContext, asked: Item, too_long: TooLong) -> tuple[tuple[Call, ...], list[ChatRequest]]:

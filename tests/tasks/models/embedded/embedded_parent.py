@@ -8,7 +8,7 @@ from tasks.models.embedded.serving import serve_embedded
 
 async def wait() -> None:
     async with serve_embedded(tell=lambda _: None) as server:
-        sys.stdout.write(f"{server.pid}\n")
+        sys.stdout.write(f"{server._started.pid}\n")
         sys.stdout.flush()
         await asyncio.Event().wait()
 

@@ -93,7 +93,7 @@ async def until(holds: Callable[[], bool]) -> None:
 async def test_it_answers_and_is_gone_afterwards(capfd: pytest.CaptureFixture[str]) -> None:
     async with serve_embedded() as server:
         assert server.base_url.startswith("http://127.0.0.1:")
-        assert alive(server.pid)
+        assert alive(server._started.pid)
         async with HttpChat(ENTRY, server.base_url) as chat:
             reply = await chat(call("Hi", 3))
             rated = await chat(call("How clear is this text? Good day to you, dear reader.", 40, RATING))
@@ -118,7 +118,7 @@ async def test_it_answers_and_is_gone_afterwards(capfd: pytest.CaptureFixture[st
     assert {"A", "B"} <= {token.strip() for token, _ in likeliest.top_logprobs}
     assert too_long.failure == "context_too_long"
     assert "exceeds the available context size" in str(too_long.error)
-    assert not alive(server.pid)
+    assert not alive(server._started.pid)
     assert capfd.readouterr() == ("", "")
 
 
@@ -148,7 +148,7 @@ async def test_silent_server_is_given_up_and_ended(
 async def test_dead_server_is_replaced_during_calls() -> None:
     messages: list[str] = []
     async with serve_embedded(messages.append) as server, HttpChat(ENTRY, server.base_url, policy=PATIENT) as chat:
-        first, url = server.pid, server.base_url
+        first, url = server._started.pid, server.base_url
         os.kill(first, signal.SIGSTOP)  # it takes the call and does not answer
         in_flight = asyncio.create_task(chat(call("Hi", 3)))
         await asyncio.sleep(0.3)
@@ -157,11 +157,11 @@ async def test_dead_server_is_replaced_during_calls() -> None:
         assert (reply.failure, reply.error) == (None, None)
         assert reply.attempts > 1
         assert (server.base_url, server.restarts, server.failure) == (url, 1, None)
-        assert server.pid != first
+        assert server._started.pid != first
         assert not psutil.pid_exists(first)
     assert len(messages) == 1
     assert messages[0].startswith("the embedded model server is restarted: ended by SIGKILL")
-    assert not alive(server.pid)
+    assert not alive(server._started.pid)
 
 
 async def test_repeatedly_dying_server_is_given_up(monkeypatch: pytest.MonkeyPatch, program: Callable[[str], None]) -> None:

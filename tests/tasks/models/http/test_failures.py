@@ -7,10 +7,9 @@ import pytest
 
 from schemas.vocabulary import FAILURES, Failure
 from tasks.models.http.error_patterns import (
-    CODES,
-    UNDER_SUCCESS,
+    TABLES,
     find_failure,
-    read_max_context,
+    stated_tokens,
 )
 from tasks.models.http.failures import FAILURE_KINDS, RETRIES, describe_error, find_error, read_error
 from tests.rows import each_row
@@ -185,7 +184,10 @@ def test_status_names_failure_where_nothing_else_does(status: int, failure: Fail
         assert read_error(status, body).failure == failure
 
 
-@each_row(("failure", "pattern"), [(name, one) for table in (CODES, UNDER_SUCCESS) for name in table for one in table[name]])
+@each_row(
+    ("failure", "pattern"),
+    [(name, one) for table in (TABLES["codes"], TABLES["under_success"]) for name in table for one in table[name]],
+)
 def test_every_code_has_an_example_that_it_decides(failure: Failure, pattern: str) -> None:
     errors = [find_error(document) for _, document, named in CODED if named == failure]
     assert any(find_failure({failure: (pattern,)}, found.codes) for found in errors if found)
@@ -224,7 +226,7 @@ def test_an_error_may_come_with_http_200(document: Any, failure: Failure, told: 
 
 def test_impossible_context_size_is_ignored() -> None:
     nines = "9" * 5000
-    assert read_max_context(f"maximum context length is {nines}") is None
+    assert stated_tokens("longest_context", f"maximum context length is {nines}") is None
     # As JSON it cannot be read either; what stands before the number names the failure.
     reply = read_error(400, f'{{"error": {{"message": "prompt is too long", "n_ctx": {nines}}}}}'.encode())
     assert reply.failure == "context_too_long"
@@ -235,7 +237,7 @@ def test_what_the_provider_behind_a_gateway_said_counts() -> None:
     body = json.dumps(error("Provider returned error", code=400, metadata={"raw": raw})).encode()
     reply = read_error(400, body)
     assert reply.failure == "context_too_long"
-    assert read_max_context(str(reply.error)) == 8
+    assert stated_tokens("longest_context", str(reply.error)) == 8
 
 
 STATED_CONTEXTS: list[tuple[str, int | None]] = [
@@ -251,14 +253,14 @@ STATED_CONTEXTS: list[tuple[str, int | None]] = [
 
 @each_row(("text", "tokens"), STATED_CONTEXTS)
 def test_longest_context_is_read_where_error_states_it(text: str, tokens: int | None) -> None:
-    assert read_max_context(text) == tokens
+    assert stated_tokens("longest_context", text) == tokens
 
 
 def test_llama_cpp_context_size_is_read() -> None:
     document = error("the request exceeds the available context size", type="exceed_context_size_error", n_ctx=256)
     reply = read_error(400, json.dumps(document).encode())
     assert reply.error == "HTTP 400: the request exceeds the available context size (n_ctx 256)"
-    assert read_max_context(str(reply.error)) == 256
+    assert stated_tokens("longest_context", str(reply.error)) == 256
 
 
 @pytest.mark.parametrize(
