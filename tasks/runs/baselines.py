@@ -19,13 +19,11 @@ from tasks.scoring.aggregation import aggregate_scores, total_scores
 from tasks.scoring.published import BASE_SETTING, TOTAL
 from tasks.scoring.reduction import normalise_scores
 from tasks.scoring.tree import tree_tables
+from tasks.solvers.presentation import Order
 
 _CLOSED: tuple[AnswerForm, ...] = ("letter", "letters", "label", "index")
 ItemKey = tuple[str, str]
 """Dataset and item id."""
-
-Order = tuple[int, ...] | None
-"""The item's option shown at each place; null = as the item has them."""
 
 Orders = Mapping[ItemKey, Sequence[Order]]
 """The order of each time an item was asked; an item that is left out was asked once, in its own order."""
@@ -79,11 +77,7 @@ class ShownItem:
 def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None = None) -> Baselines:
     """Return the baselines of one metric of one dataset; empty if it compares no choices with the gold, or more than these.
 
-    Args:
-        items: rows of `items` of that dataset. Accuracy allows items of other types among the choices, as exams have them: a
-            letter never answers those.
-        metric: how answers are scored.
-        orders: in which orders the options were shown.
+    Accuracy allows items of other types among the choices, as exams have them: a letter never answers those.
     """
     kinds, baseline = set(items["question_type"].unique()), METRICS[metric].baseline
     if baseline == "points" and kinds <= set(answered_by("scale")):
@@ -103,12 +97,9 @@ def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None
 
 
 def measure_datasets(blueprint: Blueprint, items: pl.DataFrame, answers: pl.DataFrame) -> dict[tuple[str, Metric], Baselines]:
-    """Return the baselines by dataset and metric of a blueprint; datasets without items are left out.
+    """Return the baselines by dataset and metric of a blueprint; datasets without rows of `items` are left out.
 
-    Args:
-        blueprint: what is measured.
-        items: rows of `items` of any datasets.
-        answers: rows of `answers`, which say in which orders options were shown.
+    `answers` say in which orders options were shown.
     """
     orders, by_dataset = orders_shown(answers), items.partition_by("dataset", as_dict=True)
     return {

@@ -10,9 +10,6 @@ from schemas.tables.columns import measured_columns
 
 KeyT = TypeVar("KeyT")
 
-_NAMES = ("id", "metric")
-"""Fields that name an entry of a list, so that entries are compared by name and not by place."""
-
 ABSENT = "absent"
 """Stands for a part of a document that is on one side only."""
 
@@ -62,15 +59,11 @@ class TreeChange(NamedTuple):
 
 
 def tree_changes(before: Any, after: Any, path: str = "", *, by_name: bool = True) -> Iterator[TreeChange]:
-    """Yield every place where two JSON documents differ, in order.
+    """Yield every place where two JSON documents, or their parts at a path, differ, in order.
 
-    Args:
-        before: a document.
-        after: the other one.
-        path: name of what is compared, for parts of documents.
-        by_name: compare entries of a list that have an `id` or a `metric` by it; if all of them are the same and only their order
-            is not, the change is that of the list's `order`. What is on one side only is ABSENT on the other. Else entries of
-            lists of one length are compared by their number, and what is absent counts as null.
+    `by_name`: compare entries of a list that have an `id` or a `metric` by it; if all of them are the same and only their order
+    is not, the change is that of the list's `order`. What is on one side only is ABSENT on the other. Else entries of lists of
+    one length are compared by their number, and what is absent counts as null.
     """
     absent = ABSENT if by_name else None
     if isinstance(before, Mapping) and isinstance(after, Mapping):
@@ -93,7 +86,7 @@ def _named(entries: Any) -> dict[str, object] | None:
     """Return the entries of a list by name; None if it is none, or they have no names of their own."""
     if not isinstance(entries, Sequence) or isinstance(entries, str) or not all(isinstance(entry, Mapping) for entry in entries):
         return None
-    for field in _NAMES:
+    for field in ("id", "metric"):
         by_name = {str(entry[field]): entry for entry in entries if field in entry}
         if len(by_name) == len(entries):
             return by_name
