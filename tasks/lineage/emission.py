@@ -124,10 +124,7 @@ def emit(event: RunEvent, lake: Folder) -> None:
     """Write an event into the lake, then queue it for the endpoint if one is configured.
 
     It is a line of the day's file, one write at its end, so that processes can share the file; in an object store it is an
-    object, since objects have no end to write at.
-
-    Raises:
-        RuntimeError, OSError, LakeError: the lake does not take it.
+    object, since objects have no end to write at. RuntimeError, OSError, LakeError: the lake does not take it.
     """
     day = event.eventTime[:10]
     try:
@@ -183,12 +180,14 @@ def inputs_of(job: object) -> JobInputs:
     outputs = [value for value in values if isinstance(value, PartitionKey)]
     specs = [value for value in values if isinstance(value, DatasetSpec)]
     variables = [variable for value in values if isinstance(value, ModelEntry) for variable in value.key_variables]
+    owners = (getattr(job, name, None) for name in ("blueprint", "manifest"))
+    subjects = (getattr(owner, name, None) for owner in owners for name in ("name", "benchmark"))
     return JobInputs(
         inputs=tuple(dict.fromkeys(value for value in values if isinstance(value, PartitionRef))),
         sources=tuple(source for spec in specs for source in _sources(spec, outputs)),
         outputs=tuple({(value.layer, value.fingerprint): value for value in outputs}.values()),
         key_variables=tuple(dict.fromkeys(variables)),
-        subject=_subject(job),
+        subject=next((name for name in subjects if isinstance(name, str)), None),
     )
 
 
@@ -224,9 +223,3 @@ def _sources(spec: DatasetSpec, outputs: Sequence[PartitionKey]) -> Iterator[Job
     for file, digest in zip(spec.files, digests, strict=True):
         pinned = file.sha256 if isinstance(file, PinnedFile) else None
         yield JobSource(file, pinned or digest)
-
-
-def _subject(job: object) -> str | None:
-    owners = (getattr(job, name, None) for name in ("blueprint", "manifest"))
-    names = (getattr(owner, name, None) for owner in owners for name in ("name", "benchmark"))
-    return next((name for name in names if isinstance(name, str)), None)

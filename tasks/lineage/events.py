@@ -272,18 +272,14 @@ def file_facets(version: str, path: str, sha256: str | None) -> dict[str, Datase
 
 
 def _fields(columns: Mapping[str, Column]) -> list[schema_dataset.SchemaDatasetFacetFields]:
-    return [
-        schema_dataset.SchemaDatasetFacetFields(
-            name=name, type=type_name(column), ordinal_position=position, fields=_fields(_nested(column))
-        )
-        for position, (name, column) in enumerate(columns.items(), 1)
-    ]
-
-
-def _nested(column: Column) -> dict[str, Column]:
-    while isinstance(column, pl.List):
-        column = column.inner
-    return {field.name: field.dtype for field in column.fields} if isinstance(column, pl.Struct) else {}
+    fields = []
+    for position, (name, column) in enumerate(columns.items(), 1):
+        member = column
+        while isinstance(member, pl.List):
+            member = member.inner
+        below = _fields(member.to_schema()) if isinstance(member, pl.Struct) else []
+        fields.append(schema_dataset.SchemaDatasetFacetFields(name, type_name(column), ordinal_position=position, fields=below))
+    return fields
 
 
 def type_name(column: Column) -> str:

@@ -69,9 +69,7 @@ def rescore(stored: StoredRun, blueprint: Blueprint) -> tuple[list[ScoreChange],
     """Score a run's stored replies by a blueprint and the code as it is now; notes tell what could not be scored anew.
 
     Scores of datasets that the blueprint no longer has are left out; those of datasets that are new to it are missing.
-
-    Raises:
-        MoodflowError: if stored scores cannot be read, or no partition can be scored.
+    MoodflowError: stored scores cannot be read, or no partition can be scored.
     """
     (totals,) = of_layer(stored.manifest.partitions, "totals")
     (abilities,) = of_layer(stored.manifest.partitions, "ability_scores")
@@ -131,8 +129,7 @@ def code_differences(footers: Mapping[str, Footer], blueprint: Mapping[str, Any]
             if was != value:
                 changed[footer.partition.layer, name, was, value] += 1
     for (layer, name, was, value), count in changed.items():
-        partitions = "1 partition" if count == 1 else f"{count} partitions"
-        message = f"layer {layer}: {WORDS[name]} was {was[:12]}, is {value[:12]} ({partitions})"
+        message = f"layer {layer}: {WORDS[name]} was {was[:12]}, is {value[:12]} ({count} partition{'s' if count > 1 else ''})"
         yield Difference(kind="code", where=f"{layer}.{name}", expected=was, got=value, message=message)
 
 
@@ -180,10 +177,7 @@ def check_catalogue(
     """Compare each dataset's evaluation version and source hashes with those in the footers of its items.
 
     Where an entry has several sources, one that is the same will do; which of them was used depends on the machine. The blueprint
-    names files of the user's own.
-
-    Returns:
-        Differences, and notes on datasets that could not be compared.
+    names files of the user's own. Return differences, and notes on datasets that could not be compared.
     """
     differences: list[Difference] = []
     notes: list[str] = []
@@ -206,13 +200,15 @@ def check_catalogue(
 def gold_rows(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     """Make the rows of a layer of gold again, about the stored items.
 
-    Raises:
-        SourceError: the source files are not here, or are not those that the partition was built from.
+    SourceError: the source files are not here, or are not those that the partition was built from.
     """
     name, footer, locator = ref.key("dataset"), stored.footers[ref.path], _locator_of(stored.manifest)
     (items,) = stored.intact([own for own in of_layer(stored.manifest.partitions, "items") if own.place == ref.place])
     for spec in _candidates(name, stored.blueprint, stored.manifest):
-        if _present_state(spec, locator) == _built_from(footer):
+        present: Built | None = None
+        with suppress(SourceError):  # its files are not here
+            present = spec.evaluation_version, source_sha256(spec.files, locator)
+        if present == _built_from(footer):
             records = read_dataset(spec, [locator.locate(file) for file in spec.files])
             samples = list_samples(spec, records, ContextOptions(**footer.settings.get("contexts", {})), footer.settings["seed"])
             return annotate_items(spec, samples, stored.lake.read(items, Items)["item_id"])[ref.layer]
@@ -223,14 +219,6 @@ def _locator_of(manifest: RunManifest) -> Locator:
     """Return what finds source files in the mirror of the run and in the cache, without a download."""
     mirror = manifest.plan.get("mirror")
     return Locator(Path(mirror) if mirror and Path(mirror).is_dir() else None)
-
-
-def _present_state(spec: DatasetSpec, locator: Locator) -> Built | None:
-    """Return what items of an entry would be built from now; null if its files are not here."""
-    try:
-        return spec.evaluation_version, source_sha256(spec.files, locator)
-    except SourceError:
-        return None
 
 
 def _built_from(footer: Footer) -> Built:
