@@ -14,19 +14,10 @@ ABSENT = "absent"
 """Stands for a part of a document that is on one side only."""
 
 
-class CellDifference(NamedTuple):
-    """The first difference of two tables: key of its row, column, and both values."""
-
-    row: str
-    column: str
-    stored: str
-    recomputed: str
-
-
-def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: type[dy.Schema]) -> CellDifference | None:
+def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: type[dy.Schema]) -> tuple[str, str, str, str] | None:
     """Find the first row, by primary key, in which two tables of a schema differ, measured columns aside; null if there is none.
 
-    A row that is on one side only differs in the column `row`.
+    Return the key of the row, the column, and both values. A row that is on one side only differs in the column `row`.
     """
     key, measured = schema.primary_key(), measured_columns(schema)
     compared = [name for name in stored.columns if name not in (*key, *measured)]
@@ -37,10 +28,12 @@ def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: typ
         if repr(left) == repr(right):  # equal numbers may differ in their sign, and are written differently then
             continue
         row = ", ".join(f"{name} {value}" for name, value in zip(key, values, strict=True))
-        if left is None or right is None:
-            return CellDifference(row, "row", *(ABSENT if side is None else "present" for side in (left, right)))
+        if left is None:
+            return row, "row", ABSENT, "present"
+        if right is None:
+            return row, "row", "present", ABSENT
         index = next(index for index, pair in enumerate(zip(left, right, strict=True)) if repr(pair[0]) != repr(pair[1]))
-        return CellDifference(row, compared[index], repr(left[index]), repr(right[index]))
+        return row, compared[index], repr(left[index]), repr(right[index])
     return None
 
 

@@ -87,12 +87,8 @@ def read_tables(run: PastRun, layers: Iterable[str], keys: Mapping[str, str]) ->
     """Read layers of a run as they are stored, and the texts of the chunks that went into prompts.
 
     Where the contexts of a dataset were cut in several ways, rows of `retrievals` do not say which one they number; the texts of
-    such a dataset are left out.
-
-    Args:
-        run: what is read.
-        layers: besides `retrievals`; `items` and `responses` among them.
-        keys: dataset, model and setting of what is read; empty = all of the run.
+    such a dataset are left out. `layers`: besides `retrievals`; `items` and `responses` among them. `keys`: dataset, model and
+    setting of what is read; empty = all of the run.
     """
     of_all = {name: value for name, value in keys.items() if name == "dataset"}
     refs: list[PartitionRef] = []

@@ -1,8 +1,8 @@
 """Tell what failed in a run: calls and whose they were, and instruments, which readers, judges and simulated persons are."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 import polars as pl
 
@@ -33,17 +33,6 @@ NOT_SENT = "budget"
 """In place of a role: nobody failed, but the budget was spent before the call was sent."""
 
 
-@dataclass(frozen=True)
-class Lost:
-    """Items of one model and setting without a score since a call failed or was not sent.
-
-    `roles`: whose calls, or NOT_SENT, by dataset. `items_of_others`: how many items the model under test is not to blame for.
-    """
-
-    roles: Mapping[str, frozenset[str]]
-    items_of_others: int
-
-
 def find_failures(item_scores: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of `item_scores` without a value since a call failed, with `failed_role`: once for each role, or NOT_SENT.
 
@@ -64,12 +53,15 @@ def find_failures(item_scores: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFr
     return pl.concat([unanswered, unjudged])
 
 
-def find_lost(item_scores: pl.DataFrame, answers: pl.DataFrame) -> Lost:
-    """Return whose failures cost one model and setting items; one that lacks a part lacks its score."""
+def find_lost(item_scores: pl.DataFrame, answers: pl.DataFrame) -> tuple[dict[str, frozenset[str]], int]:
+    """Return whose failures cost one model and setting items, and how many items the model under test is not to blame for.
+
+    Whose: roles, or NOT_SENT, by dataset. An item that lacks a part lacks its score.
+    """
     lost = find_failures(item_scores, answers)
     by_dataset = lost.group_by("dataset").agg(pl.col("failed_role").unique()).iter_rows()
     blamed = lost.group_by(*ITEM, "repetition").agg(others=(pl.col("failed_role") != TESTED).all())
-    return Lost({dataset: frozenset(roles) for dataset, roles in by_dataset}, int(blamed["others"].sum()))
+    return {dataset: frozenset(roles) for dataset, roles in by_dataset}, int(blamed["others"].sum())
 
 
 def name_role(manifest: RunManifest, role: str, model: str) -> str:

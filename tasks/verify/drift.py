@@ -37,12 +37,10 @@ from tasks.solvers.presentation import TRUNCATION_VERSION
 from tasks.solvers.registry import code_behind
 from tasks.sources.locating import Locator, source_sha256, sources
 from tasks.sources.reading import read_dataset
-from tasks.verify.recompute import StoredRun, compute_scores, of_layer
+from tasks.verify.recompute import StoredRun, item_scores, of_layer
 
 LONGEST_VALUE = 60
 """Characters of a changed value that a message shows."""
-
-TOTALS = ("total", "total_before_veto")
 
 
 def find_present(manifest: RunManifest) -> tuple[Blueprint | None, list[str]]:
@@ -77,7 +75,7 @@ def rescore(stored: StoredRun, blueprint: Blueprint) -> tuple[list[ScoreChange],
     frames, notes = [], []
     for ref in partitions:
         try:
-            frames.append(compute_scores(stored, ref, blueprint))
+            frames.append(item_scores(stored, ref, blueprint))
         except MoodflowError as error:
             path = "/".join(ref.key(name) for name in ("dataset", "model", "setting"))
             notes.append(f"{path} cannot be scored by it: {error.what}")
@@ -96,7 +94,7 @@ def rescore(stored: StoredRun, blueprint: Blueprint) -> tuple[list[ScoreChange],
 def _scores(totals: pl.DataFrame, abilities: pl.DataFrame) -> dict[tuple[str, str, str], float | None]:
     """Return scores by model, setting and name, totals before abilities."""
     system = pl.col("model"), pl.col("setting")
-    scores = [totals.select(*system, name=pl.lit(name), score=name) for name in TOTALS]
+    scores = [totals.select(*system, name=pl.lit(name), score=name) for name in ("total", "total_before_veto")]
     scores.append(abilities.select(*system, name="ability", score="score_0_100"))
     return {(model, setting, name): score for model, setting, name, score in pl.concat(scores).iter_rows()}
 

@@ -210,11 +210,11 @@ def _compare(findings: Findings, lake: Lake, ref: PartitionRef, rows: pl.DataFra
         findings.differ("content", ref.path, None, got, message)
         return
     if cell is None:
-        message, pair = f"{ref.path} comes out with the same rows in other words", (ref.content_sha256, got)
+        message, was, now = f"{ref.path} comes out with the same rows in other words", ref.content_sha256, got
     else:
-        pair = (cell.stored, cell.recomputed)
-        message = f"{ref.path}: {cell.row}, column {cell.column}: stored {cell.stored}, recomputed {cell.recomputed}"
-    findings.differ("content", ref.path, *pair, message)
+        row, column, was, now = cell
+        message = f"{ref.path}: {row}, column {column}: stored {was}, recomputed {now}"
+    findings.differ("content", ref.path, was, now, message)
 
 
 def _verification(findings: Findings, run: str, partitions: tuple[PartitionRef, ...]) -> Verification:
