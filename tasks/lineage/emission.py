@@ -117,9 +117,6 @@ def _warn_of_refusal(reason: str) -> None:
     warn_once(f"the OpenLineage endpoint takes no events ({reason}); all of them are in the lake, {FOLDER}/")
 
 
-_WARNED: set[str] = set()
-
-
 def emit(event: RunEvent, lake: Folder) -> None:
     """Write an event into the lake, then queue it for the endpoint if one is configured.
 
@@ -148,11 +145,10 @@ def guarded(work: Callable[[], object]) -> None:
         warn_once(f"an OpenLineage event is lost: {type(cause).__name__}: {str(cause).splitlines()[0] if str(cause) else ''}")
 
 
+@cache
 def warn_once(text: str) -> None:
     """Write a warning to standard error, the first time."""
-    if text not in _WARNED:
-        _WARNED.add(text)
-        tell(text)
+    tell(text)
 
 
 @cache

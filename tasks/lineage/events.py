@@ -72,16 +72,8 @@ class JobOutputs:
 
 
 @dataclass(frozen=True)
-class ParentRun:
-    """The flow run that a step belongs to."""
-
-    id: str
-    name: str
-
-
-@dataclass(frozen=True)
 class StepRun:
-    """One run of one step: its function, and the flow run it belongs to, if it belongs to one."""
+    """One run of one step: its function, and the run of a flow that it belongs to, if it belongs to one."""
 
     id: str
     """UUID, that of the task run in Prefect where there is one."""
@@ -92,7 +84,8 @@ class StepRun:
     engine: str
     """Version of Prefect."""
     namespace: str = NAMESPACE
-    parent: ParentRun | None = None
+    flow_run: str | None = None
+    flow: str = ""
 
 
 @dataclass(frozen=True)
@@ -169,8 +162,8 @@ class StepEvents:
             version=self.step.engine, name="Prefect", openlineageAdapterVersion=self.lake.code.package
         )
         facets: dict[str, RunFacet] = {"processing_engine": engine}
-        if parent := self.step.parent:
-            run, job = parent_run.Run(parent.id), parent_run.Job(self.step.namespace, parent.name)
+        if self.step.flow_run:
+            run, job = parent_run.Run(self.step.flow_run), parent_run.Job(self.step.namespace, self.step.flow)
             facets["parent"] = parent_run.ParentRunFacet(run=run, job=job)
         return facets
 

@@ -12,7 +12,6 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_manifest, read_manifests, run_folder
 from tasks.lake.partitions import REJECTED, Holdings, located, relative
 
-RUNS = "runs"
 NameSources = Callable[[str, Sequence[str]], Sequence[SourceName]]
 """Names of a dataset's source files, given its id and their hashes; one name for each hash."""
 
@@ -66,7 +65,7 @@ def graph_of_file(lake: Lake, path: str, name_sources: NameSources) -> LineageGr
 
     UsageError: no lineage is kept of such a file. LakeError: the manifest of a run cannot be read.
     """
-    if path.startswith(f"{RUNS}/"):
+    if path.startswith("runs/"):
         _, run, name = path.split("/", 2)
         return graph_of_run(lake, read_manifest(lake.root, run), name_sources, None if name == MANIFEST else path)
     if (ref := located(path)) is None:
