@@ -25,7 +25,7 @@ from pydantic import SecretStr
 
 from schemas.lineage import PartitionRef
 from tasks.lineage.emission import StepTrace
-from tasks.lineage.events import NAMESPACE, ParentRun, StepRun
+from tasks.lineage.events import NAMESPACE, StepRun
 from tasks.text.scrub_keys import Scrubber
 
 UP_TO_DATE = "UpToDate"
@@ -115,7 +115,8 @@ def _step_run(body: Callable[..., Any]) -> StepRun:
         documentation=(inspect.getdoc(body) or body.__name__).partition("\n\n")[0],
         engine=prefect_version,
         namespace=os.environ.get("OPENLINEAGE_NAMESPACE") or NAMESPACE,
-        parent=ParentRun(str(parent), flow.name if flow else "flow") if parent else None,
+        flow_run=str(parent) if parent else None,
+        flow=flow.name if flow else "flow",
     )
 
 

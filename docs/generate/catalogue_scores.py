@@ -84,5 +84,5 @@ def measured_part(own: Bundled) -> Iterator[str]:
     for method in own.blueprint.datasets[own.spec.id].methods:
         for spec in method.metrics:
             if majority := measure_baselines(own.built.items, spec.metric).majority:
-                label = escape(majority.label)
+                label = escape(majority.answer)
                 yield f"Always the most frequent right label, {label}: {100 * majority.share:.2f} of `{spec.metric}`."

@@ -279,7 +279,7 @@ def _dataset_table(document: RunDocument, run: PastRun) -> RenderableType:
     rows = []
     for row in document.raw_scores[:MOST_DATASETS]:
         constant = baselines.get((row.dataset, row.metric), Baselines()).constant
-        always = f"{number(constant.share, 3)}, always {constant.letter}" if constant else None
+        always = f"{number(constant.share, 3)}, always {constant.answer}" if constant else None
         several = metrics[row.dataset, row.model, row.setting] > 1
         name = marked(f"{row.dataset} ({row.metric})" if several else row.dataset, document.judges, {row.dataset})
         score = f"{number(row.value, 3)}{bracketed(row.ci_low, row.ci_high, 3)}"

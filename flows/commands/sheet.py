@@ -21,7 +21,7 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_manifests, run_number
 from tasks.reporting.page import render_sheet, write_text
 from tasks.runs.past_run import PastRun, reopen
-from tasks.runs.rating_sheets import draw_answers, import_sheets, run_hash, sheet_table
+from tasks.runs.rating_sheets import draw_answers, import_sheets, sheet_id, sheet_table
 from tasks.text.tables import to_csv
 
 
@@ -52,7 +52,7 @@ def sheet_command(
         raise UsageError("give --to, or --import with all filled sheets", where="--to, --import", next_step=step)
     redacted = replace(past, manifest=past.manifest.model_copy(update={"redacted": redact or past.manifest.redacted}))
     answers, to = draw_answers(redacted, method, rubric, sample, seed), to or Path(f"sheet-{run_number(past.name) or past.name}")
-    texts = {to / "sheet.csv": to_csv(sheet_table(past, answers)), to / "sheet.html": render_sheet(run_hash(past), answers)}
+    texts = {to / "sheet.csv": to_csv(sheet_table(past, answers)), to / "sheet.html": render_sheet(sheet_id(past.name), answers)}
     if there := [str(path) for path in texts if path.exists()]:
         raise UsageError(
             "the folder already has a sheet, which may be filled in", where=", ".join(there), next_step="choose another folder"

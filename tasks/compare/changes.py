@@ -152,11 +152,11 @@ def _system_scores(run: PastRun, system: System) -> SystemScores:
 def _with_failures(scores: SystemScores, run: PastRun, system: System) -> SystemScores:
     """Add whose failures cost items."""
     (row,) = system.rows(run.layers["totals"])
-    lost = find_lost(*(run.read(layer, **system._asdict()) for layer in ("item_scores", "answers")))
+    roles_of, of_others = find_lost(*(run.read(layer, **system._asdict()) for layer in ("item_scores", "answers")))
     failed = {
-        dataset: frozenset(name_role(run.manifest, role, system.model) for role in roles) for dataset, roles in lost.roles.items()
+        dataset: frozenset(name_role(run.manifest, role, system.model) for role in roles) for dataset, roles in roles_of.items()
     }
-    return replace(scores, failed=failed, lost_by_others=lost.items_of_others / max(row["n_total"], 1))
+    return replace(scores, failed=failed, lost_by_others=of_others / max(row["n_total"], 1))
 
 
 def _contents(refs: Sequence[PartitionRef]) -> set[tuple[str, str]]:

@@ -117,17 +117,11 @@ def _warn_of_refusal(reason: str) -> None:
     warn_once(f"the OpenLineage endpoint takes no events ({reason}); all of them are in the lake, {FOLDER}/")
 
 
-_WARNED: set[str] = set()
-
-
 def emit(event: RunEvent, lake: Folder) -> None:
     """Write an event into the lake, then queue it for the endpoint if one is configured.
 
     It is a line of the day's file, one write at its end, so that processes can share the file; in an object store it is an
-    object, since objects have no end to write at.
-
-    Raises:
-        RuntimeError, OSError, LakeError: the lake does not take it.
+    object, since objects have no end to write at. RuntimeError, OSError, LakeError: the lake does not take it.
     """
     day = event.eventTime[:10]
     try:
@@ -151,11 +145,10 @@ def guarded(work: Callable[[], object]) -> None:
         warn_once(f"an OpenLineage event is lost: {type(cause).__name__}: {str(cause).splitlines()[0] if str(cause) else ''}")
 
 
+@cache
 def warn_once(text: str) -> None:
     """Write a warning to standard error, the first time."""
-    if text not in _WARNED:
-        _WARNED.add(text)
-        tell(text)
+    tell(text)
 
 
 @cache
@@ -183,12 +176,14 @@ def inputs_of(job: object) -> JobInputs:
     outputs = [value for value in values if isinstance(value, PartitionKey)]
     specs = [value for value in values if isinstance(value, DatasetSpec)]
     variables = [variable for value in values if isinstance(value, ModelEntry) for variable in value.key_variables]
+    owners = (getattr(job, name, None) for name in ("blueprint", "manifest"))
+    subjects = (getattr(owner, name, None) for owner in owners for name in ("name", "benchmark"))
     return JobInputs(
         inputs=tuple(dict.fromkeys(value for value in values if isinstance(value, PartitionRef))),
         sources=tuple(source for spec in specs for source in _sources(spec, outputs)),
         outputs=tuple({(value.layer, value.fingerprint): value for value in outputs}.values()),
         key_variables=tuple(dict.fromkeys(variables)),
-        subject=_subject(job),
+        subject=next((name for name in subjects if isinstance(name, str)), None),
     )
 
 
@@ -224,9 +219,3 @@ def _sources(spec: DatasetSpec, outputs: Sequence[PartitionKey]) -> Iterator[Job
     for file, digest in zip(spec.files, digests, strict=True):
         pinned = file.sha256 if isinstance(file, PinnedFile) else None
         yield JobSource(file, pinned or digest)
-
-
-def _subject(job: object) -> str | None:
-    owners = (getattr(job, name, None) for name in ("blueprint", "manifest"))
-    names = (getattr(owner, name, None) for owner in owners for name in ("name", "benchmark"))
-    return next((name for name in names if isinstance(name, str)), None)

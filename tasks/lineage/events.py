@@ -72,16 +72,8 @@ class JobOutputs:
 
 
 @dataclass(frozen=True)
-class ParentRun:
-    """The flow run that a step belongs to."""
-
-    id: str
-    name: str
-
-
-@dataclass(frozen=True)
 class StepRun:
-    """One run of one step: its function, and the flow run it belongs to, if it belongs to one."""
+    """One run of one step: its function, and the run of a flow that it belongs to, if it belongs to one."""
 
     id: str
     """UUID, that of the task run in Prefect where there is one."""
@@ -92,7 +84,8 @@ class StepRun:
     engine: str
     """Version of Prefect."""
     namespace: str = NAMESPACE
-    parent: ParentRun | None = None
+    flow_run: str | None = None
+    flow: str = ""
 
 
 @dataclass(frozen=True)
@@ -169,8 +162,8 @@ class StepEvents:
             version=self.step.engine, name="Prefect", openlineageAdapterVersion=self.lake.code.package
         )
         facets: dict[str, RunFacet] = {"processing_engine": engine}
-        if parent := self.step.parent:
-            run, job = parent_run.Run(parent.id), parent_run.Job(self.step.namespace, parent.name)
+        if self.step.flow_run:
+            run, job = parent_run.Run(self.step.flow_run), parent_run.Job(self.step.namespace, self.step.flow)
             facets["parent"] = parent_run.ParentRunFacet(run=run, job=job)
         return facets
 
@@ -272,18 +265,14 @@ def file_facets(version: str, path: str, sha256: str | None) -> dict[str, Datase
 
 
 def _fields(columns: Mapping[str, Column]) -> list[schema_dataset.SchemaDatasetFacetFields]:
-    return [
-        schema_dataset.SchemaDatasetFacetFields(
-            name=name, type=type_name(column), ordinal_position=position, fields=_fields(_nested(column))
-        )
-        for position, (name, column) in enumerate(columns.items(), 1)
-    ]
-
-
-def _nested(column: Column) -> dict[str, Column]:
-    while isinstance(column, pl.List):
-        column = column.inner
-    return {field.name: field.dtype for field in column.fields} if isinstance(column, pl.Struct) else {}
+    fields = []
+    for position, (name, column) in enumerate(columns.items(), 1):
+        member = column
+        while isinstance(member, pl.List):
+            member = member.inner
+        below = _fields(member.to_schema()) if isinstance(member, pl.Struct) else []
+        fields.append(schema_dataset.SchemaDatasetFacetFields(name, type_name(column), ordinal_position=position, fields=below))
+    return fields
 
 
 def type_name(column: Column) -> str:

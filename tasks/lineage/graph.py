@@ -1,6 +1,6 @@
 """Build the graph behind a run or a file, from manifests and footers."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
@@ -12,7 +12,6 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_manifest, read_manifests, run_folder
 from tasks.lake.partitions import REJECTED, Holdings, located, relative
 
-RUNS = "runs"
 NameSources = Callable[[str, Sequence[str]], Sequence[SourceName]]
 """Names of a dataset's source files, given its id and their hashes; one name for each hash."""
 
@@ -20,17 +19,15 @@ NameSources = Callable[[str, Sequence[str]], Sequence[SourceName]]
 def layer_diagram(partitions: Iterable[tuple[str, int | None]], edges: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Draw layers as a mermaid graph, one line of text at a time.
 
-    Args:
-        partitions: layer and rows of each partition; rows may be unknown.
-        edges: pairs of layers, the second computed from the first.
+    `partitions`: layer and rows of each partition; rows may be unknown. `edges`: pairs of layers, the second computed from the
+    first.
     """
-    listed = list(partitions)
-    rows: Counter[str] = Counter()
-    for layer, number in listed:
-        rows[layer] += number or 0
+    rows = defaultdict[str, list[int]](list)
+    for layer, number in partitions:
+        rows[layer].append(number or 0)
     yield "graph TD"
-    for layer, count in Counter(layer for layer, _ in listed).items():
-        yield f'    {layer}["{layer}<br/>{count} partition{"s" if count > 1 else ""}<br/>{rows[layer]} rows"]'
+    for layer, numbers in rows.items():
+        yield f'    {layer}["{layer}<br/>{len(numbers)} partition{"s" if len(numbers) > 1 else ""}<br/>{sum(numbers)} rows"]'
     yield from (f"    {above} --> {below}" for above, below in sorted(set(edges)))
 
 
@@ -52,13 +49,7 @@ def graph_of_run(lake: Lake, manifest: RunManifest, name_sources: NameSources, f
     """Build the graph of everything behind one run: its reports are not, they follow from it.
 
     Edges to the run come from partitions that no other partition of it is computed from. A partition whose file is gone or
-    damaged is a node that says so.
-
-    Args:
-        lake: that the run is in.
-        manifest: of the run.
-        name_sources: names a dataset's source files.
-        file: one of the run's folder, relative to the lake, to build the graph of this file.
+    damaged is a node that says so. `file`: one of the run's folder, relative to the lake, to build the graph of this file.
     """
     builder = _GraphBuilder(lake, name_sources)
     root = builder.add_run(manifest)
@@ -70,18 +61,11 @@ def graph_of_run(lake: Lake, manifest: RunManifest, name_sources: NameSources, f
 
 
 def graph_of_file(lake: Lake, path: str, name_sources: NameSources) -> LineageGraph:
-    """Build the graph of everything behind one file of the lake, and find the runs whose manifests name it.
+    """Build the graph of everything behind one file, by its path in the lake, and find the runs whose manifests name it.
 
-    Args:
-        lake: that the file is in.
-        path: of the file, relative to the lake.
-        name_sources: names a dataset's source files.
-
-    Raises:
-        UsageError: no lineage is kept of such a file.
-        LakeError: the manifest of a run cannot be read.
+    UsageError: no lineage is kept of such a file. LakeError: the manifest of a run cannot be read.
     """
-    if path.startswith(f"{RUNS}/"):
+    if path.startswith("runs/"):
         _, run, name = path.split("/", 2)
         return graph_of_run(lake, read_manifest(lake.root, run), name_sources, None if name == MANIFEST else path)
     if (ref := located(path)) is None:

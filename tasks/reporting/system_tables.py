@@ -115,7 +115,7 @@ def numbers_table(node: Node) -> Table:
 
 def _raw_cells(row: RawRow) -> tuple[Value, ...]:
     constant, majority = row.baselines.constant, row.baselines.majority
-    ends = (f"always {end.letter}: {number(end.share, 3)}" for end in row.baselines.ends)
+    ends = (f"always {end.answer}: {number(end.share, 3)}" for end in row.baselines.ends)
     unreadable = counted(row.n_unparsed, "reply", "replies") if row.n_unparsed else ""
     return (
         Cell(row.path.method.id, row.path.metric_label),
@@ -123,8 +123,8 @@ def _raw_cells(row: RawRow) -> tuple[Value, ...]:
         row.normalized_0_100,
         Part(row.n_scored, row.n_total),
         Cell(share_of(row.n_unparsed, row.n_scored), unreadable),
-        Cell(constant.share, "; ".join((f"always {constant.letter}", *ends))) if constant else None,
-        Cell(majority.share, shorten(majority.label, 40)) if majority else None,
+        Cell(constant.share, "; ".join((f"always {constant.answer}", *ends))) if constant else None,
+        Cell(majority.share, shorten(majority.answer, 40)) if majority else None,
     )
 
 

@@ -13,40 +13,26 @@ import polars as pl
 from schemas.blueprint import Blueprint
 from schemas.item import option_letters
 from schemas.metrics import METRICS, Baseline, Metric
-from schemas.question_types import QUESTION_TYPES, AnswerForm, answered_by
+from schemas.question_types import QUESTION_TYPES, answered_by
 from tasks.metrics.measures import POSITIVE, points_share
 from tasks.scoring.aggregation import aggregate_scores, total_scores
 from tasks.scoring.published import BASE_SETTING, TOTAL
 from tasks.scoring.reduction import normalise_scores
 from tasks.scoring.tree import tree_tables
+from tasks.solvers.presentation import Order
 
-_CLOSED: tuple[AnswerForm, ...] = ("letter", "letters", "label", "index")
-ItemKey = tuple[str, str]
-"""Dataset and item id."""
-
-Order = tuple[int, ...] | None
-"""The item's option shown at each place; null = as the item has them."""
-
-Orders = Mapping[ItemKey, Sequence[Order]]
-"""The order of each time an item was asked; an item that is left out was asked once, in its own order."""
+Orders = Mapping[tuple[str, str], Sequence[Order]]
+"""By dataset and item id, the order of each time it was asked; an item that is left out was asked once, in its own order."""
 
 Labels = frozenset[str]
 Score = Callable[[list[Labels], list[Labels]], float]
 
 
 @dataclass(frozen=True)
-class ConstantAnswer:
-    """Always the same letter (index, of segments), and what it earns, in [0, 1]."""
+class FixedAnswer:
+    """Always the same letter (index, of segments), or the label that is right most often; and what it earns, in [0, 1]."""
 
-    letter: str
-    share: float
-
-
-@dataclass(frozen=True)
-class MajorityLabel:
-    """Always the label that is right most often, and what it earns, in [0, 1]."""
-
-    label: str
+    answer: str
     share: float
 
 
@@ -57,9 +43,9 @@ class Baselines:
     `ends`: of a questionnaire, always the first and always the last option, as far as they are not the best constant answer.
     """
 
-    constant: ConstantAnswer | None = None
-    majority: MajorityLabel | None = None
-    ends: tuple[ConstantAnswer, ...] = ()
+    constant: FixedAnswer | None = None
+    majority: FixedAnswer | None = None
+    ends: tuple[FixedAnswer, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,16 +65,12 @@ class ShownItem:
 def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None = None) -> Baselines:
     """Return the baselines of one metric of one dataset; empty if it compares no choices with the gold, or more than these.
 
-    Args:
-        items: rows of `items` of that dataset. Accuracy allows items of other types among the choices, as exams have them: a
-            letter never answers those.
-        metric: how answers are scored.
-        orders: in which orders the options were shown.
+    Accuracy allows items of other types among the choices, as exams have them: a letter never answers those.
     """
     kinds, baseline = set(items["question_type"].unique()), METRICS[metric].baseline
     if baseline == "points" and kinds <= set(answered_by("scale")):
         return _of_questionnaire(shown_items(items, orders))
-    closed = answered_by(*_CLOSED)
+    closed = answered_by("letter", "letters", "label", "index")
     score, choices = _SCORES.get(baseline), items.filter(pl.col("question_type").is_in(closed))
     if score is None or choices.is_empty() or (baseline != "equality" and not kinds <= set(closed)):
         return Baselines()
@@ -96,19 +78,14 @@ def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None
     if baseline == "binary_f1":
         cases = [_as_classes(item) for item in cases]
         always = [frozenset({POSITIVE})] * len(cases)
-        return Baselines(
-            _best(_letter_scores(cases, score)), MajorityLabel(POSITIVE, score(always, [item.gold for item in cases]))
-        )
+        return Baselines(_best(_letter_scores(cases, score)), FixedAnswer(POSITIVE, score(always, [item.gold for item in cases])))
     return Baselines(_best(_letter_scores(cases, score), answerable), _majority(cases, score, answerable))
 
 
 def measure_datasets(blueprint: Blueprint, items: pl.DataFrame, answers: pl.DataFrame) -> dict[tuple[str, Metric], Baselines]:
-    """Return the baselines by dataset and metric of a blueprint; datasets without items are left out.
+    """Return the baselines by dataset and metric of a blueprint; datasets without rows of `items` are left out.
 
-    Args:
-        blueprint: what is measured.
-        items: rows of `items` of any datasets.
-        answers: rows of `answers`, which say in which orders options were shown.
+    `answers` say in which orders options were shown.
     """
     orders, by_dataset = orders_shown(answers), items.partition_by("dataset", as_dict=True)
     return {
@@ -150,7 +127,7 @@ def score_constant_answers(blueprint: Blueprint, baselines: Mapping[tuple[str, M
     return {name: score for name, score in scores.items() if score is not None}
 
 
-def orders_shown(answers: pl.DataFrame) -> dict[ItemKey, tuple[Order, ...]]:
+def orders_shown(answers: pl.DataFrame) -> Orders:
     """Return the order each item's options were shown in, once per repetition; datasets that were not permuted are left out.
 
     `answers` may be of any number of models: all are asked in the same orders.
@@ -158,7 +135,7 @@ def orders_shown(answers: pl.DataFrame) -> dict[ItemKey, tuple[Order, ...]]:
     permuted = answers.filter(pl.col("option_order").is_not_null())["dataset"].unique()
     key = ["dataset", "item_id", "repetition"]
     rows = answers.filter(pl.col("dataset").is_in(permuted.implode())).unique(key, keep="first").sort(key)
-    orders: dict[ItemKey, tuple[Order, ...]] = {}
+    orders: dict[tuple[str, str], tuple[Order, ...]] = {}
     for dataset, item, order in rows.select("dataset", "item_id", "option_order").iter_rows():
         orders[dataset, item] = (*orders.get((dataset, item), ()), None if order is None else tuple(order))
     return orders
@@ -196,20 +173,20 @@ def _as_classes(item: ShownItem) -> ShownItem:
     return replace(item, options=options, gold=frozenset({POSITIVE} if item.first in item.gold else ()))
 
 
-def _best(scores: Mapping[str, float], answerable: float = 1.0) -> ConstantAnswer | None:
+def _best(scores: Mapping[str, float], answerable: float = 1.0) -> FixedAnswer | None:
     """Return the best letter; of equal ones the first. `answerable`: share of the items that a letter answers."""
     best = max(scores, key=scores.__getitem__, default=None)
-    return None if best is None else ConstantAnswer(best, answerable * scores[best])
+    return None if best is None else FixedAnswer(best, answerable * scores[best])
 
 
-def _majority(cases: list[ShownItem], score: Score, answerable: float) -> MajorityLabel | None:
+def _majority(cases: list[ShownItem], score: Score, answerable: float) -> FixedAnswer | None:
     """Return the most frequent right label; of equal ones the first by its text. None where labels seldom repeat."""
     times = Counter(label for item in cases for label in item.gold)
     # Options written for one item are no classes: a class is right for two items or more on average.
     if not times or 2 * len(times) > times.total():
         return None
     label = min(times, key=lambda text: (-times[text], text))
-    return MajorityLabel(label, answerable * score([frozenset({label})] * len(cases), [item.gold for item in cases]))
+    return FixedAnswer(label, answerable * score([frozenset({label})] * len(cases), [item.gold for item in cases]))
 
 
 def _of_questionnaire(cases: list[ShownItem]) -> Baselines:
@@ -221,7 +198,7 @@ def _of_questionnaire(cases: list[ShownItem]) -> Baselines:
     places = min(len(points) for points in counted)
     shares = ([points_share(points, index) for points in counted] for index in range(places))
     scores = {letter: sum(earned) / len(earned) for letter, earned in zip(option_letters(places), shares, strict=True)}
-    best, answers = _best(scores), [ConstantAnswer(*score) for score in scores.items()]
+    best, answers = _best(scores), [FixedAnswer(*score) for score in scores.items()]
     return Baselines(best, None, tuple(end for end in (answers[0], answers[-1]) if end != best))
 
 

@@ -10,26 +10,14 @@ from schemas.tables.columns import measured_columns
 
 KeyT = TypeVar("KeyT")
 
-_NAMES = ("id", "metric")
-"""Fields that name an entry of a list, so that entries are compared by name and not by place."""
-
 ABSENT = "absent"
 """Stands for a part of a document that is on one side only."""
 
 
-class CellDifference(NamedTuple):
-    """The first difference of two tables: key of its row, column, and both values."""
-
-    row: str
-    column: str
-    stored: str
-    recomputed: str
-
-
-def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: type[dy.Schema]) -> CellDifference | None:
+def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: type[dy.Schema]) -> tuple[str, str, str, str] | None:
     """Find the first row, by primary key, in which two tables of a schema differ, measured columns aside; null if there is none.
 
-    A row that is on one side only differs in the column `row`.
+    Return the key of the row, the column, and both values. A row that is on one side only differs in the column `row`.
     """
     key, measured = schema.primary_key(), measured_columns(schema)
     compared = [name for name in stored.columns if name not in (*key, *measured)]
@@ -40,10 +28,12 @@ def first_difference(stored: pl.DataFrame, recomputed: pl.DataFrame, schema: typ
         if repr(left) == repr(right):  # equal numbers may differ in their sign, and are written differently then
             continue
         row = ", ".join(f"{name} {value}" for name, value in zip(key, values, strict=True))
-        if left is None or right is None:
-            return CellDifference(row, "row", *(ABSENT if side is None else "present" for side in (left, right)))
+        if left is None:
+            return row, "row", ABSENT, "present"
+        if right is None:
+            return row, "row", "present", ABSENT
         index = next(index for index, pair in enumerate(zip(left, right, strict=True)) if repr(pair[0]) != repr(pair[1]))
-        return CellDifference(row, compared[index], repr(left[index]), repr(right[index]))
+        return row, compared[index], repr(left[index]), repr(right[index])
     return None
 
 
@@ -62,15 +52,11 @@ class TreeChange(NamedTuple):
 
 
 def tree_changes(before: Any, after: Any, path: str = "", *, by_name: bool = True) -> Iterator[TreeChange]:
-    """Yield every place where two JSON documents differ, in order.
+    """Yield every place where two JSON documents, or their parts at a path, differ, in order.
 
-    Args:
-        before: a document.
-        after: the other one.
-        path: name of what is compared, for parts of documents.
-        by_name: compare entries of a list that have an `id` or a `metric` by it; if all of them are the same and only their order
-            is not, the change is that of the list's `order`. What is on one side only is ABSENT on the other. Else entries of
-            lists of one length are compared by their number, and what is absent counts as null.
+    `by_name`: compare entries of a list that have an `id` or a `metric` by it; if all of them are the same and only their order
+    is not, the change is that of the list's `order`. What is on one side only is ABSENT on the other. Else entries of lists of
+    one length are compared by their number, and what is absent counts as null.
     """
     absent = ABSENT if by_name else None
     if isinstance(before, Mapping) and isinstance(after, Mapping):
@@ -93,7 +79,7 @@ def _named(entries: Any) -> dict[str, object] | None:
     """Return the entries of a list by name; None if it is none, or they have no names of their own."""
     if not isinstance(entries, Sequence) or isinstance(entries, str) or not all(isinstance(entry, Mapping) for entry in entries):
         return None
-    for field in _NAMES:
+    for field in ("id", "metric"):
         by_name = {str(entry[field]): entry for entry in entries if field in entry}
         if len(by_name) == len(entries):
             return by_name

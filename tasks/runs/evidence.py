@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count
 from statistics import fmean
 from typing import Any
 
@@ -88,12 +87,8 @@ def read_tables(run: PastRun, layers: Iterable[str], keys: Mapping[str, str]) ->
     """Read layers of a run as they are stored, and the texts of the chunks that went into prompts.
 
     Where the contexts of a dataset were cut in several ways, rows of `retrievals` do not say which one they number; the texts of
-    such a dataset are left out.
-
-    Args:
-        run: what is read.
-        layers: besides `retrievals`; `items` and `responses` among them.
-        keys: dataset, model and setting of what is read; empty = all of the run.
+    such a dataset are left out. `layers`: besides `retrievals`; `items` and `responses` among them. `keys`: dataset, model and
+    setting of what is read; empty = all of the run.
     """
     of_all = {name: value for name, value in keys.items() if name == "dataset"}
     refs: list[PartitionRef] = []
@@ -200,9 +195,11 @@ def redact(data: ReportData) -> ReportData:
     Ids, places, scores, counts and letters stay. An option becomes a number, the same one wherever its text stands in its
     dataset, so that labels can still be told apart.
     """
-    changes = {
-        notice.id: _changes(withheld(notice.licence), _option_names(data.items, notice.id)) for notice in restricted_notices(data)
-    }
+    changes = dict[str, dict[str, Changes]]()
+    for notice in restricted_notices(data):
+        options = data.items.filter(dataset=notice.id)["options"].explode().drop_nulls().unique(maintain_order=True)
+        names = {text: f"option text {number}, withheld" for number, text in enumerate(options, start=1)}
+        changes[notice.id] = _changes(withheld(notice.licence), names)
     if not changes:
         return data
     changed: dict[str, Any] = {}
@@ -210,12 +207,6 @@ def redact(data: ReportData) -> ReportData:
         frame = _replace(getattr(data, layer), {dataset: layers[layer] for dataset, layers in changes.items()})
         changed[layer] = LAYERS[layer].schema.validate(frame) if layer in LAYERS else frame
     return replace(data, **changed)
-
-
-def _option_names(items: pl.DataFrame, dataset: str) -> dict[str, str]:
-    numbers = count(1)
-    texts = [text for options in items.filter(pl.col("dataset") == dataset)["options"].to_list() for text in options or ()]
-    return {text: f"option text {next(numbers)}, withheld" for text in dict.fromkeys(texts)}
 
 
 def _changes(mark: str, names: Mapping[str, str]) -> dict[str, Changes]:

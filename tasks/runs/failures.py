@@ -1,8 +1,8 @@
 """Tell what failed in a run: calls and whose they were, and instruments, which readers, judges and simulated persons are."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 import polars as pl
 
@@ -16,7 +16,6 @@ from tasks.judging.answers import SIMULATED
 from tasks.judging.rubrics import order_dimensions
 from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import wholes_of
-from tasks.metrics.metric import WholeMeasure
 from tasks.models.http.client import BUDGET_SPENT
 from tasks.models.http.failures import FAILURE_KINDS
 from tasks.models.long_prompts import WAS_CUT
@@ -32,17 +31,6 @@ METRIC = ["model", "setting", "dataset", "method", "metric"]
 
 NOT_SENT = "budget"
 """In place of a role: nobody failed, but the budget was spent before the call was sent."""
-
-
-@dataclass(frozen=True)
-class Lost:
-    """Items of one model and setting without a score since a call failed or was not sent.
-
-    `roles`: whose calls, or NOT_SENT, by dataset. `items_of_others`: how many items the model under test is not to blame for.
-    """
-
-    roles: Mapping[str, frozenset[str]]
-    items_of_others: int
 
 
 def find_failures(item_scores: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
@@ -65,12 +53,15 @@ def find_failures(item_scores: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFr
     return pl.concat([unanswered, unjudged])
 
 
-def find_lost(item_scores: pl.DataFrame, answers: pl.DataFrame) -> Lost:
-    """Return whose failures cost one model and setting items; one that lacks a part lacks its score."""
+def find_lost(item_scores: pl.DataFrame, answers: pl.DataFrame) -> tuple[dict[str, frozenset[str]], int]:
+    """Return whose failures cost one model and setting items, and how many items the model under test is not to blame for.
+
+    Whose: roles, or NOT_SENT, by dataset. An item that lacks a part lacks its score.
+    """
     lost = find_failures(item_scores, answers)
     by_dataset = lost.group_by("dataset").agg(pl.col("failed_role").unique()).iter_rows()
     blamed = lost.group_by(*ITEM, "repetition").agg(others=(pl.col("failed_role") != TESTED).all())
-    return Lost({dataset: frozenset(roles) for dataset, roles in by_dataset}, int(blamed["others"].sum()))
+    return {dataset: frozenset(roles) for dataset, roles in by_dataset}, int(blamed["others"].sum())
 
 
 def name_role(manifest: RunManifest, role: str, model: str) -> str:
@@ -162,19 +153,15 @@ def _tally(rows: pl.DataFrame, faulty: pl.Expr) -> pl.DataFrame:
 
 def _read_parts(run: PastRun) -> pl.DataFrame:
     """Return the replies about datasets whose items are scored by all their parts: which are `unread`, and who judges."""
-    measured = {name: wholes_of(dataset.methods) for name, dataset in run.blueprint.datasets.items()}
-    parts = [
-        no_rows("answers").drop_nulls("text").with_columns(name=pl.lit(""), role=pl.lit(""), unread=pl.lit(value=False)),
-        *(_read_parts_of(run, name, whole) for name, wholes in measured.items() for whole in wholes[:1]),
-    ]
+    parts = [no_rows("answers").with_columns(name=pl.lit(""), role=pl.lit(""), unread=pl.lit(value=False))]
+    for name, dataset in run.blueprint.datasets.items():
+        for whole in wholes_of(dataset.methods)[:1]:
+            replies = run.read("answers", dataset=name).drop_nulls("text")
+            unread = [whole.is_unread(part, read_object(text) or {}) for part, text in replies.select("part", "text").iter_rows()]
+            judge, role = ", ".join(run.manifest.names_in(whole.judge)), whole.judge.replace("_", " ")
+            answered = replies.with_columns(name=pl.lit(judge), role=pl.lit(role), unread=pl.Series(unread, dtype=pl.Boolean))
+            parts.append(answered)
     return pl.concat(parts)
-
-
-def _read_parts_of(run: PastRun, dataset: str, whole: WholeMeasure) -> pl.DataFrame:
-    replies = run.read("answers", dataset=dataset).drop_nulls("text")
-    unread = [whole.is_unread(part, read_object(text) or {}) for part, text in replies.select("part", "text").iter_rows()]
-    judge = {"name": pl.lit(", ".join(run.manifest.names_in(whole.judge))), "role": pl.lit(whole.judge.replace("_", " "))}
-    return replies.with_columns(**judge, unread=pl.Series(unread, dtype=pl.Boolean))
 
 
 def count_unread(run: PastRun, by_part: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -249,8 +236,7 @@ def check_simulation(run: PastRun) -> tuple[SimulationCheck, ...]:
 def _score_without(run: PastRun, faults: pl.DataFrame) -> pl.DataFrame:
     """Return rows of `totals` over the items, in each repetition, whose dialogues have none of these faults."""
     scores = run.read("item_scores").join(faults, on=ASKED, how="anti")
-    stored = run.lake.read_footer(run.manifest.partition("totals")).settings
-    settings = ScoreSettings(**{name: stored[name] for name in ScoreSettings.model_fields if name in stored})
+    settings = from_row(ScoreSettings, run.lake.read_footer(run.manifest.partition("totals")).settings)
     none: pl.DataFrame = run.layers["totals"].clear()
     return score_benchmark(scores.lazy(), run.blueprint, settings).totals if scores.height else none
 

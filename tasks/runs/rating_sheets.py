@@ -60,13 +60,8 @@ class SheetAnswer(NamedTuple):
 
 
 def sheet_id(value: Any) -> str:
-    """Return what a sheet calls something: a hash behind a letter, since a spreadsheet rewrites 86e501 as a number."""
+    """Return what a sheet calls a run or an answer: a hash behind a letter, since a spreadsheet rewrites 86e501 as a number."""
     return f"a{hash_settings(value)[:16]}"
-
-
-def run_hash(run: PastRun) -> str:
-    """Return what a sheet calls the run."""
-    return sheet_id(run.name)
 
 
 def draw_answers(run: PastRun, method: str | None, rubric: str | None, sample: int | None, seed: int) -> list[SheetAnswer]:
@@ -113,7 +108,7 @@ def sheet_table(run: PastRun, answers: Sequence[SheetAnswer]) -> Table:
         for dimension in answer.rubric.dimensions:
             meaning = describe_dimension(answer.rubric, dimension, answer.language)
             place = f"{len(rows) + 1} of {total}"
-            named = (run_hash(run), answer.rubric.sha256, place, answer.id, "", dimension.name, "")
+            named = (sheet_id(run.name), answer.rubric.sha256, place, answer.id, "", dimension.name, "")
             rows.append((*named, meaning, "\n\n".join(asked.values()), said))
     return Table(columns("text", *GIVEN, *SHOWN), rows)
 
@@ -159,7 +154,7 @@ def _read_sheet(run: PastRun, path: Path, rubrics: Collection[str]) -> Iterator[
     step = "import it to the run that it was written of, with the rubric as it was then"
     for row in read_filled(path, (*GIVEN, *SHOWN), CONTRACT, SHOWN):
         rules = {
-            f"run {run_hash(run)}, of which the sheet was written": row.fields["run"] == run_hash(run),
+            f"run {sheet_id(run.name)}, of which the sheet was written": row.fields["run"] == sheet_id(run.name),
             "the hash of a rubric as it is now": row.fields["rubric_sha256"] in rubrics,
             "the row as the sheet has it, such as 7 of 40": bool(place := PLACE.fullmatch(row.fields["row"])),
         }

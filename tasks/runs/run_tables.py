@@ -47,10 +47,8 @@ def last_stage(retrievals: pl.DataFrame) -> pl.DataFrame:
 def join_prompt_chunks(chunks: pl.DataFrame, retrievals: pl.DataFrame, keys: Mapping[str, str]) -> pl.DataFrame:
     """Return texts of the chunks of one partition that went into prompts, in columns PROMPT_CHUNKS.
 
-    Args:
-        chunks: rows of one partition of `chunks`. Another partition may have cut the same text in other places.
-        retrievals: rows of `retrievals`, of any partitions.
-        keys: partition keys of `chunks`; those that `retrievals` has as columns say which of its rows refer to them.
+    Another partition may have cut the same text in other places: those of the chunks' partition `keys` that `retrievals`, of any
+    partitions, has as columns say which of its rows refer to them.
     """
     mine = retrievals.filter(*(pl.col(name) == value for name, value in keys.items() if name in retrievals.columns))
     kept = last_stage(mine).filter("kept")

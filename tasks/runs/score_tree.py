@@ -44,7 +44,7 @@ def scores_of(layers: Mapping[str, pl.DataFrame], system: System) -> Scores:
 def explain_total(scores: Scores, blueprint: Blueprint) -> ScorePart:
     """Explain the total before the veto: the weighted mean of all main abilities but the gate, each with everything below it."""
     gate = blueprint.gate.ability if blueprint.gate else None
-    mains = [ability for ability in blueprint.abilities if _is_measured(ability) and ability.id != gate]
+    mains = [ability for ability in blueprint.abilities if ability.dataset_ids and ability.id != gate]
     parts = [explain_ability(scores, ability, blueprint) for ability in mains]
     row = {**scores.total, "score_0_100": scores.total.get("total_before_veto")}
     return _mean("total", blueprint.name, blueprint.title, parts, row)
@@ -54,7 +54,7 @@ def explain_ability(scores: Scores, ability: Ability, blueprint: Blueprint, tier
     """Explain an ability of any tier: the mean of the abilities below it, or of its levels."""
     kind: Kind = "ability" if tier == 1 else "sub_ability"
     row = scores.row(f"{kind}_scores", ability.id)
-    below = [explain_ability(scores, child, blueprint, tier + 1) for child in ability.children if _is_measured(child)]
+    below = [explain_ability(scores, child, blueprint, tier + 1) for child in ability.children if child.dataset_ids]
     parts = below or _levels(scores, ability, blueprint)
     return _mean(kind, ability.id, ability.title, parts, row, ability.weight)
 
@@ -167,10 +167,6 @@ def _share_out(parts: Sequence[ScorePart]) -> Iterator[ScorePart]:
     for part in parts:
         share = part.weight / whole if part.score is not None and whole > 0 else None
         yield part if share is None else replace(part, share=share, contributes=share * (part.score or 0.0))
-
-
-def _is_measured(ability: Ability) -> bool:
-    return any(node.tasks for _, node in ability.walk())
 
 
 def normalise(raw: float, rule: Normalisation) -> float | None:

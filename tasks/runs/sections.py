@@ -69,10 +69,7 @@ class ForeignReplies:
 class FileExchange:
     """Files of another program about the items of a setting.
 
-    Attributes:
-        setting: in which they are asked.
-        export: writes a run as such files into a folder and returns their paths.
-        read: reads the replies of a folder of such files.
+    `export` writes a run as such files into a folder and returns their paths; `read` reads the replies of a folder of them.
     """
 
     setting: str

@@ -29,8 +29,7 @@ _UTF16 = _TEXTS.str.len_chars() + _TEXTS.str.count_matches(r"[\x{10000}-\x{10FFF
 def write_results(path: Path, empty: pl.DataFrame, frames: Iterable[pl.DataFrame]) -> None:
     """Write frames to a file, in place of the one that may be there; `empty` has their columns, of those of Results.
 
-    Raises:
-        UsageError: its name has another ending, or such a file cannot hold the results.
+    UsageError: its name has another ending, or such a file cannot hold the results.
     """
     require_ending(path, "--to", *WRITERS)
     with new_file(path) as file:

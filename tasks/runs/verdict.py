@@ -41,12 +41,9 @@ def total_of(row: Mapping[str, Any]) -> JudgedTotal:
 def judge_totals(totals: pl.DataFrame, blueprint: Blueprint, runs: Mapping[str, PastRun | ReportData]) -> pl.DataFrame:
     """Return the same rows with `verdict`, `why` and `headline`, and without a total and a rank where there is none.
 
-    Ranks are those of the others alone; what was scored stays in `total_before_veto` and its interval.
-
-    Args:
-        totals: rows of `totals`, ranked within their setting, and their `group` if they have one.
-        blueprint: of the benchmark.
-        runs: by the rows' column `run`, "" where they have none; no instrument failed in any other.
+    They are ranked within their setting, and their `group` if they have one. Ranks are those of the others alone; what was scored
+    stays in `total_before_veto` and its interval. `runs`: by the rows' column `run`, "" where they have none; no instrument
+    failed in any other.
     """
     judged = [judge_row(row, blueprint, runs.get(row.get("run", ""))) for row in totals.iter_rows(named=True)]
     verdicts = pl.DataFrame(judged, schema=dict.fromkeys(("verdict", "why"), pl.String), orient="row")
@@ -66,13 +63,12 @@ def with_headlines(totals: pl.DataFrame, blueprint: Blueprint, runs: Mapping[str
     """Return judged totals with the headline of each; arguments as above. They change with the ranks."""
     within = _ranked_within(totals)
     places = totals.with_columns(of=pl.col("rank").count().over(within), tied=pl.col("rank").count().over([*within, "rank"]))
-    by_row = [(row, runs.get(row.get("run", ""))) for row in places.iter_rows(named=True)]
-    headlines = [f"{say_headline(row, blueprint, run)}{_say_source(row, run)}" for row, run in by_row]
+    headlines = []
+    for row in places.iter_rows(named=True):
+        run = runs.get(row.get("run", ""))
+        source = " Scored are replies from a file." if run and run.manifest.replies_file(row["model"]) else ""
+        headlines.append(f"{say_headline(row, blueprint, run)}{source}")
     return totals.with_columns(headline=pl.Series(headlines, dtype=pl.String))
-
-
-def _say_source(row: Mapping[str, Any], run: PastRun | ReportData | None) -> str:
-    return " Scored are replies from a file." if run and run.manifest.replies_file(row["model"]) else ""
 
 
 def judge_row(row: Mapping[str, Any], blueprint: Blueprint, run: PastRun | ReportData | None) -> tuple[Verdict, str | None]:
@@ -97,10 +93,8 @@ def judge_row(row: Mapping[str, Any], blueprint: Blueprint, run: PastRun | Repor
 def say_headline(total: Mapping[str, Any], blueprint: Blueprint, run: PastRun | ReportData | None) -> str:
     """Return what to say first of a system: its score and place or why it has none, and where it is weakest.
 
-    Args:
-        total: a row of judged totals; `of`: how many are ranked with it, `tied`: how many have its rank.
-        blueprint: of the benchmark.
-        run: with the scores of its abilities and tasks; without them, these are not said.
+    `total`: a row of judged totals; `of`: how many are ranked with it, `tied`: how many have its rank. Without scores of its
+    abilities and tasks in the run, these are not said.
     """
     name, why, before = System(total["model"], total["setting"]).label, total["why"], total["total_before_veto"]
     score = f"{number(before)} of 100{bracketed(total['ci_low'], total['ci_high'])}"
@@ -118,7 +112,8 @@ def say_headline(total: Mapping[str, Any], blueprint: Blueprint, run: PastRun | 
             return f"{name} is vetoed: {_say_veto(total, blueprint)}.{weakest}"
         case "undecided":
             return f"{name} scores {score}, provisionally because the veto is undecided: {why}.{weakest}"
-    place = f", {_say_place(total['rank'], total['of'], total['tied'])}" if total["rank"] and total["of"] > 1 else ""
+    joint = "joint " if total["tied"] > 1 else ""
+    place = f", {joint}{ordinal(total['rank'])} of {total['of']}" if total["rank"] and total["of"] > 1 else ""
     return f"{name} scores {score}{place}.{weakest}"
 
 
@@ -128,10 +123,6 @@ def _say_veto(total: Mapping[str, Any], blueprint: Blueprint) -> str:
     required = f" below the required {number(gate.threshold, 0)}" if gate else ""
     otherwise = "nothing else was scored" if before is None else f"{number(before)} without the veto"
     return f"its {title} score of {number(total['gate_score'])} is{required}, so its total is 0 ({otherwise})"
-
-
-def _say_place(rank: int, of: int, tied: int) -> str:
-    return f"{'joint ' if tied > 1 else ''}{ordinal(rank)} of {of}"
 
 
 def _weakest(total: Mapping[str, Any], blueprint: Blueprint, run: PastRun | ReportData) -> str:

@@ -129,10 +129,9 @@ def aggregate_nodes(levels: pl.LazyFrame, tree: Tree) -> pl.DataFrame:
 def metric_contributions(normalized: pl.DataFrame, aggregates: Aggregates, tree: Tree) -> pl.DataFrame:
     """Return weight of every scored metric in the total before the veto; what is missing is spread as the aggregation spread it.
 
-    Returns:
-        SYSTEM, dataset, method, metric, contribution (> 0); per model and setting the contributions sum to 1, and the sum of
-        contribution x normalised score is the total before the veto. They stand in the order of the tree's metrics, whatever
-        that of `normalized` is: the last bit of what is summed by them follows their order.
+    Columns: SYSTEM, dataset, method, metric, contribution (> 0). Per model and setting the contributions sum to 1, and the sum of
+    contribution x normalised score is the total before the veto. They stand in the order of the tree's metrics, whatever that of
+    `normalized` is: the last bit of what is summed by them follows their order.
     """
     mains = pl.col("parent").is_null() & (pl.col("node") != tree.gate if tree.gate else pl.lit(value=True))
     top = aggregates.nodes.filter(_COUNTED, mains)
@@ -194,11 +193,10 @@ def total_scores(abilities: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
     """Return rows of `totals` without intervals, verdict and rank, from rows of `ability_scores`."""
     gate = blueprint.gate
     is_gate = pl.col("ability") == gate.ability if gate else pl.lit(value=False)
-    weights = pl.DataFrame(
-        {"ability": [ability.id for ability in blueprint.abilities], "weight": [a.weight for a in blueprint.abilities]},
-        schema_overrides={"weight": pl.Float64},
+    weights = [(main.id, main.weight) for main in blueprint.abilities]
+    weighed = abilities.lazy().join(
+        pl.LazyFrame(weights, {"ability": pl.String, "weight": pl.Float64}, orient="row"), on="ability"
     )
-    weighed = abilities.lazy().join(weights.lazy(), on="ability")
     of_gate = weighed.filter(is_gate).select(
         *SYSTEM,
         gate_score="score_0_100",
@@ -208,10 +206,8 @@ def total_scores(abilities: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
     counts = weighed.group_by(SYSTEM).agg(pl.col(COUNTS).sum()).join(of_gate, on=SYSTEM, how="left")
     mean = weigh(weighed.filter(~is_gate), [])
     before = mean.select(*SYSTEM, total_before_veto="score_0_100")
-    totals = counts.join(before, on=SYSTEM, how="left").with_columns(
-        coverage=pl.col("datasets_scored") / pl.col("datasets_total"),
-        item_coverage=_ITEM_COVERAGE,
-    )
+    coverage = pl.col("datasets_scored") / pl.col("datasets_total")
+    totals = counts.join(before, on=SYSTEM, how="left").with_columns(coverage=coverage, item_coverage=_ITEM_COVERAGE)
     return totals.collect()
 
 

@@ -16,7 +16,7 @@ from tasks.scoring.aggregation import SYSTEM, aggregate_scores, apply_veto, rank
 from tasks.scoring.published import papers
 from tasks.scoring.reduction import KEY, normalise_scores, reduce_item_scores
 from tasks.scoring.tree import LEVEL, Tree, tree_tables
-from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE, OF_CLUSTERS, Intervals, Resampling, bootstrap_intervals
+from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE, OF_CLUSTERS, Resampling, bootstrap_intervals
 from tasks.statistics.reliability import rank_correlation
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
@@ -71,15 +71,15 @@ def score_benchmark(item_scores: pl.LazyFrame, blueprint: Blueprint, settings: S
     main, below = pl.col("tier") == 1, pl.col("tier") > 1
     abilities = aggregates.nodes.filter(main).rename({"node": "ability"})
     totals = total_scores(abilities, blueprint)
-    no_totals = pl.DataFrame(schema={**totals.select(SYSTEM).schema, **LIMITS, **LIMITS_OF_GATE})
-    intervals = Intervals(pl.DataFrame(schema={**raw.select(KEY).schema, **LIMITS, **OF_CLUSTERS}), no_totals)
+    limits_of_raw = pl.DataFrame(schema={**raw.select(KEY).schema, **LIMITS, **OF_CLUSTERS})
+    limits_of_totals = pl.DataFrame(schema={**totals.select(SYSTEM).schema, **LIMITS, **LIMITS_OF_GATE})
     if settings.bootstrap:
         contributions = scope_contributions(normalized, aggregates, tree)
         resampling = Resampling(settings.bootstrap, settings.seed)
-        intervals = bootstrap_intervals(item_scores, raw, contributions, tree, resampling)
-    decided = apply_veto(totals.join(intervals.totals, on=SYSTEM, how="left"), blueprint)
+        limits_of_raw, limits_of_totals = bootstrap_intervals(item_scores, raw, contributions, tree, resampling)
+    decided = apply_veto(totals.join(limits_of_totals, on=SYSTEM, how="left"), blueprint)
     return ScoreTables(
-        raw=_table(tables.RawScores, raw.join(intervals.raw, on=KEY, how="left")),
+        raw=_table(tables.RawScores, raw.join(limits_of_raw, on=KEY, how="left")),
         normalized=_table(tables.NormalizedScores, normalized),
         dataset=_table(tables.DatasetScores, aggregates.datasets),
         task=_table(tables.TaskScores, aggregates.tasks),

@@ -135,8 +135,7 @@ def place_needles(contexts: pl.DataFrame) -> pl.DataFrame:
     by_length, by_depth = (is_grid.over("dataset") for is_grid in are_grids)
     low = _lower("tokens", LENGTHS).cast(pl.Int64)
     high = low.replace_strict(dict(zip(LENGTHS, [*LENGTHS[1:], None], strict=True)), return_dtype=pl.Int64)
-    open_ended = pl.format("{} and more", low)
-    lengths = pl.when(high.is_null()).then(open_ended).otherwise(pl.format("{} to {}", low, high))
+    lengths = pl.coalesce(pl.format("{} to {}", low, high), pl.format("{} and more", low))
     fifth = _lower("depth_percent", DEPTHS)
     return placed.select(
         "dataset",

@@ -175,16 +175,14 @@ def weigh_gain(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> d
     base, setting = np.clip(shares @ np.array([paired.scores for paired in used]), 0, 100).tolist()
     differences = shares @ np.array([paired.replicates[1] - paired.replicates[0] for paired in used])
     low, high = limits_of(differences[None, :]).row(0)
-    items: dict[str, frozenset[str]] = {}
-    for (dataset, *_), paired in zip(weights, used, strict=True):
-        items[dataset] = items.get(dataset, frozenset()) | paired.items
+    items = {(spec[0], item) for spec in weights for item in pairs[spec].items}
     return {
         "base_0_100": base,
         "setting_0_100": setting,
         "gain": setting - base,
         "ci_low": low,
         "ci_high": high,
-        "n_items": sum(map(len, items.values())),
+        "n_items": len(items),
     }
 
 

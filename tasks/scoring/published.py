@@ -92,12 +92,7 @@ def paper_of(blueprint: Blueprint) -> Paper | None:
 
 
 def read_table(paper: Paper, table: ModelTable) -> pl.DataFrame:
-    """Read a table of a paper, rows in the printed order.
-
-    Raises:
-        SourceMissingError: if the file is not there.
-        SourceError: if it is not such a table.
-    """
+    """Read a table of a paper, rows in the printed order; raise SourceError if its file is missing or is no such table."""
     file = paper.folder / table.file
     if not file.is_file():
         raise SourceMissingError("the published table is missing", where=str(file), next_step="reinstall the package")
@@ -143,9 +138,8 @@ def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
     Variants of a benchmark (`-mini`, `-released`) have its abilities and weights, hence its table: it says where published models
     stand, not that they were asked the variant's items.
 
-    Returns:
-        model, setting, one column on 0-100 per main ability, TOTAL if one is printed, what the table has beside these, rows in
-        the printed order; None if no paper has published scores of these abilities.
+    Columns: model, setting, one on 0-100 per main ability, TOTAL if one is printed, what the table has beside these; rows in the
+    printed order. None if no paper has published scores of these abilities.
     """
     if (paper := paper_of(blueprint)) is None:
         return None

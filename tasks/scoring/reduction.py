@@ -47,13 +47,11 @@ def average_parts(item_scores: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def reduce_item_scores(item_scores: pl.LazyFrame) -> pl.DataFrame:
-    """Reduce items, in any order, to raw scores, E_raw of the paper.
+    """Reduce items, in any order, to raw scores, E_raw of the paper: rows of `raw_scores` without interval.
 
-    Returns:
-        Rows of `raw_scores` without interval. `value` is the mean of the items' values, or of their clusters' means, as the
-        metric's row says; for F1 metrics the F1 of their labels, for scores of bias what tasks.scoring.label_scores makes of
-        them; null where no item was scored. `n_total` leaves out items that the metric does not count: fillers, and those of
-        BBQ's other condition.
+    `value` is the mean of the items' values, or of their clusters' means, as the metric's row says; for F1 metrics the F1 of
+    their labels, for scores of bias what tasks.scoring.label_scores makes of them; null where no item was scored. `n_total`
+    leaves out items that the metric does not count: fillers, and those of BBQ's other condition.
     """
     shared = _shared_values(item_scores)
     if "part" not in shared:
@@ -133,12 +131,10 @@ def normalise_scores(raw: pl.DataFrame, tree: Tree) -> pl.DataFrame:
     """
     scored = raw.join(tree.metrics.drop("weight"), on=SPEC, how="left")
     if not (unknown := scored.filter(_KIND.is_null())).is_empty():
-        raise _refusal(
-            unknown, "a score belongs to no method of the blueprint", "a dataset, method and metric the blueprint names"
-        )
+        expected = "a dataset, method and metric the blueprint names"
+        raise _refusal(unknown, "a score belongs to no method of the blueprint", expected)
     if not (outside := scored.filter(~_VALUE.is_between(_LOW, _HIGH))).is_empty():
-        row = _first(outside)
-        expected = f"between {row['low']:g} and {row['high']:g} ({row['kind']})"
+        expected = "between {low:g} and {high:g} ({kind})"
         raise _refusal(outside, "a raw score lies outside what its method allows", expected)
     graded = scored.with_columns(grade=plain_number(_VALUE)).join(tree.grades, on=[*SPEC, "grade"], how="left")
     if not (strange := graded.filter((_KIND == "grade") & _VALUE.is_not_null() & pl.col("points").is_null())).is_empty():
@@ -166,16 +162,13 @@ def plain_number(value: pl.Expr) -> pl.Expr:
     return pl.when(value == whole).then(whole.cast(pl.String)).otherwise(value.cast(pl.String))
 
 
-def _first(rows: pl.DataFrame) -> dict[str, object]:
-    return rows.sort(sort_keys((*SPEC, "model", "setting"))).row(0, named=True)
-
-
 def _refusal(rows: pl.DataFrame, what: str, expected: str) -> ScoringError:
-    row = _first(rows)
+    """Return what is said of the first row; what is expected may name its columns."""
+    row = rows.sort(sort_keys((*SPEC, "model", "setting"))).row(0, named=True)
     return ScoringError(
         what,
         where=f"dataset {row['dataset']}, method {row['method']}, metric {row['metric']}, model {row['model']}",
-        expected=expected,
+        expected=expected.format(**row),
         got=f"{row['value']} ({rows.height} such scores)",
         next_step="correct the method's normalisation in the blueprint, or score the replies again",
     )

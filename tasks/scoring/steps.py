@@ -63,11 +63,8 @@ def compute_layers(job: AggregateJob, lake: Lake) -> ScoreTables:
 class LayerJob:
     """One partition of a layer that is computed of others of the lake, as the layer's row says.
 
-    Attributes:
-        benchmark: that it is about.
-        inputs: partitions by the parents in the layer's row, in their order.
-        settings: that its rows depend on besides.
-        own_rubrics: of the blueprint; the ratings among the inputs know them by their content.
+    `inputs`: partitions by the parents in the layer's row, in their order. `settings`: that its rows depend on besides.
+    `own_rubrics`: of the blueprint; the ratings among the inputs know them by their content.
     """
 
     layer: str

@@ -55,9 +55,8 @@ def tree_tables(blueprint: Blueprint) -> Tree:
 
 def dataset_counts(blueprint: Blueprint) -> pl.DataFrame:
     """Return number of datasets below each main ability that has any: ability, datasets_total."""
-    rows = [(main.id, sum(len(task.datasets) for _, node in main.walk() for task in node.tasks)) for main in blueprint.abilities]
-    counts = pl.DataFrame(rows, schema={"ability": pl.String, "datasets_total": pl.Int64}, orient="row")
-    return counts.filter(pl.col("datasets_total") > 0)
+    rows = [(main.id, len(main.dataset_ids)) for main in blueprint.abilities if main.dataset_ids]
+    return pl.DataFrame(rows, schema={"ability": pl.String, "datasets_total": pl.Int64}, orient="row")
 
 
 def raw_bounds(normalisation: Normalisation) -> tuple[float | None, float | None]:
@@ -120,7 +119,7 @@ def _node_rows(blueprint: Blueprint) -> Iterator[Row]:
 
 
 def _siblings(parent: str | None, nodes: Sequence[Ability], tier: int) -> Iterator[Row]:
-    measured = [node for node in nodes if any(below.tasks for _, below in node.walk())]
+    measured = [node for node in nodes if node.dataset_ids]
     for node, weight in zip(measured, _scaled([node.weight for node in measured]), strict=True):
         yield node.id, parent, tier, weight
 

@@ -55,14 +55,6 @@ _BATCH_ROWS = 2_000_000
 
 
 @dataclass(frozen=True)
-class Intervals:
-    """`raw`: KEY, LIMITS in the metric's unit, OF_CLUSTERS. `totals`: SYSTEM, LIMITS before the veto, LIMITS_OF_GATE."""
-
-    raw: pl.DataFrame
-    totals: pl.DataFrame
-
-
-@dataclass(frozen=True)
 class Resampling:
     """How intervals are drawn: with the seed, so many times. By 0 resamples there are none."""
 
@@ -72,8 +64,11 @@ class Resampling:
 
 def bootstrap_intervals(
     item_scores: pl.LazyFrame, raw: pl.DataFrame, contributions: pl.DataFrame, tree: Tree, resampling: Resampling
-) -> Intervals:
-    """Return intervals of all raw scores and totals, null where none is given; contributions are those of both scopes."""
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return intervals of all raw scores and totals, null where none is given; contributions are those of both scopes.
+
+    Of raw scores KEY, LIMITS in the metric's unit, OF_CLUSTERS; of totals SYSTEM, LIMITS before the veto, LIMITS_OF_GATE.
+    """
     systems = raw.select(SYSTEM).unique().sort(SYSTEM).with_row_index("system")
     scored = raw.filter(pl.col("value").is_not_null()).join(contributions, on=KEY, how="left").join(systems, on=SYSTEM)
     counted = scored.filter(pl.col("contribution").is_not_null())
@@ -82,16 +77,18 @@ def bootstrap_intervals(
         replicates[counted.filter(of_gate=of_gate)["system"].unique().to_numpy()] = 0.0
     limits = [pl.DataFrame(schema={**scored.select(KEY).schema, **OF_CLUSTERS, **LIMITS})]
     for leaf, part, replicates in _draw(item_scores, scored, tree, systems, resampling):
-        metric = leaf["metric"][0]
-        described = leaf.join(_describe_clusters(part, metric), on="system", how="left", maintain_order="left")
+        counts = tails(part)
+        if METRICS[leaf["metric"][0]].reduction != "items" or (part["cluster"] == part["item_id"]).all():
+            counts = counts.with_columns(design_effect=pl.lit(None, pl.Float64))
+        else:
+            counts = counts.join(design_effects(part), on="system")
+        described = leaf.join(counts, on="system", how="left", maintain_order="left")
         limits.append(described.select(*KEY, *OF_CLUSTERS).hstack(limits_of(replicates, described["tail"])))
         _add_to_totals(totals, leaf, replicates)
     # Rounding may lift a replicate above 100 by its last bit.
     total, gate = (limits_of(replicates).with_columns(pl.all().clip(0, 100)) for replicates in totals.values())
-    return Intervals(
-        pl.concat(limits),
-        systems.drop("system").hstack(total).hstack(gate.rename(dict(zip(LIMITS, LIMITS_OF_GATE, strict=True)))),
-    )
+    of_gates = gate.rename(dict(zip(LIMITS, LIMITS_OF_GATE, strict=True)))
+    return pl.concat(limits), systems.drop("system").hstack(total).hstack(of_gates)
 
 
 def _draw(
@@ -149,14 +146,6 @@ def scored_rows(item_scores: pl.LazyFrame, raw: pl.DataFrame, systems: pl.DataFr
         rows = counted.filter(pl.col("dataset").is_in(batch.to_list())).select(*SYSTEM, *columns).collect(engine="streaming")
         for dataset in batch:
             yield dataset, rows.filter(pl.col("dataset") == dataset).join(systems, on=SYSTEM)
-
-
-def _describe_clusters(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
-    """Return `system`, `tail` and OF_CLUSTERS."""
-    counts = tails(rows)
-    if METRICS[metric].reduction != "items" or (rows["cluster"] == rows["item_id"]).all():
-        return counts.with_columns(design_effect=pl.lit(None, pl.Float64))
-    return counts.join(design_effects(rows), on="system")
 
 
 def replicate(rows: pl.DataFrame, metric: Metric, systems: int, weights: Floats) -> Floats:

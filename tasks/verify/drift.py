@@ -37,12 +37,10 @@ from tasks.solvers.presentation import TRUNCATION_VERSION
 from tasks.solvers.registry import code_behind
 from tasks.sources.locating import Locator, source_sha256, sources
 from tasks.sources.reading import read_dataset
-from tasks.verify.recompute import StoredRun, compute_scores, of_layer
+from tasks.verify.recompute import StoredRun, item_scores, of_layer
 
 LONGEST_VALUE = 60
 """Characters of a changed value that a message shows."""
-
-TOTALS = ("total", "total_before_veto")
 
 
 def find_present(manifest: RunManifest) -> tuple[Blueprint | None, list[str]]:
@@ -69,9 +67,7 @@ def rescore(stored: StoredRun, blueprint: Blueprint) -> tuple[list[ScoreChange],
     """Score a run's stored replies by a blueprint and the code as it is now; notes tell what could not be scored anew.
 
     Scores of datasets that the blueprint no longer has are left out; those of datasets that are new to it are missing.
-
-    Raises:
-        MoodflowError: if stored scores cannot be read, or no partition can be scored.
+    MoodflowError: stored scores cannot be read, or no partition can be scored.
     """
     (totals,) = of_layer(stored.manifest.partitions, "totals")
     (abilities,) = of_layer(stored.manifest.partitions, "ability_scores")
@@ -79,7 +75,7 @@ def rescore(stored: StoredRun, blueprint: Blueprint) -> tuple[list[ScoreChange],
     frames, notes = [], []
     for ref in partitions:
         try:
-            frames.append(compute_scores(stored, ref, blueprint))
+            frames.append(item_scores(stored, ref, blueprint))
         except MoodflowError as error:
             path = "/".join(ref.key(name) for name in ("dataset", "model", "setting"))
             notes.append(f"{path} cannot be scored by it: {error.what}")
@@ -98,7 +94,7 @@ def rescore(stored: StoredRun, blueprint: Blueprint) -> tuple[list[ScoreChange],
 def _scores(totals: pl.DataFrame, abilities: pl.DataFrame) -> dict[tuple[str, str, str], float | None]:
     """Return scores by model, setting and name, totals before abilities."""
     system = pl.col("model"), pl.col("setting")
-    scores = [totals.select(*system, name=pl.lit(name), score=name) for name in TOTALS]
+    scores = [totals.select(*system, name=pl.lit(name), score=name) for name in ("total", "total_before_veto")]
     scores.append(abilities.select(*system, name="ability", score="score_0_100"))
     return {(model, setting, name): score for model, setting, name, score in pl.concat(scores).iter_rows()}
 
@@ -131,8 +127,7 @@ def code_differences(footers: Mapping[str, Footer], blueprint: Mapping[str, Any]
             if was != value:
                 changed[footer.partition.layer, name, was, value] += 1
     for (layer, name, was, value), count in changed.items():
-        partitions = "1 partition" if count == 1 else f"{count} partitions"
-        message = f"layer {layer}: {WORDS[name]} was {was[:12]}, is {value[:12]} ({partitions})"
+        message = f"layer {layer}: {WORDS[name]} was {was[:12]}, is {value[:12]} ({count} partition{'s' if count > 1 else ''})"
         yield Difference(kind="code", where=f"{layer}.{name}", expected=was, got=value, message=message)
 
 
@@ -180,10 +175,7 @@ def check_catalogue(
     """Compare each dataset's evaluation version and source hashes with those in the footers of its items.
 
     Where an entry has several sources, one that is the same will do; which of them was used depends on the machine. The blueprint
-    names files of the user's own.
-
-    Returns:
-        Differences, and notes on datasets that could not be compared.
+    names files of the user's own. Return differences, and notes on datasets that could not be compared.
     """
     differences: list[Difference] = []
     notes: list[str] = []
@@ -206,13 +198,15 @@ def check_catalogue(
 def gold_rows(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     """Make the rows of a layer of gold again, about the stored items.
 
-    Raises:
-        SourceError: the source files are not here, or are not those that the partition was built from.
+    SourceError: the source files are not here, or are not those that the partition was built from.
     """
     name, footer, locator = ref.key("dataset"), stored.footers[ref.path], _locator_of(stored.manifest)
     (items,) = stored.intact([own for own in of_layer(stored.manifest.partitions, "items") if own.place == ref.place])
     for spec in _candidates(name, stored.blueprint, stored.manifest):
-        if _present_state(spec, locator) == _built_from(footer):
+        present: Built | None = None
+        with suppress(SourceError):  # its files are not here
+            present = spec.evaluation_version, source_sha256(spec.files, locator)
+        if present == _built_from(footer):
             records = read_dataset(spec, [locator.locate(file) for file in spec.files])
             samples = list_samples(spec, records, ContextOptions(**footer.settings.get("contexts", {})), footer.settings["seed"])
             return annotate_items(spec, samples, stored.lake.read(items, Items)["item_id"])[ref.layer]
@@ -223,14 +217,6 @@ def _locator_of(manifest: RunManifest) -> Locator:
     """Return what finds source files in the mirror of the run and in the cache, without a download."""
     mirror = manifest.plan.get("mirror")
     return Locator(Path(mirror) if mirror and Path(mirror).is_dir() else None)
-
-
-def _present_state(spec: DatasetSpec, locator: Locator) -> Built | None:
-    """Return what items of an entry would be built from now; null if its files are not here."""
-    try:
-        return spec.evaluation_version, source_sha256(spec.files, locator)
-    except SourceError:
-        return None
 
 
 def _built_from(footer: Footer) -> Built:

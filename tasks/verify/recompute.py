@@ -105,17 +105,12 @@ def judgements(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     return reparse_judgements(stored.lake.read(ref, Judgements), load_rubric(ref.key("rubric"), stored.blueprint.own_rubrics))
 
 
-def item_scores(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
-    """Score the answers again."""
-    return compute_scores(stored, ref, stored.blueprint)
-
-
-def compute_scores(stored: StoredRun, ref: PartitionRef, blueprint: Blueprint) -> pl.DataFrame:
-    """Compute item scores of an eval job of the run, with the methods that a blueprint has for its dataset."""
+def item_scores(stored: StoredRun, ref: PartitionRef, blueprint: Blueprint | None = None) -> pl.DataFrame:
+    """Score the answers of an eval job again, with the methods that a blueprint, null = the run's, has for its dataset."""
     (answered,), rated, gold = stored.inputs(ref)
     (replies,) = stored.parents(answered)
     job = ItemScoreJob(
-        methods=blueprint.datasets[ref.key("dataset")].methods,
+        methods=(blueprint or stored.blueprint).datasets[ref.key("dataset")].methods,
         items=stored.items_behind(replies),
         answers=answered,
         judgements=rated,

@@ -43,10 +43,6 @@ class Findings:
     refused: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     """Paths of those that the present code cannot compute, by layer and reason."""
 
-    def file(self, path: str, expected: str | None, got: str | None, message: str) -> None:
-        """Note that a file is not the run's."""
-        self.differ("file", path, expected, got, message)
-
     def differ(self, kind: DifferenceKind, where: str, expected: str | None, got: str | None, message: str) -> None:
         """Note a difference."""
         self.differences.append(Difference(kind=kind, where=where, expected=expected, got=got, message=message))
@@ -63,14 +59,14 @@ def _open_run(findings: Findings, folder: Folder, run: str) -> RunManifest | Non
     findings.hashed += seal.checked if seal else 0
     for name, expected, got in seal.broken if seal else ():
         file = f"{path}/{name}"
-        findings.file(file, expected, got, f"{file} is gone" if got is None else f"{file} was changed after the run")
+        findings.differ("file", file, expected, got, f"{file} is gone" if got is None else f"{file} was changed after the run")
     if f"{path}/{MANIFEST}" in findings.damaged:
         findings.notes.append("nothing else was checked: the manifest says what the other files of the run are")
         return None
     manifest = read_listed(folder, run)
     if seal is None:
         file, hashes = f"{path}/{SEAL}", "the hashes of manifest and report"
-        findings.file(file, hashes, None, f"{file} is gone, so manifest and report were not checked")
+        findings.differ("file", file, hashes, None, f"{file} is gone, so manifest and report were not checked")
     return manifest
 
 
@@ -80,11 +76,11 @@ def check_files(findings: Findings, manifest: RunManifest, lake: Lake) -> dict[s
     for ref in manifest.partitions:
         expected = manifest.files.get(ref.path)
         if not lake.path(ref).exists():
-            findings.file(ref.path, expected, None, f"{ref.path} is gone")
+            findings.differ("file", ref.path, expected, None, f"{ref.path} is gone")
             continue
         findings.hashed += 1
         if (got := lake.file_sha256(ref)) != expected:
-            findings.file(ref.path, expected, got, f"{ref.path} was changed after the run")
+            findings.differ("file", ref.path, expected, got, f"{ref.path} was changed after the run")
         elif footer := _read_footer(findings, ref, lake):
             footers[ref.path] = footer
     return footers
@@ -94,22 +90,20 @@ def _read_footer(findings: Findings, ref: PartitionRef, lake: Lake) -> Footer | 
     try:
         footer = lake.read_footer(ref)
     except LakeError as error:
-        findings.file(ref.path, error.expected, error.got, f"{ref.path} has no footer that can be read")
+        findings.differ("file", ref.path, error.expected, error.got, f"{ref.path} has no footer that can be read")
         return None
     fingerprint = fingerprint_of(ref.layer, dict(ref.place), footer.settings, ref.parents)
     if footer.partition == ref and fingerprint == ref.fingerprint:
         return footer
     message = f"the footer of {ref.path} is not that of the partition in the manifest"
-    findings.file(ref.path, ref.fingerprint, fingerprint, message)
+    findings.differ("file", ref.path, ref.fingerprint, fingerprint, message)
     return None
 
 
 def verify_run(folder: Folder, run: str) -> Verification:
     """Check everything a run of the lake consists of against what it should be.
 
-    Raises:
-        UsageError: if there is no such run.
-        LakeError: if the run was never sealed and its manifest cannot be read.
+    UsageError: there is no such run. LakeError: the run was never sealed and its manifest cannot be read.
     """
     findings = Findings()
     if not (run_folder(folder, run) / SEAL).exists():  # else it is a name, whose manifest may be gone
@@ -216,11 +210,11 @@ def _compare(findings: Findings, lake: Lake, ref: PartitionRef, rows: pl.DataFra
         findings.differ("content", ref.path, None, got, message)
         return
     if cell is None:
-        message, pair = f"{ref.path} comes out with the same rows in other words", (ref.content_sha256, got)
+        message, was, now = f"{ref.path} comes out with the same rows in other words", ref.content_sha256, got
     else:
-        pair = (cell.stored, cell.recomputed)
-        message = f"{ref.path}: {cell.row}, column {cell.column}: stored {cell.stored}, recomputed {cell.recomputed}"
-    findings.differ("content", ref.path, *pair, message)
+        row, column, was, now = cell
+        message = f"{ref.path}: {row}, column {column}: stored {was}, recomputed {now}"
+    findings.differ("content", ref.path, was, now, message)
 
 
 def _verification(findings: Findings, run: str, partitions: tuple[PartitionRef, ...]) -> Verification:

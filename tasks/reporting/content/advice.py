@@ -75,9 +75,9 @@ def _on_guessing(diagnosis: Diagnosis) -> Iterator[str]:
     readable = raw.n_scored - raw.n_unparsed
     if raw.path.spec.metric != "accuracy" or raw.baselines.constant is None or raw.value is None or not readable:
         return
-    to_beat, always = raw.baselines.constant.share, f"always answering {raw.baselines.constant.letter}"
+    to_beat, always = raw.baselines.constant.share, f"always answering {raw.baselines.constant.answer}"
     if raw.baselines.majority and raw.baselines.majority.share > to_beat:
-        to_beat, always = raw.baselines.majority.share, f"always choosing {shorten(raw.baselines.majority.label, LABEL_LENGTH)}"
+        to_beat, always = raw.baselines.majority.share, f"always choosing {shorten(raw.baselines.majority.answer, LABEL_LENGTH)}"
     # Unreadable replies count as wrong; whether the others beat a constant answer is another question.
     accuracy = raw.value * raw.n_scored / readable
     among = f" among the {counted(readable, 'readable reply', 'readable replies')}" if raw.n_unparsed else ""

@@ -25,14 +25,14 @@ from tasks.datasets.steps import BuildJob
 from tasks.lake.lake import Lake
 from tasks.lineage import emission
 from tasks.lineage.emission import EndpointQueue, inputs_of, outputs_of
-from tasks.lineage.events import JobInputs, JobOutputs, JobSource, ParentRun, StepEvents, StepRun, type_name
+from tasks.lineage.events import JobInputs, JobOutputs, JobSource, StepEvents, StepRun, type_name
 from tests.loopback import Endpoint
 from tests.openlineage_schema import check_event
 from tests.tasks.lineage.traced_steps import CODE, Job, make_frame, make_key, write_scores
 
 RUN = "0195c0de-0000-7000-8000-000000000001"
 FLOW = "0195c0de-0000-7000-8000-000000000002"
-STEP = StepRun(RUN, "score_it", "tasks.scoring.steps", "Scores it.", "3.8.8", parent=ParentRun(FLOW, "score"))
+STEP = StepRun(RUN, "score_it", "tasks.scoring.steps", "Scores it.", "3.8.8", flow_run=FLOW, flow="score")
 KEY = "sk-marked-7f3a9c"
 LIMIT_S = 300.0
 
@@ -43,7 +43,7 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[No
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in [name for name in os.environ if name.startswith("OPENLINEAGE")]:
         monkeypatch.delenv(name)
-    monkeypatch.setattr(emission, "_WARNED", set())
+    emission.warn_once.cache_clear()
     emission.find_endpoint.cache_clear()
     yield
     emission.find_endpoint.cache_clear()

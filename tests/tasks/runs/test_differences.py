@@ -3,7 +3,7 @@
 import polars as pl
 
 from schemas.tables.scores import TaskScores
-from tasks.runs.differences import ABSENT, CellDifference, TreeChange, first_difference, tree_changes
+from tasks.runs.differences import ABSENT, TreeChange, first_difference, tree_changes
 from tests.rows import each_row
 
 
@@ -16,8 +16,8 @@ def table(**scores: float | None) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=TaskScores.create_empty().schema)
 
 
-def cell(task: str, *pair: str, column: str = "score_0_100") -> CellDifference:
-    return CellDifference(f"model m, setting base, task {task}", column, *pair)
+def cell(task: str, *pair: str, column: str = "score_0_100") -> tuple[str, ...]:
+    return f"model m, setting base, task {task}", column, *pair
 
 
 @each_row(
@@ -31,7 +31,7 @@ def cell(task: str, *pair: str, column: str = "score_0_100") -> CellDifference:
         (table(a=0.0), table(a=-0.0), cell("a", "0.0", "-0.0")),
     ],
 )
-def test_first_difference(left: pl.DataFrame, right: pl.DataFrame, expected: CellDifference | None) -> None:
+def test_first_difference(left: pl.DataFrame, right: pl.DataFrame, expected: tuple[str, ...] | None) -> None:
     assert first_difference(left, right, TaskScores) == expected
 
 

@@ -208,7 +208,7 @@ def test_scores_places_and_baselines_do_not_change() -> None:
     # angry is right in 3 of 4, whatever it is called.
     found = after.baselines["mood", "accuracy"]
     assert found.majority is not None
-    assert (found.majority.share, found.majority.label) == (0.75, "option text 2, withheld")
+    assert (found.majority.share, found.majority.answer) == (0.75, "option text 2, withheld")
 
 
 def test_a_letter_that_was_read_is_no_text() -> None:

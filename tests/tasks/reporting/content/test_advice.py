@@ -11,7 +11,7 @@ from tasks.reporting.content.advice import AdviceOptions, Diagnosis, advise
 from tasks.reporting.content.tables import RawRow, metric_paths
 from tasks.reporting.report import build_report
 from tasks.runs.answers import ScoredItem
-from tasks.runs.baselines import Baselines, ConstantAnswer, MajorityLabel
+from tasks.runs.baselines import Baselines, FixedAnswer
 from tests.tasks.reporting.example_run import BLUEPRINT, example_data
 
 SAMPLES = dict.fromkeys(BLUEPRINT.datasets, 300)
@@ -23,7 +23,7 @@ MOOD = next(path for path in metric_paths(BLUEPRINT) if path.dataset == "mood")
 def raw_row(metric: Metric = "accuracy", **changes: Any) -> RawRow:
     path = replace(MOOD, spec=MetricSpec(metric=metric))
     fields: dict[str, Any] = {"value": 0.6, "ci_low": 0.55, "ci_high": 0.65, "normalized_0_100": 60.0}
-    fields |= {"n_scored": 40, "n_unparsed": 0, "n_total": 40, "baselines": Baselines(ConstantAnswer("B", 0.5)), "reason": None}
+    fields |= {"n_scored": 40, "n_unparsed": 0, "n_total": 40, "baselines": Baselines(FixedAnswer("B", 0.5)), "reason": None}
     return RawRow(path, **(fields | changes))
 
 
@@ -46,7 +46,7 @@ def unparsed(finish: str, times: int) -> list[ScoredItem]:
 
 ENGLISH, CHINESE = answer(1.0), answer(0.0, language="zh")
 WRONG = answer(0.0, gold=["sad"], predicted=["angry"])
-MAJORITY = Baselines(ConstantAnswer("B", 0.5), MajorityLabel("calm", 0.7))
+MAJORITY = Baselines(FixedAnswer("B", 0.5), FixedAnswer("calm", 0.7))
 
 
 @pytest.mark.parametrize(

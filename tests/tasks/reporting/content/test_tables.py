@@ -11,7 +11,7 @@ from tasks.reporting.content.score_tree import Node
 from tasks.reporting.content.tables import ScoreInterval, metric_paths
 from tasks.reporting.report import build_report
 from tasks.reporting.system_tables import abilities_table
-from tasks.runs.baselines import Baselines, ConstantAnswer, MajorityLabel
+from tasks.runs.baselines import Baselines, FixedAnswer
 from tasks.runs.run_tables import System
 from tasks.scoring.blueprints import load_blueprint
 from tasks.scoring.published import as_table
@@ -84,8 +84,8 @@ def test_raw_scores_with_the_constant_answer() -> None:
     assert mood.interval_0_100 == ScoreInterval(10.0, 60.0, approximate=False)
     assert (mood.n_scored, mood.n_unparsed, mood.n_total, mood.reason) == (4, 1, 4, None)
     # B is right in 3 of 4 items, always as "angry".
-    assert mood.baselines == Baselines(ConstantAnswer("B", 0.75), MajorityLabel("angry", 0.75))
-    assert (kind.baselines.constant, kind.interval_0_100) == (ConstantAnswer("A", 1.0), None)
+    assert mood.baselines == Baselines(FixedAnswer("B", 0.75), FixedAnswer("angry", 0.75))
+    assert (kind.baselines.constant, kind.interval_0_100) == (FixedAnswer("A", 1.0), None)
     assert (lost.value, lost.normalized_0_100, lost.n_total, lost.reason) == (None, None, 0, LOST)
     assert (tale.path.method.id, tale.baselines.constant) == ("judge", None)
 
