@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from flows.planning.jobs import ResolvedPlan
     from tasks.interchange.replies import RepliesFile
 
-REPLIES = "does not read replies from a file"
 STAGES = ("run", "build", "infer", "score", "report")
 
 app = typer.Typer(add_completion=False)
@@ -49,7 +48,7 @@ def _stage_command(
     file = None
     if replies:
         command = f"{stage} --dry-run" if dry_run else f"{stage} --vary" if vary else stage
-        _require_stage(command, ("run",), "--replies", REPLIES)
+        _require_stage(command, ("run",), "--replies", "does not read replies from a file")
         from flows.commands.replies import open_replies  # noqa: PLC0415  polars takes its time
 
         file, of_file = open_replies(replies, benchmark, context.obj)
