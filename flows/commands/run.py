@@ -96,8 +96,8 @@ def _status(manifest: RunManifest, document: RunDocument) -> int:
 
 
 async def _infer(resolved: ResolvedPlan) -> StageResult:
-    prepared = await prepare_models(resolved)
-    result: StageResult = await run_inference(prepared.resolved, prepared.budget)
+    resolved, _, budget = await prepare_models(resolved)
+    result: StageResult = await run_inference(resolved, budget)
     return result
 
 

@@ -32,13 +32,7 @@ from tasks.solvers.steps import chunk_partition, infer_partition
 
 
 class StoredOutcomes(NamedTuple):
-    """What the lake has of a plan's infer stage.
-
-    Attributes:
-        refs: its partitions.
-        has_answers: whether a model of the plan was asked before.
-        is_complete: whether nothing is left to ask or to rate.
-    """
+    """What the lake has of a plan's infer stage, whether a model was asked before, and whether nothing is left to ask or rate."""
 
     refs: tuple[PartitionRef, ...]
     has_answers: bool
