@@ -58,7 +58,7 @@ COMMANDS = {
     "replies": ("replies", "Score replies that exist; `moodflow docs replies-by-file` says how.", DATA),
     "cards": ("cards", "Build role cards of people who seek support.", DATA),
     "gc": ("lake_files", "Delete partitions that no run uses and what interrupted runs left behind.", DATA),
-    "schema": ("schema", "Print the JSON schemas of the documents that --json prints.", DATA),
+    "schema": ("docs", "Print the JSON schemas of the documents that --json prints.", DATA),
 }
 """Every command: the module beside this one whose `app` has it, the sentence that its own help begins with, and its group."""
 
