@@ -75,12 +75,12 @@ def evaluate(
     require_prefect_settings()
     resolved = resolve_all([stated], whole=True)
     temporary_server()  # unless the user has one; it ends with this process
-    from flows.commands.run import stage_work  # noqa: PLC0415  imports Prefect, which is configured now
+    from flows.commands.run import run_stage  # noqa: PLC0415  imports Prefect, which is configured now
     from flows.runtime.prefect_flows import run_in_thread  # noqa: PLC0415
 
     before = shows_progress.set(progress)
     try:
-        document: Any = run_in_thread(stage_work("run", *resolved)).document
+        document: Any = run_in_thread(run_stage("run", *resolved)).document
     finally:
         shows_progress.reset(before)
     if isinstance(document, WaitingRun):

@@ -102,9 +102,10 @@ def execute(
     if variants:
         require_differing(dict(zip(variants, resolved, strict=True)))
     temporary_server()
-    from flows.commands.run import run_command  # noqa: PLC0415  takes seconds that a misspelt option need not wait
+    from flows.commands.run import run_stage  # noqa: PLC0415  takes seconds that a misspelt option need not wait
+    from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
 
-    result = run_command(stage, *resolved, file=file)
+    result = run_to_end(run_stage(stage, *resolved, file=file))
     for document in result.document.runs if isinstance(result.document, RunDocument) else ():
         if fails_if & {document.state, *(row.verdict for row in document.models)}:
             result = replace(result, status=1)
