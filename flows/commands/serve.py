@@ -61,10 +61,10 @@ def automations(webhook: WebhookUrl = None, as_json: opt.AsJson = False) -> None
     """Create or repair the automations of `moodflow serve` on the server at PREFECT_API_URL."""
     require_address(webhook)
     require_prefect_settings()
+    from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
     from flows.service.registration import mend_automations  # noqa: PLC0415
 
-    document = Automations(**mend_automations(webhook))
-    CommandResult(0, document).finish(as_json=as_json)
+    CommandResult(0, Automations(**run_to_end(mend_automations(webhook)))).finish(as_json=as_json)
 
 
 def read_schedules(given: Sequence[str]) -> dict[str, str]:

@@ -39,10 +39,8 @@ RunStep = Callable[..., Awaitable[Any]]
 INTERRUPT_LIMIT_S = 5.0
 HANDLE_PERIOD_S = 0.2
 
-
 _UNSAID: list[str] = []
 """Last words of this process that are not printed yet."""
-
 
 _ENDS_PROCESS: ContextVar[bool] = ContextVar("whether the process ends with its work, as that of a command does", default=False)
 

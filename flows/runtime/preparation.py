@@ -106,6 +106,7 @@ def cut_short(resolved: ResolvedPlan) -> Iterator[str]:
     plan = resolved.plan
     tasks = {dataset.spec.id: dataset.spec.task for dataset in resolved.selected if plan.contexts.length_demand}
     demands = {name: CONTEXT_SOLVERS[task].demanded_tokens.get(task, 0) for name, task in tasks.items() if task}
+    answers = {dataset.spec.id: _answer_tokens(resolved, dataset) for dataset in resolved.selected}
     for entry in plan.models:
         limit = entry.sampling.max_tokens
         longer = {name: tokens for name, tokens in demands.items() if tokens > limit}
@@ -114,9 +115,7 @@ def cut_short(resolved: ResolvedPlan) -> Iterator[str]:
                 f"replies of {entry.name} end at {limit} tokens, and prompts of {listed([*longer])} demand more than "
                 f"{max(longer.values())} each; --max-tokens 8192 gives them room, contexts.length_demand=false asks for no length"
             )
-        yield from _too_long_for(
-            entry, {dataset.spec.id: _answer_tokens(resolved, dataset) for dataset in resolved.selected}, "--max-tokens"
-        )
+        yield from _too_long_for(entry, answers, "--max-tokens")
     for role in JUDGES:
         for entry in plan.named(role):
             rated = {
