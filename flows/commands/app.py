@@ -73,8 +73,6 @@ FIRST_STEPS = """MoodFlow evaluates language models as emotional companions.
 moodflow --help lists all commands, moodflow COMMAND --help explains one.
 """
 
-NO_TEXT = re.compile("[\0\ud800-\udfff]")
-
 
 def load_command(name: str) -> Any:
     """Import the module of a command and return the command."""
@@ -90,7 +88,7 @@ class Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; bytes that are no UTF-8 come in as halves of characters, which no file of ours can hold."""
-        if wrong := [argument for argument in args if NO_TEXT.search(argument)]:
+        if wrong := [argument for argument in args if re.search("[\0\ud800-\udfff]", argument)]:
             raise UsageError(
                 "an argument is not UTF-8",
                 where="the command line",

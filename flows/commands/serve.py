@@ -14,8 +14,6 @@ from schemas.documents.serve import Automations, ServedSession
 from schemas.errors import UsageError
 from tasks.text.number_format import counted
 
-WEBHOOK_ADDRESS = re.compile(r"https?://[^/\s]+(/\S*)?")
-
 Config = Annotated[Path | None, typer.Option("--config", help="deployments [default: prefect.yaml here, else the one we ship]")]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="port of the Prefect server and its UI; 0 = any free port")]
 ReportsPort = Annotated[int, typer.Option("--reports-port", min=0, max=65535, help="port of the reports; 0 = any free port")]
@@ -84,7 +82,7 @@ def read_schedules(given: Sequence[str]) -> dict[str, str]:
 
 def require_address(webhook: str | None) -> None:
     """Raise UsageError if a webhook is no http or https address; the message does not repeat it, since it is a secret."""
-    if webhook is not None and not WEBHOOK_ADDRESS.fullmatch(webhook):
+    if webhook is not None and not re.fullmatch(r"https?://[^/\s]+(/\S*)?", webhook):
         raise UsageError(
             "the webhook is not a URL",
             where="--webhook (or MOODFLOW_WEBHOOK)",

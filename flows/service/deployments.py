@@ -127,13 +127,11 @@ def reschedule(deployments: Iterable[Deployment], wanted: Mapping[str, str]) -> 
             got=unknown[0],
             next_step=f'for example --schedule "{names[0]}=0 3 * * *"',
         )
-    return tuple(_rescheduled(deployment, wanted.get(deployment.entry.name)) for deployment in listed)
+    return tuple(_rescheduled(each, wanted[each.entry.name]) if each.entry.name in wanted else each for each in listed)
 
 
-def _rescheduled(deployment: Deployment, cron: str | None) -> Deployment:
+def _rescheduled(deployment: Deployment, cron: str) -> Deployment:
     entry = deployment.entry
-    if cron is None:
-        return deployment
     if cron == "off":
         schedules = tuple(schedule.model_copy(update={"active": False}) for schedule in entry.schedules)
     else:
