@@ -22,9 +22,7 @@ async def run_inference(resolved: ResolvedPlan, budget: Budget) -> StageResult:
     retrieve. Replies are in the journal before they are used, so a repeated run pays only for calls that were never answered; if
     every partition is there, no server is started or spoken to. Partitions with calls that wait in a batch are incomplete.
 
-    Args:
-        resolved: what to ask, its models prepared (`flows.runtime.preparation`).
-        budget: of the run, with what the calls used that prepared the models.
+    The models of `resolved` are prepared (`flows.runtime.preparation`), and `budget` has what the calls for that used.
     """
     await begin_run(resolved)
     stored = stored_outcomes(resolved)

@@ -58,7 +58,7 @@ COMMANDS = {
     "replies": ("replies", "Score replies that exist; `moodflow docs replies-by-file` says how.", DATA),
     "cards": ("cards", "Build role cards of people who seek support.", DATA),
     "gc": ("lake_files", "Delete partitions that no run uses and what interrupted runs left behind.", DATA),
-    "schema": ("schema", "Print the JSON schemas of the documents that --json prints.", DATA),
+    "schema": ("docs", "Print the JSON schemas of the documents that --json prints.", DATA),
 }
 """Every command: the module beside this one whose `app` has it, the sentence that its own help begins with, and its group."""
 
@@ -72,8 +72,6 @@ FIRST_STEPS = """MoodFlow evaluates language models as emotional companions.
 
 moodflow --help lists all commands, moodflow COMMAND --help explains one.
 """
-
-NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 def load_command(name: str) -> Any:
@@ -90,7 +88,7 @@ class Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; bytes that are no UTF-8 come in as halves of characters, which no file of ours can hold."""
-        if wrong := [argument for argument in args if NO_TEXT.search(argument)]:
+        if wrong := [argument for argument in args if re.search("[\0\ud800-\udfff]", argument)]:
             raise UsageError(
                 "an argument is not UTF-8",
                 where="the command line",

@@ -20,8 +20,6 @@ from schemas.printing import printable
 from tasks.text.number_format import count
 from tasks.text.tables import cell_words
 
-PIPE_WIDTH = 140
-
 MOST_TOLD = 3
 """Lines of one kind, such as failures, that the screen of a run has."""
 
@@ -61,7 +59,7 @@ class Terminal(Console):
 
 def terminal() -> Console:
     """Return standard output; wide where it is a file or a pipe, which cannot be widened."""
-    return Terminal(width=None if sys.stdout.isatty() else PIPE_WIDTH, emoji=False, markup=False)
+    return Terminal(width=None if sys.stdout.isatty() else 140, emoji=False, markup=False)
 
 
 def print_json(document: Document | Any) -> None:

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, detail_lines, terminal_table
 from schemas.benchmark import GENERAL, benchmarks
-from schemas.documents.datasets import DatasetCheck, DatasetList
+from schemas.documents.datasets import DatasetCheck
 from schemas.errors import UsageError
 from schemas.table import Column, Table
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
@@ -26,7 +26,9 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 def list_command(mirror: opt.Mirror = None, as_json: opt.AsJson = False) -> None:
     """List every dataset and whether its files are here."""
     document = list_datasets(Locator.for_mirror(mirror))
-    CommandResult(0, document, [terminal_table(_list_table(document))]).finish(as_json=as_json)
+    columns = (Column("Dataset", "name"), Column("Ready"), Column("Languages"), Column("Source or what is needed"))
+    rows = [(row.id, row.ready, ", ".join(row.languages), row.source or "; ".join(row.needs)) for row in document.datasets]
+    CommandResult(0, document, [terminal_table(Table(columns, rows))]).finish(as_json=as_json)
 
 
 @app.command("show")
@@ -61,12 +63,6 @@ def check_command(
     if every:
         view = [terminal_table(_check_table(document.datasets)), summary]
     CommandResult(int(document.ready < document.total), document, view).finish(as_json=as_json)
-
-
-def _list_table(document: DatasetList) -> Table:
-    columns = (Column("Dataset", "name"), Column("Ready"), Column("Languages"), Column("Source or what is needed"))
-    rows = [(row.id, row.ready, ", ".join(row.languages), row.source or "; ".join(row.needs)) for row in document.datasets]
-    return Table(columns, rows)
 
 
 def _check_table(checks: Iterable[DatasetCheck]) -> Table:

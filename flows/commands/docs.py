@@ -1,4 +1,4 @@
-"""`moodflow docs`: where the pages of the documentation are that came with this install."""
+"""`moodflow docs` and `moodflow schema`: where the pages of the documentation are, and what `--json` prints."""
 
 import webbrowser
 from importlib.metadata import PackageNotFoundError, metadata
@@ -9,7 +9,8 @@ import typer
 from rich.text import Text
 
 from flows.commands import options as opt
-from flows.commands.console import CommandResult
+from flows.commands.console import CommandResult, print_json
+from schemas.documents.document import DOCUMENTS, json_schema
 from schemas.documents.site import DocumentationPage
 from schemas.errors import SourceMissingError, UsageError, suggest
 from schemas.folders import DATA_FOLDER
@@ -17,16 +18,15 @@ from schemas.folders import DATA_FOLDER
 SITES = (DATA_FOLDER / "site", DATA_FOLDER.parent / "build" / "site")
 """The site that a wheel brings, and the one that `make docs` builds in a checkout."""
 
-INDEX = "index"
-
 Page = Annotated[str, typer.Argument(metavar="PAGE", help="a page, such as failures or own-dataset")]
 Open = Annotated[bool, typer.Option("--open", help="open the page in a browser")]
+Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="a document, such as 'runs list'")]
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def docs(page: Page = INDEX, open_: Open = False, as_json: opt.AsJson = False) -> None:
+def docs(page: Page = "index", open_: Open = False, as_json: opt.AsJson = False) -> None:
     """Print the path of a page of the documentation, which comes with the install."""
     pages = list_pages(find_site(page))
     name = find_page(page, list(pages))
@@ -34,6 +34,15 @@ def docs(page: Page = INDEX, open_: Open = False, as_json: opt.AsJson = False) -
         webbrowser.open(pages[name].as_uri())
     document = DocumentationPage(page=name, file=str(pages[name]), pages=tuple(pages))
     CommandResult(0, document, [Text(document.file, no_wrap=True, overflow="ignore")]).finish(as_json=as_json)
+
+
+@app.command()
+def schema(name: Name = None) -> None:
+    """Print the JSON schemas of the documents that --json prints.
+
+    With a name, that schema is printed; without one, the names of all documents.
+    """
+    print_json(json_schema(name) if name else {"documents": sorted(DOCUMENTS)})
 
 
 def find_site(page: str) -> Path:

@@ -10,7 +10,7 @@ from flows.commands.console import CommandResult, detail_lines, terminal_table
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import require_prefect_settings
 from flows.commands.stages import resolve_all
-from schemas.documents.lake import JournalExport, JournalImport, JournalSummary
+from schemas.documents.lake import JournalExport, JournalImport
 from schemas.errors import UsageError
 from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from schemas.table import Column, Table
@@ -20,7 +20,6 @@ from tasks.models.journal.files import ImportedReplies, export_replies, import_r
 from tasks.models.journal.table import JOURNAL
 
 KIB = 1024
-
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -32,15 +31,11 @@ OtherJournal = Annotated[Folder, typer.Argument(metavar="LAKE_OR_FILE", parser=p
 def show_journal(*, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Show how many replies are stored, by server and model."""
     document = summarise(_journal_of(lake))
-    total = f"{document.replies:,} replies in {document.journal}, {document.file_bytes / KIB:,.0f} KiB"
-    CommandResult(0, document, [terminal_table(_models_table(document)), total]).finish(as_json=as_json)
-
-
-def _models_table(document: JournalSummary) -> Table:
     counts = (Column("Replies", "count"), Column("KiB", "number", digits=0))
     columns = (Column("Endpoint"), Column("Model"), *counts, Column("First"), Column("Last"))
     rows = [(row.identity, row.model or "?", row.replies, row.bytes / KIB, row.first, row.last) for row in document.models]
-    return Table(columns, rows)
+    total = f"{document.replies:,} replies in {document.journal}, {document.file_bytes / KIB:,.0f} KiB"
+    CommandResult(0, document, [terminal_table(Table(columns, rows)), total]).finish(as_json=as_json)
 
 
 @app.command("export")

@@ -128,10 +128,6 @@ def _view(document: UnusedFiles) -> Iterator[RenderableType]:
         yield f"{document.younger} more that no run lists are younger than {document.older_than_hours:g} hours and stay."
 
 
-MOST_SHOWN = 20
-"""Differences and scores on a terminal; `--json` has all."""
-
-
 @app.command()
 def verify(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Hash every file of a run and recompute its scores from the stored replies. Ends with status 1 if anything differs."""
@@ -163,7 +159,7 @@ def verify_view(document: Verification) -> list[RenderableType]:
 def _bounded(title: str, lines: list[str]) -> list[RenderableType]:
     if not lines:
         return []
-    return [bold(f"{title}:"), *first_lines([f"  {line}" for line in lines], MOST_SHOWN)]
+    return [bold(f"{title}:"), *first_lines([f"  {line}" for line in lines], 20)]
 
 
 def _verdict(document: Verification) -> str:

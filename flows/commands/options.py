@@ -25,14 +25,7 @@ Benchmark = Annotated[str, typer.Argument(metavar="BENCHMARK", help=NAMES)]
 Planned = Annotated[str | None, typer.Argument(metavar="BENCHMARK", help=f"{NAMES}; may stand in --config FILE")]
 Mirror = Annotated[Path | None, typer.Option(envvar="MOODFLOW_MIRROR", help="folder with source files, host/owner/repo/path")]
 LakeFolder = Annotated[
-    Folder | None,
-    typer.Option(
-        "--lake",
-        parser=parse_folder,
-        metavar="FOLDER",
-        help="folder of results, or s3://BUCKET/PREFIX; default parquet",
-        rich_help_panel=WHERE,
-    ),
+    Folder | None, option("folder of results, or s3://BUCKET/PREFIX; default parquet", WHERE, "FOLDER", parser=parse_folder)
 ]
 Host = Annotated[str, typer.Option("--host", help="address of this machine to listen on")]
 Provider = Annotated[str | None, option("provider that `moodflow models list` shows, instead of a URL", MODEL, "ID")]
@@ -44,20 +37,11 @@ Fields = Annotated[
     list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="field of the model; see moodflow options")
 ]
 ScoredAs = Annotated[str, typer.Option("--profile", help="corrected, or reference: score as the released code would")]
-Vary = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--vary", metavar="PATH=V1,V2", help="one run per value, then a comparison; once or twice", rich_help_panel=EVALUATED
-    ),
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="print the calls, tokens and money it would take; call no model", rich_help_panel=LIMITS)
-]
+Vary = Annotated[list[str] | None, option("one run per value, then a comparison; once or twice", EVALUATED, "PATH=V1,V2")]
+DryRun = Annotated[bool, option("print the calls, tokens and money it would take; call no model", LIMITS, None, "--dry-run")]
 Again = Annotated[bool, typer.Option("--again", help="probe again, even if results are remembered")]
 Timeout = Annotated[float, typer.Option("--timeout", min=0.001, help="seconds to wait for one reply")]
 ToFolder = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="folder for the files; created if needed")]
-FailOnRegression = Annotated[
-    bool, typer.Option("--fail-on-regression", help="end with status 1 if a model regressed", rich_help_panel=OUTPUT)
-]
+FailOnRegression = Annotated[bool, option("end with status 1 if a model regressed", OUTPUT, None, "--fail-on-regression")]
 Replies = Annotated[Path | None, option("file with replies to score, in place of a model's server", MODEL, "FILE")]
-AsJson = Annotated[bool, typer.Option("--json", help="print one JSON document", rich_help_panel=OUTPUT)]
+AsJson = Annotated[bool, option("print one JSON document", OUTPUT, None, "--json")]

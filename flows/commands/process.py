@@ -11,8 +11,6 @@ from typing import NoReturn
 
 from schemas.errors import EndpointError, UsageError, summarize
 
-LONGEST_PATH = 200
-
 
 def require_certificates() -> None:
     """Refuse certificates that cannot be read, which libraries tell by a traceback while they are imported."""
@@ -71,7 +69,7 @@ def refused_by_system(error: OSError) -> UsageError:
     """Return what the operating system refused as one message; what cannot be foreseen of a file ends here."""
     return UsageError(
         "the operating system refused",
-        where=str(error.filename)[:LONGEST_PATH] if error.filename else None,
+        where=str(error.filename)[:200] if error.filename else None,
         got=error.strerror or str(error) or type(error).__name__,
         next_step=STEPS.get(error.errno or 0, "check that path and permissions are right"),
     )

@@ -21,9 +21,6 @@ from tasks.runs.past_run import reopen
 Names = str | Path | Sequence[str | Path] | None
 """One name, or several."""
 
-LISTED = ("model", "judge", "role", "set", "config")
-"""Options of the command line that may be repeated."""
-
 
 def evaluate(
     benchmark: str | Path | Plan | Mapping[str, Any],
@@ -75,12 +72,12 @@ def evaluate(
     require_prefect_settings()
     resolved = resolve_all([stated], whole=True)
     temporary_server()  # unless the user has one; it ends with this process
-    from flows.commands.run import stage_work  # noqa: PLC0415  imports Prefect, which is configured now
+    from flows.commands.run import run_stage  # noqa: PLC0415  imports Prefect, which is configured now
     from flows.runtime.prefect_flows import run_in_thread  # noqa: PLC0415
 
     before = shows_progress.set(progress)
     try:
-        document: Any = run_in_thread(stage_work("run", *resolved)).document
+        document: Any = run_in_thread(run_stage("run", *resolved)).document
     finally:
         shows_progress.reset(before)
     if isinstance(document, WaitingRun):
@@ -106,7 +103,8 @@ def read_arguments(benchmark: str | Path | Plan | Mapping[str, Any], arguments: 
     values = {name: value for name, value in arguments.items() if value is not None}
     roles = values.pop("roles", {})
     options = {field.name: values.pop(field.name) for field in fields(PlanOptions) if field.name in values}
-    listed = {name: [value] for name, value in options.items() if name in LISTED and isinstance(value, str | Path)}
+    repeatable = ("model", "judge", "role", "set", "config")
+    listed = {name: [value] for name, value in options.items() if name in repeatable and isinstance(value, str | Path)}
     by_path = {path: _as_field(path, value) for path, value in {**roles, **values}.items()}
     return read_plan(None, PlanOptions(**{**options, **listed}), stated=stated, by_path=by_path)
 

@@ -1,9 +1,8 @@
 """Run one stage, or all of them, and turn what came of it into the result of the command."""
 
 from collections import Counter
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import fastapi.encoders  # noqa: F401  Prefect imports it with the first flow run, when the server is up and waits for us
 from rich.console import RenderableType
@@ -24,7 +23,7 @@ from flows.report import UnsuccessfulRun, report
 from flows.runtime.artifacts import RUN_KEYS, addresses_of
 from flows.runtime.batches import waiting_run
 from flows.runtime.clusters import require_runner
-from flows.runtime.prefect_flows import log, run_to_end
+from flows.runtime.prefect_flows import log
 from flows.runtime.prefect_server import on_server
 from flows.runtime.preparation import check_plan, prepare_models, warn
 from flows.score import score
@@ -44,18 +43,13 @@ from tasks.steps import ledger
 from tasks.text.number_format import counted
 
 
-def run_command(name: str, *plans: ResolvedPlan, file: RepliesFile | None = None) -> CommandResult:
-    """Run a stage for one plan after the other to its end, or estimate what the calls of a plan would take (`dry-run`)."""
-    return run_to_end(stage_work(name, *plans, file=file))
+async def run_stage(stage: str, *plans: ResolvedPlan, file: RepliesFile | None = None) -> CommandResult:
+    """Run a stage for one plan after the other, or estimate what the calls of a plan would take (`dry-run`).
 
-
-def stage_work(name: str, *plans: ResolvedPlan, file: RepliesFile | None = None) -> Coroutine[Any, Any, CommandResult]:
-    """Return the work of `run_command`, for a process that does not end with it."""
-    return run_dry(*plans) if name == "dry-run" else _run_stage(name, plans, file)
-
-
-async def _run_stage(stage: str, plans: Sequence[ResolvedPlan], file: RepliesFile | None) -> CommandResult:
-    """Return the result of the first plan; documents of the others are in its `more`, the status is the highest."""
+    Returned is the result of the first plan; documents of the others are in its `more`, the status is the highest.
+    """
+    if stage == "dry-run":
+        return await run_dry(*plans)
     for resolved in plans:
         if stage in {"run", "infer"}:
             warnings = await check_plan(resolved)  # before a server is waited for: a wrong option is told at once
@@ -96,8 +90,8 @@ def _status(manifest: RunManifest, document: RunDocument) -> int:
 
 
 async def _infer(resolved: ResolvedPlan) -> StageResult:
-    prepared = await prepare_models(resolved)
-    result: StageResult = await run_inference(prepared.resolved, prepared.budget)
+    resolved, _, budget = await prepare_models(resolved)
+    result: StageResult = await run_inference(resolved, budget)
     return result
 
 

@@ -14,7 +14,6 @@ from flows.commands.run_view import run_view
 from schemas.documents.run import BestTotal, ExportedRun, ListedRun, RewrittenReport
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.table import Column, Table, columns
-from tasks.lake.lake import Lake
 from tasks.lake.manifest import (
     FIRST_RUN,
     NO_RUNS,
@@ -29,7 +28,7 @@ from tasks.lake.seal import check_seal, seal_run
 from tasks.reporting.page import write_report
 from tasks.reporting.run_document import describe_run
 from tasks.runs.join_tables import write_join_tables
-from tasks.runs.past_run import past_run, reopen
+from tasks.runs.past_run import reopen
 from tasks.runs.run_list import describe_runs
 from tasks.runs.sections import EXCHANGES
 from tasks.text.number_format import NONE, number
@@ -74,10 +73,9 @@ def _say_best(best: BestTotal | None) -> str:
 @app.command("show")
 def show_command(run: opt.Run, lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
     """Show the scores, calls, tokens, cost and report of a run."""
-    folder = lake or DEFAULT_LAKE
-    manifest, stored = read_manifest(folder, run), Lake(folder, read_code_version())
-    document = describe_run(manifest, stored)
-    CommandResult(0, document, run_view(document, past_run(manifest, stored))).finish(as_json=as_json)
+    past = reopen(lake or DEFAULT_LAKE, run)
+    document = describe_run(past.manifest, past.lake)
+    CommandResult(0, document, run_view(document, past)).finish(as_json=as_json)
 
 
 @app.command("report")

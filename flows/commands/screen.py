@@ -8,9 +8,6 @@ from rich.measure import Measurement
 HEIGHT = 39
 """Lines of a screen of 40, less the one that the prompt takes."""
 
-UNLIMITED = 10_000
-"""Columns, to measure what a table needs."""
-
 
 class FirstFit:
     """The first of several forms that is no wider than the terminal, or the last one."""
@@ -20,7 +17,7 @@ class FirstFit:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the form."""
-        room = options.update(max_width=UNLIMITED)
+        room = options.update(max_width=10_000)  # to measure what a table needs
         fitting = (form for form in self.forms if Measurement.get(console, room, form).maximum <= options.max_width)
         yield next(fitting, self.forms[-1])
 

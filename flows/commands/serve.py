@@ -14,8 +14,6 @@ from schemas.documents.serve import Automations, ServedSession
 from schemas.errors import UsageError
 from tasks.text.number_format import counted
 
-WEBHOOK_ADDRESS = re.compile(r"https?://[^/\s]+(/\S*)?")
-
 Config = Annotated[Path | None, typer.Option("--config", help="deployments [default: prefect.yaml here, else the one we ship]")]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="port of the Prefect server and its UI; 0 = any free port")]
 ReportsPort = Annotated[int, typer.Option("--reports-port", min=0, max=65535, help="port of the reports; 0 = any free port")]
@@ -61,10 +59,10 @@ def automations(webhook: WebhookUrl = None, as_json: opt.AsJson = False) -> None
     """Create or repair the automations of `moodflow serve` on the server at PREFECT_API_URL."""
     require_address(webhook)
     require_prefect_settings()
+    from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
     from flows.service.registration import mend_automations  # noqa: PLC0415
 
-    document = Automations(**mend_automations(webhook))
-    CommandResult(0, document).finish(as_json=as_json)
+    CommandResult(0, Automations(**run_to_end(mend_automations(webhook)))).finish(as_json=as_json)
 
 
 def read_schedules(given: Sequence[str]) -> dict[str, str]:
@@ -84,7 +82,7 @@ def read_schedules(given: Sequence[str]) -> dict[str, str]:
 
 def require_address(webhook: str | None) -> None:
     """Raise UsageError if a webhook is no http or https address; the message does not repeat it, since it is a secret."""
-    if webhook is not None and not WEBHOOK_ADDRESS.fullmatch(webhook):
+    if webhook is not None and not re.fullmatch(r"https?://[^/\s]+(/\S*)?", webhook):
         raise UsageError(
             "the webhook is not a URL",
             where="--webhook (or MOODFLOW_WEBHOOK)",

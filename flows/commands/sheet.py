@@ -83,9 +83,10 @@ def _import(past: PastRun, files: Sequence[Path]) -> CommandResult:
     if refs and scored is None:
         require_prefect_settings()
         temporary_server()
-        from flows.commands.run import run_command  # noqa: PLC0415  takes seconds
+        from flows.commands.run import run_stage  # noqa: PLC0415  takes seconds
+        from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
 
-        run_command("rate", resolved)
+        run_to_end(run_stage("rate", resolved))
         if (scored := _scored_with(past.lake, refs)) is None:
             step = "moodflow runs list names the newest run, runs show what it lacks"
             raise LakeError(

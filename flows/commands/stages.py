@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from flows.planning.jobs import ResolvedPlan
     from tasks.interchange.replies import RepliesFile
 
-REPLIES = "does not read replies from a file"
 STAGES = ("run", "build", "infer", "score", "report")
 
 app = typer.Typer(add_completion=False)
@@ -49,7 +48,7 @@ def _stage_command(
     file = None
     if replies:
         command = f"{stage} --dry-run" if dry_run else f"{stage} --vary" if vary else stage
-        _require_stage(command, ("run",), "--replies", REPLIES)
+        _require_stage(command, ("run",), "--replies", "does not read replies from a file")
         from flows.commands.replies import open_replies  # noqa: PLC0415  polars takes its time
 
         file, of_file = open_replies(replies, benchmark, context.obj)
@@ -103,9 +102,10 @@ def execute(
     if variants:
         require_differing(dict(zip(variants, resolved, strict=True)))
     temporary_server()
-    from flows.commands.run import run_command  # noqa: PLC0415  takes seconds that a misspelt option need not wait
+    from flows.commands.run import run_stage  # noqa: PLC0415  takes seconds that a misspelt option need not wait
+    from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
 
-    result = run_command(stage, *resolved, file=file)
+    result = run_to_end(run_stage(stage, *resolved, file=file))
     for document in result.document.runs if isinstance(result.document, RunDocument) else ():
         if fails_if & {document.state, *(row.verdict for row in document.models)}:
             result = replace(result, status=1)

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 MOST_FACTORS = 2
 
-LEAST_BUDGET = 1e-9
-"""Stands for a budget that is spent: a plan refuses a budget of nothing."""
-
 Settings = tuple[str, ...]
 """What is set for a variant, each `PATH=VALUE`."""
 
@@ -144,5 +141,6 @@ def within_budget(plan: Plan, spent: Sequence[Amounts]) -> Plan:
         tokens = sum((row.paid_prompt_tokens or 0) + (row.paid_completion_tokens or 0) for row in spent)
         left["budget_tokens"] = max(1, plan.budget_tokens - tokens)
     if plan.budget is not None:
-        left["budget"] = max(LEAST_BUDGET, plan.budget - sum(row.paid_cost or 0.0 for row in spent))
+        # A plan refuses a budget of nothing.
+        left["budget"] = max(1e-9, plan.budget - sum(row.paid_cost or 0.0 for row in spent))
     return plan.model_copy(update=left)

@@ -36,8 +36,6 @@ from tasks.scoring.blueprints import profiled_blueprint
 from tasks.solvers.registry import SOLVERS, find_solver, helper_roles, require_prompts, settings_with
 from tasks.sources.locating import Locator, choose_source
 
-MAX_MODELS_LENGTH = 40
-
 
 def resolve(plan: Plan, blueprint: Blueprint | None = None) -> ResolvedPlan:
     """Look up everything the plan names; `blueprint`: that of a past run, in place of what its file says now.
@@ -253,7 +251,7 @@ def name_run(plan: Plan, started: datetime) -> str:
 
     The number, which says what is newer, is taken when the run's scores are there.
     """
-    models = re.sub(r"[^A-Za-z0-9.]+", "-", "+".join(model.name for model in plan.models))[:MAX_MODELS_LENGTH].strip("-")
+    models = re.sub(r"[^A-Za-z0-9.]+", "-", "+".join(model.name for model in plan.models))[:40].strip("-")
     undescribed = plan.map_entries(lambda entry: entry.model_copy(update={"about": None}))
     digest = hash_settings(undescribed.model_dump(mode="json", exclude=set(fields_of("place"))))[:6]
     return f"{started:%Y%m%dT%H%M%S%fZ}.{next_number(plan.lake)}-{Path(plan.benchmark).stem}-{models}-{digest}"

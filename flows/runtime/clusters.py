@@ -23,7 +23,6 @@ from schemas.plan import Plan
 from tasks.lake.files import replace_file
 
 CONNECT_LIMIT_S = 30.0
-SERVER_LIMIT_S = 60.0
 COMPUTING = ("polars", "numpy", "pyarrow", "prefect")
 """Packages whose version may change the last bits of a score, or what is sent to a worker."""
 
@@ -186,6 +185,6 @@ def look_around(token: Folder, server: str | None) -> WorkerMachine:
 
 def _answers(server: str) -> bool:
     try:
-        return httpx.get(f"{server}/health", timeout=SERVER_LIMIT_S, trust_env=False).is_success
+        return httpx.get(f"{server}/health", timeout=60.0, trust_env=False).is_success
     except httpx.HTTPError:
         return False

@@ -28,12 +28,6 @@ from tasks.models.journal.table import JOURNAL
 ASKING = {"name", "identity", "sampling", "dialect", "token_probabilities", "about"}
 """Fields of an entry that say what and who is asked; models for which the others are equal share a client, made of these."""
 
-TURN_S = 0.001
-"""Longest wait of a thread for its turn; with Python's 5 ms a tenth fewer calls are answered at 256 in flight."""
-
-EMBEDDED_TIMEOUT_S = 900.0
-"""What waits in the embedded server's queue cannot be answered sooner, and a busy machine may need minutes for a long prompt."""
-
 
 @dataclass(frozen=True)
 class Endpoint:
@@ -74,8 +68,9 @@ async def open_endpoints(
     """
     async with AsyncExitStack() as stack:
         # The journal's thread gets its turn in the interpreter sooner: it needs three per batch, while calls hold their slots.
+        # With Python's 5 ms a tenth fewer calls are answered at 256 in flight.
         stack.callback(sys.setswitchinterval, sys.getswitchinterval())
-        sys.setswitchinterval(TURN_S)
+        sys.setswitchinterval(0.001)
         journal = await stack.enter_async_context(Journal(lake.state / JOURNAL))
         batches = stack.enter_context(BatchStore(lake.state / JOURNAL)) if plan.batch or plan.requests_to else None
         lines = _Lines(journal, batches, plan.live_too, plan.requests_to is not None, FileChat(replies or {}))
@@ -127,7 +122,8 @@ async def _open(entry: ModelEntry, lines: _Lines, budget: Budget, pool: WorkerPo
         sending: KeepingChat = lines.file
     elif entry.base_url is None:
         server = await stack.enter_async_context(serve_embedded(log))
-        entry = entry.model_copy(update={"concurrency": server.size.slots, "timeout_s": EMBEDDED_TIMEOUT_S})
+        # What waits in its queue cannot be answered sooner, and a busy machine may need minutes for a long prompt.
+        entry = entry.model_copy(update={"concurrency": server.size.slots, "timeout_s": 900.0})
         policy = CallRetryPolicy({**RETRIES, "connect": RESTART_RETRY})
         client = HttpChat(entry, server.base_url, policy=policy, budget=account)
         sending = InTurn(await stack.enter_async_context(client))

@@ -1,8 +1,8 @@
 """Run the jobs of the infer stage: split contexts, ask, then judge where the dataset needs it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -32,13 +32,7 @@ from tasks.solvers.steps import chunk_partition, infer_partition
 
 
 class StoredOutcomes(NamedTuple):
-    """What the lake has of a plan's infer stage.
-
-    Attributes:
-        refs: its partitions.
-        has_answers: whether a model of the plan was asked before.
-        is_complete: whether nothing is left to ask or to rate.
-    """
+    """What the lake has of a plan's infer stage, whether a model was asked before, and whether nothing is left to ask or rate."""
 
     refs: tuple[PartitionRef, ...]
     has_answers: bool
@@ -69,17 +63,14 @@ Results = list[PartitionRef | Missing | Usage]
 """Of one job: partitions, or why there are none, and what they took."""
 
 
-@asynccontextmanager
-async def open_retriever(resolved: ResolvedPlan) -> AsyncIterator[Retriever | None]:
+def open_retriever(resolved: ResolvedPlan) -> AbstractAsyncContextManager[Retriever | None]:
     """Open what splits and ranks texts, if a setting retrieves; the model that embeds is loaded with the first text."""
     if not any(SOLVERS[setting].retrieves for setting in resolved.plan.settings):
-        yield None
-        return
+        return nullcontext()
     options, folder = resolved.plan.retrieval, resolved.lake.state / EMBEDDINGS
     # Where nothing is embedded, the model that was named need not be here.
     files = find_embedder(options.embedder if embeds(resolved.plan) else BUNDLED)
-    async with RetrievalEngine(files, folder, legacy_bos=options.counts_bos) as engine:
-        yield engine
+    return RetrievalEngine(files, folder, legacy_bos=options.counts_bos)
 
 
 async def ask_and_judge(job: EvalJob, resources: InferResources) -> Results:

@@ -5,9 +5,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from contextvars import ContextVar, copy_context
 from functools import partial, wraps
 from inspect import signature
@@ -39,10 +39,8 @@ RunStep = Callable[..., Awaitable[Any]]
 INTERRUPT_LIMIT_S = 5.0
 HANDLE_PERIOD_S = 0.2
 
-
 _UNSAID: list[str] = []
 """Last words of this process that are not printed yet."""
-
 
 _ENDS_PROCESS: ContextVar[bool] = ContextVar("whether the process ends with its work, as that of a command does", default=False)
 
@@ -172,15 +170,12 @@ async def begin_run(resolved: ResolvedPlan) -> None:
         await client.update_flow_run(run.id, tags=sorted({*run.tags, *resolved.stated.tags}))
 
 
-@contextmanager
-def in_outermost_run() -> Iterator[None]:
+def in_outermost_run() -> AbstractContextManager[Any]:
     """Let artifacts, tasks and events of the block belong to the outermost flow run, where a user looks for them."""
     context = _OUTERMOST_CONTEXT.get()
     if context is None or context.flow_run is None or context.flow_run.id in ledger.ended:
-        yield
-        return
-    with context.model_copy():
-        yield
+        return nullcontext()
+    return context.model_copy()
 
 
 @asynccontextmanager

@@ -5,7 +5,6 @@ import os
 import resource
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import NamedTuple
 
 from flows.planning.capabilities import ensure_probed, unprobed, with_capabilities
 from flows.planning.jobs import ResolvedPlan, SelectedDataset
@@ -113,7 +112,9 @@ def unread_chinese(resolved: ResolvedPlan) -> Iterator[str]:
 def cut_short(resolved: ResolvedPlan) -> Iterator[str]:
     """Yield a warning for each model whose replies are limited to less than what it is asked for takes."""
     plan = resolved.plan
-    demands = {dataset.spec.id: _demanded_tokens(dataset) for dataset in resolved.selected if plan.contexts.length_demand}
+    tasks = {dataset.spec.id: dataset.spec.task for dataset in resolved.selected if plan.contexts.length_demand}
+    demands = {name: CONTEXT_SOLVERS[task].demanded_tokens.get(task, 0) for name, task in tasks.items() if task}
+    answers = {dataset.spec.id: _answer_tokens(resolved, dataset) for dataset in resolved.selected}
     for entry in plan.models:
         limit = entry.sampling.max_tokens
         longer = {name: tokens for name, tokens in demands.items() if tokens > limit}
@@ -122,9 +123,7 @@ def cut_short(resolved: ResolvedPlan) -> Iterator[str]:
                 f"replies of {entry.name} end at {limit} tokens, and prompts of {listed([*longer])} demand more than "
                 f"{max(longer.values())} each; --max-tokens 8192 gives them room, contexts.length_demand=false asks for no length"
             )
-        yield from _too_long_for(
-            entry, {dataset.spec.id: _answer_tokens(resolved, dataset) for dataset in resolved.selected}, "--max-tokens"
-        )
+        yield from _too_long_for(entry, answers, "--max-tokens")
     for role in JUDGES:
         for entry in plan.named(role):
             rated = {
@@ -163,28 +162,15 @@ def _answer_tokens(resolved: ResolvedPlan, selected: SelectedDataset) -> int:
     return max((prompts[name].max_tokens for name in selected.spec.question_types if name in prompts), default=0)
 
 
-def _demanded_tokens(selected: SelectedDataset) -> int:
-    """Return what the prompts of a dataset ask a reply to be longer than."""
-    task = selected.spec.task
-    return CONTEXT_SOLVERS[task].demanded_tokens.get(task, 0) if task else 0
-
-
 def _rating_tokens(resolved: ResolvedPlan, selected: SelectedDataset) -> int:
     rubric = resolved.rubric(selected.rubric) if selected.rubric else None
     return max((rating_tokens(rubric, call) for call in rubric.calls()), default=0) if rubric else 0
 
 
-class Prepared(NamedTuple):
-    """A plan with what was found about its models, what its canaries found, and what that left of its budget."""
-
-    resolved: ResolvedPlan
-    canaries: tuple[CanaryFinding, ...]
-    budget: Budget
-
-
-async def prepare_models(resolved: ResolvedPlan) -> Prepared:
+async def prepare_models(resolved: ResolvedPlan) -> tuple[ResolvedPlan, tuple[CanaryFinding, ...], Budget]:
     """Ask a sample of what the journal answers again, if the plan has a canary; then probe models that were never probed.
 
+    Returned are the plan with what was found about its models, what its canaries found, and what that left of its budget.
     Of a model that changed everything is asked again, if the plan says so. A model is probed before its first call that the
     journal does not answer: what it wants otherwise is remembered in the lake. If every partition is there, none is.
 
@@ -203,7 +189,7 @@ async def prepare_models(resolved: ResolvedPlan) -> Prepared:
             resolved = with_plan(resolved, resolved.stated)
             warn(cut_in_thought(resolved))
     require_certificates(resolved)
-    return Prepared(resolved, canaries, budget)
+    return resolved, canaries, budget
 
 
 def require_certificates(resolved: ResolvedPlan) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -79,11 +79,9 @@ class StageProgress:
         return f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S} {self.line}{_pace(self.task)}"
 
 
-@asynccontextmanager
-async def count_partitions(stage: str, title: str, total: int) -> AsyncIterator[StageProgress]:
+def count_partitions(stage: str, title: str, total: int) -> AbstractAsyncContextManager[StageProgress]:
     """Show how many of a stage's partitions are done in a Prefect artifact while the block runs."""
-    async with _moving_artifact(stage, StageProgress(title, "partitions", Progress(disable=True), total)) as counter:
-        yield counter
+    return _moving_artifact(stage, StageProgress(title, "partitions", Progress(disable=True), total))
 
 
 @asynccontextmanager

@@ -12,9 +12,6 @@ from typing import Any
 from filelock import FileLock
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-END_LIMIT_S = 1
-"""Longest time that requests under way are waited for at the end."""
-
 DATABASE_FAILED = 4
 """Exit status after which the last two lines of the output are the database, and what is wrong with it."""
 
@@ -90,7 +87,7 @@ def main(kind: str, states: str, descriptor: str, *names: str) -> None:
     app = TrustedHostMiddleware(create_app(ephemeral=kind == "temporary"), names)
     gc.freeze()
     gc.enable()
-    config = uvicorn.Config(app, log_level="error", lifespan="on", timeout_graceful_shutdown=END_LIMIT_S)
+    config = uvicorn.Config(app, log_level="error", lifespan="on", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     server.run(sockets=[socket.socket(fileno=int(descriptor))])
     sys.exit(not server.started)

@@ -104,15 +104,11 @@ def _read_deployment(raw: Any, path: Path) -> Deployment:
         entry = (DeploymentEntry[FormParameters] if is_short else DeploymentEntry[PlanParameters]).model_validate(raw)
     except ValidationError as error:
         name = raw.get("name", "?") if isinstance(raw, dict) else "?"
-        raise _inside(refused(error, "serve"), f"{path}, {name}") from error
+        fault = refused(error, "serve")
+        fault.where = ".".join(filter(None, (f"{path}, {name}", fault.where)))
+        raise fault from error
     ((parameter, stated),) = entry.parameters
     return Deployment(entry, parameter, stated)
-
-
-def _inside(error: MoodflowError, outer: str, separator: str = ".") -> MoodflowError:
-    """Return the same error with where it is inside of something."""
-    where = f"{outer}{separator}{error.where}" if error.where else outer
-    return type(error)(error.what, where=where, expected=error.expected, got=error.got, next_step=error.next_step)
 
 
 def reschedule(deployments: Iterable[Deployment], wanted: Mapping[str, str]) -> tuple[Deployment, ...]:
@@ -131,13 +127,11 @@ def reschedule(deployments: Iterable[Deployment], wanted: Mapping[str, str]) -> 
             got=unknown[0],
             next_step=f'for example --schedule "{names[0]}=0 3 * * *"',
         )
-    return tuple(_rescheduled(deployment, wanted.get(deployment.entry.name)) for deployment in listed)
+    return tuple(_rescheduled(each, wanted[each.entry.name]) if each.entry.name in wanted else each for each in listed)
 
 
-def _rescheduled(deployment: Deployment, cron: str | None) -> Deployment:
+def _rescheduled(deployment: Deployment, cron: str) -> Deployment:
     entry = deployment.entry
-    if cron is None:
-        return deployment
     if cron == "off":
         schedules = tuple(schedule.model_copy(update={"active": False}) for schedule in entry.schedules)
     else:
@@ -169,7 +163,8 @@ def check_deployment(deployment: Deployment) -> None:
             entry.require_own_identity()
         resolve_parameters(deployment.plan).lake.require_writable()
     except MoodflowError as error:
-        raise _inside(error, f"deployment {deployment.entry.name}", ", ") from error
+        error.where = ", ".join(filter(None, (f"deployment {deployment.entry.name}", error.where)))
+        raise
     variables = {variable for entry in deployment.plan.entries for variable in entry.key_variables}
     for name in sorted(variables - set(os.environ)):
         log(f"{deployment.entry.name} needs the environment variable {name}, which is not set: its runs will fail")

@@ -24,7 +24,6 @@ from pydantic import SecretStr, ValidationError
 from flows.evaluate import Evaluation, evaluate
 from flows.refresh import refresh
 from flows.runtime.artifacts import MODEL_RESOURCE, SCORE_REGRESSION
-from flows.runtime.prefect_flows import run_to_end
 from flows.runtime.prefect_server import require_server
 from flows.service.deployments import Deployment
 from schemas.documents.serve import ConcurrencyEntry, ScheduleEntry
@@ -179,15 +178,11 @@ async def regression_automation(url: SecretStr) -> AutomationCore:
     )
 
 
-def mend_automations(webhook: str | None) -> dict[str, str]:
+async def mend_automations(webhook: str | None) -> dict[str, str]:
     """Register the automations with the user's server, as `register_automations` does."""
-
-    async def mend() -> dict[str, str]:
-        await require_server()
-        async with get_client() as client:
-            return await register_automations(client, SecretStr(webhook) if webhook else None)
-
-    return run_to_end(mend())
+    await require_server()
+    async with get_client() as client:
+        return await register_automations(client, SecretStr(webhook) if webhook else None)
 
 
 async def register_automations(client: PrefectClient, webhook: SecretStr | None) -> dict[str, str]:

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from flows.commands.demo import announce, demo_plans, quick_plan
-from flows.commands.run import run_command
+from flows.commands.run import run_stage
 from flows.planning.resolve import resolve
+from flows.runtime.prefect_flows import run_to_end
 from schemas.errors import UsageError
 
 
@@ -14,7 +15,7 @@ def test_the_calls_it_announces_are_those_it_takes(capsys: pytest.CaptureFixture
     plans = demo_plans(tmp_path, None)
     announce(plans)
     said = capsys.readouterr().err
-    calls = sum(run_command("dry-run", resolve(plan)).document.model_dump()["total"]["calls"] for plan in plans)
+    calls = sum(run_to_end(run_stage("dry-run", resolve(plan))).document.model_dump()["total"]["calls"] for plan in plans)
     assert f"about {calls} calls" in said
     assert "items per task: 1; all of LongEmotion" in said
     assert "of ESC-Eval one talk of two turns" in said
@@ -26,7 +27,7 @@ def test_quick_demo_asks_twenty_items(capsys: pytest.CaptureFixture[str], tmp_pa
     plan = quick_plan(tmp_path)
     announce([plan])
     assert "5 tasks of MoodBench, 4 items each; about 20 calls, 30 seconds" in capsys.readouterr().err
-    assert run_command("dry-run", resolve(plan)).document.model_dump()["total"]["calls"] == 20
+    assert run_to_end(run_stage("dry-run", resolve(plan))).document.model_dump()["total"]["calls"] == 20
 
 
 def test_a_sample_is_of_moodbench_alone(tmp_path: Path) -> None:
