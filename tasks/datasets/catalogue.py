@@ -82,8 +82,8 @@ def _all_differences() -> dict[str, list[str]]:
 
 
 def read_differences(dataset: str) -> tuple[str, ...]:
-    """Return where a dataset differs from its paper, as data/differences.yaml tells."""
-    return tuple(_all_differences()[dataset])
+    """Return where a dataset differs from its paper, as data/differences.yaml tells; nothing where it does not."""
+    return tuple(_all_differences().get(dataset, ()))
 
 
 ITEMS_VERSION = "3"

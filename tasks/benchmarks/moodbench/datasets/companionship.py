@@ -109,7 +109,6 @@ BOOKSORT = moodbench_entry(
     adapter=adapt_booksort,
     licence="CC0-1.0",
     paper="Pink et al. 2024, Assessing Episodic Memory in LLMs with Sequence Order Recall Tasks, arXiv:2410.08133",
-    differences=read_differences("booksort"),
 )
 
 
