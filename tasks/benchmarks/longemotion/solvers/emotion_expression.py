@@ -177,15 +177,11 @@ def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
         if turn["reply"] is None:
             return None
         text = MARKED.sub("", turn["reply"])
-        if texts and _goes_on(turn):
+        before = json.loads(turn["messages"])[:-1]
+        goes_on = before and before[-1]["role"] == "assistant" and before[-1]["content"].endswith(END_QUERY)
+        if texts and goes_on:
             # Searches at the end of a turn took their white space with them.
             text = "\n\n".join(part.strip() for part in (texts.pop(), text) if part.strip())
         texts.append(text)
         language = turn["language"]
     return head_steps(texts, language) if len(texts) == STEPS + 1 else None
-
-
-def _goes_on(turn: Mapping[str, Any]) -> bool:
-    """Return whether a turn follows a search of the same step."""
-    before = json.loads(turn["messages"])[:-1]
-    return bool(before and before[-1]["role"] == "assistant" and before[-1]["content"].endswith(END_QUERY))

@@ -50,9 +50,7 @@ NOT_COMPARABLE: Mapping[str, str] = {
 UNASKED_SUBSETS: Mapping[str, frozenset[str]] = {"agieval": frozenset({"sat-math", "math", "gaokao-mathcloze"})}
 """Parts of a dataset whose files the released loader skips."""
 
-UNASKED_FIRST_ROWS = frozenset(
-    {"moodbench1", "moodbench2", "moodbench3", "moodbench4", "goemotions", "semeval2018_task1"},
-)
+UNASKED_FIRST_ROWS = frozenset({"moodbench1", "moodbench2", "moodbench3", "moodbench4", "goemotions", "semeval2018_task1"})
 """Datasets whose files have no header, though the released loader takes the first row of each for one."""
 
 
