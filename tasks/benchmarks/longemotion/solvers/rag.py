@@ -187,6 +187,12 @@ def _describe(state: SolverState, chunks: Sequence[Chunk], query: Query) -> list
     return [text.format(piece=chunk.text, **fields) for chunk in chunks]
 
 
+async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:
+    """Return what one query brings in the item's setting; the best chunks as they are in `rag` and `retrieve_only`."""
+    by_setting = {"coem": retrieve_enriched, "self_rag": retrieve_criticised}
+    return await by_setting.get(state.options.setting, retrieve_chunks)(state, pool, query)
+
+
 def context_pool(state: SolverState) -> Pool:
     """Return the chunks of the item's own context, which may be none; raise UsageError if it was not split."""
     chunks, item = state.asked_item.chunks, state.item
