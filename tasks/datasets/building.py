@@ -128,14 +128,11 @@ def rank_samples(samples: Sequence[Sample], seed: int) -> list[Sample]:
     added later displaces at most one from those drawn. Of a cluster's samples with one rank, such as the eleven questions about a
     tweet, the first is drawn; samples of equal records that share no cluster come by their names.
     """
-
-    def content_rank(sample: Sample) -> str:
+    turns, drawn, ranked = Counter[str](), [], []
+    for sample in samples:
         unit = sample.item_id if sample.unit is None else sample.unit
-        content = sample.record.sha256
-        return rank(seed, f"{content}:{unit}" if unit else content)
-
-    turns, drawn = Counter[str](), []
-    ranked = [(content_rank(sample), rank(seed, sample.item_id), sample) for sample in samples]
+        content = f"{sample.record.sha256}:{unit}" if unit else sample.record.sha256
+        ranked.append((rank(seed, content), rank(seed, sample.item_id), sample))
     for at, _, sample in sorted(ranked, key=lambda entry: entry[:-1]):
         cluster = sample.cluster or sample.item_id
         drawn.append((turns[cluster], at, sample.item_id, sample))

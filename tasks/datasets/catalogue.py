@@ -19,7 +19,6 @@ from tasks.lake.partitions import partition_key
 
 
 def _require_gold_layers(spec: DatasetSpec) -> None:
-    """Raise UsageError if an entry has rows for a layer that no benchmark adds."""
     if unknown := set(spec.annotation_layers) - set(gold_layers()):
         step = "add it to the layers of the benchmark"
         raise unknown_name("layer of gold", min(unknown), gold_layers(), f"dataset {spec.id}", step)
@@ -82,8 +81,8 @@ def _all_differences() -> dict[str, list[str]]:
 
 
 def read_differences(dataset: str) -> tuple[str, ...]:
-    """Return where a dataset differs from its paper, as data/differences.yaml tells."""
-    return tuple(_all_differences()[dataset])
+    """Return where a dataset differs from its paper, as data/differences.yaml tells; nothing where it does not."""
+    return tuple(_all_differences().get(dataset, ()))
 
 
 ITEMS_VERSION = "3"

@@ -113,7 +113,7 @@ class SentenceEmbedder:
         order = sorted(range(len(texts)), key=lambda index: len(texts[index]), reverse=True)
         parts = [order[start : start + TEXTS_AT_ONCE] for start in range(0, len(order), TEXTS_AT_ONCE)]
         ordered = np.concatenate([self._embed([self._prompt + texts[index] for index in part]) for part in parts])
-        return _restored(ordered, order)
+        return ordered[np.argsort(order)]
 
     def _embed(self, texts: list[str]) -> Vectors:
         windows = self._tokenizer(
@@ -126,7 +126,7 @@ class SentenceEmbedder:
         order = np.argsort(-padded, kind="stable")
         batches = ((int(padded[batch[0]]), batch) for batch in _batches(order, padded))
         ordered = np.concatenate([self._forward([tokens[index] for index in batch], length) for length, batch in batches])
-        vectors = _restored(ordered, order)
+        vectors = ordered[np.argsort(order)]
         sums = np.zeros((len(texts), vectors.shape[1]), dtype=np.float64)
         np.add.at(sums, owners, vectors * np.maximum(lengths - self._special, 1)[:, None])
         unit: Vectors = (sums / np.linalg.norm(sums, axis=1, keepdims=True)).astype(np.float32)
@@ -145,12 +145,6 @@ class SentenceEmbedder:
             unit = torch.nn.functional.normalize(out["sentence_embedding"].float(), dim=1)
         vectors: Vectors = unit.numpy()
         return vectors
-
-
-def _restored(ordered: Vectors, order: Any) -> Vectors:
-    vectors = np.empty_like(ordered)
-    vectors[order] = ordered
-    return vectors
 
 
 def _batches(order: Any, padded: Any) -> Iterator[list[int]]:

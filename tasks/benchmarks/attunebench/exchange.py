@@ -144,7 +144,6 @@ def read_replies(folder: Path) -> Iterator[ForeignReplies]:
 
 
 def _is_asked(result: ResultFile, job: InferJob) -> bool:
-    """Return whether a job asks the model of a result file in its mode and strategy."""
     if (job.options.setting, job.entry.name) != (SETTING, result.model):
         return False
     own: AnnotateOptions = job.options.own

@@ -6,7 +6,7 @@ Values are read as AttuneBench's scorer reads them, of a person's record and of 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from math import dist, isfinite, sqrt
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -93,22 +93,14 @@ class Codebook(Frozen):
         return self.model_copy(update={name: tuple(strings) for name, strings in options.items()})
 
 
-class OfficialQuestion(NamedTuple):
-    """A question of an official codebook: its id, as the participant reads it, and as an observer reads it."""
-
-    name: str
-    text: str
-    observer_text: Any
-
-
-def read_official(value: Any) -> Iterator[OfficialQuestion]:
+def read_official(value: Any) -> Iterator[tuple[str, str, Any]]:
     """Yield the questions of an official codebook, wherever in it: an object each, with `text` and perhaps `observerText`.
 
-    Its id is its own `id`, or the key that it stands under.
+    They come as id (the object's own `id`, or the key that it stands under), text for the participant, text for an observer.
     """
     for key, entry in value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ():
         if isinstance(entry, Mapping) and isinstance(text := entry.get("text"), str):
-            yield OfficialQuestion(str(entry.get("id", key)), text, entry.get("observerText"))
+            yield str(entry.get("id", key)), text, entry.get("observerText")
         else:
             yield from read_official(entry)
 

@@ -35,10 +35,8 @@ def join_conversations(records: Sequence[Record], *, own_options: bool = False) 
     ours, questions = load_codebook().model_dump(), list(read_official(official))
     if official and not questions:
         raise ValueError(f"{OFFICIAL_CODEBOOK} has no question with a text")
-    ours["pairwise"] |= {row.name: row.text for row in questions}
-    ours["questions"] |= {
-        row.name: {"observer": row.observer_text, "participant": row.text} for row in questions if row.observer_text
-    }
+    ours["pairwise"] |= {name: text for name, text, _ in questions}
+    ours["questions"] |= {name: {"observer": seen, "participant": text} for name, text, seen in questions if seen}
     codebook = Codebook.model_validate({**ours, **given})
     read = [_read(record) for record in records if record.file not in (CODEBOOK_FILE, OFFICIAL_CODEBOOK)]
     if not own_options and not given.keys() >= set(OPTIONS):

@@ -23,6 +23,7 @@ from tasks.benchmarks.attunebench.metrics.replies import ANY_REPLY, Reply, is_un
 from tasks.benchmarks.attunebench.metrics.rules import Rules, rules_of
 from tasks.benchmarks.attunebench.metrics.turns import (
     OUTCOMES,
+    Truths,
     Values,
     accuracy,
     count_outcomes,
@@ -121,7 +122,11 @@ def score_turn(turn: TurnGold, texts: Mapping[str, str], replies: Replies, rules
     review, facing, pairwise, draft = (
         _reply(replies, part_of(call, turn.number), rules) for call in ("review", "hp_binary", "pairwise", "draft")
     )
-    truths = _truths(turn)
+    # What the reply did and what was wanted, by question; where the latter is null, the former stands for it.
+    truths: dict[str, Truths] = {
+        "binary_om_accuracy": {row.question: row.observed for row in turn.judgements},
+        "binary_human_accuracy": {row.question: row.preferred or row.observed for row in turn.judgements},
+    }
     values: Values = {}
     if review is not None:
         tags = None if turn.emotions is None else [(tag.name, tag.intensity) for tag in turn.emotions]
@@ -141,14 +146,6 @@ def score_turn(turn: TurnGold, texts: Mapping[str, str], replies: Replies, rules
     if draft is not None:
         values |= similarity_values(draft.get("drafted_response"), texts, turn.comparisons, rules)
     return values
-
-
-def _truths(turn: TurnGold) -> dict[str, dict[str, str | None]]:
-    """Return what the reply did and what was wanted, each by question; where the latter is null, the former stands for it."""
-    return {
-        "binary_om_accuracy": {row.question: row.observed for row in turn.judgements},
-        "binary_human_accuracy": {row.question: row.preferred or row.observed for row in turn.judgements},
-    }
 
 
 def _reply(replies: Replies, part: str, rules: Rules) -> Reply | None:

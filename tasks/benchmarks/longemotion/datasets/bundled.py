@@ -6,7 +6,7 @@ them. Formats: data/bundled/README.md.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -83,21 +83,19 @@ def hidden_in_text(task: ContextTask, question: Mapping[Language, str]) -> Sampl
             )
         depths, build = checked("depths", options.depths), partial(_build_hidden, task, question)
         return [
-            LazySample(name, record, partial(build, record, fields, depth), text_id(fields["needle"].strip()), fields["item_id"])
+            LazySample(
+                fields["item_id"] + (f"-depth{depth:g}" if depths else ""),
+                record,
+                partial(build, record, fields, depth),
+                text_id(fields["needle"].strip()),
+                fields["item_id"],
+            )
             for record in records
             for fields in record.fields["needles"]
-            for name, depth in _placements(fields, depths)
+            for depth in depths or (fields["depth_percent"],)
         ]
 
     return build_samples
-
-
-def _placements(fields: Mapping[str, Any], depths: tuple[float, ...]) -> Iterator[tuple[str, float]]:
-    """Yield item id and depth in percent."""
-    if not depths:
-        yield fields["item_id"], fields["depth_percent"]
-    for depth in depths:
-        yield f"{fields['item_id']}-depth{depth:g}", depth
 
 
 def _build_hidden(
@@ -164,15 +162,6 @@ def _own_name(record: Record) -> str:
     return str(record.fields["item_id"])
 
 
-read_contrast_sets = one_per_record(_own_name, _build_contrast)
-"""Sample builder of Emotion Detection. Records: `item_id`, `language`, `segments`, and `labels`, one of them unlike the rest."""
-
-read_reports = one_per_record(_own_name, partial(read_report, question=SUMMARY))
-"""Sample builder of Emotion Summary. Records: `item_id`, `language`, the three sections and the five aspects."""
-
-read_situations = one_per_record(_own_name, _build_situation)
-"""Sample builder of Emotion Expression. Records: `item_id`, `language`, `emotion` and `situation`."""
-
 _SHORT = "Our own texts of a few hundred tokens in place of LongEmotion's of thousands; too few items to rank models."
 
 _HIDDEN = "A text has one length, whatever lengths are asked for; depths are as asked for."
@@ -198,12 +187,12 @@ def _describe(task: ContextTask, title: str, question_type: QuestionType, sample
 LONG_MINI: tuple[DatasetSpec, ...] = (
     _describe("ec_emobench", "emotion classification, persons", "label_choice", hidden_in_text("ec_emobench", EMOTION)),
     _describe("ec_finentity", "emotion classification, companies", "label_choice", hidden_in_text("ec_finentity", TONE)),
-    _describe("ed", "emotion detection", "odd_one_out", read_contrast_sets),
+    _describe("ed", "emotion detection", "odd_one_out", one_per_record(_own_name, _build_contrast)),
     _describe("qa", "emotion QA", "extractive", read_questions),
-    _describe("es", "emotion summary", "aspect_summary", read_reports),
+    _describe("es", "emotion summary", "aspect_summary", one_per_record(_own_name, partial(read_report, question=SUMMARY))),
     *(
         _describe(task, f"emotion conversation, stage {task[-1]}", "counselor_reply", checkpoints_of(task, "long_mini_"))
         for task in STAGES
     ),
-    _describe("ee", "emotion expression", "emotion_expression", read_situations),
+    _describe("ee", "emotion expression", "emotion_expression", one_per_record(_own_name, _build_situation)),
 )

@@ -192,8 +192,6 @@ list_emobench_samples = hidden_in_a_book(find_scenarios, EMOBENCH_LENGTHS)
 list_finentity_samples = hidden_in_a_book(find_reports, FINENTITY_LENGTHS)
 """Sample builder of EC-F, from FinEntity.json and the lines of a Gutenberg book."""
 
-_finentity_file = pinned_in("github.com/yixuantt/FinEntity", "3b6cedc5485b669c2ed168f1d949f517636eb7b8")
-
 _novel_file = pinned_in("github.com/GITenberg/The-Little-Colonel-s-Hero_15122", "69e1e7ab1c6c998ea3e46e8b55239fe480b657c4")
 
 _NOVEL = _novel_file("15122.txt", record_format="lines")
@@ -227,7 +225,7 @@ EC_FINENTITY = DatasetSpec(
     id="longemotion_ec_finentity",
     title="LongEmotion, emotion classification of FinEntity reports, built anew",
     evaluation_version="1.1",  # contexts as long as the released ones on average
-    files=(_finentity_file("data/FinEntity.json"), _NOVEL),
+    files=(pinned_in("github.com/yixuantt/FinEntity", "3b6cedc5485b669c2ed168f1d949f517636eb7b8")("data/FinEntity.json"), _NOVEL),
     sample_builder=list_finentity_samples,
     task="ec_finentity",
     question_types=("label_choice",),

@@ -9,13 +9,19 @@ from functools import partial
 from typing import Any
 
 from schemas.context import Context, ContextOptions, LazySample, SampleBuilder
-from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import ContextTask
 from tasks.benchmarks.longemotion.datasets.release import PAPER, longemotion_file, read_language, read_text, released
 from tasks.text.tokens import count_tokens
 
-STAGES: tuple[ContextTask, ...] = ("mc1", "mc2", "mc3", "mc4")
+STAGES: Mapping[ContextTask, str] = {
+    "mc1": "reception and inquiry",
+    "mc2": "diagnosis",
+    "mc3": "consultation",
+    "mc4": "consolidation and ending",
+}
+"""Titles by task, in the order of a dialogue."""
+
 POINTS = 3
 """Checkpoints per stage, at a quarter, half and three quarters of the client's messages."""
 
@@ -28,12 +34,11 @@ def checkpoints_of(task: ContextTask, prefix: str = "") -> SampleBuilder:
 
     A record's `description`, the case the dialogue was written from, is not shown: the counselor knows what was said, no more.
     """
-    stage = STAGES.index(task)
 
     def build_samples(records: Sequence[Record], _options: ContextOptions, _seed: int) -> Sequence[LazySample]:
         return [
             LazySample(
-                f"{prefix}{task}-{name}-{point}", record, partial(_build_checkpoint, record, stage, point), f"dialogue {name}"
+                f"{prefix}{task}-{name}-{point}", record, partial(_build_checkpoint, record, task, point), f"dialogue {name}"
             )
             for record, name in ((record, record.fields["id"]) for record in records)
             for point in range(1, POINTS + 1)
@@ -42,14 +47,14 @@ def checkpoints_of(task: ContextTask, prefix: str = "") -> SampleBuilder:
     return build_samples
 
 
-def _build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Context]:
-    """Return the item at one point (1 to 3) of a stage (0 to 3): what was said up to and including a message of the client.
+def _build_checkpoint(record: Record, task: ContextTask, point: int) -> tuple[Item, Context]:
+    """Return the item at one point (1 to 3) of a stage: what was said up to and including a message of the client.
 
     Of the client's n messages it is number n x point div 4, counted from 0. The question is the last three messages (fewer where
     the dialogue has only begun), the context all before them. Its reference, which no model is shown, is the counselor's next
     message; none if the stage ends here.
     """
-    stages = record.fields["stages"]
+    stages, stage = record.fields["stages"], list(STAGES).index(task)
     earlier = [message for earlier_stage in stages[:stage] for message in _read_messages(earlier_stage)]
     current = _read_messages(stages[stage])
     of_client = [index for index, message in enumerate(current) if message.startswith("Client: ")]
@@ -67,7 +72,7 @@ def _build_checkpoint(record: Record, stage: int, point: int) -> tuple[Item, Con
         references=tuple(gold) or None,
         subset=read_text(stages[stage], "stage"),
     )
-    return item, Context(task=STAGES[stage], tokens=count_tokens(context))
+    return item, Context(task=task, tokens=count_tokens(context))
 
 
 def _read_messages(stage: Mapping[str, Any]) -> list[str]:
@@ -75,19 +80,11 @@ def _read_messages(stage: Mapping[str, Any]) -> list[str]:
     return [f"{message['role']}: {' '.join(read_text(message, 'context').splitlines())}" for message in stage["conversations"]]
 
 
-_STAGE_TITLES: dict[ContextTask, str] = {
-    "mc1": "reception and inquiry",
-    "mc2": "diagnosis",
-    "mc3": "consultation",
-    "mc4": "consolidation and ending",
-}
-
-
-def _conversation(task: ContextTask) -> DatasetSpec:
-    return released(
+EMOTION_CONVERSATION = tuple(
+    released(
         id=f"longemotion_{task}",
         evaluation_version="1.1",
-        title=f"LongEmotion, emotion conversation: {_STAGE_TITLES[task]}",
+        title=f"LongEmotion, emotion conversation: {title}",
         files=(longemotion_file("data/Emotion_Conversations.jsonl"),),
         sample_builder=checkpoints_of(task),
         task=task,
@@ -98,6 +95,5 @@ def _conversation(task: ContextTask) -> DatasetSpec:
             "The case description that most dialogues were written from is not shown; the released code leaves it out, too.",
         ),
     )
-
-
-EMOTION_CONVERSATION = tuple(_conversation(task) for task in STAGES)
+    for task, title in STAGES.items()
+)

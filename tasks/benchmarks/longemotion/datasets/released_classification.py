@@ -41,7 +41,10 @@ def _build(task: ContextTask, scenarios: Sequence[Record], record: Record) -> tu
     text = fields[name]  # with the white space around it, since spans count it
     subject = read_text(fields, "subject" if "subject" in fields else "Subject")
     choices, label = _read_choices(fields["choices"]), read_text(fields, "label")
-    context = _describe(task, text, find_scenario(text, subject, scenarios))
+    if scenario := find_scenario(text, subject, scenarios):
+        context = placed_needle(task, text, text.index(scenario[0]), *scenario)
+    else:
+        context = Context(task=task, tokens=count_tokens(text))
     source = fields.get("source")
     item = Item(
         question_type="label_choice",
@@ -79,13 +82,6 @@ def find_scenario(text: str, subject: str, scenarios: Sequence[Record]) -> tuple
     questions = [record for record in scenarios if record.fields["scenario"].strip() == matches[0]]
     names = [record.fields["qid"] for record in questions if record.fields["subject"].strip() == subject]
     return matches[0], names[0] if len(names) == 1 else None
-
-
-def _describe(task: ContextTask, text: str, scenario: tuple[str, str | None] | None) -> Context:
-    if scenario is None:
-        return Context(task=task, tokens=count_tokens(text))
-    needle, name = scenario
-    return placed_needle(task, text, text.index(needle), needle, name)
 
 
 EC_EMOBENCH_RELEASED = released(

@@ -28,12 +28,6 @@ from tasks.datasets.catalogue import read_differences
 from tasks.text.tokens import count_tokens
 
 
-def _read_question(record: Record) -> tuple[Item, Context]:
-    """Return the item of a released question. The article keeps the marks that reading it off its pages left in it."""
-    texts = (read_text(record.fields, name) for name in ("context", "problem", "answer"))
-    return ask_about(*texts)
-
-
 def ask_about(document: str, question: str, *references: str, language: Language = "en") -> tuple[Item, Context]:
     """Return the item of a question about a document, which other questions may share."""
     item = Item(
@@ -48,7 +42,8 @@ def ask_about(document: str, question: str, *references: str, language: Language
 
 read_questions = one_per_record(
     lambda record: f"qa-{record.fields['number']}",
-    _read_question,
+    # The article keeps the marks that reading it off its pages left in it.
+    lambda record: ask_about(*(read_text(record.fields, name) for name in ("context", "problem", "answer"))),
     lambda record: text_id(str(record.fields.get("context")).strip()),
 )
 """Sample builder of Emotion QA; items are named after their `number`."""

@@ -143,7 +143,9 @@ def lay_out(paragraphs: tuple[str, ...], name: str, style: NeedleStyle) -> Hayst
             within = style == "matched" and end < len(paragraph)
             sentence = paragraph[start:end].strip()
             gap = SPACE if within else PARAGRAPH if style == "matched" else LINE
-            pieces.append((sentence if style == "matched" else lower(sentence), gap, is_open))
+            if style != "matched":
+                sentence = SPACE.join(_LOWERED.findall(sentence.lower()))
+            pieces.append((sentence, gap, is_open))
         goes_on = leaves_open(paragraph)
     return _join(pieces, name)
 
@@ -166,8 +168,3 @@ def _join(pieces: Sequence[tuple[str, str, bool]], name: str) -> Haystack:
         open=tuple(number for number, (_, _, is_open) in enumerate(pieces) if is_open),
         tokens=len(tokens),
     )
-
-
-def lower(sentence: str) -> str:
-    """Return a sentence in lower case, with single spaces between words and marks."""
-    return SPACE.join(_LOWERED.findall(sentence.lower()))

@@ -5,9 +5,10 @@ Source: LongEmotion, section 3.1. What it leaves open (lengths, depths, tokenize
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from random import Random
 from typing import TypeVar
 
@@ -178,23 +179,15 @@ def list_grid(
     samples = []
     stems = number_repeats(needle.name for needle in needles)
     for needle, stem in zip(needles, stems, strict=True):
-        for suffix, point in _insertion_points(needle, lengths, depths, drawn, seed):
-            item_id = f"{stem}{suffix}"
+        by_seed = f"{seed}:{needle.task}:{needle.needle_id}"
+        length = Random(f"length:{by_seed}").randint(*drawn)  # noqa: S311 - a fixed draw, not a secret
+        depth = Random(f"depth:{by_seed}").uniform(0.0, ALL)  # noqa: S311
+        for target, percent in product(lengths or (length,), depths or (depth,)):
+            point = InsertionPoint(target_tokens=target, depth_percent=percent, seed=seed)
+            item_id = stem + (f"-len{target}" if lengths else "") + (f"-depth{percent:g}" if depths else "")
             build = partial(build_item, needle, haystack, options.needle_style, point, item_id)
             samples.append(LazySample(item_id, needle.record, build, text_id(needle.text), stem))
     return samples
-
-
-def _insertion_points(
-    needle: Needle, lengths: Sequence[int], depths: Sequence[float], drawn: tuple[int, int], seed: int
-) -> Iterator[tuple[str, InsertionPoint]]:
-    by_seed = f"{seed}:{needle.task}:{needle.needle_id}"
-    length = Random(f"length:{by_seed}").randint(*drawn)  # noqa: S311 - a fixed draw, not a secret
-    depth = Random(f"depth:{by_seed}").uniform(0.0, ALL)  # noqa: S311
-    for target in lengths or (length,):
-        for percent in depths or (depth,):
-            suffix = (f"-len{target}" if lengths else "") + (f"-depth{percent:g}" if depths else "")
-            yield suffix, InsertionPoint(target_tokens=target, depth_percent=percent, seed=seed)
 
 
 def checked(name: str, values: tuple[NumberT, ...]) -> tuple[NumberT, ...]:

@@ -4,7 +4,7 @@ The text comes first and what differs between settings after it: prompts that be
 """
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from schemas.usage import TESTED
 from schemas.vocabulary import Language
 from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES, ChunkCounts, Family, Parameters
 from tasks.benchmarks.longemotion.solvers.prompts import ContextTemplate, LongEmotionPrompts, RetrievingTemplate
-from tasks.solvers.state import AskedItem, Call, PlainOptions, Pool, RetrievedChunk, SolverResources
+from tasks.solvers.state import AskedItem, Call, PlainOptions, RetrievedChunk, SolverResources
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,6 @@ class Retrieved:
     heading: str | None = None
     knowledge: str | None = None
     calls: tuple[Call, ...] = ()
-
-
-Retrieve = Callable[[SolverState, Pool, Query], Awaitable[Retrieved]]
 
 
 def say(system: str, *blocks: str) -> tuple[ChatMessage, ...]:

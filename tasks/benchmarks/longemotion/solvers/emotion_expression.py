@@ -10,8 +10,9 @@ from typing import Any
 from schemas.chat import ChatMessage
 from schemas.usage import TESTED
 from schemas.vocabulary import Language
-from tasks.benchmarks.longemotion.solvers.asking import Query, Retrieve, SolverState, call_tested, show_retrieved
+from tasks.benchmarks.longemotion.solvers.asking import Query, SolverState, call_tested, show_retrieved
 from tasks.benchmarks.longemotion.solvers.prompts import STEPS
+from tasks.benchmarks.longemotion.solvers.rag import retrieve
 from tasks.benchmarks.longemotion.solvers.search_o1 import END_QUERY, Hits, SearchQuery, Turn, converse, look_up, without_searches
 from tasks.solvers.state import Answer, Call, Pool, RetrievedChunk, SolverOutput, first_failed, says_something
 
@@ -23,9 +24,9 @@ MARKED = re.compile(r"<\|begin_search_(query|result)\|>.*?(?:<\|end_search_\1\|>
 """Searches and what they found, also where they do not end."""
 
 
-async def express(state: SolverState, retrieve: Retrieve) -> SolverOutput:
+async def express(state: SolverState) -> SolverOutput:
     """Ask for ratings and five steps; a failed call ends it."""
-    account = ExpressionDialogue(state, retrieve)
+    account = ExpressionDialogue(state)
     await account.rate()
     for number in range(1, STEPS + 1):
         if first_failed(account.calls):
@@ -39,7 +40,6 @@ class ExpressionDialogue:
     """What the model has written so far, and how it was asked."""
 
     state: SolverState
-    retrieve: Retrieve
     calls: list[Call] = field(default_factory=list)
     rows: list[RetrievedChunk] = field(default_factory=list)
     written: list[Pool] = field(default_factory=list)
@@ -98,7 +98,7 @@ class ExpressionDialogue:
     async def _retrieve(self, number: int) -> None:
         pool = await self._pool(self.texts, f"written-{self.state.repetition}-{number}")
         query = Query(number, self.template.steps[number - 1].text, self.state.parameters.steps[number - FIRST_THAT_RETRIEVES])
-        retrieved = await self.retrieve(self.state, pool, query)
+        retrieved = await retrieve(self.state, pool, query)
         self.rows += retrieved.rows
         self.calls += retrieved.calls
         if first_failed(self.calls):
@@ -177,15 +177,11 @@ def join_steps(turns: Iterable[Mapping[str, Any]]) -> str | None:
         if turn["reply"] is None:
             return None
         text = MARKED.sub("", turn["reply"])
-        if texts and _goes_on(turn):
+        before = json.loads(turn["messages"])[:-1]
+        goes_on = before and before[-1]["role"] == "assistant" and before[-1]["content"].endswith(END_QUERY)
+        if texts and goes_on:
             # Searches at the end of a turn took their white space with them.
             text = "\n\n".join(part.strip() for part in (texts.pop(), text) if part.strip())
         texts.append(text)
         language = turn["language"]
     return head_steps(texts, language) if len(texts) == STEPS + 1 else None
-
-
-def _goes_on(turn: Mapping[str, Any]) -> bool:
-    """Return whether a turn follows a search of the same step."""
-    before = json.loads(turn["messages"])[:-1]
-    return bool(before and before[-1]["role"] == "assistant" and before[-1]["content"].endswith(END_QUERY))

@@ -84,12 +84,6 @@ QA_ROWS: tuple[tuple[str, QaRow], ...] = (
 OTHER_QA_ROW = QaRow(128, 16, 4)
 """Of models that are not in the table: what most of its rows have in each column, and what Qwen3-8B has."""
 
-CODE_QA_RAG = QaRow(512, 16, 16)
-CODE_QA_COEM = QaRow(128, 8, 4)
-CODE_ES_INITIAL = 10
-SELF_RAG_QA = QaRow(128, 8, 8)
-SEARCH_QA = QaRow(128, 4, SEARCH_HITS["qa"])
-
 
 def choose_parameters(options: RetrievalOptions, task: ContextTask, setting: str, model: str) -> Parameters:
     """Choose what a setting works with; a number that the options give replaces that of the preset.
@@ -128,11 +122,11 @@ def choose_parameters(options: RetrievalOptions, task: ContextTask, setting: str
 
 def _qa_row(preset: Preset, setting: str, model: str) -> QaRow:
     if setting == "self_rag":
-        return SELF_RAG_QA
+        return QaRow(128, 8, 8)
     if setting == "search_o1":
-        return SEARCH_QA
+        return QaRow(128, 4, SEARCH_HITS["qa"])
     if preset == "code_2026_01":
-        return CODE_QA_COEM if setting == "coem" else CODE_QA_RAG
+        return QaRow(128, 8, 4) if setting == "coem" else QaRow(512, 16, 16)
     name = re.sub(r"[\s_:]", "-", model.lower().split("/")[-1])
     return next((row for pattern, row in QA_ROWS if re.match(rf"{pattern}(?![a-z0-9.])", name)), OTHER_QA_ROW)
 
@@ -141,7 +135,7 @@ def _initial_k(family: Family, setting: str, qa: QaRow | None, preset: Preset) -
     if setting != "coem" or family == "ed":
         return None
     if family == "es" and preset == "code_2026_01":
-        return CODE_ES_INITIAL
+        return 10
     return qa.initial_k if qa else INITIAL[family]
 
 

@@ -104,7 +104,12 @@ async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> R
     """
     ranking = await rank_pool(state, pool, query)
     best, critic = pick(pool, ranking, query.counts.top_k), state.prompts.critic
-    template, instruction = critic.template(state.language), _instruct(state, query)
+    template = critic.template(state.language)
+    # Emotion classification is ranked by a bare name, which says nothing of what is asked.
+    question = state.item.question if state.family == "ec" else query.text
+    instruction = getattr(template, state.family)
+    if state.family != "ed":
+        instruction = instruction.format(question=question)
     prompts = (say(template.system, template.ask.format(instruction=instruction, paragraph=chunk.text)) for chunk in best)
     calls = await asyncio.gather(*(state.resources.ask("critic", "criticise", each, critic.max_tokens) for each in prompts))
     answered = [(chunk, call) for chunk, call in zip(best, calls, strict=True) if not call.reply.failure]
@@ -120,13 +125,6 @@ async def retrieve_criticised(state: SolverState, pool: Pool, query: Query) -> R
 
 def _pack(chunk: Chunk, note: HelperNote, form: str | None) -> Piece:
     return Piece(chunk, form.format(text=chunk.text, note=note.text), note.text) if form else Piece(chunk, chunk.text)
-
-
-def _instruct(state: SolverState, query: Query) -> str:
-    # Emotion classification is ranked by a bare name, which says nothing of what is asked.
-    question = state.item.question if state.family == "ec" else query.text
-    text: str = getattr(state.prompts.critic.template(state.language), state.family)
-    return text if state.family == "ed" else text.format(question=question)
 
 
 def read_marks(reply: str) -> bool | None:
@@ -180,7 +178,6 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
 
 
 def _describe(state: SolverState, chunks: Sequence[Chunk], query: Query) -> list[str]:
-    """Return what the Sage is asked about chunks: of a conversation about all of them together."""
     template, context = state.prompts.sage.template(state.language), state.asked_item.built_context
     if state.family == "mc":
         pieces = number_texts([chunk.text for chunk in sorted(chunks, key=lambda chunk: chunk.number)])
@@ -188,6 +185,12 @@ def _describe(state: SolverState, chunks: Sequence[Chunk], query: Query) -> list
     text, subject = getattr(template, context.task), context.query or state.item.question
     fields = {"question": query.text or "", "aspect": query.aspect, "subject": subject}
     return [text.format(piece=chunk.text, **fields) for chunk in chunks]
+
+
+async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:
+    """Return what one query brings in the item's setting; the best chunks as they are in `rag` and `retrieve_only`."""
+    by_setting = {"coem": retrieve_enriched, "self_rag": retrieve_criticised}
+    return await by_setting.get(state.options.setting, retrieve_chunks)(state, pool, query)
 
 
 def context_pool(state: SolverState) -> Pool:

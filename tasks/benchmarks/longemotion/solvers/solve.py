@@ -1,24 +1,17 @@
 """The settings of LongEmotion: Base asks its tasks; RAG, CoEM, Self-RAG and Search-o1 retrieve from the context first."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import count
 from typing import Any
 
 from schemas.chat import ModelEntry
 from schemas.vocabulary import ContextTask
-from tasks.benchmarks.longemotion.solvers.asking import Query, Retrieve, Retrieved, SolverState, build_messages, call_tested
+from tasks.benchmarks.longemotion.solvers.asking import Query, SolverState, build_messages, call_tested
 from tasks.benchmarks.longemotion.solvers.emotion_expression import express, join_steps
 from tasks.benchmarks.longemotion.solvers.parameters import FAMILIES, PLAIN_STAGES, choose_parameters
 from tasks.benchmarks.longemotion.solvers.prompts import LongEmotionPrompts
-from tasks.benchmarks.longemotion.solvers.rag import (
-    FAVOURABLE,
-    context_pool,
-    context_queries,
-    retrieve_chunks,
-    retrieve_criticised,
-    retrieve_enriched,
-)
+from tasks.benchmarks.longemotion.solvers.rag import FAVOURABLE, context_pool, context_queries, retrieve
 from tasks.benchmarks.longemotion.solvers.search_o1 import Hits, SearchQuery, Turn, converse, look_up
 from tasks.retrieval.embedding import find_embedder
 from tasks.retrieval.ranking import RANKING_VERSION
@@ -30,7 +23,6 @@ from tasks.solvers.state import (
     Chunking,
     NoOptions,
     PlainOptions,
-    Pool,
     SolverCode,
     SolverOutput,
     SolverPlan,
@@ -42,13 +34,6 @@ from tasks.text.number_format import listed
 
 CODE = SolverCode("3", LongEmotionPrompts, {"solvers_version": "1"})
 """Bumped when rows are recorded otherwise, or a setting asks otherwise; prompt texts carry their own hash."""
-
-RETRIEVERS: Mapping[str, Retrieve] = {
-    "rag": retrieve_chunks,
-    "retrieve_only": retrieve_chunks,
-    "coem": retrieve_enriched,
-    "self_rag": retrieve_criticised,
-}
 
 
 def plan(options: PlainOptions, task: ContextTask | None, entry: ModelEntry) -> SolverPlan:
@@ -71,18 +56,13 @@ def plan(options: PlainOptions, task: ContextTask | None, entry: ModelEntry) -> 
     return SolverPlan(CODE, settings, chunking, frozenset({"retrievals"}))
 
 
-async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:
-    """Retrieve what one query brings in the item's setting."""
-    return await RETRIEVERS[state.options.setting](state, pool, query)
-
-
 async def solve(asked_item: AskedItem, options: PlainOptions, resources: SolverResources, repetition: int = 0) -> SolverOutput:
     """Ask one item; raise UsageError if the parameters do not fit each other, or chunks are missing."""
     task, model = asked_item.built_context.task, resources.roles["tested"].entry.name
     parameters = choose_parameters(options.retrieval, task, options.setting, model)
     state = SolverState(asked_item, options, resources, repetition, parameters, LongEmotionPrompts.load(options.prompts))
     if state.family == "ee":
-        return await express(state, retrieve)
+        return await express(state)
     if not parameters.retrieves or state.retrieves_first:
         return await _answer(state)
     return await _search(state)

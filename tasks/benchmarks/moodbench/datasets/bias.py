@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
 from schemas.vocabulary import OptionRole
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
-from tasks.datasets.catalogue import pinned_in, pinned_list, read_differences
+from tasks.datasets.catalogue import pinned_in, pinned_list
 from tasks.datasets.options import shuffle_options
 
 
@@ -39,7 +38,6 @@ CROWS_PAIRS = moodbench_entry(
     draws_options=True,
     licence="CC BY-SA 4.0",
     paper="Nangia et al. 2020, arXiv:2010.00133, EMNLP 2020",
-    differences=read_differences("crows_pairs"),
 )
 
 ROLES: dict[str, OptionRole] = {"stereotype": "stereotype", "anti-stereotype": "anti_stereotype", "unrelated": "unrelated"}
@@ -76,12 +74,10 @@ def adapt_stereoset(record: Record) -> Item:
     return shuffle_options(item, record)
 
 
-_stereoset = pinned_in("github.com/moinnadeem/StereoSet", "ead7d086a64a192a1eca88e0dd2fd163de375218")
-
-STEREOSET = DatasetSpec(
+STEREOSET = moodbench_entry(
     id="stereoset",
     title="StereoSet",
-    files=(_stereoset("data/dev.json"),),
+    files=(pinned_in("github.com/moinnadeem/StereoSet", "ead7d086a64a192a1eca88e0dd2fd163de375218")("data/dev.json"),),
     file_format="json_object",
     adapter=adapt_stereoset,
     draws_options=True,
@@ -90,7 +86,6 @@ STEREOSET = DatasetSpec(
     paper="Nadeem et al. 2021, arXiv:2004.09456, ACL 2021",
     expected_rows=2,
     join_records=list_stereoset_tests,
-    differences=read_differences("stereoset"),
 )
 
 ANSWERS = ("ans0", "ans1", "ans2")
@@ -168,7 +163,7 @@ def _second_groups(category: str, question: str) -> tuple[str, ...]:
     return SECOND_GROUPS[category][:1] if question in ABOUT_FIRST[category] else SECOND_GROUPS[category][1:]
 
 
-BBQ = DatasetSpec(
+BBQ = moodbench_entry(
     id="bbq",
     evaluation_version="1.1",
     title="BBQ",
@@ -177,5 +172,4 @@ BBQ = DatasetSpec(
     licence="CC BY 4.0",
     paper="Parrish et al. 2022, arXiv:2110.08193, Findings of ACL 2022",
     expected_rows=3_300,
-    differences=read_differences("bbq"),
 )

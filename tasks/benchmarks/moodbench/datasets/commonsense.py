@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from schemas.item import Item, Record
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
-from tasks.datasets.catalogue import pinned_in, read_differences
+from tasks.datasets.catalogue import pinned_in
 from tasks.datasets.options import choice
 
 # WikiHow texts mark their layout with these four words; other brackets would be text.
@@ -60,7 +60,6 @@ HELLASWAG = moodbench_entry(
     ),
     licence="MIT",
     paper="Zellers et al. 2019, arXiv:1905.07830",
-    differences=read_differences("hellaswag"),
 )
 
 COSMOS_QA = moodbench_entry(
@@ -77,7 +76,6 @@ COSMOS_QA = moodbench_entry(
     ),
     licence="CC BY 4.0 (not verified: no licence file upstream)",
     paper="Huang et al. 2019, arXiv:1909.00277",
-    differences=read_differences("cosmos_qa"),
 )
 
 PIQA = moodbench_entry(
@@ -93,7 +91,6 @@ PIQA = moodbench_entry(
     licence="AFL-3.0",
     paper="Bisk et al. 2020, arXiv:1911.11641",
     expected_rows=3676,
-    differences=read_differences("piqa"),
 )
 
 TRUTHFULQA = moodbench_entry(
@@ -104,5 +101,4 @@ TRUTHFULQA = moodbench_entry(
     question_types=("open_ended",),
     licence="Apache-2.0 (as known upstream, not verified)",
     paper="Lin et al. 2022, arXiv:2109.07958",
-    differences=read_differences("truthfulqa"),
 )

@@ -59,7 +59,6 @@ def _describe(persona: Mapping[str, Any]) -> Iterator[str]:
 
 
 _personas = pinned_in("huggingface.co/PersonalAILab/PersonaFeedback", "785d590")
-_USERS = range(1, 201)
 _REVISION_ONLY = "Pinned by revision only: the files could not be had for this entry; layout as public readers of them have it."
 
 PERSONAFEEDBACK = DatasetSpec(
@@ -68,7 +67,7 @@ PERSONAFEEDBACK = DatasetSpec(
     title="PersonaFeedback",
     files=(
         *(_personas(f"data/{kind}/{difficulty}.jsonl", None) for kind in KINDS for difficulty in ("easy", "medium", "hard")),
-        *(_personas(f"persona/{user}.json", None, record_format="json_object") for user in _USERS),
+        *(_personas(f"persona/{user}.json", None, record_format="json_object") for user in range(1, 201)),
     ),
     join_records=join_personas,
     adapter=adapt_personafeedback,
@@ -109,7 +108,6 @@ BOOKSORT = moodbench_entry(
     adapter=adapt_booksort,
     licence="CC0-1.0",
     paper="Pink et al. 2024, Assessing Episodic Memory in LLMs with Sequence Order Recall Tasks, arXiv:2410.08133",
-    differences=read_differences("booksort"),
 )
 
 

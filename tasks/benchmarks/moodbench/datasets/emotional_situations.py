@@ -5,6 +5,7 @@ MoodBench's authors built the latter: per row a situation, a question and letter
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, Literal
@@ -82,13 +83,11 @@ EMOBENCH1 = _emobench(
     ),
 )
 
-EMOBENCH2 = _emobench(
+EMOBENCH2 = replace(
+    EMOBENCH1,
     id="emobench2",
-    evaluation_version="1.1",
     title="EmoBench, causes of emotions",
-    files=(moodbench_file("emo_ability/emo_understanding/emobench_jsonl/EU.jsonl"),),
     adapter=partial(adapt_emobench_understanding, "cause"),
-    draws_options=True,
     differences=(
         "The right emotion is given, as in the released code; EmoBench asks for emotion and cause together.",
         _LANGUAGE,

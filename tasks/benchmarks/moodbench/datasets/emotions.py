@@ -2,7 +2,6 @@
 
 from schemas.item import Item, Record
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
-from tasks.datasets.catalogue import read_differences
 from tasks.datasets.options import choice
 
 # The released taxonomy in its own order: labels in the data are positions in this list.
@@ -35,7 +34,6 @@ GOEMOTIONS = moodbench_entry(
     licence="Apache-2.0",
     paper="Demszky et al. 2020, arXiv:2005.00547",
     expected_rows=301,
-    differences=read_differences("goemotions"),
 )
 
 # EDOS: 32 emotions of EmpatheticDialogues, 8 intents of its listeners, neutral; in the order of `ed_emotion_index`.
@@ -62,7 +60,6 @@ EDOS = moodbench_entry(
     licence="CC BY 4.0",
     paper="Welivita et al. 2021, A Large-Scale Dataset for Empathetic Response Generation, EMNLP 2021",
     ambiguous=("2 items: rows 189 and 212 differ in capitals and punctuation only and have two labels.",),
-    differences=read_differences("edos"),
 )
 
 # CPED: label of the data -> option; positives, neutral, negatives, as in its paper.
@@ -137,7 +134,6 @@ CPED = moodbench_entry(
     languages=("zh",),
     licence="Apache-2.0",
     paper="Chen et al. 2022, CPED: A Large-Scale Chinese Personalized and Emotional Dialogue Dataset, arXiv:2205.14727",
-    differences=read_differences("cped"),
 )
 
 # SemEval-2018 Task 1, E-c: emotions as its annotators were shown them, in the order of the columns.
@@ -155,7 +151,7 @@ EMOTION_MEANINGS = {
     "trust": "acceptance, liking, admiration",
 }
 
-TWEET_COLUMNS = ("id", "tweet", *EMOTION_MEANINGS)
+# Eleven items per tweet, one per emotion.
 _EMOTION_QUESTIONS = [
     choice(
         f"Is {emotion} (which also includes {meanings}) present or absent in this tweet?",
@@ -171,20 +167,14 @@ _EMOTION_QUESTIONS = [
 ]
 
 
-def adapt_semeval2018_task1(record: Record) -> list[Item]:
-    """Eleven items per tweet, one per emotion."""
-    return [ask(record) for ask in _EMOTION_QUESTIONS]
-
-
 SEMEVAL2018_TASK1 = moodbench_entry(
     id="semeval2018_task1",
     evaluation_version="1.1",
     title="SemEval-2018 Task 1, emotions in tweets",
     files=(moodbench_file("emo_ability/emo_understanding/SemEval-2018_Task_1_txt/E-c/E-c-En-test-gold.txt"),),
     file_format="tsv_plain",
-    columns=TWEET_COLUMNS,
-    adapter=adapt_semeval2018_task1,
+    columns=("id", "tweet", *EMOTION_MEANINGS),
+    adapter=lambda record: [ask(record) for ask in _EMOTION_QUESTIONS],
     licence="(c) 2018 NRC Canada: cite, do not redistribute",
     paper="Mohammad et al. 2018, SemEval-2018 Task 1: Affect in Tweets",
-    differences=read_differences("semeval2018_task1"),
 )

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import PurePosixPath
 
-from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record, text_id
 from schemas.vocabulary import Language
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
-from tasks.datasets.catalogue import pinned_in, pinned_list, read_differences, read_pins
+from tasks.datasets.catalogue import pinned_in, pinned_list, read_pins
 from tasks.datasets.options import choice, order_matters
 from tasks.text.mathematics import plain_forms
 
@@ -77,7 +76,7 @@ def _strip_letters(options: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     return "".join(letters), tuple(texts)
 
 
-AGIEVAL = DatasetSpec(
+AGIEVAL = moodbench_entry(
     id="agieval",
     evaluation_version="1.1",
     title="AGIEval",
@@ -89,7 +88,6 @@ AGIEVAL = DatasetSpec(
     paper="Zhong et al. 2023, arXiv:2304.06364",
     expected_rows=5191,
     broken_rows=15,
-    differences=read_differences("agieval"),
 )
 
 
@@ -120,7 +118,7 @@ _chinese_exam = partial(
     choice, options={letter: f"{{{letter}}}" for letter in "ABCD"}, fixes_order=True, language="zh", subset="{subject}"
 )
 
-CMMLU = DatasetSpec(
+CMMLU = moodbench_entry(
     id="cmmlu",
     title="CMMLU",
     files=pinned_list("cmmlu", MOODBENCH),
@@ -137,11 +135,10 @@ CMMLU = DatasetSpec(
         "sociology 14 and 198: one question, two right answers",
         "sociology 127 and 167: one question, two right answers",
     ),
-    differences=read_differences("cmmlu"),
 )
 _ceval = pinned_in("huggingface.co/ceval/ceval-exam", "617524a00b307ff6f9933702f724131fe12ca7ce")
 
-CEVAL = DatasetSpec(
+CEVAL = moodbench_entry(
     id="ceval",
     title="C-Eval",
     files=pinned_list("ceval", _ceval),
@@ -153,7 +150,6 @@ CEVAL = DatasetSpec(
     licence="CC BY-NC-SA 4.0",
     paper="Huang et al. 2023, arXiv:2305.08322",
     expected_rows=1346,
-    differences=read_differences("ceval"),
 ).with_alternative(
     files=tuple(
         _ceval("ceval-exam.zip", None, member=f"val/{PurePosixPath(path).parts[0]}_val.csv") for path in read_pins("ceval")

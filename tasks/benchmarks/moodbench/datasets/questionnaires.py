@@ -1,10 +1,10 @@
 """Questionnaires about oneself: Empathy Quotient, emotional intelligence, relationships, communication."""
 
-from functools import partial
+from typing import Any
 
 from schemas.dataset import DatasetSpec
 from schemas.item import Item, Record
-from tasks.benchmarks.moodbench.datasets.release import moodbench_file
+from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
 from tasks.datasets.catalogue import read_differences
 
 # Baron-Cohen and Wheelwright 2004, doi:10.1023/B:JADD.0000022607.19833.00: items that score for agreement, items that score for
@@ -43,51 +43,39 @@ def _item(record: Record, points: tuple[float | None, ...]) -> Item:
     )
 
 
-_FOLDER = "values/mental_health/liangbiao/data/meq"
-_UNREADABLE = "The released code gives a failed call the lowest points of its item; here it is a missing value."
+def _questionnaire(name: str, title: str, file: str, rows: int, **fields: Any) -> DatasetSpec:
+    """Describe a questionnaire of this many items."""
+    unreadable = "The released code gives a failed call the lowest points of its item; here it is a missing value."
+    return moodbench_entry(
+        id=name,
+        title=title,
+        files=(moodbench_file(f"values/mental_health/liangbiao/data/meq/{file}.json"),),
+        question_types=("questionnaire",),
+        languages=("zh",),
+        expected_rows=rows,
+        differences=(*read_differences(name), unreadable),
+        **{"adapter": adapt_questionnaire, "licence": "not stated", **fields},
+    )
 
-_questionnaire = partial(
-    DatasetSpec,
-    adapter=adapt_questionnaire,
-    licence="not stated",
-    question_types=("questionnaire",),
-    languages=("zh",),
-)
 
 EQ60 = _questionnaire(
-    id="eq60",
-    title="Empathy Quotient, 60 items",
-    files=(moodbench_file(f"{_FOLDER}/EQ-60共情商量表-中文.json"),),
+    "eq60",
+    "Empathy Quotient, 60 items",
+    "EQ-60共情商量表-中文",
+    60,
     adapter=adapt_empathy_quotient,
     licence="Autism Research Centre, research use (as known upstream, not verified); translation of unknown origin",
     paper="Baron-Cohen and Wheelwright 2004, The Empathy Quotient, Journal of Autism and Developmental Disorders 34",
-    expected_rows=60,
-    differences=(*read_differences("eq60"), _UNREADABLE),
 )
 
-IRI30 = _questionnaire(
-    id="iri30",
-    title="Emotional intelligence, 30 items (IRI30)",
-    files=(moodbench_file(f"{_FOLDER}/IRI30项情商问卷.json"),),
-    paper="none known",
-    expected_rows=30,
-    differences=(*read_differences("iri30"), _UNREADABLE),
-)
+IRI30 = _questionnaire("iri30", "Emotional intelligence, 30 items (IRI30)", "IRI30项情商问卷", 30, paper="none known")
+
+_POPULAR = "none known: a popular test of {} items"
 
 INTERPERSONAL_RELATIONSHIP = _questionnaire(
-    id="interpersonal_relationship",
-    title="Interpersonal relationship test",
-    files=(moodbench_file(f"{_FOLDER}/人际关系测试16道.json"),),
-    paper="none known: a popular test of 16 items",
-    expected_rows=16,
-    differences=(_UNREADABLE,),
+    "interpersonal_relationship", "Interpersonal relationship test", "人际关系测试16道", 16, paper=_POPULAR.format(16)
 )
 
 EFFECTIVE_COMMUNICATION = _questionnaire(
-    id="effective_communication",
-    title="Effective communication test",
-    files=(moodbench_file(f"{_FOLDER}/有效沟通测试.json"),),
-    paper="none known: a popular test of 15 items",
-    expected_rows=15,
-    differences=(*read_differences("effective_communication"), _UNREADABLE),
+    "effective_communication", "Effective communication test", "有效沟通测试", 15, paper=_POPULAR.format(15)
 )

@@ -63,7 +63,6 @@ CMRC2018 = moodbench_entry(
     languages=("zh",),
     licence="CC BY-SA 4.0",
     paper="Cui et al. 2019, arXiv:1810.07366",
-    differences=read_differences("cmrc2018"),
 )
 
 _superglue = pinned_in("huggingface.co/aps/super_glue", "3de24cf8022e94f4ee4b9d55a6f539891524d646")
@@ -111,5 +110,4 @@ RECORD = moodbench_entry(
     question_types=("extractive",),
     licence="Apache-2.0 for the annotations, terms of CNN and Daily Mail for the texts (as known upstream, not verified)",
     paper="Zhang et al. 2018, arXiv:1810.12885; SuperGLUE, arXiv:1905.00537",
-    differences=read_differences("record"),
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from schemas.item import Item, Record, text_id
 from tasks.benchmarks.moodbench.datasets.release import MOODBENCH, moodbench_entry, moodbench_file
-from tasks.datasets.catalogue import pinned_in, pinned_list, read_differences
+from tasks.datasets.catalogue import pinned_in, pinned_list
 from tasks.datasets.options import choice, find_gold
 
 VERDICTS = {
@@ -39,7 +39,6 @@ FOLIO = moodbench_entry(
     licence="CC BY-SA 4.0",
     paper="Han et al. 2022, arXiv:2209.00840",
     expected_rows=204,
-    differences=read_differences("folio"),
 )
 
 LETTERS = ("A", "B", "C", "D")
@@ -90,20 +89,17 @@ def _order_options(printed: Sequence[str]) -> tuple[str, ...]:
     return tuple(bare[letters.index(letter)] for letter in LETTERS) if complete else tuple(bare)
 
 
-_logiqa = pinned_in("github.com/lgw863/LogiQA-dataset", "ff6c4cbca47627b3ac2da94a29fa28204a167b41")
-
 LOGIQA = moodbench_entry(
     id="logiqa",
     evaluation_version="1.1",
     title="LogiQA",
-    files=(_logiqa("Test.txt"),),
+    files=(pinned_in("github.com/lgw863/LogiQA-dataset", "ff6c4cbca47627b3ac2da94a29fa28204a167b41")("Test.txt"),),
     file_format="lines",
     join_records=join_logiqa_lines,
     adapter=adapt_logiqa,
     licence="CC BY-NC-SA 4.0",
     paper="Liu et al. 2020, arXiv:2007.08124",
     expected_rows=5208,
-    differences=read_differences("logiqa"),
 )
 
 # Turns are run together; M and F say who speaks. A time of day such as 5:30 is no turn.
@@ -133,7 +129,6 @@ MUTUAL = moodbench_entry(
     ),
     licence="none stated upstream",
     paper="Cui et al. 2020, MuTual: A Dataset for Multi-Turn Dialogue Reasoning, arXiv:2004.04494",
-    differences=read_differences("mutual"),
 )
 
 
@@ -162,5 +157,4 @@ WSC = moodbench_entry(
     licence="CC BY 4.0 (as known upstream, not verified)",
     paper="Levesque et al. 2012, The Winograd Schema Challenge; SuperGLUE, arXiv:1905.00537",
     expected_rows=104,
-    differences=read_differences("wsc"),
 )

@@ -1,7 +1,6 @@
 """Two texts and how they relate: COPA, RTE, OCNLI, MNLI; or whether they, or a word in them, mean the same: LCQMC, QQP, WiC."""
 
 from tasks.benchmarks.moodbench.datasets.release import moodbench_entry, moodbench_file
-from tasks.datasets.catalogue import read_differences
 from tasks.datasets.options import choice
 
 COPA_QUESTIONS = {name: f"Which of these is more likely to be its {name}?" for name in ("cause", "effect")}
@@ -88,7 +87,6 @@ LCQMC = moodbench_entry(
     languages=("zh",),
     licence="research use on application (as known upstream, not verified)",
     paper="Liu et al. 2018, LCQMC: A Large-scale Chinese Question Matching Corpus, COLING 2018",
-    differences=read_differences("lcqmc"),
 )
 
 QQP = moodbench_entry(
@@ -118,5 +116,4 @@ WIC = moodbench_entry(
     ),
     licence="CC BY-NC 4.0 (as known upstream, not verified)",
     paper="Pilehvar and Camacho-Collados 2019, arXiv:1808.09121; SuperGLUE, arXiv:1905.00537",
-    differences=read_differences("wic"),
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpec
 from schemas.metrics import Metric
+from tasks.benchmarks.moodbench.datasets.safetybench import SAFETYBENCH
 
 NAME_SUFFIX = "-reference"
 """Ends the name of a blueprint with reference methods: its scores and runs are not mixed with the corrected ones."""
@@ -32,15 +33,11 @@ _METRICS: Mapping[Metric, tuple[str, ...]] = {
 REFERENCE_METRICS: Mapping[str, Metric] = {name: metric for metric, names in _METRICS.items() for name in names}
 """The one number the released code makes of a dataset, of those it can make of our replies."""
 
-_FEW_SHOT = "asks the five few-shot examples of the category, none of which is among the stored items"
-_SAFETYBENCH = (
-    *("safetybench_unfairness_bias", "safetybench_ethics_morality", "safetybench_offensiveness"),
-    *("safetybench_privacy_property", "safetybench_mental_health", "safetybench_physical_health"),
-    "safetybench_illegal_activities",
-)
-
 NOT_COMPARABLE: Mapping[str, str] = {
-    **dict.fromkeys(_SAFETYBENCH, _FEW_SHOT),
+    **{
+        spec.id: "asks the five few-shot examples of the category, none of which is among the stored items"
+        for spec in SAFETYBENCH
+    },
     "stereoset": "asks for the anti-stereotype by name, always shown as B; the stored replies say which continuation fits best",
     "multirc": "shows all candidates of a question at once; the stored replies judge one candidate each",
     "record": "asks for the letters of all right entities; the stored replies name one entity in words",
@@ -53,9 +50,7 @@ NOT_COMPARABLE: Mapping[str, str] = {
 UNASKED_SUBSETS: Mapping[str, frozenset[str]] = {"agieval": frozenset({"sat-math", "math", "gaokao-mathcloze"})}
 """Parts of a dataset whose files the released loader skips."""
 
-UNASKED_FIRST_ROWS = frozenset(
-    {"moodbench1", "moodbench2", "moodbench3", "moodbench4", "goemotions", "semeval2018_task1"},
-)
+UNASKED_FIRST_ROWS = frozenset({"moodbench1", "moodbench2", "moodbench3", "moodbench4", "goemotions", "semeval2018_task1"})
 """Datasets whose files have no header, though the released loader takes the first row of each for one."""
 
 
