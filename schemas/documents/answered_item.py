@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, JsonValue
 from pydantic.dataclasses import dataclass
 
-from schemas.base import Frozen
+from schemas.base import Frozen, omittable
 from schemas.documents.document import Document
 from schemas.metrics import Metric
 from schemas.tables.columns import row_model
@@ -23,9 +23,7 @@ class ShownOption:
     text: str
     gold: bool
     chosen: bool
-    points: float | None = Field(
-        default=None, exclude_if=lambda points: points is None, description="of a questionnaire; absent = it has none"
-    )
+    points: float | None = omittable(description="of a questionnaire; absent = it has none")
 
 
 SENT_CALL = (
@@ -180,10 +178,8 @@ class AskedOnce(Frozen):
     ratings: tuple[AnswerRating, ...]
     scores: tuple[AnswerScore, ...]
     answers: tuple[PartAnswer, ...]
-    faults: tuple[DialogueFault, ...] = Field(
-        default=(),
-        exclude_if=lambda faults: not faults,
-        description="of whoever was played in the dialogue, as far as they count; absent = none",
+    faults: tuple[DialogueFault, ...] = omittable(
+        default=(), description="of whoever was played in the dialogue, as far as they count; absent = none"
     )
 
 
@@ -231,9 +227,7 @@ class ItemExplanation(Document):
     redacted: bool = Field(description="texts that must not be passed on are left out")
     item: SourcedItem
     context: ContextRow | None = Field(description="of a long item")
-    gold: tuple[GoldRow, ...] = Field(
-        default=(), exclude_if=lambda rows: not rows, description="absent = the item has it, or it is withheld"
-    )
+    gold: tuple[GoldRow, ...] = omittable(default=(), description="absent = the item has it, or it is withheld")
     withheld: str | None = Field(description="licence for which texts are left out of a redacted run")
     asked: tuple[AskedOnce, ...]
     stored: tuple[LakeFile, ...]
