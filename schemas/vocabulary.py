@@ -3,9 +3,9 @@
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
-from schemas.benchmark import Rows, WithNames, require_name
+from schemas.benchmark import Rows, require_name
 
 Language = Literal["en", "zh"]
 Level = Literal["low", "medium", "high"]
@@ -40,7 +40,7 @@ else:
     Profile = Annotated[
         str,
         AfterValidator(partial(require_name, registry=_PROFILES, without_row=CORRECTED)),
-        WithNames(_PROFILES, CORRECTED),
+        Field(json_schema_extra=lambda schema: schema.update(enum=[CORRECTED, *_PROFILES])),  # so that a form offers them
     ]
 
 ResponseStatus = Literal["answered", "failed"]

@@ -7,8 +7,7 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, bold, terminal_table
-from schemas.documents.comparison import RunComparison
-from schemas.documents.gate import GateResult
+from schemas.documents.comparison import GateResult, RunComparison
 from schemas.errors import UsageError, summarize
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.json_yaml import read_json

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
-from schemas.documents.comparison import RunComparison, SystemComparison
-from schemas.documents.gate import GateCheck, GateResult, GateVerdict
+from schemas.documents.comparison import GateCheck, GateResult, GateVerdict, RunComparison, SystemComparison
 from schemas.errors import UsageError, unknown_name
 from tasks.text.number_format import counted
 

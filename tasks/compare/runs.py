@@ -203,7 +203,8 @@ def _dimension_changes(
 
 def _item_counts(before: pl.DataFrame, after: pl.DataFrame, changed: pl.DataFrame) -> Iterator[ItemCounts]:
     """Yield items of each dataset that only one of the runs asked, or that changed."""
-    old, new, other = (_ids(rows) for rows in (before, after, changed))
+    grouped = (rows.group_by("dataset").agg(pl.col("item_id").unique()) for rows in (before, after, changed))
+    old, new, other = ({dataset: set(ids) for dataset, ids in rows.iter_rows()} for rows in grouped)
     for dataset in sorted(old.keys() | new.keys()):
         was, now, differing = (ids.get(dataset, set()) for ids in (old, new, other))
         yield ItemCounts(
@@ -213,11 +214,6 @@ def _item_counts(before: pl.DataFrame, after: pl.DataFrame, changed: pl.DataFram
             only_after=tuple(sorted(now - was)),
             changed=tuple(sorted(differing)),
         )
-
-
-def _ids(rows: pl.DataFrame) -> dict[str, set[str]]:
-    grouped = rows.group_by("dataset").agg(pl.col("item_id").unique())
-    return {dataset: set(ids) for dataset, ids in grouped.iter_rows()}
 
 
 def _flipped(before: Side, after: Side, flips: Sequence[Flips], most: int) -> Iterator[FlippedItem]:

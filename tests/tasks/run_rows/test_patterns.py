@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from schemas.documents.patterns import FlippedChoice
+from schemas.documents.rows import FlippedChoice
 from schemas.lineage import DatasetNotice
 from schemas.tables.responses import Judgements
 from tasks.lake.partitions import partition_key
