@@ -43,19 +43,17 @@ class QuestionTypeRow:
 RATED = ("judged_rating", "mean_rating")
 _OVERLAP = ("rouge_1", "rouge_l", "bleu")
 _WORDS = ("exact_match", "token_f1", "word_recall", *_OVERLAP)
-_BIAS = ("bias_score_ambiguous", "bias_score_disambiguated")
-_PREFERENCE = ("language_model_score", "stereotype_score", "icat")
 _TRUTHFUL = ("truthful_rouge_l", "truthful_bleu", "truthful_similarity")
 _LABELS = ("accuracy", "macro_f1", "micro_f1")
 
 GENERAL = (
-    QuestionTypeRow("single_choice", "letter", (*_LABELS, "binary_f1", *_BIAS)),
+    QuestionTypeRow("single_choice", "letter", (*_LABELS, "binary_f1", "bias_score_ambiguous", "bias_score_disambiguated")),
     QuestionTypeRow("multiple_answer", "letters", (*_LABELS, "exact_match")),
     # Accuracy is exact match here: exams mix questions with options and without.
     QuestionTypeRow("extractive", "text", ("accuracy", *_WORDS), has_references=True),
     QuestionTypeRow("open_ended", "text", (*_WORDS, *_TRUTHFUL, *RATED), has_references=True),
     QuestionTypeRow("ordered_recall", "order", ("order_accuracy",)),
-    QuestionTypeRow("ranking", "ranking", (*_PREFERENCE, "recall_at_k", "mrr")),
+    QuestionTypeRow("ranking", "ranking", ("language_model_score", "stereotype_score", "icat", "recall_at_k", "mrr")),
     QuestionTypeRow("questionnaire", "scale", ("questionnaire_points",)),
     QuestionTypeRow("judged_summary", "text", (*_OVERLAP, *RATED), has_references=True),
 )

@@ -24,7 +24,6 @@ from tasks.text.number_format import NONE, count, counted, shorten
 from tasks.text.tables import as_cell
 
 MOST_DIFFERENCES = 15
-MOST_IDS = 5
 WIDTH = 240
 
 COMMON = (
@@ -164,7 +163,7 @@ def _flip_lines(model: SystemComparison) -> Iterator[str]:
 
 
 def _counted_ids(ids: Sequence[str], word: str) -> str:
-    return f"{len(ids)} {word}" + (f" ({list_some(ids, MOST_IDS)})" if ids else "")
+    return f"{len(ids)} {word}" + (f" ({list_some(ids)})" if ids else "")
 
 
 def _item_lines(model: SystemComparison) -> Iterator[str]:

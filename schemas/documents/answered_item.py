@@ -8,7 +8,7 @@ from pydantic.dataclasses import dataclass
 from schemas.base import Frozen, omittable
 from schemas.documents.document import Document
 from schemas.metrics import Metric
-from schemas.tables.columns import row_model
+from schemas.tables.columns import OfAskedItem, row_model
 from schemas.tables.items import Contexts, Items, Retrievals
 from schemas.tables.responses import Responses, SimulationFaults
 from schemas.vocabulary import ItemStatus
@@ -26,17 +26,6 @@ class ShownOption:
     points: float | None = omittable(description="of a questionnaire; absent = it has none")
 
 
-SENT_CALL = (
-    *("turn", "role", "asked_model", "step", "call_key", "messages_sha256", "status", "reply", "reasoning", "finish_reason"),
-    *("answered_by", "remark", "left_out_characters", "failure", "error", "http_status", "prompt_tokens", "completion_tokens"),
-    *("token_logprobs", "latency_s", "attempts"),
-)
-RETRIEVED = (
-    *("query_number", "stage", "rank", "corpus", "chunk", "query", "dense", "bm25", "fused", "kept", "holds_needle"),
-    *("enriched", "helper", "helper_call_key"),
-)
-FAULT = ("part", "found_by", "speaker", "turn", "kind", "severity", "evidence")
-
 if TYPE_CHECKING:
     ItemColumns = Frozen
     ContextRow = Frozen
@@ -45,8 +34,10 @@ if TYPE_CHECKING:
     DialogueFault = Frozen
 else:
     ItemColumns, ContextRow = row_model(Items), row_model(Contexts)
-    CallColumns, RetrievedChunk = row_model(Responses, SENT_CALL), row_model(Retrievals, RETRIEVED)
-    DialogueFault = row_model(SimulationFaults, FAULT)
+    _KEY = OfAskedItem.column_names()
+    CallColumns = row_model(Responses, without=(*_KEY, "messages", "option_order", "paid_as"))
+    RetrievedChunk = row_model(Retrievals, without=_KEY)
+    DialogueFault = row_model(SimulationFaults, without=(*_KEY, "number", "refused"))
 
 Rebuilt = Literal["same", "different", "not rebuilt"]
 Journaled = Literal["same", "different", "no such call", "no journal"]

@@ -121,7 +121,7 @@ def _compare_pair(before: Side, after: Side, resampling: Resampling, most_flips:
         after=_stored_total(*after),
         common=compare_scores(was, now, after[0].blueprint, resampling, margin),
         stored=tuple(_stored_changes(before, after)),
-        dimension_scores=tuple(_dimension_changes(before, after, _common_dimensions(before, after, changed, resampling))),
+        dimension_scores=tuple(_dimension_changes(before, after, changed, resampling)),
         flips=flips,
         flipped=tuple(_flipped(before, after, flips, most_flips)),
         items=tuple(_item_counts(earlier, later, changed)),
@@ -163,25 +163,18 @@ def _difference(was: float | None, now: float | None) -> float | None:
     return None if was is None or now is None else now - was
 
 
-def _common_dimensions(
-    before: Side, after: Side, changed: pl.DataFrame, resampling: Resampling
-) -> dict[tuple[str, str | None], ScoreDifference]:
-    """Return changes of rated dimensions over the items rated in both runs, by `DATASET: DIMENSION` and rubric."""
-    (old_run, was), (run, now) = before, after
-    old, new = old_run.counted_judgements(was), run.counted_judgements(now)
-    if not (shared := sorted(old.keys() & new.keys())):
-        return {}
-    earlier = pl.concat([old_run.lake.read(old[name], Judgements) for name in shared])
-    later = pl.concat([run.lake.read(new[name], Judgements) for name in shared])
-    items = pl.concat([run.read("items", dataset=name).select("dataset", "item_id", "cluster") for name in shared])
-    items = items.join(changed, on=["dataset", "item_id"], how="anti")
-    return {(row.what, row.rubric): row for row in dimension_changes(earlier, later, items, resampling)}
+def _common_dimensions(before: Side, after: Side, changed: pl.DataFrame, resampling: Resampling) -> Iterator[ScoreDifference]:
+    """Yield changes of rated dimensions over the items rated in both runs."""
+    old, new = (run.counted_judgements(system) for run, system in (before, after))
+    for dataset in sorted(old.keys() & new.keys()):
+        earlier, later = (after[0].lake.read(refs[dataset], Judgements) for refs in (old, new))
+        items = after[0].read("items", dataset=dataset).join(changed, on=["dataset", "item_id"], how="anti")
+        yield from dimension_changes(earlier, later, items, resampling)
 
 
-def _dimension_changes(
-    before: Side, after: Side, common: Mapping[tuple[str, str | None], ScoreDifference]
-) -> Iterator[DimensionChange]:
+def _dimension_changes(before: Side, after: Side, changed: pl.DataFrame, resampling: Resampling) -> Iterator[DimensionChange]:
     """Yield means of rated dimensions as each run has them, over all answers rated there; and over the items of both."""
+    common = {(row.what, row.rubric): row for row in _common_dimensions(before, after, changed, resampling)}
     old, new = (
         {
             (row["dataset"], row["rubric"], row["dimension"]): from_row(DimensionMean, row)
