@@ -40,7 +40,6 @@ STORED: Mapping[ScoreKind, str] = {"ability": "ability_scores", "dataset": "data
 ASKED = ("question", "context", "options", "gold_indices", "references", "option_points", "question_type")
 """Columns of an item that say what is asked and what would be right."""
 
-
 Side = tuple[PastRun, System]
 """A run with one of its models and settings: what is compared."""
 
@@ -94,14 +93,12 @@ def _pair_systems(before: PastRun, after: PastRun) -> list[tuple[System, System]
     common = [system for system in after.systems if system in before.systems]
     if common:
         return [(system, system) for system in common]
-    models = [{model for model, _ in run.systems} for run in (before, after)]
-    settings = [[setting for _, setting in run.systems] for run in (before, after)]
-    if len(models[0]) == len(models[1]) == 1:
-        (old,), (new,) = models
-        if len(settings[0]) == len(settings[1]) == 1:
+    if all(len({model for model, _ in run.systems}) == 1 for run in (before, after)):
+        if len(before.systems) == len(after.systems) == 1:
             return [(before.systems[0], after.systems[0])]
-        if shared := [setting for setting in settings[1] if setting in settings[0]]:
-            return [(System(old, setting), System(new, setting)) for setting in shared]
+        was = {system.setting: system for system in before.systems}
+        if shared := [(was[now.setting], now) for now in after.systems if now.setting in was]:
+            return shared
     raise UsageError(
         "the two runs share no model and setting",
         where="RUN RUN",

@@ -179,8 +179,7 @@ def explain_score(run: PastRun, systems: Sequence[System], wanted: Selection, pa
     missing = (gap for gap in run.manifest.missing if gap.dataset in datasets)
     next_command = _next(run, parts[0], wanted)
     if path.dataset is not None and len(systems) > 1:
-        model, setting = systems[0]
-        next_command = run.command("explain", "--dataset", path.dataset, "--model", model, "--setting", setting)
+        next_command = run.command("explain", "--dataset", path.dataset, *run.options(systems[0]))
     return ScoreExplanation(
         run=run.name,
         benchmark=run.manifest.benchmark,
