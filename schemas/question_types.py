@@ -6,7 +6,7 @@ The forms have their rows elsewhere, since what they do needs more than names: h
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator
 
@@ -62,11 +62,8 @@ QUESTION_TYPES = Rows("question_types", QuestionTypeRow)
 """In the order in which rows of a table are sorted: new ones come last."""
 
 
-# Names are checked where data is read; the type checker takes them for text, so that a row is all that a new one needs.
-if TYPE_CHECKING:
-    QuestionType = str
-else:
-    QuestionType = Annotated[str, AfterValidator(partial(require_name, registry=QUESTION_TYPES))]
+QuestionType = Annotated[str, AfterValidator(partial(require_name, registry=QUESTION_TYPES))]
+"""Names are checked where data is read, so that a row is all that a new one needs."""
 
 
 def answered_by(*forms: AnswerForm) -> list[QuestionType]:

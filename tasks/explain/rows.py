@@ -179,9 +179,8 @@ def _call(run: PastRun, stored: Evidence, turn: Row, readable: Row) -> SentCall:
 
 
 def _stored(run: PastRun, ref: PartitionRef) -> LakeFile:
-    footer = run.lake.read_footer(ref)
     file = str(run.lake.path(ref)) if run.names_lake else ref.path
-    return from_row(LakeFile, {**dict(footer), **dict(ref)}, file=file)
+    return from_row(LakeFile, {**dict(run.lake.read_footer(ref)), **dict(ref)}, file=file)
 
 
 def break_down(rows: pl.DataFrame) -> MetricBreakdown:
