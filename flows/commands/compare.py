@@ -73,7 +73,8 @@ def _score_table(model: SystemComparison, titles: Mapping[str, str]) -> Table:
     title = " -> ".join(dict.fromkeys(System(side.model, side.setting).label for side in (model.before, model.after)))
     stored = (Column("Stored before", "score"), Column("Stored after", "score"))
     rows = []
-    falls = {(row.kind, row.id): row.difference for row in (*model.stored, *model.common)}
+    falls: dict[tuple[str, str], float | None] = {(row.kind, row.id): row.difference for row in model.stored}
+    falls |= {(row.kind, row.id): row.difference for row in model.common}
     # Abilities before datasets, the largest fall first; what has no difference comes last.
     order = sorted(model.stored, key=lambda row: (row.kind, (fall := falls[row.kind, row.id]) is None, fall or 0.0))
     for name, common, own in score_rows(model.model_copy(update={"stored": order})):

@@ -20,7 +20,7 @@ from schemas.documents.comparison import (
     SystemComparison,
 )
 from schemas.documents.document import SystemName
-from schemas.documents.leaderboard import DimensionMean, JudgedTotal
+from schemas.documents.leaderboard import DimensionMean
 from schemas.errors import UsageError, try_each
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef
@@ -113,9 +113,10 @@ def _compare_pair(before: Side, after: Side, resampling: Resampling, most_flips:
     earlier, later = (run.read("item_scores", **system._asdict()) for run, system in (before, after))
     was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
     flips = tuple(find_flips(was, now))
+    old_total, new_total = (total_of(*system.rows(judge_run(run))) for run, system in (before, after))
     return SystemComparison(
-        before=_stored_total(*before),
-        after=_stored_total(*after),
+        before=old_total,
+        after=new_total,
         common=compare_scores(was, now, after[0].blueprint, resampling, margin),
         stored=tuple(_stored_changes(before, after)),
         dimension_scores=tuple(_dimension_changes(before, after, changed, resampling)),
@@ -139,11 +140,6 @@ def _changed_items(before: PastRun, after: PastRun) -> pl.DataFrame:
 
 def _asked(run: PastRun, ref: PartitionRef) -> pl.DataFrame:
     return run.lake.read(ref, Items).select("dataset", "item_id", question=pl.struct(ASKED).struct.json_encode())
-
-
-def _stored_total(run: PastRun, system: System) -> JudgedTotal:
-    (row,) = system.rows(judge_run(run))
-    return total_of(row)
 
 
 def _stored_changes(before: Side, after: Side) -> Iterator[StoredScore]:
