@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from schemas.base import Frozen
+from schemas.base import Frozen, omittable
 from schemas.json_yaml import read_json
 from schemas.provider import TokenLimit, Unsent
 
@@ -40,10 +40,8 @@ class ApiCapabilities(Frozen):
         default="reasoning_effort", pattern=r"^\w+(\.\w+)*$", description="its path in the request body, such as reasoning.effort"
     )
     extra: str | None = Field(default=None, description="a JSON object merged into the body of every call")
-    stream: bool = Field(default=False, exclude_if=lambda streams: not streams, description="ask for replies as event streams")
-    fold_system: bool = Field(
-        default=False, exclude_if=lambda folds: not folds, description="put the system message in front of the user's"
-    )
+    stream: bool = omittable(default=False, description="ask for replies as event streams")
+    fold_system: bool = omittable(default=False, description="put the system message in front of the user's")
 
     @model_validator(mode="after")
     def _effort_has_a_place_of_its_own(self) -> Self:

@@ -6,31 +6,13 @@ from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Literal, TypeVar
+from typing import TypeVar
 
-from pydantic import GetJsonSchemaHandler
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core import PydanticCustomError
 
 from schemas.errors import UsageError
 
 GROUP = "moodflow.benchmarks"
-Registry = Literal[
-    "datasets",
-    "solvers",
-    "context_solvers",
-    "question_types",
-    "metrics",
-    "layers",
-    "profiles",
-    "rubrics",
-    "blueprints",
-    "papers",
-    "sections",
-    "exhibits",
-    "exchanges",
-    "card_pipelines",
-]
 RowT = TypeVar("RowT")
 
 
@@ -100,7 +82,7 @@ def benchmarks() -> tuple[tuple[EntryPoint, Benchmark], ...]:
     return tuple(sorted(loaded, key=lambda pair: (pair[1].place, pair[0].name)))
 
 
-def rows(registry: Registry, kind: type[RowT]) -> tuple[RowT, ...]:
+def rows(registry: str, kind: type[RowT]) -> tuple[RowT, ...]:
     """Return the rows that all benchmarks add to a registry; raise UsageError if one cannot be loaded or is of another type."""
     all_rows: list[RowT] = []
     for point, benchmark in benchmarks():
@@ -110,7 +92,7 @@ def rows(registry: Registry, kind: type[RowT]) -> tuple[RowT, ...]:
     return tuple(all_rows)
 
 
-def files_by_name(registry: Registry, folder: Path) -> dict[str, Path]:
+def files_by_name(registry: str, folder: Path) -> dict[str, Path]:
     """Return the YAML files of a folder of ours and of those that benchmarks add, by name; raise UsageError if two have one."""
     files: dict[str, Path] = {}
     for file in (file for source in (folder, *rows(registry, Path)) for file in source.glob("*.yaml")):
@@ -120,7 +102,7 @@ def files_by_name(registry: Registry, folder: Path) -> dict[str, Path]:
     return files
 
 
-def _named_twice(registry: Registry, name: str, got: str) -> UsageError:
+def _named_twice(registry: str, name: str, got: str) -> UsageError:
     step = "rename the one of the installed package"
     return UsageError(f"two {registry} have the name {name}", got=got, next_step=step)
 
@@ -128,9 +110,7 @@ def _named_twice(registry: Registry, name: str, got: str) -> UsageError:
 class Rows(Mapping[str, RowT]):
     """The rows of a registry by name, in order; imported when one is first asked for."""
 
-    def __init__(
-        self, registry: Registry, kind: type[RowT], name: str = "name", check: Callable[[RowT], None] | None = None
-    ) -> None:
+    def __init__(self, registry: str, kind: type[RowT], name: str = "name", check: Callable[[RowT], None] | None = None) -> None:
         self.registry, self.kind, self.name, self.check = registry, kind, name, check
 
     @cached_property
@@ -155,18 +135,6 @@ class Rows(Mapping[str, RowT]):
 
     def __len__(self) -> int:
         return len(self.by_name)
-
-
-@dataclass(frozen=True, eq=False)
-class WithNames:
-    """Lists the names of a registry in the JSON schema of a text, so that a form offers them."""
-
-    registry: Mapping[str, object]
-    without_row: str
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Return the schema of the text with its values; the registry is read now."""
-        return {**handler(schema), "enum": [self.without_row, *self.registry]}
 
 
 def require_name(name: str, registry: Rows[RowT], without_row: str | None = None) -> str:

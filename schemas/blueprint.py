@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from schemas.base import Frozen
+from schemas.base import Frozen, omittable
 from schemas.dataset import LocalFile
 from schemas.metrics import METRICS, Metric, Normalisation, RatioNormalisation
 from schemas.vocabulary import CORRECTED, Level, Profile, Raters, TooLong
@@ -31,9 +31,7 @@ class MetricSpec(Frozen):
     weight: Weight = Field(default=1.0, description="among the metrics of all methods of the dataset")
     k: int | None = Field(default=None, ge=1, description="cut-off of metrics that look at the first k")
     normalisation: Normalisation = Field(default=RatioNormalisation(), description="default: that of the metric")
-    headline: str | None = Field(
-        default=None, min_length=1, exclude_if=lambda name: name is None, description="heading under which a report leads with it"
-    )
+    headline: str | None = omittable(min_length=1, description="heading under which a report leads with it")
 
     @model_validator(mode="before")
     @classmethod
@@ -56,11 +54,7 @@ class MethodSpec(Frozen):
     judged: bool = Field(default=False, description="needs a judge model")
     profile: Profile = Field(default=CORRECTED, description="how replies are read and what counts as right")
     rubric: str | None = Field(default=None, description="for judged methods: MoodFlow's, a package's or this blueprint's")
-    raters: Raters = Field(
-        default="judge",
-        exclude_if=lambda raters: raters == "judge",  # so that a blueprint that does not say keeps its hash
-        description="for judged methods: judge, people, or both (the judge counts)",
-    )
+    raters: Raters = omittable(default="judge", description="for judged methods: judge, people, or both (the judge counts)")
     metrics: tuple[MetricSpec, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -80,8 +74,7 @@ class BlueprintDataset(Frozen):
     title: str = Field(description="name in reports")
     methods: tuple[MethodSpec, ...] = Field(min_length=1)
     source: LocalFile | None = Field(default=None, description="your own file; default: the files of the catalogue entry")
-    # Left out of the hash where it is not said.
-    sample: int | None = Field(default=None, ge=1, exclude_if=lambda size: size is None, description="items asked; null = 300")
+    sample: int | None = omittable(ge=1, description="items asked; null = 300")
 
     @model_validator(mode="after")
     def _methods_differ(self) -> Self:
@@ -179,6 +172,7 @@ class PaperWording(Frozen):
 class Blueprint(Frozen):
     """A benchmark: ability tree, datasets with their methods, level rules and gate."""
 
+    # A blueprint that does not say what is omittable keeps its hash.
     name: str = Field(pattern=r"^[a-z0-9-]+$", description="of the benchmark, in tables and on leaderboards")
     title: str = Field(description="name in reports")
     version: str = Field(description="raised when a score means something else")
@@ -187,23 +181,17 @@ class Blueprint(Frozen):
     datasets: dict[Identifier, BlueprintDataset] = Field(description="by id: in the catalogue, or of your choice with a `source`")
     level_rules: tuple[LevelRule, ...] = Field(description="one for each combination of levels that an ability can have")
     gate: Gate | None = None
-    settings: tuple[Identifier, ...] | None = Field(
-        default=None, exclude_if=lambda names: names is None, description="how items are asked by default; null = base"
-    )
+    settings: tuple[Identifier, ...] | None = omittable(description="how items are asked by default; null = base")
     rank_item_coverage: float = Field(default=0.95, ge=0, le=1, description="share of items scored that a rank needs")
-    too_long: TooLong | None = Field(
-        default=None,
-        exclude_if=lambda policy: policy is None,  # so that a blueprint that does not say keeps its hash
-        description="what to do with items longer than a model's context unless the run says otherwise; null = missing",
+    too_long: TooLong | None = omittable(
+        description="what to do with items longer than a model's context unless the run says otherwise; null = missing"
     )
-    ability_word: Literal["ability", "capability"] = Field(
-        default="ability", exclude_if=lambda word: word == "ability", description="what its paper calls an ability"
-    )
+    ability_word: Literal["ability", "capability"] = omittable(default="ability", description="what its paper calls an ability")
     rubrics: Path | None = Field(default=None, exclude=True, description="folder of your own rubrics, beside the file")
     prompts: Path | None = Field(default=None, exclude=True, description="folder of your own prompts, beside the file")
-    own_rubrics: dict[str, Any] = Field(default={}, exclude_if=lambda own: not own, description="by id; read from the folder")
-    own_prompts: dict[str, Any] = Field(default={}, exclude_if=lambda own: not own, description="by file; read from the folder")
-    wording: PaperWording | None = Field(default=None, exclude_if=lambda own: own is None, description="read from the folder")
+    own_rubrics: dict[str, Any] = omittable(default={}, description="by id; read from the folder")
+    own_prompts: dict[str, Any] = omittable(default={}, description="by file; read from the folder")
+    wording: PaperWording | None = omittable(description="read from the folder")
 
     @model_validator(mode="after")
     def _names_occur_once(self) -> Self:

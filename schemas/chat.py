@@ -13,7 +13,7 @@ from pydantic import Field, JsonValue, ValidationInfo, field_validator, model_va
 
 from schemas.addresses import CALL_PATH, KeyVariables, require_plain_address
 from schemas.api_capabilities import DEFAULT_CAPABILITIES, SWITCH, ApiCapabilities, Sampling, merge_objects
-from schemas.base import Frozen
+from schemas.base import Frozen, omittable
 from schemas.errors import UsageError
 from schemas.model_description import ModelDescription
 from schemas.provider import ReasoningPlace
@@ -79,11 +79,9 @@ class ModelEntry(KeyVariables):
     token_probabilities: bool = Field(
         default=False, description="rank options by the probabilities of their letters if the endpoint returns them"
     )
-    about: ModelDescription | None = Field(
-        default=None,
-        title="About",
-        exclude_if=lambda about: about is None,  # so that a plan without one has the name it had before there were any
-        description="description of the model; changes no call and no score",
+    # Left out where it is null, so that a plan without one has the name it had before there were any.
+    about: ModelDescription | None = omittable(
+        title="About", description="description of the model; changes no call and no score"
     )
 
     @model_validator(mode="before")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from functools import partial
 from typing import TypeVar
 
 from pydantic import ValidationError
@@ -36,7 +37,7 @@ class MoodflowError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Prefect pickles exceptions that leave a task; keyword-only arguments need this.
-        return (_rebuild, (type(self), self.__dict__.copy()))
+        return (partial(type(self), **self.__dict__), ())
 
 
 def _cut(text: str) -> str:
@@ -52,11 +53,6 @@ def summarize(error: Exception) -> str:
             for fault in error.errors()
         )
     return " ".join(str(error).split())
-
-
-def _rebuild(kind: type[MoodflowError], fields: dict[str, str | None]) -> MoodflowError:
-    what = fields.pop("what") or ""
-    return kind(what, **fields)
 
 
 class UsageError(MoodflowError):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from schemas.base import Frozen
+from schemas.base import Frozen, omittable
 from schemas.canary import CanaryFinding
 from schemas.chat import FILE_PREFIX
 from schemas.errors import LakeError
@@ -94,9 +94,7 @@ class Missing(Frozen):
     dataset: str
     reason: str
     next_step: str
-    rows: int | None = Field(
-        default=None, exclude_if=lambda rows: rows is None, description="rejected rows, if nothing else is missing"
-    )
+    rows: int | None = omittable(description="rejected rows, if nothing else is missing")
     model: str | None = None
     setting: str | None = None
 
@@ -114,9 +112,7 @@ class DatasetNotice(Frozen):
     ambiguous: tuple[str, ...] = Field(default=(), description="items whose own labels contradict each other")
     differences: tuple[str, ...] = Field(default=(), description="differences from its paper in asking or scoring")
     languages: tuple[Language, ...] = Field(default=(), description="of its items")
-    replaces: tuple[Language, ...] | None = Field(
-        default=None, exclude_if=lambda value: value is None, description="of an alternative source: languages of the usual one"
-    )
+    replaces: tuple[Language, ...] | None = omittable(description="of an alternative source: languages of the usual one")
 
 
 class CallCounts(Frozen):
@@ -130,8 +126,8 @@ class CallCounts(Frozen):
     from_journal: int = 0
     failed: int = 0
     unsent: int = 0
-    waiting: int = Field(default=0, exclude_if=lambda calls: not calls)
-    unknown_ids: int = Field(default=0, exclude_if=lambda lines: not lines)
+    waiting: int = omittable(default=0)
+    unknown_ids: int = omittable(default=0)
 
     @property
     def line(self) -> str:
@@ -171,12 +167,6 @@ class _StoredPlan(BaseModel):
     repeat: int = 1
 
 
-def _check_plan(plan: dict[str, object]) -> dict[str, object]:
-    """Return a stored plan; ValueError: it is damaged."""
-    _StoredPlan.model_validate(plan)
-    return plan
-
-
 class RunManifest(Frozen):
     """Everything a run consists of: enough to reopen, compare and recompute it."""
 
@@ -184,7 +174,7 @@ class RunManifest(Frozen):
     benchmark: str
     blueprint: dict[str, Any]
     blueprint_sha256: str
-    plan: Annotated[dict[str, Any], AfterValidator(_check_plan)]
+    plan: Annotated[dict[str, Any], AfterValidator(lambda plan: _StoredPlan.model_validate(plan) and plan)]
     package_version: str
     git_commit: str | None
     started_at: str
@@ -199,9 +189,8 @@ class RunManifest(Frozen):
     usage: tuple[Usage, ...] = ()
     prices: PriceTable | None = Field(default=None, description="the prices behind the costs in `usage`; null = none given")
     canaries: tuple[CanaryFinding, ...] = Field(default=(), description="models asked again; empty if none")
-    earlier_sha256: tuple[str, ...] = Field(
+    earlier_sha256: tuple[str, ...] = omittable(
         default=(),
-        exclude_if=lambda hashes: not hashes,
         description="of the manifest each time before its models were described again, oldest first: copies of earlier seals",
     )
     files: dict[str, str] = Field(

@@ -6,7 +6,7 @@ The row also says what computes it: tasks.metrics.metric.Metric.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import Annotated, Literal, Self
 
 import polars as pl
 from pydantic import AfterValidator, Field, model_validator
@@ -107,11 +107,8 @@ METRICS = Rows("metrics", MetricRow)
 """In the order in which rows of a table are sorted: new ones come last."""
 
 
-# Names are checked where data is read; the type checker takes them for text, so that a row is all that a new one needs.
-if TYPE_CHECKING:
-    Metric = str
-else:
-    Metric = Annotated[str, AfterValidator(partial(require_name, registry=METRICS))]
+Metric = Annotated[str, AfterValidator(partial(require_name, registry=METRICS))]
+"""Names are checked where data is read, so that a row is all that a new one needs."""
 
 
 def reduced_by(*ways: Reduction) -> list[Metric]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from schemas.addresses import hide_credentials
-from schemas.base import Frozen
+from schemas.base import Frozen, omittable
 from schemas.canary import SCHEDULED_CANARY, CanaryFinding
 from schemas.chat import EMBEDDED_MODEL, ModelEntry
 from schemas.context import ContextOptions, RetrievalOptions
@@ -29,7 +29,6 @@ Setting = Annotated[
 ]
 """How items are asked: a name in the registry of solvers, in whichever spelling."""
 
-BATCH_BELOW = 20
 SHOWN_MODELS = 2
 SHOWN_LENGTH = 40
 
@@ -70,15 +69,11 @@ class Plan(Frozen):
         description="models besides those under test, by role; a helper without an entry is the model itself, or nobody",
     )
     judge_repeat: Evaluation[int] = Field(default=1, ge=1, le=20, description="times each judge rates an answer; the mean counts")
-    judge_gold: Limit[bool] = Field(
-        default=False,
-        exclude_if=lambda rates: not rates,
-        description="also have the judge rate gold replies, as a baseline for the models; one call each",
+    judge_gold: Limit[bool] = omittable(
+        default=False, description="also have the judge rate gold replies, as a baseline for the models; one call each"
     )
-    simulation_rubric: Limit[str | None] = Field(
-        default=None,
-        exclude_if=lambda rubric: rubric is None,
-        description="rubric for the judge's review of what a simulated person says; one call per dialogue",
+    simulation_rubric: Limit[str | None] = omittable(
+        description="rubric for the judge's review of what a simulated person says; one call per dialogue"
     )
     datasets: Evaluation[tuple[str, ...] | None] = Field(
         default=None, min_length=1, description="only these; null = all of the blueprint"
@@ -108,39 +103,26 @@ class Plan(Frozen):
         default=None,
         description="what to do with items longer than the model's context; null = the blueprint's choice, else missing",
     )
-    canary: Limit[int | None] = Field(
-        default=None,
+    canary: Limit[int | None] = omittable(
         ge=0,
         le=1000,
-        exclude_if=lambda calls: calls is None,
         description="stored calls per model to repeat, twice each, to notice a model that changed under the same name; "
         f"null = {SCHEDULED_CANARY} in refreshes of a deployment or with `ask_changed`, else none",
     )
-    ask_changed: Limit[bool] = Field(
+    ask_changed: Limit[bool] = omittable(
         default=False,
-        exclude_if=lambda asks: not asks,
         description="if a canary found a model changed, ask it everything again, in this and later runs of the plan",
     )
-    batch: Limit[bool] = Field(
+    batch: Limit[bool] = omittable(
         default=False,
-        exclude_if=lambda batch: not batch,
         description="have the provider answer calls as batches, for less money and later; exit status 3 while calls wait",
     )
-    wait: Limit[bool] = Field(
-        default=False, exclude_if=lambda waits: not waits, description="with batch: wait for the batches instead of ending"
+    wait: Limit[bool] = omittable(default=False, description="with batch: wait for the batches instead of ending")
+    batch_below: Limit[int] = omittable(
+        default=20, ge=1, description="with batch: fewer calls of a model than this are sent at once, which saves a wait"
     )
-    batch_below: Limit[int] = Field(
-        default=BATCH_BELOW,
-        ge=1,
-        exclude_if=lambda calls: calls == BATCH_BELOW,
-        description="with batch: fewer calls of a model than this are sent at once, which saves a wait",
-    )
-    requests_to: Place[Path | None] = Field(
-        default=None, exclude_if=lambda file: file is None, description="file for the calls, which another machine answers"
-    )
-    live_too: Limit[bool] = Field(
-        default=False, exclude_if=lambda sends: not sends, description="also send calls that a batch has; they may be paid twice"
-    )
+    requests_to: Place[Path | None] = omittable(description="file for the calls, which another machine answers")
+    live_too: Limit[bool] = omittable(default=False, description="also send calls that a batch has; they may be paid twice")
     budget_tokens: Limit[int | None] = Field(default=None, ge=1, description="most tokens this run may use; null = no limit")
     budget: Limit[float | None] = Field(
         default=None, gt=0, description="most money this run may cost, in the currency of the prices"
@@ -155,15 +137,12 @@ class Plan(Frozen):
         exclude_if=lambda folders: not folders,
         description="the user's folder with a dataset's files, by dataset; `moodflow datasets show` lists the files",
     )
-    prompts: Place[Path | None] = Field(
-        default=None,
-        exclude_if=lambda folder: folder is None,
-        description="folder of prompts and rubrics in your or a paper's words; all others stay as they are",
+    prompts: Place[Path | None] = omittable(
+        description="folder of prompts and rubrics in your or a paper's words; all others stay as they are"
     )
     lake: Place[LakeAddress] = Field(default=DEFAULT_LAKE, description="folder of the Parquet layers, or s3://BUCKET/PREFIX")
-    require_certificate: Limit[bool] = Field(
+    require_certificate: Limit[bool] = omittable(
         default=False,
-        exclude_if=lambda requires: not requires,
         description="refuse to run if a judge whose ratings count has no certificate to score items or to rank systems",
     )
     rank_incomplete: Limit[bool] = Field(default=False, description="also rank models below full coverage")
@@ -202,7 +181,7 @@ class Plan(Frozen):
     def _fields_fit(self) -> Self:
         if self.requests_to and (self.batch or self.live_too):
             raise ValueError("requests_to sends no call, so neither batch nor live_too goes with it")
-        if self.batch_below != BATCH_BELOW and not self.batch:
+        if "batch_below" in self.model_fields_set and not self.batch:
             raise ValueError("batch_below needs batch")
         if (self.runner == "local") != (self.runner_address is None):
             message = "runner dask needs the address of its cluster, runner_address"

@@ -6,7 +6,7 @@ The forms have their rows elsewhere, since what they do needs more than names: h
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator
 
@@ -43,19 +43,17 @@ class QuestionTypeRow:
 RATED = ("judged_rating", "mean_rating")
 _OVERLAP = ("rouge_1", "rouge_l", "bleu")
 _WORDS = ("exact_match", "token_f1", "word_recall", *_OVERLAP)
-_BIAS = ("bias_score_ambiguous", "bias_score_disambiguated")
-_PREFERENCE = ("language_model_score", "stereotype_score", "icat")
 _TRUTHFUL = ("truthful_rouge_l", "truthful_bleu", "truthful_similarity")
 _LABELS = ("accuracy", "macro_f1", "micro_f1")
 
 GENERAL = (
-    QuestionTypeRow("single_choice", "letter", (*_LABELS, "binary_f1", *_BIAS)),
+    QuestionTypeRow("single_choice", "letter", (*_LABELS, "binary_f1", "bias_score_ambiguous", "bias_score_disambiguated")),
     QuestionTypeRow("multiple_answer", "letters", (*_LABELS, "exact_match")),
     # Accuracy is exact match here: exams mix questions with options and without.
     QuestionTypeRow("extractive", "text", ("accuracy", *_WORDS), has_references=True),
     QuestionTypeRow("open_ended", "text", (*_WORDS, *_TRUTHFUL, *RATED), has_references=True),
     QuestionTypeRow("ordered_recall", "order", ("order_accuracy",)),
-    QuestionTypeRow("ranking", "ranking", (*_PREFERENCE, "recall_at_k", "mrr")),
+    QuestionTypeRow("ranking", "ranking", ("language_model_score", "stereotype_score", "icat", "recall_at_k", "mrr")),
     QuestionTypeRow("questionnaire", "scale", ("questionnaire_points",)),
     QuestionTypeRow("judged_summary", "text", (*_OVERLAP, *RATED), has_references=True),
 )
@@ -64,11 +62,8 @@ QUESTION_TYPES = Rows("question_types", QuestionTypeRow)
 """In the order in which rows of a table are sorted: new ones come last."""
 
 
-# Names are checked where data is read; the type checker takes them for text, so that a row is all that a new one needs.
-if TYPE_CHECKING:
-    QuestionType = str
-else:
-    QuestionType = Annotated[str, AfterValidator(partial(require_name, registry=QUESTION_TYPES))]
+QuestionType = Annotated[str, AfterValidator(partial(require_name, registry=QUESTION_TYPES))]
+"""Names are checked where data is read, so that a row is all that a new one needs."""
 
 
 def answered_by(*forms: AnswerForm) -> list[QuestionType]:

@@ -73,8 +73,7 @@ class RoleModels(Frozen):
 
     def map_entries(self, change: Callable[[ModelEntry], ModelEntry]) -> Self:
         """Return the same role with every model's entry changed."""
-        datasets = {name: tuple(map(change, models)) for name, models in self.datasets.items()}
-        return self.model_copy(update={"default": tuple(map(change, self.default)), "datasets": datasets})
+        return self.model_validate(map_role(dict(self), change))
 
 
 WrittenRole = Annotated[RoleModels, BeforeValidator(by_dataset, json_schema_input_type=RoleModels | Written)]

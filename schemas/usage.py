@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from operator import attrgetter
 
 from pydantic import Field
 
@@ -75,6 +76,9 @@ COSTS = {"cost": "prompt_tokens", "paid_cost": "paid_prompt_tokens"}
 """Each cost with the tokens that say whether there is anything to pay."""
 
 
+_group = attrgetter("dataset", "model", "role", "paid_as")
+
+
 def total(rows: Sequence[Amounts]) -> Amounts:
     """Sum amounts.
 
@@ -103,10 +107,6 @@ def by_model(rows: Iterable[Usage]) -> tuple[ModelUsage, ...]:
         ModelUsage(model=model, role=role, **total(list(group)).model_dump())
         for (_, _, role, model), group in groupby(ordered, key=_model)
     )
-
-
-def _group(row: Usage) -> tuple[str, str, Role, PaidAs]:
-    return row.dataset, row.model, row.role, row.paid_as
 
 
 def _model(row: Usage) -> tuple[bool, bool, Role, str]:

@@ -1,11 +1,11 @@
 """Words that several layers use: closed sets, and names that benchmarks add."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
-from schemas.benchmark import Rows, WithNames, require_name
+from schemas.benchmark import Rows, require_name
 
 Language = Literal["en", "zh"]
 Level = Literal["low", "medium", "high"]
@@ -30,18 +30,14 @@ RetrievalStage = Literal["initial", "reranked", "search"]
 CORRECTED = "corrected"
 """The profile that scores replies by our parsing and gold; the others are rows of the registry `profiles`."""
 
-# Names are checked where data is read; the type checker takes them for text, so that a row is all that a new one needs.
-if TYPE_CHECKING:
-    ContextTask = str
-    Profile = str
-else:
-    ContextTask = Annotated[str, AfterValidator(partial(require_name, registry=Rows("context_solvers", object, "tasks")))]
-    _PROFILES = Rows("profiles", object)
-    Profile = Annotated[
-        str,
-        AfterValidator(partial(require_name, registry=_PROFILES, without_row=CORRECTED)),
-        WithNames(_PROFILES, CORRECTED),
-    ]
+# Names are checked where data is read, so that a row is all that a new one needs.
+ContextTask = Annotated[str, AfterValidator(partial(require_name, registry=Rows("context_solvers", object, "tasks")))]
+_PROFILES = Rows("profiles", object)
+Profile = Annotated[
+    str,
+    AfterValidator(partial(require_name, registry=_PROFILES, without_row=CORRECTED)),
+    Field(json_schema_extra=lambda schema: schema.update(enum=[CORRECTED, *_PROFILES])),  # so that a form offers them
+]
 
 ResponseStatus = Literal["answered", "failed"]
 Failure = Literal[

@@ -16,9 +16,8 @@ from docs.generate.reference_text import code, codes, docstring, facts, link, pr
 from schemas.lineage import Footer, RunManifest
 from schemas.tables.items import RejectedItems
 from schemas.tables.layers import GOLD, LAYERS, Layer, Stage, gold_layers
-from schemas.tables.results import Results
+from schemas.tables.results import BlueprintParts, Partitions, Results
 from schemas.tables.role_cards import RoleCards
-from schemas.tables.runs import BlueprintParts, Partitions
 
 TYPES = {
     "String": "text",

@@ -4,11 +4,11 @@ import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from docs.generate.markdown import joined, table, write_page
 from docs.generate.reference_text import code, codes, docstring, facts, link, prose, row_name, slug
-from schemas.benchmark import GROUP, Benchmark, Registry, benchmarks
+from schemas.benchmark import GROUP, Benchmark, benchmarks
 from schemas.context import ContextOptions, RetrievalOptions
 from tasks.solvers.registry import SOLVERS, ContextSolver, Solver
 
@@ -91,7 +91,7 @@ def registries_page() -> str:
     said = attributes_of(Benchmark)
     names = [each.name for each in fields(Benchmark)]
     rows = [
-        (row_name(name, "benchmark"), prose(said[name]), filled_by(name) if name in get_args(Registry) else "") for name in names
+        (row_name(name, "benchmark"), prose(said[name]), "" if name in {"name", "place"} else filled_by(name)) for name in names
     ]
     entries = [(code(point.name), code(point.value)) for point, _ in benchmarks()]
     return joined(

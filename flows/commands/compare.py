@@ -21,10 +21,8 @@ from tasks.runs.past_run import reopen
 from tasks.runs.run_tables import System
 from tasks.runs.verdict import name_score, say_total
 from tasks.text.number_format import NONE, count, counted, shorten
-from tasks.text.tables import as_cell
 
 MOST_DIFFERENCES = 15
-MOST_IDS = 5
 WIDTH = 240
 
 COMMON = (
@@ -75,22 +73,17 @@ def _score_table(model: SystemComparison, titles: Mapping[str, str]) -> Table:
     title = " -> ".join(dict.fromkeys(System(side.model, side.setting).label for side in (model.before, model.after)))
     stored = (Column("Stored before", "score"), Column("Stored after", "score"))
     rows = []
-    scores = [*score_rows(model)]
-    totals = len(scores) - len(model.stored)
-    for name, common, own in (*scores[:totals], *sorted(scores[totals:], key=_largest_fall_first)):
+    falls: dict[tuple[str, str], float | None] = {(row.kind, row.id): row.difference for row in model.stored}
+    falls |= {(row.kind, row.id): row.difference for row in model.common}
+    # Abilities before datasets, the largest fall first; what has no difference comes last.
+    order = sorted(model.stored, key=lambda row: (row.kind, (fall := falls[row.kind, row.id]) is None, fall or 0.0))
+    for name, common, own in score_rows(model.model_copy(update={"stored": order})):
         known = titles.get(name.strip(), name)
         both = [round(value, 2) if isinstance(value, float) else None for value in (*own, *common[:2])]
         differs = both[:2] != both[2:]
         rows.append((f"  {known}" if name.startswith(" ") else known, *common, *(own if differs else ("", ""))))
     empty = ("Answer", "Detectable", "Stored before", "Stored after")
     return Table((Column("Score of"), *COMMON, *stored), rows, title).without_empty(*empty)
-
-
-def _largest_fall_first(row: tuple[str, Sequence[Value], object]) -> tuple[bool, bool, float]:
-    """Order abilities before datasets, both by the difference; what has none comes last."""
-    name, (_, _, difference, *_), _ = row
-    change = as_cell(difference).value
-    return name.startswith(" "), not isinstance(change, float), change if isinstance(change, float) else 0.0
 
 
 def score_rows(model: SystemComparison) -> Iterator[tuple[str, tuple[Value, ...], tuple[Value, Value]]]:
@@ -164,7 +157,7 @@ def _flip_lines(model: SystemComparison) -> Iterator[str]:
 
 
 def _counted_ids(ids: Sequence[str], word: str) -> str:
-    return f"{len(ids)} {word}" + (f" ({list_some(ids, MOST_IDS)})" if ids else "")
+    return f"{len(ids)} {word}" + (f" ({list_some(ids)})" if ids else "")
 
 
 def _item_lines(model: SystemComparison) -> Iterator[str]:

@@ -11,7 +11,7 @@ from rich.text import Text
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, print_json
 from schemas.documents.document import DOCUMENTS, json_schema
-from schemas.documents.site import DocumentationPage
+from schemas.documents.serve import DocumentationPage
 from schemas.errors import SourceMissingError, UsageError, suggest
 from schemas.folders import DATA_FOLDER
 

@@ -7,8 +7,7 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, bold, terminal_table
-from schemas.documents.comparison import RunComparison
-from schemas.documents.gate import GateResult
+from schemas.documents.comparison import GateResult, RunComparison
 from schemas.errors import UsageError, summarize
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.json_yaml import read_json
@@ -25,11 +24,7 @@ COLUMNS = (
     *(Column("95 % interval", "change"), Column("Items", "count"), Column("Verdict", "verdict"), Column("Reason")),
 )
 
-Against = Annotated[str, typer.Option("--against", metavar="RUN|FILE", help="a run, or a file that run or compare --json wrote")]
-FailIf = Annotated[list[str], typer.Option("--fail-if", metavar="CONDITION", help=f"{FORM}; may be repeated")]
 Undecided = Annotated[bool, typer.Option("--undecided-fails", help="end with status 1 also if a condition is undecided")]
-Fewest = Annotated[int, typer.Option("--min-items", min=2, help="items of both runs below which a condition is undecided")]
-Markdown = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="write the table as Markdown too")]
 
 app = typer.Typer(add_completion=False)
 
@@ -37,11 +32,11 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def gate(
     run: opt.Run,
-    against: Against,
-    fail_if: FailIf,
+    against: Annotated[str, typer.Option(metavar="RUN|FILE", help="a run, or a file that run or compare --json wrote")],
+    fail_if: Annotated[list[str], typer.Option(metavar="CONDITION", help=f"{FORM}; may be repeated")],
     undecided_fails: Undecided = False,
-    min_items: Fewest = FEWEST_ITEMS,
-    markdown: Markdown = None,
+    min_items: Annotated[int, typer.Option(min=2, help="items of both runs below which a condition is undecided")] = FEWEST_ITEMS,
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="write the table as Markdown too")] = None,
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, JsonValue
 from pydantic.dataclasses import dataclass
 
-from schemas.base import Frozen
+from schemas.base import Frozen, omittable
 from schemas.documents.document import Document
 from schemas.metrics import Metric
-from schemas.tables.columns import row_model
+from schemas.tables.columns import OfAskedItem, row_model
 from schemas.tables.items import Contexts, Items, Retrievals
 from schemas.tables.responses import Responses, SimulationFaults
 from schemas.vocabulary import ItemStatus
@@ -23,21 +23,8 @@ class ShownOption:
     text: str
     gold: bool
     chosen: bool
-    points: float | None = Field(
-        default=None, exclude_if=lambda points: points is None, description="of a questionnaire; absent = it has none"
-    )
+    points: float | None = omittable(description="of a questionnaire; absent = it has none")
 
-
-SENT_CALL = (
-    *("turn", "role", "asked_model", "step", "call_key", "messages_sha256", "status", "reply", "reasoning", "finish_reason"),
-    *("answered_by", "remark", "left_out_characters", "failure", "error", "http_status", "prompt_tokens", "completion_tokens"),
-    *("token_logprobs", "latency_s", "attempts"),
-)
-RETRIEVED = (
-    *("query_number", "stage", "rank", "corpus", "chunk", "query", "dense", "bm25", "fused", "kept", "holds_needle"),
-    *("enriched", "helper", "helper_call_key"),
-)
-FAULT = ("part", "found_by", "speaker", "turn", "kind", "severity", "evidence")
 
 if TYPE_CHECKING:
     ItemColumns = Frozen
@@ -47,8 +34,10 @@ if TYPE_CHECKING:
     DialogueFault = Frozen
 else:
     ItemColumns, ContextRow = row_model(Items), row_model(Contexts)
-    CallColumns, RetrievedChunk = row_model(Responses, SENT_CALL), row_model(Retrievals, RETRIEVED)
-    DialogueFault = row_model(SimulationFaults, FAULT)
+    _KEY = OfAskedItem.column_names()
+    CallColumns = row_model(Responses, without=(*_KEY, "messages", "option_order", "paid_as"))
+    RetrievedChunk = row_model(Retrievals, without=_KEY)
+    DialogueFault = row_model(SimulationFaults, without=(*_KEY, "number", "refused"))
 
 Rebuilt = Literal["same", "different", "not rebuilt"]
 Journaled = Literal["same", "different", "no such call", "no journal"]
@@ -180,10 +169,8 @@ class AskedOnce(Frozen):
     ratings: tuple[AnswerRating, ...]
     scores: tuple[AnswerScore, ...]
     answers: tuple[PartAnswer, ...]
-    faults: tuple[DialogueFault, ...] = Field(
-        default=(),
-        exclude_if=lambda faults: not faults,
-        description="of whoever was played in the dialogue, as far as they count; absent = none",
+    faults: tuple[DialogueFault, ...] = omittable(
+        default=(), description="of whoever was played in the dialogue, as far as they count; absent = none"
     )
 
 
@@ -231,9 +218,7 @@ class ItemExplanation(Document):
     redacted: bool = Field(description="texts that must not be passed on are left out")
     item: SourcedItem
     context: ContextRow | None = Field(description="of a long item")
-    gold: tuple[GoldRow, ...] = Field(
-        default=(), exclude_if=lambda rows: not rows, description="absent = the item has it, or it is withheld"
-    )
+    gold: tuple[GoldRow, ...] = omittable(default=(), description="absent = the item has it, or it is withheld")
     withheld: str | None = Field(description="licence for which texts are left out of a redacted run")
     asked: tuple[AskedOnce, ...]
     stored: tuple[LakeFile, ...]

@@ -1,11 +1,10 @@
 """Systems ranked together, each a model in one setting, and the models of a group side by side. Scores are on 0-100."""
 
-from functools import partial
 from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from schemas.base import Frozen
+from schemas.base import Frozen, omittable
 from schemas.documents.document import Document, SystemName
 from schemas.model_description import ModelDescription
 from schemas.paper import Comparability
@@ -96,12 +95,7 @@ class PublishedRow(SystemRow):
     __pydantic_extra__: dict[str, str | bool | int | float | None]
 
     run: None = Field(default=None, exclude=True)
-    group: int | None = Field(
-        default=None, exclude_if=lambda group: group is None, description="where languages are ranked apart"
-    )
-
-
-_or_absent = partial(Field, default=None, exclude_if=lambda value: value is None)
+    group: int | None = omittable(description="where languages are ranked apart")
 
 
 class Group(Frozen):
@@ -235,16 +229,16 @@ class RankedSystems(Document):
     """Systems of a benchmark, ranked; what is about runs is left out of a paper's table."""
 
     models: tuple[StoredRow | PublishedRow, ...]
-    published: tuple[PublishedRow, ...] | None = _or_absent(description="a paper's models beside one's own")
-    chosen: Chosen | None = _or_absent(description="absent = all rows, in no groups of what is said of their models")
-    groups: tuple[Group, ...] | None = _or_absent()
-    dimension_scores: tuple[StoredDimensionScore, ...] | None = _or_absent()
-    helper_ranks: tuple[HelperRanks, ...] | None = _or_absent()
+    published: tuple[PublishedRow, ...] | None = omittable(description="a paper's models beside one's own")
+    chosen: Chosen | None = omittable(description="absent = all rows, in no groups of what is said of their models")
+    groups: tuple[Group, ...] | None = omittable()
+    dimension_scores: tuple[StoredDimensionScore, ...] | None = omittable()
+    helper_ranks: tuple[HelperRanks, ...] | None = omittable()
     across: tuple[AcrossModels, ...]
-    html: str | None = _or_absent(description="file of the page; absent = none")
-    csv: str | None = _or_absent(description="file of tables; absent = none")
-    latex: str | None = _or_absent(description="file of tables; absent = none")
-    site: str | None = _or_absent(description="folder of pages; absent = none")
+    html: str | None = omittable(description="file of the page; absent = none")
+    csv: str | None = omittable(description="file of tables; absent = none")
+    latex: str | None = omittable(description="file of tables; absent = none")
+    site: str | None = omittable(description="folder of pages; absent = none")
 
 
 class DrawnFigure(Document):

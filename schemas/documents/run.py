@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import ConfigDict, Field, JsonValue, computed_field
 from pydantic.dataclasses import dataclass
 
-from schemas.base import Frozen
+from schemas.base import Frozen, omittable
 from schemas.canary import CanaryFinding
 from schemas.certificates import CoveredDataset
 from schemas.changes import Regression, RunState
@@ -217,9 +217,7 @@ class RunDocument(Document):
     report: str | None = Field(description="path of the page; null = none was written")
     state: RunState | None = Field(description="how it ended; null = it was compared with no run before")
     previous: str | None = Field(description="the run that it was compared with")
-    replies: RepliesRead | None = Field(
-        default=None, exclude_if=lambda read: read is None, description="of `run --replies`; absent = no file was read"
-    )
+    replies: RepliesRead | None = omittable(description="of `run --replies`; absent = no file was read")
     regressions: tuple[SystemRegression, ...] | None
 
     @property

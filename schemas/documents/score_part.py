@@ -6,16 +6,13 @@ from typing import Annotated, Literal
 from pydantic import Field, computed_field
 from pydantic.dataclasses import dataclass
 
+from schemas.base import omittable
 from schemas.metrics import Metric, Normalisation
 
 Kind = Literal["total", "ability", "sub_ability", "level", "task", "dataset", "metric"]
 
 SAME = 1e-9
 """Far above rounding, far below what one item can change."""
-
-
-def _is_null(value: object) -> bool:
-    return value is None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,19 +48,15 @@ class ScorePart:
     n_scored: int
     n_total: int
     computed: Annotated[float | None, Field(description="the weighted mean of its parts; of a metric its normalised raw score")]
-    parts: "tuple[ScorePart, ...]" = Field(
-        default=(), exclude_if=lambda parts: not parts, description="absent = it has none, or they are not shown"
-    )
+    parts: "tuple[ScorePart, ...]" = omittable(default=(), description="absent = it has none, or they are not shown")
     share: Annotated[
         float | None,
         Field(description="its weight divided by the weights of all its scored siblings; null = it counts for nothing"),
     ] = None
     contributes: Annotated[float | None, Field(description="its share times its score; null = it counts for nothing")] = None
-    measured: MetricPart | None = Field(default=None, exclude_if=_is_null)
-    note: str | None = Field(default=None, exclude_if=_is_null)
-    next: str | None = Field(
-        default=None, exclude_if=_is_null, description="the command that goes into it; absent = there is none"
-    )
+    measured: MetricPart | None = omittable()
+    note: str | None = omittable()
+    next: str | None = omittable(description="the command that goes into it; absent = there is none")
 
     @computed_field  # type: ignore[prop-decorator]
     @property

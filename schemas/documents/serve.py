@@ -1,4 +1,4 @@
-"""Deployments as `prefect.yaml` describes them, what `moodflow serve` runs of them, and the automations of a server."""
+"""Deployments as `prefect.yaml` describes them, what `moodflow serve` runs of them, automations of a server, and its pages."""
 
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -89,6 +89,14 @@ class ServedPages(Document):
     address: str = Field(description="with the token that lets a browser in; with `--to`, the file of the first page")
     runs: tuple[str, ...] = Field(description="that were named, by their full names; none = all of the lake")
     lake: str
+
+
+class DocumentationPage(Document):
+    """Where a page of the documentation is."""
+
+    page: str = Field(description="its place on the site, without suffix")
+    file: str = Field(description="the page as HTML; its Markdown lies next to it")
+    pages: tuple[str, ...] = Field(description="all pages that can be named")
 
 
 class Automations(Document):

@@ -1,6 +1,6 @@
 """Columns that several layers begin with, the mark of those that differ from run to run, and rows of columns as models."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from types import GenericAlias
 from typing import Any, Literal
 
@@ -44,10 +44,9 @@ def measured_columns(schema: type[dy.Schema]) -> tuple[str, ...]:
     return tuple(name for name, column in schema.columns().items() if (column.metadata or {}).get("measured"))
 
 
-def row_model(schema: type[dy.Schema], names: Iterable[str] = ()) -> type[Frozen]:
-    """Return a model of rows of a layer, with the types and descriptions of its columns. `names`: of some columns; none = all."""
-    columns = schema.columns()
-    return _model(f"{schema.__name__}Row", {name: columns[name] for name in names or columns})
+def row_model(schema: type[dy.Schema], without: Collection[str] = ()) -> type[Frozen]:
+    """Return a model of rows of a layer, with the types and descriptions of its columns, `without` some of them."""
+    return _model(f"{schema.__name__}Row", {name: column for name, column in schema.columns().items() if name not in without})
 
 
 def _model(name: str, columns: Mapping[str, dy.Column]) -> type[Frozen]:

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import polars as pl
-
 from schemas.blueprint import Blueprint
 from schemas.changes import TOTAL, RunChanges, RunState, ScoreDifference, SystemChanges
 from schemas.errors import LakeError
@@ -62,7 +60,7 @@ def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling
     manifests = {manifest.run: manifest for manifest in earlier.values() if not isinstance(manifest, str)}
     before = {name: PastRun(manifest, blueprint, lake) for name, manifest in manifests.items()}
     systems = tuple(
-        SystemChanges(model=system.model, setting=system.setting, reason=manifest)
+        SystemChanges(**system._asdict(), reason=manifest)
         if isinstance(manifest, str)
         else _compare(before[manifest.run], now, system, resampling)
         for system, manifest in earlier.items()
@@ -104,10 +102,9 @@ def _compare(before: PastRun, after: PastRun, system: System, resampling: Resamp
     except LakeError as error:
         # The run itself is whole: what is broken is a record of an earlier one.
         reason = f"run {before.name} cannot be read: {error.what}, {error.where}"
-        return SystemChanges(model=system.model, setting=system.setting, reason=reason)
+        return SystemChanges(**system._asdict(), reason=reason)
     return SystemChanges(
-        model=system.model,
-        setting=system.setting,
+        **system._asdict(),
         previous=before.name,
         changes=changes,
         findings=find_regressions(changes, was, now, after.blueprint),
@@ -125,12 +122,10 @@ def _changes(before: PastRun, after: PastRun, system: System, resampling: Resamp
         earlier, later = (run.read("item_scores", **system._asdict()) for run in (before, after))
         yield from score_changes(earlier, later, after.blueprint, resampling, changed)
     old, new = before.counted_judgements(system), after.counted_judgements(system)
-    same_items = sorted(new.keys() & old.keys() - changed)
-    rerated = [dataset for dataset in same_items if old[dataset].content_sha256 != new[dataset].content_sha256]
-    if rerated:
-        earlier, later = (pl.concat([after.lake.read(refs[name], Judgements) for name in rerated]) for refs in (old, new))
-        items = pl.concat([after.read("items", dataset=name).select("dataset", "item_id", "cluster") for name in rerated])
-        yield from dimension_changes(earlier, later, items, resampling)
+    for dataset in sorted(new.keys() & old.keys() - changed):
+        if old[dataset].content_sha256 != new[dataset].content_sha256:
+            earlier, later = (after.lake.read(refs[dataset], Judgements) for refs in (old, new))
+            yield from dimension_changes(earlier, later, after.read("items", dataset=dataset), resampling)
 
 
 def _unchanged(run: PastRun, system: System) -> Iterator[ScoreDifference]:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
-from schemas.documents.comparison import RunComparison, SystemComparison
-from schemas.documents.gate import GateCheck, GateResult, GateVerdict
+from schemas.documents.comparison import GateCheck, GateResult, GateVerdict, RunComparison, SystemComparison
 from schemas.errors import UsageError, unknown_name
+from tasks.runs.run_tables import from_row
 from tasks.text.number_format import counted
 
 KINDS = ("total", "ability", "dataset", "dimension")
@@ -106,5 +106,4 @@ def _check(condition: Condition, system: SystemComparison, row: GateDifference, 
         verdict = "failed" if high < sign * condition.limit else "passed"
         reason = "the interval spans the limit" if low < sign * condition.limit <= high else ""
     of = {"condition": condition.text, "model": system.after.model, "setting": system.after.setting}
-    values = {name: value for name, value in row._asdict().items() if name != "kind"}
-    return GateCheck.model_validate({**of, **values, "verdict": "undecided" if reason else verdict, "reason": reason})
+    return from_row(GateCheck, row._asdict(), **of, verdict="undecided" if reason else verdict, reason=reason)

@@ -20,7 +20,7 @@ from schemas.documents.comparison import (
     SystemComparison,
 )
 from schemas.documents.document import SystemName
-from schemas.documents.leaderboard import DimensionMean, JudgedTotal
+from schemas.documents.leaderboard import DimensionMean
 from schemas.errors import UsageError, try_each
 from schemas.folders import Folder
 from schemas.lineage import PartitionRef
@@ -39,7 +39,6 @@ from tasks.statistics.resampling import RESAMPLES
 STORED: Mapping[ScoreKind, str] = {"ability": "ability_scores", "dataset": "dataset_scores"}
 ASKED = ("question", "context", "options", "gold_indices", "references", "option_points", "question_type")
 """Columns of an item that say what is asked and what would be right."""
-
 
 Side = tuple[PastRun, System]
 """A run with one of its models and settings: what is compared."""
@@ -94,14 +93,12 @@ def _pair_systems(before: PastRun, after: PastRun) -> list[tuple[System, System]
     common = [system for system in after.systems if system in before.systems]
     if common:
         return [(system, system) for system in common]
-    models = [{model for model, _ in run.systems} for run in (before, after)]
-    settings = [[setting for _, setting in run.systems] for run in (before, after)]
-    if len(models[0]) == len(models[1]) == 1:
-        (old,), (new,) = models
-        if len(settings[0]) == len(settings[1]) == 1:
+    if all(len({model for model, _ in run.systems}) == 1 for run in (before, after)):
+        if len(before.systems) == len(after.systems) == 1:
             return [(before.systems[0], after.systems[0])]
-        if shared := [setting for setting in settings[1] if setting in settings[0]]:
-            return [(System(old, setting), System(new, setting)) for setting in shared]
+        was = {system.setting: system for system in before.systems}
+        if shared := [(was[now.setting], now) for now in after.systems if now.setting in was]:
+            return shared
     raise UsageError(
         "the two runs share no model and setting",
         where="RUN RUN",
@@ -116,12 +113,13 @@ def _compare_pair(before: Side, after: Side, resampling: Resampling, most_flips:
     earlier, later = (run.read("item_scores", **system._asdict()) for run, system in (before, after))
     was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
     flips = tuple(find_flips(was, now))
+    old_total, new_total = (total_of(*system.rows(judge_run(run))) for run, system in (before, after))
     return SystemComparison(
-        before=_stored_total(*before),
-        after=_stored_total(*after),
+        before=old_total,
+        after=new_total,
         common=compare_scores(was, now, after[0].blueprint, resampling, margin),
         stored=tuple(_stored_changes(before, after)),
-        dimension_scores=tuple(_dimension_changes(before, after, _common_dimensions(before, after, changed, resampling))),
+        dimension_scores=tuple(_dimension_changes(before, after, changed, resampling)),
         flips=flips,
         flipped=tuple(_flipped(before, after, flips, most_flips)),
         items=tuple(_item_counts(earlier, later, changed)),
@@ -144,11 +142,6 @@ def _asked(run: PastRun, ref: PartitionRef) -> pl.DataFrame:
     return run.lake.read(ref, Items).select("dataset", "item_id", question=pl.struct(ASKED).struct.json_encode())
 
 
-def _stored_total(run: PastRun, system: System) -> JudgedTotal:
-    (row,) = system.rows(judge_run(run))
-    return total_of(row)
-
-
 def _stored_changes(before: Side, after: Side) -> Iterator[StoredScore]:
     """Yield main abilities and datasets as each run has them, over all of its own items."""
     for kind, layer in STORED.items():
@@ -163,25 +156,18 @@ def _difference(was: float | None, now: float | None) -> float | None:
     return None if was is None or now is None else now - was
 
 
-def _common_dimensions(
-    before: Side, after: Side, changed: pl.DataFrame, resampling: Resampling
-) -> dict[tuple[str, str | None], ScoreDifference]:
-    """Return changes of rated dimensions over the items rated in both runs, by `DATASET: DIMENSION` and rubric."""
-    (old_run, was), (run, now) = before, after
-    old, new = old_run.counted_judgements(was), run.counted_judgements(now)
-    if not (shared := sorted(old.keys() & new.keys())):
-        return {}
-    earlier = pl.concat([old_run.lake.read(old[name], Judgements) for name in shared])
-    later = pl.concat([run.lake.read(new[name], Judgements) for name in shared])
-    items = pl.concat([run.read("items", dataset=name).select("dataset", "item_id", "cluster") for name in shared])
-    items = items.join(changed, on=["dataset", "item_id"], how="anti")
-    return {(row.what, row.rubric): row for row in dimension_changes(earlier, later, items, resampling)}
+def _common_dimensions(before: Side, after: Side, changed: pl.DataFrame, resampling: Resampling) -> Iterator[ScoreDifference]:
+    """Yield changes of rated dimensions over the items rated in both runs."""
+    old, new = (run.counted_judgements(system) for run, system in (before, after))
+    for dataset in sorted(old.keys() & new.keys()):
+        earlier, later = (after[0].lake.read(refs[dataset], Judgements) for refs in (old, new))
+        items = after[0].read("items", dataset=dataset).join(changed, on=["dataset", "item_id"], how="anti")
+        yield from dimension_changes(earlier, later, items, resampling)
 
 
-def _dimension_changes(
-    before: Side, after: Side, common: Mapping[tuple[str, str | None], ScoreDifference]
-) -> Iterator[DimensionChange]:
+def _dimension_changes(before: Side, after: Side, changed: pl.DataFrame, resampling: Resampling) -> Iterator[DimensionChange]:
     """Yield means of rated dimensions as each run has them, over all answers rated there; and over the items of both."""
+    common = {(row.what, row.rubric): row for row in _common_dimensions(before, after, changed, resampling)}
     old, new = (
         {
             (row["dataset"], row["rubric"], row["dimension"]): from_row(DimensionMean, row)
@@ -203,7 +189,8 @@ def _dimension_changes(
 
 def _item_counts(before: pl.DataFrame, after: pl.DataFrame, changed: pl.DataFrame) -> Iterator[ItemCounts]:
     """Yield items of each dataset that only one of the runs asked, or that changed."""
-    old, new, other = (_ids(rows) for rows in (before, after, changed))
+    grouped = (rows.group_by("dataset").agg(pl.col("item_id").unique()) for rows in (before, after, changed))
+    old, new, other = ({dataset: set(ids) for dataset, ids in rows.iter_rows()} for rows in grouped)
     for dataset in sorted(old.keys() | new.keys()):
         was, now, differing = (ids.get(dataset, set()) for ids in (old, new, other))
         yield ItemCounts(
@@ -213,11 +200,6 @@ def _item_counts(before: pl.DataFrame, after: pl.DataFrame, changed: pl.DataFram
             only_after=tuple(sorted(now - was)),
             changed=tuple(sorted(differing)),
         )
-
-
-def _ids(rows: pl.DataFrame) -> dict[str, set[str]]:
-    grouped = rows.group_by("dataset").agg(pl.col("item_id").unique())
-    return {dataset: set(ids) for dataset, ids in grouped.iter_rows()}
 
 
 def _flipped(before: Side, after: Side, flips: Sequence[Flips], most: int) -> Iterator[FlippedItem]:

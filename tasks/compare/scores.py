@@ -158,12 +158,12 @@ def dimension_changes(
     Args:
         before: rows of `judgements` of one model and setting by the judge whose ratings count, in the earlier run.
         after: the same in the later run.
-        items: that are the same in both runs: `dataset`, `item_id` and `cluster`.
+        items: rows of `items` that are the same in both runs.
         resampling: number of resamples (0 = no intervals), and seed.
     """
     rated = pl.concat([_rate(rows).with_columns(pl.lit(is_after).alias(AFTER)) for rows, is_after in ((before, 0), (after, 1))])
     in_both = pl.col(AFTER).n_unique().over(*DIMENSION, "item_id") > 1
-    both = rated.filter(in_both).join(items, on=["dataset", "item_id"])
+    both = rated.filter(in_both).join(items.select("dataset", "item_id", "cluster"), on=["dataset", "item_id"])
     for (dataset,), rows in sorted(both.partition_by("dataset", as_dict=True).items()):
         yield from _dimension_changes(str(dataset), rows, resampling)
 

@@ -83,11 +83,9 @@ def answered_items(run: PastRun, evidence: Evidence, options: Sequence[str], wor
     Rows without a value are no worst ones: what is missing is not 0. They come after all others.
     """
     rows = [answered_item(run, evidence, key, options) for key in evidence.answers]
-    return tuple(rows if worst is None else sorted(rows, key=_worth)[:worst])
-
-
-def _worth(row: AnsweredItem) -> tuple[bool, float, str, int]:
-    return row.value is None, row.value or 0.0, row.item_id, row.repetition
+    if worst is not None:
+        rows.sort(key=lambda row: (row.value is None, row.value or 0.0, row.item_id, row.repetition))
+    return tuple(rows[:worst])
 
 
 def find_dataset_of(run: PastRun, item: str, datasets: Sequence[str]) -> str:
@@ -181,15 +179,8 @@ def _call(run: PastRun, stored: Evidence, turn: Row, readable: Row) -> SentCall:
 
 
 def _stored(run: PastRun, ref: PartitionRef) -> LakeFile:
-    footer = run.lake.read_footer(ref)
-    return LakeFile(
-        layer=ref.layer,
-        file=str(run.lake.path(ref)) if run.names_lake else ref.path,
-        fingerprint=ref.fingerprint,
-        content_sha256=ref.content_sha256,
-        package_version=footer.package_version,
-        git_commit=footer.git_commit,
-    )
+    file = str(run.lake.path(ref)) if run.names_lake else ref.path
+    return from_row(LakeFile, {**dict(run.lake.read_footer(ref)), **dict(ref)}, file=file)
 
 
 def break_down(rows: pl.DataFrame) -> MetricBreakdown:

@@ -98,12 +98,10 @@ def find_place(blueprint: Blueprint, wanted: Selection) -> BlueprintPath:
     abilities = {node.id: node for _, node in blueprint.nodes()}
     tasks = {task.id: task for _, task in blueprint.tasks()}
     kinds: dict[str, Mapping[str, Any]] = {"ability": abilities, "task": tasks, "dataset": blueprint.datasets}
-    ability_id, task_id, dataset = (_by_title(getattr(wanted, kind), names) for kind, names in kinds.items())
-    wanted = replace(wanted, ability=ability_id, task=task_id, dataset=dataset)
-    for kind, names in kinds.items():
-        _require(kind, getattr(wanted, kind), names, blueprint.name, kinds)
-    ability = abilities[wanted.ability] if wanted.ability else None
-    task = tasks[wanted.task] if wanted.task else None
+    named = {kind: _by_title(getattr(wanted, kind), names) for kind, names in kinds.items()}
+    for kind, name in named.items():
+        _require(kind, name, kinds[kind], blueprint.name, kinds)
+    ability, task = abilities.get(named["ability"] or ""), tasks.get(named["task"] or "")
     if ability and not any(node.tasks for _, node in ability.walk()):
         raise UsageError(
             f"ability {ability.id} has no task in {blueprint.name}",
@@ -114,10 +112,10 @@ def find_place(blueprint: Blueprint, wanted: Selection) -> BlueprintPath:
     if ability and task:
         _require_below("task", task.id, [each.id for _, node in ability.walk() for each in node.tasks], f"ability {ability.id}")
     for above, name in ((task, "task"), (ability, "ability")):
-        if wanted.dataset and above is not None:
+        if named["dataset"] and above is not None:
             below = [entry.id for entry in above.datasets] if isinstance(above, Task) else above.dataset_ids
-            _require_below("dataset", wanted.dataset, below, f"{name} {above.id}")
-    return BlueprintPath(ability, task, wanted.dataset)
+            _require_below("dataset", named["dataset"], below, f"{name} {above.id}")
+    return BlueprintPath(ability, task, named["dataset"])
 
 
 def _by_title(name: str | None, entries: Mapping[str, Any]) -> str | None:
@@ -179,8 +177,7 @@ def explain_score(run: PastRun, systems: Sequence[System], wanted: Selection, pa
     missing = (gap for gap in run.manifest.missing if gap.dataset in datasets)
     next_command = _next(run, parts[0], wanted)
     if path.dataset is not None and len(systems) > 1:
-        model, setting = systems[0]
-        next_command = run.command("explain", "--dataset", path.dataset, "--model", model, "--setting", setting)
+        next_command = run.command("explain", "--dataset", path.dataset, *run.options(systems[0]))
     return ScoreExplanation(
         run=run.name,
         benchmark=run.manifest.benchmark,
@@ -220,11 +217,8 @@ def places_above(run: PastRun, path: BlueprintPath) -> Iterator[PlaceAbove]:
     yield PlaceAbove(kind="total", id=run.blueprint.name, next=run.command("explain"))
     for _, ability in run.blueprint.nodes():
         nodes = [node for _, node in ability.walk()]
-        if target in [
-            *(node.id for node in nodes[1:]),
-            *(task.id for node in nodes for task in node.tasks),
-            *ability.dataset_ids,
-        ]:
+        below: list[Ability | Task] = [*nodes[1:], *(task for node in nodes for task in node.tasks)]
+        if target in [*(each.id for each in below), *ability.dataset_ids]:
             yield PlaceAbove(kind="ability", id=ability.id, next=run.command("explain", "--ability", ability.id))
     for _, task in run.blueprint.tasks():
         if target in [entry.id for entry in task.datasets]:

@@ -5,8 +5,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from schemas.documents.patterns import FailedGroup, FlippedChoice, HardItem, OrderFlips, RowExample, RowGroup, UnreadGroup
-from schemas.documents.rows import FacetCount
+from schemas.documents.rows import FacetCount, FailedGroup, FlippedChoice, HardItem, OrderFlips, RowExample, RowGroup, UnreadGroup
 from schemas.item import option_letters
 from schemas.metrics import sort_keys
 from schemas.roles import JUDGE
@@ -139,15 +138,10 @@ def _letter(place: pl.Expr) -> pl.Expr:
     return place.map_elements(lambda number: option_letters(number + 1)[number], pl.String)
 
 
-def order_flips(run: PastRun) -> tuple[OrderFlips, ...]:
-    """Find items asked in several orders of their options of which more than one was chosen, by dataset and system."""
-    if run.manifest.plan.get("permute", 0) < 2:  # noqa: PLR2004  orders
-        return ()
-    return tuple(_flips(run))
-
-
-def _flips(run: PastRun) -> Iterator[OrderFlips]:
-    for keys in (dict(ref.place) for ref in run.partitions("answers")):
+def order_flips(run: PastRun) -> Iterator[OrderFlips]:
+    """Yield items asked in several orders of their options of which more than one was chosen, by dataset and system."""
+    has_orders = run.manifest.plan.get("permute", 0) > 1
+    for keys in (dict(ref.place) for ref in run.partitions("answers") if has_orders):
         chosen = answers_by_position(run.read("item_scores", **keys), run.read("answers", **keys))
         read = chosen.drop_nulls("option_order").with_columns(options=OPTION, letters=_letter(pl.col("chosen_place")))
         several = read.filter(pl.col("options").count().over("item_id") > 1)

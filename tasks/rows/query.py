@@ -93,7 +93,6 @@ def _conditions(run: PastRun, index: RowIndex, wanted: RowFilter) -> Mapping[str
 
 
 def _row_conditions(wanted: RowFilter) -> list[pl.Expr]:
-    """Return what the filter asks of single rows."""
     if wanted.group and "=" not in wanted.group:
         raise _refusal("group", "names no value", "NAME=VALUE", wanted.group)
     conditions = {

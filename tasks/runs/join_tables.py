@@ -8,7 +8,7 @@ import polars as pl
 from schemas.blueprint import Ability, Blueprint
 from schemas.folders import Folder
 from schemas.lineage import RunManifest
-from schemas.tables.runs import BlueprintParts, Partitions
+from schemas.tables.results import BlueprintParts, Partitions
 from tasks.lake.files import replace_file, unwritable
 from tasks.lake.frames import described
 from tasks.lake.manifest import run_folder

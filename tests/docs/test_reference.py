@@ -27,8 +27,7 @@ from schemas.metrics import METRICS
 from schemas.question_types import QUESTION_TYPES
 from schemas.tables.layers import LAYERS
 from schemas.tables.ratings import HumanRatings
-from schemas.tables.results import Results
-from schemas.tables.runs import BlueprintParts, Partitions
+from schemas.tables.results import BlueprintParts, Partitions, Results
 from schemas.vocabulary import CORRECTED, FAILURES, ITEM_STATUSES, REMARKS
 from tasks.judging.rubrics import RUBRICS, Dimension, Rubric, load_rubric
 from tasks.metrics.metric import PROFILES

@@ -10,9 +10,8 @@ import pytest
 from schemas.errors import UsageError
 from schemas.tables.layers import AGGREGATED, FROM_OUTSIDE, GOLD, LAYERS, Layer, gold_layer, gold_layers, in_order
 from schemas.tables.ratings import HumanRatings
-from schemas.tables.results import Results
+from schemas.tables.results import BlueprintParts, Partitions, Results
 from schemas.tables.role_cards import RoleCards
-from schemas.tables.runs import BlueprintParts, Partitions
 from tasks.datasets.catalogue import CATALOGUE
 
 PAGE = Path(__file__).resolve().parents[2] / "parquet" / "README.md"

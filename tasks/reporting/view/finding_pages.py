@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from schemas.documents.comparison import SystemComparison
-from schemas.documents.patterns import RowGroup
-from schemas.documents.rows import RowFilter, RowId, RowStatus
+from schemas.documents.rows import RowFilter, RowGroup, RowId, RowStatus
 from schemas.errors import unknown_name
 from schemas.roles import JUDGE
 from schemas.table import Cell, Column, Table, columns

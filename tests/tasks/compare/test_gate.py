@@ -4,8 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from schemas.documents.comparison import CommonScore, DimensionChange, RunComparison, StoredScore, SystemComparison
-from schemas.documents.gate import GateCheck
+from schemas.documents.comparison import CommonScore, DimensionChange, GateCheck, RunComparison, StoredScore, SystemComparison
 from schemas.documents.leaderboard import JudgedTotal
 from schemas.errors import UsageError
 from tasks.compare.gate import check_gate, parse_condition

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from schemas.documents.patterns import FlippedChoice
+from schemas.documents.rows import FlippedChoice
 from schemas.lineage import DatasetNotice
 from schemas.tables.responses import Judgements
 from tasks.lake.partitions import partition_key
@@ -111,4 +111,4 @@ def test_choices_that_follow_the_order_flip(tmp_path: Path) -> None:
         FlippedChoice(item_id="1", repetitions=(0, 1, 2), letters=("A", "A", "A"), options=(0, 1, 2)),
         FlippedChoice(item_id="3", repetitions=(0, 1, 2), letters=("B", None, "A"), options=(1, None, 2)),
     )
-    assert order_flips(asked_run(tmp_path, [choice("1")], {"m": [said("1", "B")]}, name="once")) == ()
+    assert tuple(order_flips(asked_run(tmp_path, [choice("1")], {"m": [said("1", "B")]}, name="once"))) == ()
