@@ -80,9 +80,12 @@ def write_inspect(run: PastRun, folder: Path, _options: ExportOptions) -> Export
 
 def _log(run: PastRun, samples: Samples) -> dict[str, Any]:
     task_id = hash_settings([run.name, samples.dataset, samples.model, samples.setting])[:22]
-    n = len(samples.rows)
+    n, usage = len(samples.rows), count_tokens(samples.rows)
+    began, ended = (
+        datetime.fromisoformat(time).isoformat(timespec="seconds") for time in (run.manifest.started_at, run.manifest.finished_at)
+    )
     spec = {
-        "created": datetime.fromisoformat(run.manifest.started_at).isoformat(timespec="seconds"),
+        "created": began,
         "eval_id": task_id,
         "run_id": run.name,
         "task_id": task_id,
@@ -101,17 +104,20 @@ def _log(run: PastRun, samples: Samples) -> dict[str, Any]:
         "eval": spec,
         "samples": [_sample(samples.model, row) for row in samples.rows],
         "results": {"total_samples": n, "completed_samples": n, "scores": scores},
-        "stats": {},
+        "stats": {"started_at": began, "completed_at": ended, "model_usage": {samples.model: usage} if usage else {}},
     }
 
 
 def _sample(model: str, row: Mapping[str, Any]) -> dict[str, Any]:
     output: dict[str, Any] = {"model": model, "usage": count_tokens([row])}
+    messages = row["messages"]
     if row["reply"] is not None:
         content = [{"type": "text", "text": row["reply"]}]
         reasoned = [{"type": "reasoning", "reasoning": row["reasoning"]}, *content]
-        message = {"role": "assistant", "content": reasoned if row["reasoning"] else row["reply"], "source": "generate"}
-        output["choices"] = [{"message": {**message, "model": model}, "stop_reason": STOP.get(row["finish_reason"], "unknown")}]
+        said = reasoned if row["reasoning"] else row["reply"]
+        message = {"role": "assistant", "content": said, "source": "generate", "model": model}
+        output["choices"] = [{"message": message, "stop_reason": STOP.get(row["finish_reason"], "unknown")}]
+        messages = [*messages, message]
     scores = {
         score["metric"]: {"value": score["value"], "answer": row["parsed_answer"], "explanation": row["reasons"]}
         for score in row["scores"]
@@ -123,6 +129,7 @@ def _sample(model: str, row: Mapping[str, Any]) -> dict[str, Any]:
         "id": f"{row['item_id']}{part}",
         "epoch": row["repetition"] + 1,
         "input": row["messages"],
+        "messages": messages,
         "choices": row["options"],
         "target": row["target"] or "",
         "output": output,

@@ -216,6 +216,9 @@ def test_inspect_logs_are_read_back_and_listed(live: Live, tmp_path: Path) -> No
     read = log.read_eval_log(str(path))
     rows = live.rows.filter(dataset="mini_reading_comprehension").sort("item_id")
     assert [sample.output.completion for sample in read.samples] == rows["reply"].to_list()
+    assert [sample.messages[-1].text for sample in read.samples] == rows["reply"].to_list()
+    assert [len(sample.messages) - len(sample.input) for sample in read.samples] == [1] * rows.height
+    assert read.stats.started_at < read.stats.completed_at
     values = {row["metric"]: row["value"] for row in scores_of(live.document, "mini_reading_comprehension")}
     assert {score.name: score.metrics["mean"].value for score in read.results.scores} == values
     done = score(path, tmp_path / "lake", live.url)
