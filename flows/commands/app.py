@@ -43,7 +43,7 @@ COMMANDS = {
     "leaderboard": ("leaderboard", "Rank the models of a benchmark.", LOOK),
     "figure": ("figure", "Write a figure of a run or a leaderboard as a picture for a slide or a paper.", LOOK),
     "compare": ("compare", "Compare two runs of a benchmark over the items that both scored.", LOOK),
-    "export": ("export", "Write the results of runs as one table, a row per value that an answer earned", LOOK),
+    "export": ("export", "Write the results of runs as one table, or as files that other tools read.", LOOK),
     "docs": ("docs", "Print the path of a page of the documentation, which comes with the install.", LOOK),
     "gate": ("gate", "Fail a job of CI if a run fell behind another by more than its conditions allow.", CHECK),
     "verify": ("lake_files", "Hash every file of a run and recompute its scores from the stored replies.", CHECK),

@@ -58,9 +58,10 @@ def export(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Write the results of runs as one table, a row per value that an answer earned, or as files that other tools read.
+    """Write the results of runs as one table, or as files that other tools read.
 
-    A table is Parquet, CSV, SQLite or Excel, by the ending of --to; a file that is there is replaced.
+    A table has a row per value that an answer earned. It is Parquet, CSV, SQLite or Excel, by the ending of --to; a file that is
+    there is replaced.
     A row without a value says why in its status.
     `moodflow docs read-the-lake` describes the columns, `moodflow docs how-to/export` the other forms.
     To write annotated conversations as the result files of their paper, use moodflow runs export.

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
-from schemas.base import Frozen
+from schemas.base import Frozen, omittable
 from schemas.documents.document import Document, SystemName
 from schemas.lineage import Missing
 
@@ -101,14 +101,10 @@ class JournalImport(Document):
     kept_ours: int = Field(description="another reply to a call that the journal has one to, which it keeps")
     refused: int = Field(description="break a rule; one that breaks several is counted once")
     rules: dict[str, int] = Field(description="replies by the rule they break")
-    to_ask: int | None = Field(
-        default=None,
-        exclude_if=lambda calls: calls is None,
-        description="calls of the request files that the journal has no reply to; only with --requests",
+    to_ask: int | None = omittable(
+        description="calls of the request files that the journal has no reply to; only with --requests"
     )
-    unknown_form: str | None = Field(
-        default=None, exclude_if=lambda form: form is None, description="fields of the first line whose form is not known"
-    )
+    unknown_form: str | None = omittable(description="fields of the first line whose form is not known")
 
 
 NodeState = Literal["present", "gone", "damaged", "recorded"]
