@@ -108,10 +108,8 @@ def import_replies(file: Path, journal: Path) -> ImportedReplies:
 
 
 def _checked(exported: pa.RecordBatch | pa.Table) -> pl.DataFrame:
-    """Return rows of an exported journal; a file from before it said how replies were paid has no such column."""
     exported.validate(full=True)  # Polars panics over text that is no UTF-8
-    rows = pl.DataFrame(pl.from_arrow(exported))
-    return rows if "paid_as" in rows.columns else rows.with_columns(paid_as=pl.lit(None, pl.String))
+    return pl.DataFrame(pl.from_arrow(exported))
 
 
 def merge_replies(other: Path, journal: Path) -> ImportedReplies:

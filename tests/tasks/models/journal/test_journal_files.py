@@ -238,13 +238,3 @@ async def test_run_goes_on_while_replies_are_taken_in(tmp_path: Path) -> None:
         await journal.write(request("still running"), ChatReply(text="S"))
         assert journal.get(request("full").key) == ChatReply(**{**vars(FULL), "from_journal": True})
     assert len(rows(tmp_path / "theirs.sqlite")) == 5
-
-
-async def test_earlier_file_without_payment_is_read(tmp_path: Path) -> None:
-    exported, earlier = tmp_path / "now.parquet", tmp_path / "earlier.parquet"
-    journal = await keep(tmp_path / "journal.sqlite")
-    export_replies(journal, exported)
-    pl.read_parquet(exported).drop("paid_as").write_parquet(earlier)
-    taken = import_replies(earlier, tmp_path / "other.sqlite")
-    assert (taken.added, taken.refused) == (3, 0)
-    assert rows(tmp_path / "other.sqlite") == rows(journal)
