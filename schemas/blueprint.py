@@ -170,9 +170,11 @@ class PaperWording(Frozen):
 
 
 class Blueprint(Frozen):
-    """A benchmark: ability tree, datasets with their methods, level rules and gate."""
+    """A benchmark: ability tree, datasets with their methods, level rules and gate.
 
-    # A blueprint that does not say what is omittable keeps its hash.
+    What may be left out is omittable, so that a blueprint which does not say it keeps its hash.
+    """
+
     name: str = Field(pattern=r"^[a-z0-9-]+$", description="of the benchmark, in tables and on leaderboards")
     title: str = Field(description="name in reports")
     version: str = Field(description="raised when a score means something else")

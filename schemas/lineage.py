@@ -167,6 +167,12 @@ class _StoredPlan(BaseModel):
     repeat: int = 1
 
 
+def _check_plan(plan: dict[str, object]) -> dict[str, object]:
+    """Return a stored plan; ValueError: it is damaged."""
+    _StoredPlan.model_validate(plan)
+    return plan
+
+
 class RunManifest(Frozen):
     """Everything a run consists of: enough to reopen, compare and recompute it."""
 
@@ -174,7 +180,7 @@ class RunManifest(Frozen):
     benchmark: str
     blueprint: dict[str, Any]
     blueprint_sha256: str
-    plan: Annotated[dict[str, Any], AfterValidator(lambda plan: _StoredPlan.model_validate(plan) and plan)]
+    plan: Annotated[dict[str, Any], AfterValidator(_check_plan)]
     package_version: str
     git_commit: str | None
     started_at: str

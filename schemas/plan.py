@@ -181,7 +181,7 @@ class Plan(Frozen):
     def _fields_fit(self) -> Self:
         if self.requests_to and (self.batch or self.live_too):
             raise ValueError("requests_to sends no call, so neither batch nor live_too goes with it")
-        if "batch_below" in self.model_fields_set and not self.batch:
+        if not self.batch and self.batch_below != Plan.model_fields["batch_below"].default:
             raise ValueError("batch_below needs batch")
         if (self.runner == "local") != (self.runner_address is None):
             message = "runner dask needs the address of its cluster, runner_address"

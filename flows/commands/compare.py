@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from flows.commands import options as opt
 from flows.commands.console import CommandResult, bold, first_lines, terminal_table
 from schemas.documents.answered_item import GivenAnswer
-from schemas.documents.comparison import CommonScore, FlippedItem, RunComparison, RunDifference, SystemComparison
+from schemas.documents.comparison import CommonScore, FlippedItem, RunComparison, RunDifference, StoredScore, SystemComparison
 from schemas.documents.leaderboard import DimensionMean
 from schemas.folders import DEFAULT_LAKE
 from schemas.table import Cell, Column, Interval, Table, Value
@@ -73,10 +73,15 @@ def _score_table(model: SystemComparison, titles: Mapping[str, str]) -> Table:
     title = " -> ".join(dict.fromkeys(System(side.model, side.setting).label for side in (model.before, model.after)))
     stored = (Column("Stored before", "score"), Column("Stored after", "score"))
     rows = []
-    falls: dict[tuple[str, str], float | None] = {(row.kind, row.id): row.difference for row in model.stored}
-    falls |= {(row.kind, row.id): row.difference for row in model.common}
-    # Abilities before datasets, the largest fall first; what has no difference comes last.
-    order = sorted(model.stored, key=lambda row: (row.kind, (fall := falls[row.kind, row.id]) is None, fall or 0.0))
+    changes: dict[tuple[str, str], float | None] = {(row.kind, row.id): row.difference for row in model.stored}
+    changes |= {(row.kind, row.id): row.difference for row in model.common}
+
+    def largest_fall_first(row: StoredScore) -> tuple[str, bool, float]:
+        """Order abilities before datasets, both by the difference; what has none comes last."""
+        change = changes[row.kind, row.id]
+        return row.kind, change is None, change or 0.0
+
+    order = sorted(model.stored, key=largest_fall_first)
     for name, common, own in score_rows(model.model_copy(update={"stored": order})):
         known = titles.get(name.strip(), name)
         both = [round(value, 2) if isinstance(value, float) else None for value in (*own, *common[:2])]

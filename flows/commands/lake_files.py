@@ -159,7 +159,7 @@ def verify_view(document: Verification) -> list[RenderableType]:
 def _bounded(title: str, lines: list[str]) -> list[RenderableType]:
     if not lines:
         return []
-    return [bold(f"{title}:"), *first_lines([f"  {line}" for line in lines], 20)]
+    return [bold(f"{title}:"), *first_lines([f"  {line}" for line in lines], 20)]  # --json has all
 
 
 def _verdict(document: Verification) -> str:

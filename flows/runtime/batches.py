@@ -64,7 +64,7 @@ class Waves:
             for endpoint in set(self.endpoints.values()):
                 endpoint.chat.begin_again(endpoint.wave.sent if endpoint.wave else {})
         elif not count_calls(self.endpoints).waiting:
-            self.desk.store.forget_failures(key for wave in waves for key in wave.sent)
+            self.desk.store.forget_failures(key for wave in waves for key in wave.told)
         return not again
 
     async def _submit(self, waves: Collection[WaveChat]) -> bool:

@@ -87,7 +87,7 @@ def main(kind: str, states: str, descriptor: str, *names: str) -> None:
     app = TrustedHostMiddleware(create_app(ephemeral=kind == "temporary"), names)
     gc.freeze()
     gc.enable()
-    config = uvicorn.Config(app, log_level="error", lifespan="on", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(app, log_level="error", lifespan="on", timeout_graceful_shutdown=1)  # seconds for requests under way
     server = uvicorn.Server(config)
     server.run(sockets=[socket.socket(fileno=int(descriptor))])
     sys.exit(not server.started)

@@ -77,8 +77,7 @@ DOCUMENTS = {
 def json_schema(name: str) -> dict[str, JsonValue]:
     """Return the JSON schema (draft 2020-12) of the document that the command `name` prints.
 
-    Raises:
-        UsageError: if no command of this name prints a document.
+    UsageError: no command of this name prints a document.
     """
     if name not in DOCUMENTS:
         raise UsageError(

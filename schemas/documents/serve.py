@@ -1,4 +1,4 @@
-"""Deployments as `prefect.yaml` describes them, what `moodflow serve` runs of them, automations of a server, and its pages."""
+"""Deployments as `prefect.yaml` describes them, what `moodflow serve` runs of them, automations, and pages to open."""
 
 from typing import Annotated, Any, Generic, Literal, TypeVar
 

@@ -80,12 +80,9 @@ class CertifyJob:
 def usable_source(source: RatedSource, rubric: Rubric, sample: int | None, seed: int) -> tuple[RatedSource, dict[str, int]]:
     """Return a source with the ratings that can be compared with a judge's, their texts, and ratings left out by reason.
 
-    All rows get the source's name; of several datasets, as of a run, units have the dataset's in front of theirs. A rating whose
-    hash is not that of the text is of a text that the judge would not see. `sample`: texts drawn by the hash of seed and name;
-    null = all.
-
-    Raises:
-        UsageError: no dimension in common, no text that was rated, or a scale of another length.
+    All rows get the source's name; of several datasets, as of a run, units have the dataset's in front of theirs. A rating
+    whose hash is not that of the text is of a text that the judge would not see. `sample`: texts drawn by the hash of seed and
+    name; null = all. UsageError: no dimension in common, no text that was rated, or a scale of another length.
     """
     units = ("unit_id", "cluster_id") if source.ratings["source"].n_unique() > 1 else ()
     named = [pl.lit(source.name).alias("source"), *(pl.concat_str("source", name, separator="/").alias(name) for name in units)]

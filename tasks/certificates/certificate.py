@@ -46,11 +46,7 @@ def certificate_key(job: CertifyJob, ratings: PartitionRef) -> PartitionKey:
 
 
 def build_certificate(job: CertifyJob, given: dy.DataFrame[CertificateRatings], spent: Spent) -> Certificate:
-    """Compare a judge with the people of a source, in all dimensions that both rated.
-
-    Raises:
-        ScoringError: the judge rated no text.
-    """
+    """Compare a judge with the people of a source, in all dimensions that both rated. ScoringError: the judge rated no text."""
     if given["rating"].null_count() == given.height:
         raise _rated_nothing(job, given, unsent=spent.calls.unsent > 0)
     joined = join_judges(job, given)

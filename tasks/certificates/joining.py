@@ -47,11 +47,8 @@ def join_ratings(human: dy.DataFrame[HumanRatings], run: PastRun) -> JoinedRatin
     """Find the answers of a run that people rated, and what else rates them.
 
     A rating that names its text by a hash is left out if the answer is another text; of several repetitions those that are this
-    text count. Repetitions of answers and of judges are averaged. Ratings by judges in the file are left out, and means of people
-    beside single ratings.
-
-    Raises:
-        UsageError: no rating is of an answer of the run.
+    text count. Repetitions of answers and of judges are averaged. Ratings by judges in the file are left out, and means of
+    people beside single ratings. UsageError: no rating is of an answer of the run.
     """
     answers = pl.concat([_answers(run, dataset) for dataset in run.blueprint.datasets], how="vertical")
     systems = answers["system"].unique().to_list()

@@ -22,8 +22,7 @@ OF_PANEL = ["source", "rubric", "dimension", "lowest", "highest"]
 def add_panels(joined: JoinedRatings, names: Sequence[str], least: int | None) -> JoinedRatings:
     """Return the ratings with those of panels, judges named `panel mean` and so on; `least`: as of `panel`.
 
-    Raises:
-        UsageError: a panel that does not exist, or no two judges rate a dimension by one rubric.
+    UsageError: a panel that does not exist, or no two judges rate a dimension by one rubric.
     """
     for name in set(names) - {*PANELS}:
         raise unknown_name("panel", name, PANELS, "--panel", "name one of these")

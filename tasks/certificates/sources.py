@@ -27,11 +27,8 @@ from tasks.sources.locating import Locator
 def find_ratings(source: str, locator: Locator, lake: Lake) -> RatedSource:
     """Read ratings by people, with the texts that they rated where these are known.
 
-    `source`: the name of a dataset of ratings, a file that ends in .csv, .jsonl or .parquet, or the name of a run.
-
-    Raises:
-        UsageError: there is no such source, or nobody rated the run.
-        SourceError: the files cannot be had or read.
+    `source`: the name of a dataset of ratings, a file that ends in .csv, .jsonl or .parquet, or the name of a run. UsageError:
+    there is no such source, or nobody rated the run; SourceError: the files cannot be had or read.
     """
     path, named = Path(source), [name for name, entry in CATALOGUE.items() if entry.ratings]
     if path.suffix in FORMATS or path.is_file():

@@ -53,8 +53,7 @@ def find_earlier(run: RunManifest, lake: Lake) -> tuple[dict[System, RunManifest
 def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling, lake: Lake) -> RunChanges:
     """Compare every model and setting of a run with the newest earlier run of the lake that it can be compared with.
 
-    Raises:
-        LakeError: if a partition of this run cannot be read. One of an earlier run that cannot is a reason not to compare.
+    LakeError: a partition of this run cannot be read. One of an earlier run that cannot is a reason not to compare.
     """
     (earlier, remarks), now = find_earlier(run, lake), PastRun(run, blueprint, lake)
     manifests = {manifest.run: manifest for manifest in earlier.values() if not isinstance(manifest, str)}

@@ -128,7 +128,8 @@ def rank_samples(samples: Sequence[Sample], seed: int) -> list[Sample]:
     added later displaces at most one from those drawn. Of a cluster's samples with one rank, such as the eleven questions about a
     tweet, the first is drawn; samples of equal records that share no cluster come by their names.
     """
-    turns, drawn, ranked = Counter[str](), [], []
+    turns, drawn = Counter[str](), []
+    ranked = []
     for sample in samples:
         unit = sample.item_id if sample.unit is None else sample.unit
         content = f"{sample.record.sha256}:{unit}" if unit else sample.record.sha256

@@ -19,6 +19,7 @@ from tasks.lake.partitions import partition_key
 
 
 def _require_gold_layers(spec: DatasetSpec) -> None:
+    """Raise UsageError if an entry has rows for a layer that no benchmark adds."""
     if unknown := set(spec.annotation_layers) - set(gold_layers()):
         step = "add it to the layers of the benchmark"
         raise unknown_name("layer of gold", min(unknown), gold_layers(), f"dataset {spec.id}", step)

@@ -22,7 +22,7 @@ SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[-\d.]+)\.j
 
 
 def read_sample(fields: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Return a sample as a row of a file of replies; one whose fields are of other kinds is an error of Python's own.
+    """Return a sample as a row of a file of replies. ValueError, KeyError, TypeError, AttributeError: its form is another.
 
     What MoodFlow wrote says in `doc` which call it is about. Another is named by its task and the hash of its prompt, its model
     by the file of results beside it.
@@ -39,7 +39,7 @@ def read_sample(fields: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def read_every_eval_ever(fields: Mapping[str, Any], _path: Path) -> dict[str, Any]:
-    """Return a sample as a row of a file of replies; as `read_sample`. A dialogue, and one that does not say its call, is none.
+    """Return a sample as a row of a file of replies; errors as in `read_sample`, also for a dialogue or an unknown call.
 
     The form has neither dataset nor setting, so MoodFlow writes them into `metadata`, if the texts may be passed on.
     """

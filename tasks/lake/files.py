@@ -113,8 +113,10 @@ def new_file(path: Path) -> Iterator[Path]:
 def prove_writable(folder: Folder) -> None:
     """Make the folder if needed, write a file there and remove it."""
     probe = folder / f".probe-{uuid4().hex}"
-    replace_file(probe, b"")
-    probe.unlink()
+    try:
+        replace_file(probe, b"")
+    finally:
+        probe.unlink(missing_ok=True)
 
 
 def parquet_source(path: Folder) -> Path | BytesIO:

@@ -150,11 +150,8 @@ def _leaderboard_rows(
 def rank_stored_systems(benchmark: str, folder: Folder, runs: Sequence[str], profile: Profile) -> LeaderboardData:
     """Return the newest result of each model and setting in these runs, or in all runs of the benchmark if none is named.
 
-    Runs with another sample, seed, judge or whatever else moves a total are another group, with ranks of its own. A model has its
-    newest result in each group it is in.
-
-    Raises:
-        UsageError: if the lake holds no such run, or one of them is of another benchmark.
+    Runs with another sample, seed, judge or whatever else moves a total are another group, with ranks of its own. A model has
+    its newest result in each group it is in. UsageError: the lake holds no such run, or one of them is of another benchmark.
     """
     lake, blueprint = Lake(folder, read_code_version()), profiled_blueprint(benchmark, profile)
     names = newest_first(try_each(partial(resolve_run, folder), runs))

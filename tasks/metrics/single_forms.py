@@ -109,8 +109,7 @@ def read_opening_text(text: str, choices: Choices) -> Reading:
     indices = {index for piece in edges if (index := choices.match(piece)) is not None}
     if not indices or ANY_DOUBT.search(lines[-2] if len(lines) > 1 and lines[-2].endswith(":") else ""):
         return None
-    clauses = (clause for line in lines for clause in (line, *re.split(r"[.!?。;]+", line), *re.split(r"[.!?。;,、]+", line)))
-    indices |= {index for clause in clauses if (index := choices.match(clause)) is not None}
+    indices |= {index for line in lines for piece in _clauses(line) if (index := choices.match(piece)) is not None}
     return (indices.pop(),) if len(indices) == 1 else SEVERAL
 
 
@@ -208,6 +207,10 @@ def _pieces(line: str) -> Iterator[str]:
     yield line
     for end in reversed([match.start() for match in islice(_PIECE_END.finditer(line), MOST_PIECES)]):
         yield line[:end]
+
+
+def _clauses(line: str) -> list[str]:
+    return [line, *re.split(r"[.!?。;]+", line), *re.split(r"[.!?。;,、]+", line)]
 
 
 def _lists_others(text: str, start: int, label: Label, choices: Choices) -> bool:

@@ -1,4 +1,4 @@
-"""Tell whether a statement of an answer is meant: not denied, asked, supposed, hedged, reported, past or taken back.
+"""Tell by data/wordings.yaml whether a statement of an answer is meant: not denied, supposed, reported, past or taken back.
 
 What stands before and behind it is looked at, and where the reply corrects itself. All in doubt is not meant: an answer that is
 not read costs less than one that is misread. Texts come levelled and without superfluous blanks.

@@ -33,11 +33,8 @@ _OWN = re.compile(rf"{re.escape(INDEX)}|{re.escape(DOCUMENT)}|{REPORTS}|leaderbo
 def write_leaderboard(form: str, file: Path, data: LeaderboardData, across: Sequence[AcrossModels]) -> None:
     """Write a leaderboard as `html`, `csv` or `latex`.
 
-    In CSV the file has a row per model; `-tasks`, `-pairs` and `-ranks` (by other weights) stand beside it, and each table of an
-    exhibit below the exhibit's name, numbered from the second.
-
-    Raises:
-        LakeError: if the disk refuses a file.
+    In CSV the file has a row per model; `-tasks`, `-pairs` and `-ranks` (by other weights) stand beside it, and each table of
+    an exhibit below the exhibit's name, numbered from the second. LakeError: the disk refuses a file.
     """
     if form == "csv":
         tables = {ending: _table(rows) for ending, rows in _rows(data, across).items()}
@@ -117,7 +114,7 @@ def write_site(
     `document` is written as JSON. `reports`: of the ranked runs, without texts that may not be passed on.
     """
     for path in (folder / name for name in own_pages(folder, "--site", _OWN, DOCUMENT) - {DOCUMENT}):
-        rmtree(path) if path.is_dir() else path.unlink()
+        rmtree(path) if path.name == REPORTS else path.unlink()
     write_file(folder / DOCUMENT, document.model_dump_json(indent=1).encode())
     links, scores = {}, {}
     for report in reports:

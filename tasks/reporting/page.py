@@ -79,10 +79,8 @@ FUNCTIONS = (
 def write_report(data: ReportData, folder: Folder, most: int = MOST_ON_A_PAGE) -> Report:
     """Write `report.md`, `report.png`, `report.html` and, of more than `most` systems, a page of each, and return the report.
 
-    Each file is written at once or not at all. Where nothing was scored there is no picture.
-
-    Raises:
-        LakeError: if the disk refuses a file.
+    Each file is written at once or not at all. Where nothing was scored there is no picture. LakeError: the disk refuses a
+    file.
     """
     report = build_report(data)
     write_text(folder / "report.md", write_summary(report))
@@ -182,11 +180,7 @@ def write_text(path: Folder, text: str) -> None:
 
 
 def write_file(path: Folder, content: bytes) -> None:
-    """Write a file, at once or not at all.
-
-    Raises:
-        LakeError: if the disk refuses it.
-    """
+    """Write a file, at once or not at all. LakeError: the disk refuses it."""
     try:
         replace_file(path, content)
     except OSError as error:

@@ -14,9 +14,9 @@ from tasks.reporting.content.request import Provenance, describe_provenance, lay
 from tasks.reporting.content.retrieval import lay_out_needles, lay_out_retrieval
 from tasks.reporting.content.score_tables import Headlines, describe_headlines, lay_out_gains, lay_out_groups, lay_out_headlines
 from tasks.reporting.content.score_tree import Node, TreeSource, build_tree
-from tasks.reporting.content.tables import RawRow, TaskRow, has_levels, metric_paths, raw_rows, task_rows
+from tasks.reporting.content.tables import RawRow, TaskRow, has_levels, metric_paths, raw_rows, task_rows, weakest
 from tasks.reporting.content.verdicts import TotalVerdict, judge_systems
-from tasks.reporting.content.weaknesses import Weakness, find_reasons, weakest_tasks
+from tasks.reporting.content.weaknesses import WEAKEST, Weakness, find_reasons
 from tasks.runs.run_tables import ReportData
 from tasks.runs.score_tree import scores_of
 from tasks.runs.sections import Section, lay_out_sections, shown_sections
@@ -140,7 +140,7 @@ def _describe(data: ReportData, verdict: TotalVerdict, missing: MissingScores, a
     return SystemReport(
         anchor=anchor,
         verdict=verdict,
-        weak=tuple(findings[task.part.id] for task in weakest_tasks(tasks)),
+        weak=tuple(findings[task.part.id] for task in weakest(tasks, WEAKEST)),
         tree=tree,
         paper=paper,
         tasks=tasks,

@@ -36,11 +36,7 @@ class Figures:
 
 
 def draw_figure(figures: Figures, name: str = HEADLINE) -> str:
-    """Return a figure as an SVG file.
-
-    Raises:
-        UsageError: if there is none of this name; it names those there are.
-    """
+    """Return a figure as an SVG file. UsageError: there is none of this name; it names those there are."""
     names: dict[str, None] = {}
     for charts in figures.charts:
         made, blueprint = tuple(charts()), figures.blueprint

@@ -50,8 +50,7 @@ async def write_report_files(job: ReportJob, lake: Lake) -> Any:
 def load_report_data(run: PastRun, changes: RunChanges | None = None) -> ReportData:
     """Read every layer of the run and the paper's table behind it, without texts that may not be passed on if it is redacted.
 
-    Raises:
-        LakeError: if a partition of the manifest is gone or changed.
+    LakeError: a partition of the manifest is gone or changed.
     """
     layers = {layer.name for layer in GENERAL} & {each.name for each in fields(ReportData)}
     data = replace(read_tables(run, layers, {}).data, paper=as_table(published_of(run.blueprint)), changes=changes)

@@ -173,9 +173,7 @@ class RetrievalEngine:
     async def rank(self, texts: Sequence[str], query: str | None, ranking: Ranking, language: Language) -> tuple[Ranked, ...]:
         """Return all texts, best first; see `rank_by_query`, and `rank_outliers` for those without a query.
 
-        Raises:
-            UsageError: the model cannot be loaded.
-            LakeError: the store cannot be used.
+        UsageError: the model cannot be loaded; LakeError: the store cannot be used.
         """
         if query is None:
             vectors = await self._vectors(list(texts)) if ranking != "bm25" and len(texts) > 1 else None

@@ -65,7 +65,8 @@ class ShownItem:
 def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None = None) -> Baselines:
     """Return the baselines of one metric of one dataset; empty if it compares no choices with the gold, or more than these.
 
-    Accuracy allows items of other types among the choices, as exams have them: a letter never answers those.
+    `items`: rows of that dataset. Accuracy allows items of other types among the choices, as exams have them: a letter never
+    answers those. `orders`: in which the options were shown.
     """
     kinds, baseline = set(items["question_type"].unique()), METRICS[metric].baseline
     if baseline == "points" and kinds <= set(answered_by("scale")):

@@ -66,8 +66,9 @@ def _truncated(whole: Item, left_out: int, too_long: TooLong) -> Item | None:
     # A cut is moved back to the end of a sentence, at each of its two sides by less than WINDOW characters.
     for length in range(kept - 2, kept + 2 * WINDOW + 2):
         cut = truncate(whole, length, too_long) if too_long != "missing" else None
-        if cut is not None and cut[1] == left_out:
-            return cut[0]
+        shortened, omitted = cut or (None, 0)
+        if shortened is not None and omitted == left_out:
+            return shortened
     return None
 
 

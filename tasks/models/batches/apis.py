@@ -82,7 +82,7 @@ class BatchApi(AbstractAsyncContextManager["BatchApi"]):
             headers=self._login(secret.get(entry.api_key_env or ""))
             | {name: secret[variable] for name, variable in read_pairs(entry.headers_env).items()},
             params={**read_pairs(entry.query), **{name: secret[of] for name, of in read_pairs(entry.query_env).items()}},
-            timeout=httpx.Timeout(600.0, connect=entry.connect_timeout_s),
+            timeout=httpx.Timeout(600.0, connect=entry.connect_timeout_s),  # files take long
             trust_env=not is_loopback(httpx.URL(base).host),
         )
 

@@ -154,11 +154,11 @@ class BatchDesk:
         lines, is_whole = await api.read(remote)
         calls = self.store.calls(job, is_open=True)
         came = read_lines(lines, calls, job.entry, self.store.calls(job))
-        self.store.keep(job, came)
-        if not (came.is_whole and is_whole):
+        came.is_whole &= is_whole
+        self.store.keep(job, came, ends=came.is_whole)
+        if not came.is_whole:
             came.note = "its files are not whole; what was read is kept, and it can be collected again"
             return came
-        self.store.change(job, frees=True, state="collected")
         came.freed = len(calls) - len(came.rows) - len(came.failed)
         came.note = f"{remote.id} is {remote.status}: {len(came.rows):,} replies"
         return came

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -43,6 +43,9 @@ class StoredBatch(NamedTuple):
         return ModelEntry.model_validate_json(self.endpoint)
 
 
+COLUMNS = ", ".join(StoredBatch._fields)
+
+
 @dataclass
 class Outcome:
     """What came of a job: of its lines replies, failures of the model by key, and keys that are to be asked again."""
@@ -79,7 +82,7 @@ class BatchStore(AbstractContextManager["BatchStore"]):
     def jobs(self, *, is_open: bool = False) -> list[StoredBatch]:
         """Return the jobs in the order in which they were made; `is_open`: only those that hold calls."""
         with journal_errors(self._path):
-            jobs = map(StoredBatch._make, self._connection.execute("SELECT * FROM batches ORDER BY created, job"))
+            jobs = map(StoredBatch._make, self._connection.execute(f"SELECT {COLUMNS} FROM batches ORDER BY created, job"))  # noqa: S608
             return [job for job in jobs if not is_open or job.state not in ENDED]
 
     def find(self, name: str) -> StoredBatch:
@@ -116,7 +119,7 @@ class BatchStore(AbstractContextManager["BatchStore"]):
             created, endpoint = datetime.now(UTC).isoformat(timespec="milliseconds"), entry.model_dump_json(include=ENDPOINT)
             lines = sha256("".join(f"{each.body_json}\n" for each in calls.values()).encode()).hexdigest()
             job = StoredBatch(name, provider, identity, endpoint, None, None, "planned", created, None, len(calls), lines, "{}")
-            connection.execute(f"INSERT INTO batches VALUES ({', '.join('?' * len(job))})", job)  # noqa: S608
+            connection.execute(f"INSERT INTO batches ({COLUMNS}) VALUES ({', '.join('?' * len(job))})", job)  # noqa: S608
             connection.executemany(
                 "INSERT INTO batch_calls VALUES (?, ?, ?, ?, 'open', NULL)",
                 [(key, name, request.repetition, request.body_json) for key, request in calls.items()],
@@ -125,16 +128,21 @@ class BatchStore(AbstractContextManager["BatchStore"]):
 
     def change(self, job: StoredBatch, *, frees: bool = False, **values: str | None) -> StoredBatch:
         """Write what changed of a job; `frees`: its open calls may be asked again."""
-        changed = job._replace(**values)  # type: ignore[arg-type]
-        with self._transaction() as connection:
-            names = ", ".join(f"{name} = ?" for name in values)
-            connection.execute(f"UPDATE batches SET {names} WHERE job = ?", (*values.values(), job.job))  # noqa: S608
-            if frees:
-                connection.execute("UPDATE batch_calls SET state = 'free' WHERE job = ? AND state = 'open'", (job.job,))
-        return changed
+        with self._transaction():
+            self._write(job, values, frees=frees)
+        return job._replace(**values)  # type: ignore[arg-type]
 
-    def keep(self, job: StoredBatch, outcome: Outcome) -> None:
-        """Keep what the lines of a job's files came to, replies and what its calls are, at once or not at all."""
+    def _write(self, job: StoredBatch, values: Mapping[str, str | None], *, frees: bool) -> None:
+        names = ", ".join(f"{name} = ?" for name in values)
+        self._connection.execute(f"UPDATE batches SET {names} WHERE job = ?", (*values.values(), job.job))  # noqa: S608
+        if frees:
+            self._connection.execute("UPDATE batch_calls SET state = 'free' WHERE job = ? AND state = 'open'", (job.job,))
+
+    def keep(self, job: StoredBatch, outcome: Outcome, *, ends: bool) -> None:
+        """Keep what the lines of a job's files came to, at once or not at all: replies, then what its calls are.
+
+        `ends`: the files were whole, so the job is collected, and calls of which no line came may be asked again.
+        """
         with self._transaction() as connection:
             insert(connection, [*outcome.rows.values()])
             states: list[tuple[str, str | None, str]] = [("answered", None, key) for key in outcome.rows]
@@ -142,6 +150,8 @@ class BatchStore(AbstractContextManager["BatchStore"]):
             states += [("free", None, key) for key in outcome.free]
             update = "UPDATE batch_calls SET state = ?, failure = ? WHERE job = ? AND key = ? AND state = 'open'"
             connection.executemany(update, [(state, failure, job.job, key) for state, failure, key in states])
+            if ends:
+                self._write(job, {"state": "collected"}, frees=True)
 
     def note_failures(self, rows: Iterable[JournalRow]) -> None:
         """Note failures that a file brought for calls, each as the reply of its row."""

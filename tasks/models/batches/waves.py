@@ -28,6 +28,8 @@ class WaveChat:
     """Calls of this pass, by key."""
     sent: dict[str, ChatReply] = field(default_factory=dict)
     """Replies of this process to calls that were let through, and failures that a batch brought, by key."""
+    told: set[str] = field(default_factory=set)
+    """Keys of these failures."""
     _live: set[str] = field(default_factory=set)
     _reserved: dict[str, Reservation] = field(default_factory=dict)
 
@@ -88,6 +90,7 @@ class WaveChat:
     def _known(self, request: ChatRequest) -> ChatReply | None:
         """Return what is known of a call without an answer that counts; null: it is to be asked."""
         if (reply := self.store.failure(request.key)) is not None:
+            self.told.add(request.key)
             return reply
         if self._limits.form == "anthropic" and (left := without_counterpart(request.body())):
             hint = "; --set models.dialect.unsent=[json_schema] leaves out a schema" if "response_format" in left else ""

@@ -168,8 +168,9 @@ GAINS = (
 def lay_out_gains(data: ReportData) -> Iterator[Block]:
     """Yield the gains of each model, in the order of the report: the total, then the datasets in the blueprint's order."""
     gains = data.setting_gains.rows_by_key("model", named=True)
-    yield from [Block(words=GAINS)] if gains else ()
-    for model in dict.fromkeys(system.model for system in data.systems if system.model in gains):
+    models = dict.fromkeys(system.model for system in data.systems if system.model in gains)
+    yield from [Block(words=GAINS)] if models else ()
+    for model in models:
         rows = gains[model]
         rows.sort(key=lambda row: (row["scope"] != OF_ALL, data.dataset_order(row["scope"]), setting_order(row["setting"])))
         titles = ["Total" if row["scope"] == OF_ALL else data.title_of(row["scope"]) for row in rows]

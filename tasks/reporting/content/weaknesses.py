@@ -158,17 +158,12 @@ class Weakness:
 
 def find_reasons(data: ReportData, system: System, tasks: tuple[TaskRow, ...], raw: tuple[RawRow, ...]) -> dict[str, Weakness]:
     """Find one finding per task, by its id, in the blueprint's order."""
-    weakest = {task.part.id for task in weakest_tasks(tasks)}
+    weak = {task.part.id for task in weakest(tasks, WEAKEST)}
     return {
-        name: _find(data, system, task, tuple(row for row in raw if row.path.task.id == name), is_weak=name in weakest)
+        name: _find(data, system, task, tuple(row for row in raw if row.path.task.id == name), is_weak=name in weak)
         for task in tasks
         for name in [task.part.id]
     }
-
-
-def weakest_tasks(tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, ...]:
-    """Return the five tasks with the lowest scores, lowest first."""
-    return weakest(tasks, WEAKEST)
 
 
 def text_limit(systems: int) -> int:

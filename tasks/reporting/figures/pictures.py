@@ -88,7 +88,10 @@ def _lines(text: str, x: float, y: float, size: int, wide: float, colour: str = 
 
 def _place(svg: str, x: float, y: float, wide: float) -> tuple[str, float]:
     """Return a drawing at a place, as large as its share of the picture and the room below allow, and where it ends."""
-    across, down = map(float, _BOX.findall(svg)[0])
+    found = _BOX.search(svg)
+    if found is None:
+        raise ValueError(svg[:200])
+    across, down = map(float, found.groups())
     scale = min(wide / across, max(_LARGER, (_TALL - 2 * _GAP - y) / down))
     size = f'x="{x:.1f}" y="{y:.1f}" width="{scale * across:.1f}" height="{scale * down:.1f}"'
     return svg.replace("<svg ", f"<svg {size} ", 1), y + scale * down

@@ -26,8 +26,6 @@ PAGES: Mapping[PageKind, Callable[[Page], str]] = {
 def render(address: Address, run: PastRun, site: Site) -> str:
     """Return the page of an address as HTML.
 
-    Raises:
-        UsageError: if the address names what this run does not have.
-        LakeError: if a partition is gone or changed.
+    UsageError: the address names what this run does not have; LakeError: a partition is gone or changed.
     """
     return PAGES[address.kind](Page(run, dict(address.params), site))

@@ -6,6 +6,8 @@ import pytest
 
 from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile
 from schemas.errors import UsageError
+from schemas.folders import DATA_FOLDER
+from schemas.json_yaml import read_text, read_yaml
 from tasks.datasets.catalogue import CATALOGUE, find_dataset
 from tasks.datasets.own_items import local_dataset
 from tasks.scoring.blueprints import load_blueprint
@@ -165,3 +167,10 @@ def test_restricted_texts_are_not_passed_on() -> None:
     alternatives = [(spec, spec.alternative) for spec in CATALOGUE.values() if spec.alternative]
     assert all(spec.redistributable is other.redistributable for spec, other in alternatives)
     assert local_dataset("own", "Own", LocalFile(path=Path("own.jsonl"))).redistributable
+
+
+def test_every_stated_difference_is_that_of_a_dataset() -> None:
+    stated = read_yaml(read_text(DATA_FOLDER / "differences.yaml"))
+    assert {name: set(told) - set(find_dataset(name).differences) for name, told in stated.items()} == dict.fromkeys(
+        stated, set()
+    )

@@ -26,8 +26,12 @@ Values = dict[str, float | None]
 """By metric; null, and what is left out = nothing to score."""
 
 SCORED_AS_ZERO = (
-    *("emotion_f1", "emotion_va_score", "emotion_va_greedy"),
-    *("emotion_f1_intensity", "emotion_va_intensity", "hit_rate"),
+    "emotion_f1",
+    "emotion_va_score",
+    "emotion_va_greedy",
+    "emotion_f1_intensity",
+    "emotion_va_intensity",
+    "hit_rate",
 )
 """Metrics that are 0 where a reply names no emotion."""
 

@@ -126,7 +126,7 @@ def _qa_row(preset: Preset, setting: str, model: str) -> QaRow:
     if setting == "search_o1":
         return QaRow(128, 4, SEARCH_HITS["qa"])
     if preset == "code_2026_01":
-        return QaRow(128, 8, 4) if setting == "coem" else QaRow(512, 16, 16)
+        return QaRow(128, 8, 4) if setting == "coem" else QaRow(512, 16, 16)  # as the released code has them
     name = re.sub(r"[\s_:]", "-", model.lower().split("/")[-1])
     return next((row for pattern, row in QA_ROWS if re.match(rf"{pattern}(?![a-z0-9.])", name)), OTHER_QA_ROW)
 
@@ -135,7 +135,7 @@ def _initial_k(family: Family, setting: str, qa: QaRow | None, preset: Preset) -
     if setting != "coem" or family == "ed":
         return None
     if family == "es" and preset == "code_2026_01":
-        return 10
+        return 10  # as the released code has it
     return qa.initial_k if qa else INITIAL[family]
 
 

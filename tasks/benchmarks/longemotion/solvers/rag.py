@@ -178,6 +178,7 @@ async def retrieve_enriched(state: SolverState, pool: Pool, query: Query) -> Ret
 
 
 def _describe(state: SolverState, chunks: Sequence[Chunk], query: Query) -> list[str]:
+    """Return what the Sage is asked about chunks: of a conversation about all of them together."""
     template, context = state.prompts.sage.template(state.language), state.asked_item.built_context
     if state.family == "mc":
         pieces = number_texts([chunk.text for chunk in sorted(chunks, key=lambda chunk: chunk.number)])
@@ -189,8 +190,13 @@ def _describe(state: SolverState, chunks: Sequence[Chunk], query: Query) -> list
 
 async def retrieve(state: SolverState, pool: Pool, query: Query) -> Retrieved:
     """Return what one query brings in the item's setting; the best chunks as they are in `rag` and `retrieve_only`."""
-    by_setting = {"coem": retrieve_enriched, "self_rag": retrieve_criticised}
-    return await by_setting.get(state.options.setting, retrieve_chunks)(state, pool, query)
+    by_setting = {
+        "rag": retrieve_chunks,
+        "retrieve_only": retrieve_chunks,
+        "coem": retrieve_enriched,
+        "self_rag": retrieve_criticised,
+    }
+    return await by_setting[state.options.setting](state, pool, query)
 
 
 def context_pool(state: SolverState) -> Pool:

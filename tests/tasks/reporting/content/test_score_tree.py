@@ -8,8 +8,8 @@ import pytest
 from schemas.documents.score_part import ScorePart
 from schemas.metrics import CentredNormalisation, GradeNormalisation, NumericNormalisation, RatioNormalisation
 from tasks.reporting.content.score_tree import Node, join_intervals
-from tasks.reporting.content.tables import ScoreInterval, rescale_interval
-from tasks.reporting.content.weaknesses import examples_of_others, weakest_tasks
+from tasks.reporting.content.tables import ScoreInterval, rescale_interval, weakest
+from tasks.reporting.content.weaknesses import WEAKEST, examples_of_others
 from tasks.reporting.report import build_report
 from tests.tasks.reporting.example_run import example_data
 
@@ -136,5 +136,5 @@ def test_examples_outside_the_weakest_tasks_are_bounded() -> None:
 
 def test_full_scores_and_missing_ones_are_not_weak() -> None:
     alpha, beta, _ = build_report(example_data()).systems
-    assert [task.part.id for task in weakest_tasks(alpha.tasks)] == ["moods", "tales"]
-    assert [task.part.id for task in weakest_tasks(beta.tasks)] == ["kindness"]
+    assert [task.part.id for task in weakest(alpha.tasks, WEAKEST)] == ["moods", "tales"]
+    assert [task.part.id for task in weakest(beta.tasks, WEAKEST)] == ["kindness"]
