@@ -43,8 +43,8 @@ def test_a_run_whose_journal_cannot_grow_stops_sending(tmp_path: Path, prefect_s
     lake = tmp_path / "lake"
     with ModelServer(Gold(DATASETS), latency_s=0.1) as server:
         bench = Bench(server, prefect_server)
-        # Room for the items, the index of the log (32 kB), and some replies.
-        ended = bench.run(lake, concurrency=concurrency, limits=["prlimit", "--fsize=64000"])
+        # Room for the items, the index of the log (32 kB), the tables of the journal, and some replies.
+        ended = bench.run(lake, concurrency=concurrency, limits=["prlimit", "--fsize=96000"])
         assert_one_message(ended, JOURNAL, str(lake / "journal" / "replies.sqlite"), "free space")
         kept = kept_replies(lake, tmp_path / "copy")
         assert kept > 0
