@@ -100,8 +100,10 @@ def require_ending(path: Path, option: str, *endings: str) -> None:
 def new_file(path: Path) -> Iterator[Path]:
     """Yield a path to write to; what is there when the block ends takes the place of the file, whole or not at all.
 
-    UsageError: the disk refuses it.
+    UsageError: it has no name, or the disk refuses it.
     """
+    if not path.name:
+        raise UsageError("a file to write has no name", where=str(path), next_step="name a file")
     try:
         with _in_its_place(path) as temporary:
             temporary.touch()

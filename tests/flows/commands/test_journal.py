@@ -56,6 +56,7 @@ def test_replies_are_exported_and_imported(tmp_path: Path) -> None:
         "same": 0,
         "kept_ours": 0,
     }
+    assert_one_message(ended("journal", "export", "", "--lake", lake), "a file to write has no name")
     alone = ended("journal", "export", tmp_path / "talker.parquet", "--model", "talker", "--lake", lake)
     assert (alone.status, "no replies from this model" in alone.err) == (2, True)
 
