@@ -1,13 +1,13 @@
 """Where files are: the data that comes with MoodFlow, and the folder of a lake, local or in an object store."""
 
 import re
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 from schemas.errors import UsageError
+from schemas.extras import require_extra
 
 DATA_FOLDER = Path(__file__).resolve().parents[1] / "data"
 """Blueprints, prompts, bundled items and published scores that come with MoodFlow."""
@@ -45,13 +45,7 @@ def parse_folder(value: Any) -> Folder:
 
 
 def _in_store(address: str) -> Folder:
-    if find_spec("s3fs") is None:
-        raise UsageError(
-            "the package s3fs is not installed, which a lake in an object store needs",
-            where=f"--lake {address}",
-            expected="the package s3fs",
-            next_step='pip install "moodflow[s3]"',
-        )
+    require_extra("s3", "a lake in an object store", f"--lake {address}")
     from upath import UPath  # noqa: PLC0415  a local lake need not wait for it
 
     return cast("Folder", UPath(address))

@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -18,6 +17,7 @@ from prefect.settings import PREFECT_API_URL
 
 from schemas.dataset import BundledFile, DatasetSpec, PinnedFile
 from schemas.errors import ClusterError, MoodflowError, UsageError
+from schemas.extras import require_extra
 from schemas.folders import Folder
 from schemas.plan import Plan
 from tasks.lake.files import replace_file
@@ -54,13 +54,7 @@ def require_runner(plan: Plan) -> None:
     """Check, without waiting for anything that starts, that something listens where the plan says that its cluster is."""
     if plan.runner == "local":
         return
-    if find_spec("prefect_dask") is None:
-        raise UsageError(
-            "the package prefect-dask is not installed",
-            where="--set runner",
-            expected="prefect-dask, which the runner dask needs",
-            next_step='pip install "moodflow[dask]", here and on every worker',
-        )
+    require_extra("dask", "the runner dask", "--set runner, here and on every worker")
     try:
         socket.create_connection(split_address(plan), timeout=CONNECT_LIMIT_S).close()
     except OSError as error:

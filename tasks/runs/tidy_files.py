@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from schemas.errors import UsageError
+from schemas.extras import require_extra
 from schemas.tables.results import Results
 from tasks.lake.files import new_file, require_ending
 from tasks.lake.frames import described
@@ -74,9 +74,7 @@ def _write_sqlite(file: Path, empty: pl.DataFrame, parts: Iterator[pl.DataFrame]
 
 
 def _write_xlsx(file: Path, empty: pl.DataFrame, parts: Iterator[pl.DataFrame]) -> None:
-    if find_spec("xlsxwriter") is None:
-        what, step = "an Excel file needs a package that is not installed", 'pip install "moodflow[xlsx]"'
-        raise UsageError(what, where="--to", expected="the package xlsxwriter", next_step=step)
+    require_extra("xlsx", "an Excel file", "--to")
     from xlsxwriter import Workbook  # noqa: PLC0415  may be missing
 
     height, rows = 0, count(1)

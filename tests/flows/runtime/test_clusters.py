@@ -1,6 +1,7 @@
 """The same run here, and on a Dask cluster: the same bits. What a cluster lacks is one message."""
 
 import asyncio
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -153,8 +154,10 @@ def test_an_address_where_nothing_listens_is_refused(tmp_path: Path, model: str)
 
 
 def test_a_package_that_is_not_installed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
-    monkeypatch.setattr("flows.runtime.clusters.find_spec", lambda _name: None)
-    assert 'pip install "moodflow[dask]", here and on every worker' in refused(tmp_path, model, "127.0.0.1:1")
+    monkeypatch.setitem(sys.modules, "prefect_dask", None)
+    message = refused(tmp_path, model, "127.0.0.1:1")
+    assert "the runner dask needs the package prefect-dask, which is not installed\n" in message
+    assert "where: --set runner, here and on every worker\n" in message
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import csv
 import json
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -142,7 +143,8 @@ def test_excel_refuses_more_rows_than_a_sheet_has(tmp_path: Path, monkeypatch: p
 
 
 def test_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tidy_files, "find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
     with pytest.raises(UsageError) as caught:
         write_results(tmp_path / "results.xlsx", EMPTY, [])
-    assert caught.value.next_step == 'pip install "moodflow[xlsx]"'
+    assert caught.value.what == "an Excel file needs the package xlsxwriter, which is not installed"
+    assert caught.value.next_step == 'install it with pip install ".[xlsx]" in a checkout of MoodFlow'
