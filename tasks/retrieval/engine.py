@@ -143,7 +143,7 @@ class RetrievalEngine:
     length. The model is loaded with the first text that the store does not have. No method blocks the event loop.
 
     Args:
-        files: the embedding model, from `find_embedder`.
+        files: the embedding model, from `find_embedder`; null = texts are ranked by words alone.
         folder: where its store is, or is made.
         legacy_bos: count tokens as the released code does.
         load: makes the model; called in the embedding thread.
@@ -151,7 +151,7 @@ class RetrievalEngine:
 
     def __init__(
         self,
-        files: EmbedderFiles,
+        files: EmbedderFiles | None,
         folder: Path,
         *,
         legacy_bos: bool = False,
@@ -239,6 +239,8 @@ class RetrievalEngine:
         """Return vectors of distinct texts (in the embedding thread), from the store as far as it has them."""
         if self._closing.is_set():
             raise _ClosedError
+        if self._files is None:
+            raise AssertionError("texts are ranked by meaning without an embedding model")
         self._store = self._store or EmbeddingStore(self._folder, self._files.identity)
         keys = [text_key(text) for text in texts]
         vectors = self._store.get(keys)

