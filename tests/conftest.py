@@ -25,7 +25,7 @@ from prefect.settings import (
     temporary_settings,
 )
 
-from tests.mirror import MIRROR, WITHOUT_MIRROR
+from tests.mirror import IS_GIVEN, MIRROR, WITHOUT_MIRROR
 from tests.prefect_server import GIVEN, PrefectServer, started_server, using
 
 ensure_logging_setup()
@@ -42,8 +42,23 @@ LONGEST = (
 """Files that begin before all others, or one worker would end with them while the others wait."""
 
 
+def pytest_configure() -> None:
+    if IS_GIVEN and not MIRROR.is_dir():
+        raise pytest.UsageError(f"MOODFLOW_MIRROR is no folder: {MIRROR}; name the one that has the source files, or unset it")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs the mirror, before its fixtures are made. Skipped here, all such tests are one line of the summary."""
+    if not IS_GIVEN and item.get_closest_marker("needs_mirror"):
+        pytest.skip(WITHOUT_MIRROR)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put LONGEST first; all else stays in the order of the folders."""
+    """Mark what takes the mirror, and put LONGEST first; all else stays in the order of the folders."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "mirror" in item.fixturenames:
+            item.add_marker("needs_mirror")
     places = {str(Path(__file__).parent / name): place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(str(item.path), len(LONGEST)))
     # What is there now stays to the end: collections need not look at it again and again.
@@ -110,8 +125,6 @@ def recording_server(
 
 @pytest.fixture(scope="session")
 def mirror() -> Path:
-    if not MIRROR.is_dir():
-        pytest.skip(WITHOUT_MIRROR)
     return MIRROR
 
 
