@@ -1,5 +1,5 @@
 # make demo      the main job on a model that comes with the install
-# make test      every test that CI runs
+# make test      every test but the long ones; those of real files are skipped unless MOODFLOW_MIRROR names the folder that has them
 # make check     format, lint, types, tests: what CI runs
 # make test-long the tests that take long, and need packages of Debian
 # make docs      the documentation as a site, in build/site
@@ -20,7 +20,7 @@ UV := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --
 # Tests start many processes, each of which would compile the project anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long check format lint types install install-dev benchmark docs wheel pictures pins
+.PHONY: demo test test-real-files test-long check format lint types install install-dev benchmark docs wheel pictures pins
 
 install: $(BASE)
 
@@ -44,6 +44,10 @@ demo: $(BASE)
 test: $(DEV)
 	# In the order of tests/conftest.py: left to itself, xdist begins the files with few and long tests last, one worker waiting.
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not long"
+
+# The tests of real source files alone, in the folder that MOODFLOW_MIRROR names; `make test` skips them without it.
+test-real-files: $(DEV)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "needs_mirror and not long"
 
 test-long: $(DEV)
 	$(BIN)/python -m pytest -m long

@@ -17,10 +17,10 @@ def test_the_calls_it_announces_are_those_it_takes(capsys: pytest.CaptureFixture
     said = capsys.readouterr().err
     calls = sum(run_to_end(run_stage("dry-run", resolve(plan))).document.model_dump()["total"]["calls"] for plan in plans)
     assert f"about {calls} calls" in said
-    assert "items per task: 1; all of LongEmotion" in said
+    assert "items per task: 1; 4 questions about long texts of LongEmotion;" in said
     assert "of ESC-Eval one talk of two turns" in said
     assert [plan.settings for plan in plans] == [("base",), ("base",), ("role_play",)]
-    assert "3 minutes on two idle cores" in said
+    assert "80 seconds on two idle cores" in said
 
 
 def test_quick_demo_asks_twenty_items(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
