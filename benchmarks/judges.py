@@ -2,7 +2,7 @@
 
     statistics  four judges and one human on seven dimensions of 10,000 replies, 350,000 ratings, 1,000 conversations as clusters
 
-Usage: python benchmarks/judges.py [--mirror ../shared/mirror] [--resamples 1000]
+Usage: python benchmarks/judges.py --mirror FOLDER [--resamples 1000]
 """
 
 import argparse
@@ -39,7 +39,7 @@ def read(file: Path) -> JoinedRatings:
 def main() -> None:
     """Measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mirror", type=Path, default=ROOT.parent / "shared" / "mirror")
+    parser.add_argument("--mirror", type=Path, required=True, help="folder of source files, as of moodflow run")
     parser.add_argument("--resamples", type=int, default=1000)
     options = parser.parse_args()
     joined = read(options.mirror / RATINGS)

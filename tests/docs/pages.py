@@ -20,6 +20,9 @@ NOT_EXECUTED = {
 }
 """Second words of `sh` blocks that are not executed here, and why."""
 
+DOWNLOAD = "download"
+"""Second word of `sh` blocks that download files. They are executed where there is a mirror of these."""
+
 
 class Block(NamedTuple):
     """A fenced block: its language, the word behind it (a file's name, or a key of NOT_EXECUTED), its text."""

@@ -10,7 +10,7 @@ import yaml
 from flows.commands import stages
 from schemas.metrics import METRICS
 from schemas.plan import Plan
-from tests.docs.pages import FENCE, LINK, NOT_EXECUTED, ROOT, anchors, blocks, pages
+from tests.docs.pages import DOWNLOAD, FENCE, LINK, NOT_EXECUTED, ROOT, anchors, blocks, pages
 from tests.flows.command import ended
 from tests.rows import each_row
 
@@ -54,9 +54,14 @@ def test_command_is_in_block_that_is_executed(page: Path) -> None:
     for block in blocks(page):
         if block.language == "sh":
             assert named(page).startswith(EXECUTED)
-            assert not block.word or block.word in NOT_EXECUTED
+            assert not block.word or block.word in {DOWNLOAD, *NOT_EXECUTED}
         elif block.language == "" and re.search(r"^moodflow ", block.body, flags=re.MULTILINE):
             assert named(page) in SYNOPSES
+
+
+@each_row("page", pages())
+def test_commands_name_nothing_beside_the_checkout(page: Path) -> None:
+    assert [block.body for block in blocks(page) if "../" in block.body and block.language in {"", "sh", "text"}] == []
 
 
 def test_the_translation_has_the_commands_of_the_readme() -> None:
@@ -66,7 +71,7 @@ def test_the_translation_has_the_commands_of_the_readme() -> None:
 
 def test_every_unexecuted_block_has_reason_and_tests() -> None:
     words = {block.word for page in pages() for block in blocks(page) if block.language == "sh" and block.word}
-    assert words == set(NOT_EXECUTED)
+    assert words == {DOWNLOAD, *NOT_EXECUTED}
     for reason in NOT_EXECUTED.values():
         assert all((ROOT / path).is_file() for path in re.findall(r"tests/\S+\.py", reason))
 
