@@ -7,7 +7,8 @@ from pathlib import Path
 from sphinx.cmd.build import main as sphinx_build
 
 from docs.generate.llms import write_llms
-from docs.generate.tree import OUTSIDE, ROOT, hash_sources, write_tree
+from docs.generate.tree import ROOT, hash_sources, write_tree
+from flows.commands.docs import OUTSIDE
 
 SITE = ROOT / "build" / "site"
 

@@ -28,22 +28,12 @@ from os.path import relpath
 from pathlib import Path
 
 from docs.generate.markdown import joined, toctree, write_page
+from flows.commands.docs import OUTSIDE, page_places
 
 ROOT = Path(__file__).resolve().parents[2]
 
 REPOSITORY = os.environ.get("SITE_REPOSITORY", "").rstrip("/")
 """Where the repository can be read, such as `https://github.com/owner/name/blob/main`; without it, its files are only named."""
-
-OUTSIDE = {
-    "README.md": "readme.md",
-    "README.zh.md": "readme.zh.md",
-    "CONTRIBUTING.md": "contributing.md",
-    "CHANGELOG.md": "changelog.md",
-    "parquet/README.md": "the-lake.md",
-    "benchmarks/README.md": "measurements.md",
-    "data/bundled/README.md": "items.md",
-}
-"""Pages that lie outside docs/, and their places on the site."""
 
 GENERATORS = ("demo", "catalogue", "reference")
 """What takes longest begins first."""
@@ -74,15 +64,6 @@ def hash_sources(places: Iterable[str]) -> str:
             if file.is_file() and file.suffix != ".pyc":
                 digest.update(f"{file.relative_to(ROOT).as_posix()}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()
-
-
-def page_places() -> dict[str, str]:
-    """Return the pages of the repository and their places in the tree, as POSIX paths."""
-    inside = {page.relative_to(ROOT).as_posix(): page.relative_to(ROOT / "docs") for page in (ROOT / "docs").rglob("*.md")}
-    places = {
-        page: (place.parent / "index.md" if place.name == "README.md" else place).as_posix() for page, place in inside.items()
-    }
-    return OUTSIDE | dict(sorted(places.items()))
 
 
 def write_tree(folder: Path) -> dict[str, list[str]]:

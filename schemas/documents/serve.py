@@ -95,7 +95,9 @@ class DocumentationPage(Document):
     """Where a page of the documentation is."""
 
     page: str = Field(description="its place on the site, without suffix")
-    file: str = Field(description="the page as HTML; its Markdown lies next to it")
+    file: str = Field(
+        description="the page as HTML, its Markdown next to it; only the Markdown in a checkout whose site is not built"
+    )
     pages: tuple[str, ...] = Field(description="all pages that can be named")
 
 

@@ -60,13 +60,23 @@ class Metadata:
 
 def test_docs_without_site_names_next_step(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (site / "index.html").unlink()
+    monkeypatch.setattr(docs, "ROOT", site)
 
     def not_installed(_name: str) -> None:
         raise PackageNotFoundError
 
     monkeypatch.setattr(docs, "metadata", not_installed)
-    assert_one_message(ended("docs"), "this install has no documentation", "run make docs in a checkout")
+    assert_one_message(ended("docs"), "this install has no documentation", "run make wheel in a checkout")
     monkeypatch.setattr(docs, "metadata", lambda _name: Metadata())
     assert_one_message(ended("docs"), "this install has no documentation", "read https://example.org/docs")
-    source = DATA_FOLDER.parent / "docs" / "how-to" / "own-dataset.md"
-    assert_one_message(ended("docs", "own-dataset"), "this install has no documentation", f"read {source}, or run make docs")
+
+
+def test_docs_of_checkout_without_site_are_its_markdown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docs, "SITES", (tmp_path / "none",))
+    checkout = DATA_FOLDER.parent
+    assert ended("docs", "own-dataset").out == f"{checkout}/docs/how-to/own-dataset.md\n"
+    assert ended("docs", "items").out == f"{checkout}/data/bundled/README.md\n"
+    document = ended("docs", "--json").document
+    assert (document["page"], document["file"]) == ("index", f"{checkout}/docs/README.md")
+    assert {"decisions", "decisions/0037-certificates", "how-to/run", "readme"} <= set(document["pages"])
+    assert_one_message(ended("docs", "reference/plan"), "there is no page reference/plan", "make docs adds those")
