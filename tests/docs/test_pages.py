@@ -129,6 +129,25 @@ def test_quoted_messages_are_the_programs_own() -> None:
 
 
 @each_row("page", pages())
+def test_what_is_to_be_installed_exists(page: Path) -> None:
+    """MoodFlow is on no index; `pip install "moodflow[EXTRA]"` adds to an install that is there."""
+    assert wrong_installs(page.read_text("utf-8")) == []
+
+
+def test_installs_that_messages_name_exist() -> None:
+    assert wrong_installs(source()) == wrong_installs((ROOT / "action.yml").read_text("utf-8")) == []
+    assert wrong_installs("pip install moodflow\npip install 'moodflow[s3]' 'moodflow[gold]'") == ["moodflow", "moodflow[gold]"]
+
+
+def wrong_installs(text: str) -> list[str]:
+    """Return what the text has pip install that it cannot find: MoodFlow by its name alone, or an extra that there is not."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    lines = re.findall(r"pip install ([^`\n]+)", text)
+    named = [found for line in lines for found in re.finditer(r"(?<![\w/])moodflow(?:\[([\w,]+)\])?(?![\w/])", line)]
+    return [found[0] for found in named if not found[1] or not {*found[1].split(",")} <= extras.keys()]
+
+
+@each_row("page", pages())
 def test_files_that_pages_name_exist(page: Path) -> None:
     text = FENCE.sub("", page.read_text(encoding="utf-8")) if named(page) != "docs/methodology.md" else page.read_text("utf-8")
     paths = re.findall(r"(?<![\w/.-])(?:tasks|tests|schemas|data|benchmarks)/[\w/.-]*\w(?:\.py|\.yaml|\.md|\.json)\b", text)
