@@ -1,9 +1,8 @@
-# make demo      the main job on a model that comes with the install
-# make test      every test but the long ones; those of real files are skipped unless MOODFLOW_MIRROR names the folder that has them
-# make check     format, lint, types, tests: what CI runs
-# make test-long the tests that take long, and need packages of Debian
-# make docs      the documentation as a site, in build/site
-# make wheel     dist/*.whl, with the documentation in it
+# make demo   the main job on a model that comes with the install
+# make test   every test that CI runs
+# make check  format, lint, types, tests: what CI runs
+# make docs   the documentation as a site, in build/site
+# make wheel  a wheel with that site in it, in dist
 # make pictures  the pictures of README and docs, from a run of scripted models
 # make pins      constraints.txt, resolved again from pyproject.toml
 # Each target creates .venv and installs into it what it needs: `make install` is enough to use MoodFlow, `make install-dev` to work on it.
@@ -20,7 +19,7 @@ UV := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --
 # Tests start many processes, each of which would compile the project anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-real-files test-long check format lint types install install-dev benchmark docs wheel pictures pins
+.PHONY: demo test test-long check format lint types install benchmark docs wheel pictures
 
 install: $(BASE)
 
@@ -73,9 +72,9 @@ docs: $(DEV)
 	PYTHONPATH=. $(BIN)/python -m docs.generate
 
 wheel: docs
-	$(BIN)/python -m hatchling build -t wheel
+	$(BIN)/python -m hatchling build --target wheel
 
-pictures: $(DEV)
+pictures: $(STAMP)
 	PYTHONPATH=. $(BIN)/python docs/images/make.py
 
 pins: $(DEV)
