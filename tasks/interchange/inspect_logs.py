@@ -1,4 +1,4 @@
-"""Read and write logs of Inspect (`.eval`) by its own library, which the extra `inspect` installs."""
+"""Read and write logs of Inspect (`.eval`) by its own library, which nothing else here needs."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,14 +20,14 @@ FINISHED = {reason: ours for ours, reason in STOP.items()}
 def require_inspect(where: str) -> None:
     """Raise UsageError if the library is not installed."""
     if find_spec("inspect_ai") is None:
-        step = "pip install 'moodflow[inspect]'"
-        raise UsageError("logs of Inspect need the package inspect-ai", where=where, expected="the extra inspect", next_step=step)
+        step = "moodflow docs replies-by-file says how to install it next to MoodFlow"
+        raise UsageError("logs of Inspect need the package inspect-ai", where=where, expected="inspect-ai", next_step=step)
 
 
 def read_inspect(path: Path) -> list[dict[str, Any]]:
     """Return the samples of a log as rows of a file of replies; UsageError: no library, or not a log that it reads."""
     require_inspect(str(path))
-    from inspect_ai.log import read_eval_log  # noqa: PLC0415  an extra
+    from inspect_ai.log import read_eval_log  # noqa: PLC0415  not installed with MoodFlow
 
     try:
         log = read_eval_log(str(path), format="eval")
@@ -65,7 +65,7 @@ def _row(spec: Any, sample: Any) -> dict[str, Any]:
 def write_inspect(run: PastRun, folder: Path, _options: ExportOptions) -> ExportedRecords:
     """Write a log for each dataset, model and setting of a run; a second export has the same names. UsageError: no library."""
     require_inspect("--to inspect")
-    from inspect_ai.log import EvalLog, write_eval_log  # noqa: PLC0415  an extra
+    from inspect_ai.log import EvalLog, write_eval_log  # noqa: PLC0415  not installed with MoodFlow
 
     folder.mkdir(parents=True, exist_ok=True)
     written: dict[Path, Samples] = {}

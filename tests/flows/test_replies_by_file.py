@@ -204,7 +204,9 @@ def scores_of(document: dict[str, Any], dataset: str) -> list[dict[str, Any]]:
 
 
 def test_inspect_logs_are_read_back_and_listed(live: Live, tmp_path: Path) -> None:
-    log = pytest.importorskip("inspect_ai.log")
+    log = pytest.importorskip(
+        "inspect_ai.log", reason="needs inspect-ai, which has an environment of its own: docs/replies-by-file.md"
+    )
     first, second = (
         ended("export", "latest", "--lake", live.lake, "--to", "inspect", "--out", tmp_path / name, "--json")
         for name in ("a", "b")
@@ -226,10 +228,10 @@ def test_inspect_logs_are_read_back_and_listed(live: Live, tmp_path: Path) -> No
     assert scores_of(done.document, "mini_reading_comprehension") == scores_of(live.document, "mini_reading_comprehension")
 
 
-def test_missing_inspect_names_its_extra(live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_inspect_names_the_page(live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tasks.interchange.inspect_logs.find_spec", lambda _name: None)
     done = ended("export", "latest", "--lake", live.lake, "--to", "inspect", "--out", tmp_path, "--json")
-    assert_one_message(done, "pip install 'moodflow[inspect]'")
+    assert_one_message(done, "logs of Inspect need the package inspect-ai", "moodflow docs replies-by-file says how")
 
 
 @pytest.mark.long
