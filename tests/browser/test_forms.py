@@ -19,6 +19,7 @@ DRAWN_MS = 3000
 """A page shows its last parts a moment later; the screenshot is looked at by people only."""
 MINIATURE = tuple(spec.id for spec in CATALOGUE.values() if spec.id.startswith("mini_"))
 STARTED = {
+    "evaluate-a-model": "evaluate scripted on moodbench-mini",
     "nightly-mini": "refresh moodbench-mini: scripted (base)",
     "weekly-moodbench": "refresh moodbench: scripted (base)",
     "longemotion-retrieval": "refresh longemotion: scripted (base, rag)",
@@ -27,12 +28,13 @@ STARTED = {
 
 
 def shipped(base_url: str) -> list[dict[str, Any]]:
-    """The shipped deployments, of a scripted model in place of the small one."""
+    """The shipped deployments, of a scripted model in place of the small one, which the short form has by default."""
     text = json.dumps(yaml.safe_load((ROOT / "prefect.yaml").read_text(encoding="utf-8"))["deployments"])
     scripted: list[dict[str, Any]] = json.loads(
         text.replace('{"name": "smollm2"}', json.dumps({"name": "scripted", "base_url": base_url}))
     )
     assert {one["name"] for one in scripted} == STARTED.keys()
+    scripted[0]["parameters"]["evaluation"] |= {"model": "scripted", "base_url": base_url}
     assert "smollm2" not in json.dumps(scripted)
     return scripted
 

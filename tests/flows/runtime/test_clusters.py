@@ -28,8 +28,8 @@ from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 
 DATASETS = ("mini_user_safety", "mini_text_matching", "mini_summarization", "mini_eq_test")
-ANSWERED = ("responses", "judgements")
-"""Layers with latencies, which differ from run to run."""
+OF_ONE_RUN = ("responses", "judgements", "runs")
+"""Folders whose files differ from run to run: two have latencies, one the names of runs."""
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def contents(done: Ended, lake: Any) -> dict[str, str]:
 
 
 def written(lake: Path) -> dict[str, bytes]:
-    files = [path for path in lake.rglob("*.parquet") if path.relative_to(lake).parts[0] not in ANSWERED]
+    files = [path for path in lake.rglob("*.parquet") if path.relative_to(lake).parts[0] not in OF_ONE_RUN]
     return {path.relative_to(lake).as_posix(): path.read_bytes() for path in files}
 
 
