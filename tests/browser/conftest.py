@@ -11,7 +11,11 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 CHROMIUM = os.environ.get("MOODFLOW_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+AXE = Path(__file__).parents[2] / "build/axe/node_modules/axe-core/axe.min.js"
+"""The checks of axe-core, which `make test-long` installs there."""
 IS_REQUIRED = os.environ.get("CI_BROWSER") == "1"
+
+VIOLATIONS = "async () => (await axe.run()).violations.map(each => [each.id, each.nodes[0].html])"
 
 
 def lacking(what: str) -> None:
@@ -36,6 +40,7 @@ class Opened:
 
 
 Open = Callable[..., Opened]
+FindBarriers = Callable[[Page], list[list[str]]]
 Scheme = Literal["light", "dark"]
 
 
@@ -64,3 +69,18 @@ def open_page(browser: Browser) -> Iterator[Open]:
     yield open_file
     for context in contexts:
         context.close()
+
+
+@pytest.fixture(scope="session")
+def find_barriers() -> FindBarriers:
+    """Finds what keeps people from reading a page: each rule of axe-core that it breaks, with the first place."""
+    if not AXE.exists():
+        lacking("no axe-core in build/axe, where `make test-long` installs it if there is npm")
+    program = AXE.read_text(encoding="utf-8")
+
+    def find(page: Page) -> list[list[str]]:
+        page.evaluate(program)
+        found: list[list[str]] = page.evaluate(VIOLATIONS)
+        return found
+
+    return find

@@ -1,8 +1,6 @@
 """The pages about a run in a browser: from the leaderboard to a wrong reply and back by keyboard alone, on any screen."""
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -10,7 +8,7 @@ from playwright.sync_api import Browser, Page
 from flows.runtime.local_server import listen
 from flows.service.report_server import serve_reports
 from tasks.scoring.blueprints import load_blueprint
-from tests.browser.conftest import Opened, Scheme
+from tests.browser.conftest import FindBarriers, Opened, Scheme
 from tests.browser.test_report import WIDEST
 from tests.tasks.run_rows.asked_runs import asked_run, choice, said
 
@@ -23,8 +21,6 @@ HOSTILE = "<script>alert(1)</script>\x1b[31m\u202eB {{ 7*7 }} http://evil.exampl
 ROW = f"row?dataset={DATASET}&item_id=q2&model=m&setting=base&repetition=0"
 KINDS = ("run", "score", "map", "rows", "unread", "failed", "hard", "flips", "compare", f"{ROW}&beside=n")
 FOCUSED = "document.activeElement.tagName === 'A' && document.activeElement.textContent.replaceAll('· ', '').trim()"
-AXE = os.environ.get("MOODFLOW_AXE", "")
-"""axe.min.js of axe-core, where it is installed."""
 
 
 @pytest.fixture(scope="module")
@@ -102,15 +98,13 @@ def test_a_filter_is_sent_by_a_form(opened: Opened, address: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not AXE, reason="MOODFLOW_AXE names no axe.min.js")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_axe_finds_nothing(browser: Browser, address: str, kind: str, scheme: Scheme) -> None:
+def test_axe_finds_nothing(browser: Browser, find_barriers: FindBarriers, address: str, kind: str, scheme: Scheme) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme, bypass_csp=True)
     page = context.new_page()
     page.goto(f"{address}/?token=let-me-in")
     page.goto(f"{address}/view/r/{kind}")
-    page.evaluate(Path(AXE).read_text(encoding="utf-8"))
-    violations = page.evaluate("async () => (await axe.run()).violations.map(each => [each.id, each.nodes[0].html])")
+    violations = find_barriers(page)
     context.close()
     assert violations == []
