@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 
-from flows.runtime.local_server import API_URL, configure_prefect, start_early
+from flows.runtime.local_server import API_URL, configure_prefect, ends_process, start_early
 
 RUN_FLOWS = frozenset({"run", "build", "infer", "score", "report", "demo"})
 """Commands that need a Prefect server, unless they are asked what they do."""
@@ -27,4 +27,5 @@ def main() -> None:
     from flows.commands.app import main as run  # noqa: PLC0415
 
     signal.signal(signal.SIGINT, usual)
+    ends_process.set(True)
     run()

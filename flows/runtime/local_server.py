@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -46,6 +47,9 @@ INTERRUPTED = 130
 
 INTERRUPTION = "interrupted; finished partitions and answered calls are kept, the same command goes on from there\n"
 """What is said then."""
+
+ends_process: ContextVar[bool] = ContextVar("whether the process is that of one command, and ends with it", default=False)
+"""That of a notebook or a test goes on."""
 
 STOP_LIMIT_S = 10.0
 SHOWN_BYTES = 2000

@@ -23,7 +23,7 @@ from prefect.utilities.annotations import opaque
 from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import resolve, with_canary
 from flows.runtime.clusters import cluster_error, open_cluster
-from flows.runtime.local_server import INTERRUPTED, INTERRUPTION
+from flows.runtime.local_server import INTERRUPTED, INTERRUPTION, ends_process
 from schemas.addresses import KEY_ADDRESSES
 from schemas.errors import MoodflowError
 from schemas.plan import Plan
@@ -42,16 +42,14 @@ HANDLE_PERIOD_S = 0.2
 _UNSAID: list[str] = []
 """Last words of this process that are not printed yet."""
 
-_ENDS_PROCESS: ContextVar[bool] = ContextVar("whether the process ends with its work, as that of a command does", default=False)
-
 
 def leave_soon(text: str, status: int) -> None:
     """End the process of a command within INTERRUPT_LIMIT_S with these last words, if it does not end by itself.
 
     Prefect tries for minutes to report the end to a server that is gone. Leaving without that loses nothing: partitions are
-    written whole, and replies are in the journal. A notebook's process goes on.
+    written whole, and replies are in the journal. The process of a notebook or a test goes on.
     """
-    if not _ENDS_PROCESS.get():
+    if not ends_process.get():
         return
     _UNSAID.append(text)
     limit = threading.Timer(INTERRUPT_LIMIT_S, _leave, [status])
@@ -93,23 +91,23 @@ def run_in_thread(work: Coroutine[Any, Any, ResultT]) -> ResultT:
 
 
 def run_to_end(work: Coroutine[Any, Any, ResultT]) -> ResultT:
-    """Run the work of a command, whose process ends with it.
+    """Run the work of a command.
 
-    Ctrl-C and SIGTERM raise KeyboardInterrupt and end the process within INTERRUPT_LIMIT_S: a temporary server got the same
-    signal.
+    Meanwhile Ctrl-C and SIGTERM raise KeyboardInterrupt and end the command's process within INTERRUPT_LIMIT_S. Any other process
+    does with signals what it always does.
     """
 
     def interrupt(*_: object) -> Never:
         leave_soon(INTERRUPTION, INTERRUPTED)
         raise KeyboardInterrupt
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, interrupt)
-    ends = _ENDS_PROCESS.set(True)
+    handled = (signal.SIGINT, signal.SIGTERM) if ends_process.get() else ()
+    usual = [(number, signal.signal(number, interrupt)) for number in handled]
     try:
         return run_in_thread(work)
     finally:
-        _ENDS_PROCESS.reset(ends)
+        for number, handler in usual:
+            signal.signal(number, handler)
         _UNSAID.clear()
 
 

@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from flows.commands.app import COMMANDS, app, guarded, load_command
+from flows.runtime.local_server import INTERRUPTED
 from schemas.documents.document import DOCUMENTS, json_schema
 
 
@@ -49,6 +50,8 @@ def ended(*arguments: str | Path) -> Ended:
     out, err, texts = StringIO(), StringIO(), [str(argument) for argument in arguments]
     with redirect_stdout(out), redirect_stderr(err):
         status = guarded(lambda: app(texts))
+    if status == INTERRUPTED:
+        raise KeyboardInterrupt  # the tests end, as the command did
     if status in (0, 1) and "--json" in texts and out.getvalue():
         assert_schema(texts, json.loads(out.getvalue()))
     return Ended(status, out.getvalue(), err.getvalue())
