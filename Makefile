@@ -1,10 +1,12 @@
-# make demo   the main job on a model that comes with the install
-# make test   every test that CI runs
-# make check  format, lint, types, tests: what CI runs
-# make docs   the documentation as a site, in build/site
-# make wheel  a wheel with that site in it, in dist
-# make pictures  the pictures of README and docs, from a run of scripted models
-# make pins      constraints.txt, resolved again from pyproject.toml
+# make demo             the main job on a model that comes with the install
+# make test             every test but the long ones
+# make test-real-files  those of real source files, in the folder that MOODFLOW_MIRROR names; `make test` skips them without it
+# make test-long        the long ones
+# make check            format, lint, types, tests
+# make docs             the documentation as a site, in build/site
+# make wheel            a wheel with that site in it, in dist
+# make pictures         the pictures of README and docs, from a run of scripted models
+# make pins             constraints.txt, resolved again from pyproject.toml
 # Each target creates .venv and installs into it what it needs: `make install` is enough to use MoodFlow, `make install-dev` to work on it.
 
 PYTHON ?= python3
@@ -19,7 +21,7 @@ UV := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --
 # Tests start many processes, each of which would compile the project anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long check format lint types install benchmark docs wheel pictures
+.PHONY: demo test test-real-files test-long check format lint types install install-dev benchmark docs wheel pictures pins
 
 install: $(BASE)
 
@@ -44,7 +46,6 @@ test: $(DEV)
 	# In the order of tests/conftest.py: left to itself, xdist begins the files with few and long tests last, one worker waiting.
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not long"
 
-# The tests of real source files alone, in the folder that MOODFLOW_MIRROR names; `make test` skips them without it.
 test-real-files: $(DEV)
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "needs_mirror and not long"
 
@@ -74,7 +75,7 @@ docs: $(DEV)
 wheel: docs
 	$(BIN)/python -m hatchling build --target wheel
 
-pictures: $(STAMP)
+pictures: $(DEV)
 	PYTHONPATH=. $(BIN)/python docs/images/make.py
 
 pins: $(DEV)
