@@ -24,7 +24,7 @@ SAMPLE = 1
 """Items per task of MoodBench."""
 
 LONG_QUESTIONS = ("long_mini_ec_emobench", "long_mini_ec_finentity", "long_mini_ed", "long_mini_qa")
-"""Datasets of longemotion-mini whose answers are short and need no judge: one item of each is asked, since long texts take long."""
+"""Datasets of longemotion-mini with short answers and without a judge. One item of each is asked, since long texts take long."""
 
 CALLS_PER_ITEM = 42
 """Of moodbench-mini: 41 tasks, one of them with a judge."""
