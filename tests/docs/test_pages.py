@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from flows.commands import stages
+from flows.commands.docs import find_page, list_sources
 from schemas.metrics import METRICS
 from schemas.plan import Plan
 from tests.docs.pages import DOWNLOAD, FENCE, LINK, NOT_EXECUTED, ROOT, anchors, blocks, pages
@@ -126,6 +127,12 @@ def test_quoted_messages_are_the_programs_own() -> None:
     code = source()
     assert [message for message in symptoms() if message not in code] == []
     assert len(symptoms()) >= 40
+
+
+def test_pages_that_messages_name_are_in_checkout() -> None:
+    names = set(re.findall(r"moodflow docs ([a-z][a-z/-]*[a-z])", source()))
+    assert {"failures", "own-dataset"} <= names
+    assert [name for name in names if not find_page(name, list(list_sources()))] == []
 
 
 @each_row("page", pages())
