@@ -32,5 +32,5 @@ def require_extra(extra: Extra, what: str, where: str, otherwise: str = "") -> N
             where=where,
             expected=f"the extra {extra} of MoodFlow",
             got=f"no package {package}",
-            next_step=f'install it with pip install ".[{extra}]" in a checkout of MoodFlow{otherwise and ", or " + otherwise}',
+            next_step=f'pip install "moodflow[{extra}]"{otherwise and ", or " + otherwise}',
         )

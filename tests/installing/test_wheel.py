@@ -35,7 +35,7 @@ def test_pip_installs_a_copy_without_documentation(copy: Path, tmp_path: Path) -
 
 def test_make_wheel_has_the_documentation(copy: Path, tmp_path: Path) -> None:
     # The copy gets no environment of its own: this one has all that is needed.
-    has_all = (f"VENV={sys.prefix}", f"--old-file={sys.prefix}/.installed")
+    has_all = (f"VENV={sys.prefix}", *(f"--old-file={sys.prefix}/{name}" for name in (".installed", ".installed-dev")))
     made = ended_process(["make", "wheel", *has_all], copy, PATH=os.environ["PATH"])
     assert made.status == 0, made.err
     (wheel,) = (copy / "dist").glob("moodflow-*.whl")

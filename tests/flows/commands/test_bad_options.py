@@ -328,7 +328,7 @@ datasets:
 def test_what_needs_the_extra_embeddings_is_refused_before_a_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     find_embedder.cache_clear()
-    step = 'next step: install it with pip install ".[embeddings]" in a checkout of MoodFlow, or '
+    step = 'next step: pip install "moodflow[embeddings]", or '
     for setting in ("rag", "coem", "self_rag"):
         done = ended(*LONG, "--settings", setting, "--lake", tmp_path / "lake")
         said = "Error: ranking texts by their meaning needs the package sentence-transformers, which is not installed"

@@ -147,4 +147,4 @@ def test_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(UsageError) as caught:
         write_results(tmp_path / "results.xlsx", EMPTY, [])
     assert caught.value.what == "an Excel file needs the package xlsxwriter, which is not installed"
-    assert caught.value.next_step == 'install it with pip install ".[xlsx]" in a checkout of MoodFlow'
+    assert caught.value.next_step == 'pip install "moodflow[xlsx]"'
