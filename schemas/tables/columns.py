@@ -39,6 +39,15 @@ MEASURED = {"measured": True}
 """Marks columns that differ from run to run (latency); they are left out of the content hash."""
 
 
+ADDED = {**MEASURED, "added": True}
+"""Marks columns that files of earlier versions lack; null says that the value is not known. The content hash leaves them out."""
+
+
+def added_columns(schema: type[dy.Schema]) -> tuple[str, ...]:
+    """Return the columns that files of earlier versions lack."""
+    return tuple(name for name, column in schema.columns().items() if (column.metadata or {}).get("added"))
+
+
 def measured_columns(schema: type[dy.Schema]) -> tuple[str, ...]:
     """Return the columns that differ from run to run, which the content hash leaves out."""
     return tuple(name for name, column in schema.columns().items() if (column.metadata or {}).get("measured"))

@@ -5,11 +5,11 @@ from typing import get_args
 import dataframely as dy
 import polars as pl
 
-from schemas.tables.columns import MEASURED, OfAskedItem, OfItem, likeliest_tokens
+from schemas.tables.columns import ADDED, MEASURED, OfAskedItem, OfItem, likeliest_tokens
 from schemas.vocabulary import FAILURES, REMARKS, FaultSeverity, PaidAs, ParseStatus, ResponseStatus
 
 PAID_AS = dy.Enum(
-    get_args(PaidAs), nullable=True, metadata=MEASURED, description="how the call was paid; null = not known, or it was not"
+    get_args(PaidAs), nullable=True, metadata=ADDED, description="how the call was paid; null = not known, or it was not"
 )
 
 

@@ -8,7 +8,6 @@ What the disk or the object store refuses is a LakeError, and so is a file that 
 """
 
 from collections.abc import Sequence
-from functools import cache
 from hashlib import sha256
 from io import BytesIO
 from itertools import islice
@@ -27,6 +26,7 @@ from schemas.metrics import sort_keys
 from schemas.printing import tell
 from schemas.tables.columns import measured_columns
 from schemas.tables.items import RejectedItems
+from tasks.lake.columns import as_now, columns_of, differing, is_of_now, key_with_columns, other_columns, tell_other_columns
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file, untrusted, unwritable
 from tasks.lake.frames import KeptFrames, described, unreadable
 from tasks.lake.local_state import state_folder
@@ -66,11 +66,21 @@ class Lake:
             prove_writable(self.root)
 
     def find(self, key: PartitionKey) -> PartitionRef | None:
-        """Return the complete partition of this key, if it exists and its footer agrees."""
+        """Return the complete partition of this key, if it exists and its footer agrees.
+
+        Where its file has columns of another version, that is the partition next to it, with those of this one.
+        """
         if ref := self._complete_refs.get(key.fingerprint):
             return ref
-        path = self.root / place_of(key) / f"{key.fingerprint}.parquet"
-        ref = self._reference(path, key)
+        path = self._file(key)
+        if (metadata := _metadata(path)) is None:
+            return None
+        ref = _reference(path, metadata, key)
+        if not is_of_now(metadata, key.layer):
+            if (beside := key_with_columns(key)) == key:
+                raise untrusted(path, "the columns that its settings name", "others")
+            if (ref := self.find(beside)) is None:
+                tell_other_columns(key.layer, str(self.root))
         if ref and not isinstance(path, Path):
             self._complete_refs[key.fingerprint] = ref
         return ref
@@ -80,19 +90,35 @@ class Lake:
         if complete := self.find(key):
             return complete
         newest = newest_incomplete(self.root / place_of(key), key.fingerprint)
-        return self._reference(newest, key) if newest else None
+        metadata = _metadata(newest) if newest else None
+        return _reference(newest, metadata, key) if newest and metadata else None
 
     def write(self, key: PartitionKey, frame: pl.DataFrame, schema: type[dy.Schema], *, complete: bool = True) -> PartitionRef:
         """Validate, sort by primary key and write one partition atomically; rows that break the schema are a programming error.
 
         `complete` is false if failed calls left rows to be asked again.
         """
-        return self._write_rows(key, as_written(frame, schema), schema, complete=complete)
+        return self._write_rows(self._key_to_write(key), as_written(frame, schema), schema, complete=complete)
 
     def write_rejected(self, key: PartitionKey, rejected: pl.DataFrame) -> PartitionRef:
         """Write rows that broke a rule to the layer's `<layer>_rejected` sibling."""
-        sibling = key.model_copy(update={"layer": f"{key.layer}_rejected"})
+        sibling = self._key_to_write(key).model_copy(update={"layer": f"{key.layer}_rejected"})
         return self._write_rows(sibling, rejected, RejectedItems, complete=True)
+
+    def _file(self, key: PartitionKey) -> Folder:
+        """Return where the complete partition of a key is."""
+        return self.root / place_of(key) / f"{key.fingerprint}.parquet"
+
+    def _key_to_write(self, key: PartitionKey) -> PartitionKey:
+        """Return the key itself, or where its file has columns of another version, which needs it, that of a file next to it."""
+        path = self._file(key)
+        try:
+            metadata = _metadata(path)
+        except LakeError:  # damaged, so it is written again
+            return key
+        if metadata is None or is_of_now(metadata, key.layer):
+            return key
+        return key_with_columns(key)
 
     def read(self, ref: PartitionRef, schema: type[SchemaT]) -> dy.DataFrame[SchemaT]:
         """Read a partition, checked by its content hash: rows that have it were validated when they were written.
@@ -104,27 +130,22 @@ class Lake:
         if (kept := _CHECKED.get(proof)) is not None:
             return cast("dy.DataFrame[SchemaT]", kept)
         rows = _decode(self.path(ref), encoded, schema)
-        if proof not in _CHECKED or rows.schema != _columns(schema):
+        if proof not in _CHECKED or rows.schema != columns_of(schema):
             self._check_rows(ref, schema, rows)
+            rows = rows.select(columns_of(schema).names())  # those added since stand last
         _CHECKED.put(proof, rows)
         return cast("dy.DataFrame[SchemaT]", rows)
 
     def _check_rows(self, ref: PartitionRef, schema: type[dy.Schema], rows: pl.DataFrame) -> None:
         """Raise LakeError if the rows are not those that were written, or their columns not those of the layer."""
-        path, columns = self.path(ref), _columns(schema)
-        got = content_sha256(rows, [name for name in measured_columns(schema) if name in rows.columns])
-        if got != ref.content_sha256:
-            raise untrusted(path, f"content {ref.content_sha256[:12]}", f"content {got[:12]}")
-        if differing := [name for name in {**columns, **rows.schema} if rows.schema.get(name) != columns.get(name)]:
-            footer = self.read_footer(ref)
-            writer = f"{footer.package_version} at {(footer.git_commit or 'no commit')[:8]}"
-            raise LakeError(
-                "a partition of the lake was written by another version of moodflow",
-                where=str(path),
-                expected="the layer's columns as this version has them",
-                got=f"others: {', '.join(differing)}; written by moodflow {writer}",
-                next_step="leave the file, older runs need it: open them with that version, or run the plan again with this one",
-            )
+        measured = [name for name in measured_columns(schema) if name in rows.columns]
+        got = content_sha256(rows, measured)
+        # Another version may have left its own columns out of the hash.
+        own = content_sha256(rows, [*measured, *(name for name in rows.columns if name not in columns_of(schema))])
+        if ref.content_sha256 not in {got, own}:
+            raise untrusted(self.path(ref), f"content {ref.content_sha256[:12]}", f"content {got[:12]}")
+        if differing(rows.schema, schema):
+            raise other_columns(self.path(ref), ref, rows.schema, schema, self.read_footer(ref))
 
     def read_all(self, refs: Sequence[PartitionRef], schema: type[dy.Schema]) -> pl.DataFrame:
         """Return the rows of partitions in their order, checked by their content hashes.
@@ -215,20 +236,19 @@ class Lake:
             tell(f"{error.what} and is written again: {error.where} ({error.got})")
             return False
 
-    def _reference(self, path: Folder, key: PartitionKey) -> PartitionRef | None:
-        with unreadable(path):
-            if (source := footer_source(path)) is None:
-                return None
-            metadata = pq.read_metadata(source)
-        ref = _footer_of(path, metadata).partition
-        if ref.fingerprint != key.fingerprint or ref.rows != metadata.num_rows:
-            raise untrusted(path, f"fingerprint {key.fingerprint[:12]}", f"{ref.fingerprint[:12]} with {metadata.num_rows} rows")
-        return ref
+
+def _metadata(path: Folder) -> pq.FileMetaData | None:
+    """Return what the end of a partition's file says; null if it is not there, or empty."""
+    with unreadable(path):
+        source = footer_source(path)
+        return pq.read_metadata(source) if source else None
 
 
-@cache
-def _columns(schema: type[dy.Schema]) -> pl.Schema:
-    return pl.Schema(schema)
+def _reference(path: Folder, metadata: pq.FileMetaData, key: PartitionKey) -> PartitionRef:
+    ref = _footer_of(path, metadata).partition
+    if ref.fingerprint != key.fingerprint or ref.rows != metadata.num_rows:
+        raise untrusted(path, f"fingerprint {key.fingerprint[:12]}", f"{ref.fingerprint[:12]} with {metadata.num_rows} rows")
+    return ref
 
 
 def _footer_of(path: Folder, metadata: pq.FileMetaData) -> Footer:
@@ -250,20 +270,7 @@ def as_written(frame: pl.DataFrame, schema: type[dy.Schema]) -> pl.DataFrame:
 
 def _decode(path: Folder, encoded: bytes, schema: type[dy.Schema] | None = None) -> pl.DataFrame:
     with unreadable(path):
-        return _as_now(pl.read_parquet(BytesIO(encoded), hive_partitioning=False), schema)
-
-
-def _as_now(rows: pl.DataFrame, schema: type[dy.Schema] | None) -> pl.DataFrame:
-    """Return rows of an earlier version as this one has them.
-
-    Earlier files have the closed list of their day where the schema has text, and lack `paid_as`, which is null in them.
-    """
-    columns = _columns(schema) if schema else {}
-    if "paid_as" in columns.keys() - rows.columns:
-        rows = rows.with_columns(paid_as=pl.lit(None, columns["paid_as"]))
-    return rows.cast(
-        {name: pl.String for name, kind in rows.schema.items() if isinstance(kind, pl.Enum) and columns.get(name) == pl.String}
-    )
+        return as_now(pl.read_parquet(BytesIO(encoded), hive_partitioning=False), schema)
 
 
 def _read_together(lake: Path, refs: Sequence[PartitionRef], schema: type[dy.Schema]) -> pl.DataFrame | None:
@@ -271,8 +278,8 @@ def _read_together(lake: Path, refs: Sequence[PartitionRef], schema: type[dy.Sch
         stored = pl.read_parquet([lake / ref.path for ref in refs], hive_partitioning=False, glob=False)
     except (pl.exceptions.PolarsError, OSError):
         return None
-    rows = _as_now(stored, schema)
-    if rows.schema != _columns(schema) or rows.height != sum(ref.rows for ref in refs):
+    rows = as_now(stored, schema)
+    if rows.schema != columns_of(schema) or rows.height != sum(ref.rows for ref in refs):
         return None
     encoded = BytesIO()
     rows.drop(measured_columns(schema)).write_ndjson(encoded)

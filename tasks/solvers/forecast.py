@@ -199,7 +199,8 @@ def read_replies(lake: Folder, layer: str, pattern: str, columns: Sequence[str])
     for path in paths:
         with unreadable(path):
             stored = pl.read_parquet(parquet_source(path), hive_partitioning=False)
-        frames.append(stored.select(columns))
+        if {*columns} <= {*stored.columns}:  # files of another version may lack one
+            frames.append(stored.select(columns))
     counted = pl.concat(frames).drop_nulls(TOKENS)
     return counted.unique("call_key", keep="first", maintain_order=True)
 

@@ -142,6 +142,9 @@ def test_stored_replies_of_the_model_are_the_measure(tmp_path: Path) -> None:
 
 def test_a_lake_without_replies_teaches_nothing(tmp_path: Path) -> None:
     assert learn_from_lake(tmp_path, ["m"], ["j"]).seen("m", judged=False) == 0
+    # Nor does a file of a version that has not what is counted.
+    store(tmp_path / "responses" / "dataset=d" / "model=m" / "setting=base", [{"call_key": "a", "asked_model": "m"}])
+    assert learn_from_lake(tmp_path, ["m"], ["j"]).seen("m", judged=False) == 0
 
 
 def test_expected_tokens_and_cost_by_hand() -> None:
