@@ -14,13 +14,16 @@ from tasks.solvers.chunk_rows import ChunkJob
 from tasks.solvers.presentation import TRUNCATION_VERSION, Epochs
 from tasks.solvers.state import SolverOptions, SolverPlan
 
+RESPONSES_VERSION = "1"
+"""Bumped when every solver's calls, or what was retrieved for them, are recorded otherwise. Keys of version 1 do not have it."""
+
 ANSWERS_VERSION = "1"
 """Bumped when answers are taken otherwise from the same replies."""
 
 RESERVED = frozenset(
     (
         *("model", "identity", "sampling", "reasoning_effort", "extra", "token_probabilities"),
-        *("prompts_sha256", "options", "permute", "repeat", "too_long"),
+        *("responses_version", "prompts_sha256", "options", "permute", "repeat", "too_long"),
     )
 )
 """Names that settings of a key have beside those of roles."""
@@ -80,6 +83,7 @@ class InferJob:
             **self.plan.code.settings(self.options.prompts),
             **self.plan.settings,
             **self.epochs.settings,
+            **({} if RESPONSES_VERSION == "1" else {"responses_version": RESPONSES_VERSION}),
             **({} if too_long == "missing" else {"too_long": {"policy": too_long, "version": TRUNCATION_VERSION}}),
         }
         keys = {"dataset": self.dataset, "model": self.entry.name, "setting": self.options.setting}

@@ -33,6 +33,7 @@ from tasks.runs.differences import ABSENT, fields_apart, tree_changes
 from tasks.scoring.benchmark import score_benchmark
 from tasks.scoring.blueprints import profiled_blueprint
 from tasks.solvers.chunk_rows import CHUNKS_VERSION
+from tasks.solvers.infer_job import RESPONSES_VERSION
 from tasks.solvers.presentation import TRUNCATION_VERSION
 from tasks.solvers.registry import code_behind
 from tasks.sources.locating import Locator, source_sha256, sources
@@ -106,6 +107,7 @@ GONE = "gone"
 WORDS: Mapping[str, str] = {
     VERSION: "evaluation version",
     "long_items_version": "version of long items",
+    "responses_version": "version of the responses",
     "solvers_version": "version of the solvers",
     "ranking_version": "version of the ranking",
     "chunks_version": "version of the chunks",
@@ -143,7 +145,12 @@ def asked_parts(ref: PartitionRef, settings: Mapping[str, Any], blueprint: Mappi
     keys = dict(ref.place)
     code = code_behind(keys.get("setting", ""), settings)
     version = CHUNKS_VERSION if "setting" not in keys else code.version if code else GONE
-    others = {"ranking_version": RANKING_VERSION, "chunks_version": CHUNKS_VERSION, "too_long": TRUNCATION_VERSION}
+    others = {
+        "responses_version": RESPONSES_VERSION,
+        "ranking_version": RANKING_VERSION,
+        "chunks_version": CHUNKS_VERSION,
+        "too_long": TRUNCATION_VERSION,
+    }
     try:
         prompts = code.settings(blueprint.get("own_prompts", {})) if code else {}
     except UsageError:  # of the run's own, which the present code cannot read

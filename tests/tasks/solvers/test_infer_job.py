@@ -14,6 +14,7 @@ from schemas.lineage import PartitionKey
 from schemas.provider import TokenLimit
 from schemas.vocabulary import ContextTask
 from tasks.benchmarks.longemotion.solvers import solve as longemotion
+from tasks.solvers import infer_job
 from tasks.solvers.chunk_rows import ChunkJob
 from tasks.solvers.infer_job import InferJob
 from tasks.solvers.presentation import Epochs
@@ -178,3 +179,12 @@ def test_chunks_of_another_version_are_other_retrievals(monkeypatch: pytest.Monk
     monkeypatch.setattr(longemotion, "CHUNKS_VERSION", "next")
     assert key("rag") != retrieved
     assert key("base") == base
+
+
+def test_responses_version_enters_keys_once_it_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {layer: key(layer=layer) for layer in ("responses", "retrievals")}
+    monkeypatch.setattr(infer_job, "RESPONSES_VERSION", "2")
+    for layer, earlier in before.items():
+        now = key(layer=layer)
+        assert now.settings == {**earlier.settings, "responses_version": "2"}
+        assert now.fingerprint != earlier.fingerprint
