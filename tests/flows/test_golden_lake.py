@@ -15,7 +15,7 @@ import yaml
 
 from schemas.chat import call_key
 from tasks.models.journal.table import JOURNAL
-from tests.flows.command import ended
+from tests.flows.command import assert_one_message, ended
 from tests.model_server import ModelServer
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "golden_lake"
@@ -25,6 +25,9 @@ NAMES = ("dataset", "model", "setting", "method", "metric", "judge", "rubric", "
 
 ANNOTATED = "raw_scores attunebench_mini companion annotate annotations"
 BRANCHES = [f"branch_{name}" for name in ("perceiving", "facilitating", "understanding", "managing")]
+WHOLE = "attunebench-mini"
+"""Whose lake is there with its layers and its run."""
+
 CHANGED: Mapping[str, str] = {
     f"{ANNOTATED} read_share": "an emotion without intensity is a part unread",
     **{f"{ANNOTATED} {metric}": "the blueprint reports it since" for metric in ("emotion_intensity_mae", *BRANCHES)},
@@ -82,6 +85,14 @@ def by_name(layer: str, rows: list[dict[str, Any]]) -> dict[str, str]:
     return {name: row for name, row in named.items() if name not in CHANGED}
 
 
+def assert_scores(lakes: Path, benchmark: str, run: Mapping[str, Any]) -> None:
+    """A run has the scores of the golden lake."""
+    manifest = json.loads(Path(run["manifest"]).read_text(encoding="utf-8"))
+    expected = json.loads((lakes / "scores.json").read_text(encoding="utf-8"))[benchmark]
+    for layer, stored in expected.items():
+        assert by_name(layer, rows_of(lakes / benchmark, manifest, layer)) == by_name(layer, stored)
+
+
 @pytest.mark.parametrize("benchmark", PLANS)
 def test_journal_yields_the_same_scores(lakes: Path, silent_server: ModelServer, benchmark: str) -> None:
     lake = lakes / benchmark
@@ -89,11 +100,86 @@ def test_journal_yields_the_same_scores(lakes: Path, silent_server: ModelServer,
     done = ended("run", benchmark, "--config", config, "--lake", lake, "--json")
     assert (done.status, done.document["missing"]) == (0, []), done.err
     assert (silent_server.calls, silent_server.probes, done.document["calls"]["sent"]) == (0, [], 0)
-    manifest = json.loads(Path(done.document["manifest"]).read_text(encoding="utf-8"))
-    expected = json.loads((lakes / "scores.json").read_text(encoding="utf-8"))[benchmark]
-    for layer, stored in expected.items():
-        assert by_name(layer, rows_of(lake, manifest, layer)) == by_name(layer, stored)
+    assert_scores(lakes, benchmark, done.document)
 
     verified = ended("verify", done.document["run"], "--lake", lake, "--json").document
     assert (verified["files"]["differ"], verified["differences"], verified["would_differ"]) == ([], [], [])
     assert {layer["differs"] for layer in verified["layers"]} == {0}
+
+
+@pytest.fixture
+def whole(lakes: Path) -> Path:
+    """A lake that 0.2.0 wrote, with its layers and its run."""
+    with tarfile.open(DATA / "whole.tar.xz") as packed:
+        packed.extractall(lakes, filter="data")
+    return lakes / WHOLE
+
+
+def reading(folder: Path) -> dict[str, tuple[str | Path, ...]]:
+    """Commands that read a run and write nothing into its lake, by what they read of it."""
+    return {
+        "list": ("runs", "list"),
+        "leaderboard": ("leaderboard", WHOLE),
+        "explain": ("explain", "latest"),
+        "figure": ("figure", "latest", "--to", folder / "figure.svg"),
+        "lineage": ("lineage", "latest"),
+        "gc": ("gc",),
+        "calls": ("explain", "latest", "--dataset", "attunebench_mini", "--worst", "1"),
+        "view": ("view", "latest", "--to", folder / "pages"),
+        "export": ("export", "latest", "--to", folder / "rows.csv"),
+    }
+
+
+NEED_CALLS = ("calls", "view", "export")
+
+
+def bytes_of(lake: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(lake)): path.read_bytes() for path in lake.rglob("*.parquet")}
+
+
+def test_lake_of_0_2_0_is_read_and_scored(whole: Path, tmp_path: Path, silent_server: ModelServer) -> None:
+    before = bytes_of(whole)
+    for name, command in reading(tmp_path).items():
+        done = ended(*command, "--lake", whole)
+        assert (name, done.status, done.err) == (name, 0, "")
+    verified = ended("verify", "latest", "--lake", whole, "--json").document
+    assert verified["files"]["differ"] == []
+    assert [difference for difference in verified["differences"] if "cannot be computed again" in difference["message"]] == []
+    assert bytes_of(whole) == before
+
+    config = config_of(WHOLE, tmp_path, silent_server.base_url)
+    done = ended("score", WHOLE, "--config", config, "--lake", whole)
+    assert (done.status, silent_server.calls) == (0, 0), done.err
+    assert {name: content for name, content in bytes_of(whole).items() if name in before} == before
+
+
+@pytest.mark.parametrize("change", ["less", "more"])
+def test_lake_with_other_columns_is_computed_again(whole: Path, tmp_path: Path, silent_server: ModelServer, change: str) -> None:
+    """The journal has the replies; the files of before stay for the version that wrote them."""
+    (path,) = whole.glob("responses/**/*.parquet")
+    footer, rows = pl.read_parquet_metadata(path)["moodflow"], pl.read_parquet(path, hive_partitioning=False)
+    rows = rows.drop("latency_s") if change == "less" else rows.with_columns(shard=1)
+    rows.write_parquet(path, metadata={"moodflow": footer})
+    before, config = bytes_of(whole), config_of(WHOLE, tmp_path, silent_server.base_url)
+    expected, got = {"less": ("latency_s: Float64", "no latency_s"), "more": ("no shard", "shard: Int32")}[change]
+    for name, command in reading(tmp_path).items():
+        done = ended(*command, "--lake", whole)
+        assert (name, done.status) == (name, 2 if name in NEED_CALLS else 0), done.err
+        if name in NEED_CALLS:
+            parts = (str(path), f"expected: columns of responses as this version has them: {expected}", f"got: {got}; written by")
+            assert_one_message(done, *parts, "next step: run moodflow run with the run's plan")
+    done = ended("score", WHOLE, "--config", config, "--lake", whole)
+    assert_one_message(
+        done, "partitions of responses have columns of another version", "run moodflow infer with the same options"
+    )
+
+    done = ended("run", WHOLE, "--config", config, "--lake", whole, "--json")
+    assert (done.status, done.document["missing"]) == (0, []), done.err
+    assert (silent_server.calls, done.document["calls"]["sent"], done.document["calls"]["from_journal"]) == (0, 0, 16)
+    assert_scores(tmp_path, WHOLE, done.document)
+    assert {name: content for name, content in bytes_of(whole).items() if name in before} == before
+    for name in NEED_CALLS:
+        assert (name, ended(*reading(tmp_path)[name], "--lake", whole).status) == (name, 0)
+    assert ended("score", WHOLE, "--config", config, "--lake", whole).status == 0
+    assert ended("verify", "latest", "--lake", whole).status == 0
+    assert silent_server.calls == 0

@@ -1,6 +1,6 @@
-"""Write lake.tar.xz with a checkout of the state that it is to record, from that checkout's folder:
+"""Write lake.tar.xz, or whole.tar.xz, with a checkout of the state that it is to record, from that checkout's folder:
 
-.venv/bin/python PATH/OF/make.py
+.venv/bin/python PATH/OF/make.py [whole]
 
 What the models say follows from what they are asked, so that another lake differs in times alone.
 """
@@ -20,6 +20,7 @@ sys.path.insert(0, os.curdir)
 import polars as pl
 import yaml
 
+from tasks.lake.seal import PICTURE, seal_run
 from tests.flows import annotating
 from tests.flows import scripted_roles as roles
 from tests.flows.command import ended
@@ -28,6 +29,9 @@ from tests.flows.test_esc_eval import Cast, cards_of
 from tests.model_server import ModelServer
 
 HERE = Path(__file__).resolve().parent
+WHOLE = "attunebench-mini"
+"""Whose lake is kept with its layers and its run."""
+
 LAYERS = ("raw_scores", "dimension_scores", "ability_scores", "totals", "setting_gains", "agreements")
 LETTERS = re.compile(r"[A-Z](?:, [A-Z])*")
 WORDINGS = ("{}", "The answer is {}.", "**{}**", "答案是{}。", '{{"answer": "{}"}}', "Answer: {}\n\nIt fits the text best.")
@@ -86,12 +90,27 @@ def rows(lake: Path, document: dict[str, Any], layer: str) -> list[dict[str, Any
     return [row for path in paths for row in pl.read_parquet(path, hive_partitioning=False).to_dicts()]
 
 
+def pack_whole(folder: Path, plan: dict[str, Any]) -> None:
+    """Run one plan, and pack layers and run; the picture, which nothing reads, is left out."""
+    write_run(WHOLE, plan, folder)
+    for run in (folder / WHOLE / "runs").iterdir():
+        (run / PICTURE).unlink()
+        seal_run(run)
+    with tarfile.open(HERE / "whole.tar.xz", "w:xz", preset=9) as packed:
+        for path in sorted((folder / WHOLE).glob("*/**/*")):
+            if path.is_file() and not {"journal", "openlineage"} & {*path.parts}:
+                packed.add(path, str(path.relative_to(folder)))
+
+
 def main() -> None:
-    """Run every plan in a lake of its own, and pack the journals and the scores."""
+    """Run every plan in a lake of its own, and pack the journals and the scores; or one, and pack its lake."""
     plans = yaml.safe_load((HERE / "plans.yaml").read_text(encoding="utf-8"))
     with TemporaryDirectory() as name:
         folder = Path(name)
         os.environ["PREFECT_HOME"] = str(folder / "prefect")
+        if sys.argv[1:] == ["whole"]:
+            pack_whole(folder, plans[WHOLE])
+            return
         scores = {benchmark: write_run(benchmark, plan, folder) for benchmark, plan in plans.items()}
         (folder / "scores.json").write_text(json.dumps(scores, ensure_ascii=False, indent=1), encoding="utf-8")
         with tarfile.open(HERE / "lake.tar.xz", "w:xz", preset=9) as packed:
