@@ -100,7 +100,8 @@ def _step(ref: PartitionRef) -> str:
         return "move the file away and run the same command again; replies in the journal are not paid twice"
     if LAYERS[ref.layer].written_by == "certify":
         return "run moodflow judges certify again with the same options; replies in the journal are not paid twice"
-    return "run moodflow run with the run's plan: the new run is without a call to a model where the journal has its replies"
+    again = "run moodflow run with the run's plan, which takes replies from the journal"
+    return f"{again}; name the new run where this one would be read, as with leaderboard --run"
 
 
 @cache

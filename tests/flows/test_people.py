@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import krippendorff
+import polars as pl
 import pytest
 
 from schemas.folders import parse_folder
@@ -223,3 +224,18 @@ def test_wrong_options_are_refused(lake: Path, tmp_path: Path) -> None:
     assert_one_message(sheet(name, lake, "--rubric", "kindnes")[0], "there is no rubric kindnes")
     named = ended("run", "own.yaml", "--model", "smollm2", "--judge", "people", "--judge-base-url", "http://localhost:1/v1")
     assert_one_message(named, "a judge cannot be named people")
+
+
+def test_ratings_with_other_columns_are_imported_again(lake: Path, tmp_path: Path) -> None:
+    """No journal has what people said: only their sheets."""
+    write_benchmark(tmp_path, "people")
+    first = run(lake)["run"]
+    ann, bob = (filled(tmp_path / f"{rater}.csv", sheet(first, lake)[1], rater) for rater in ("ann", "bob"))
+    imported(first, lake, ann)
+    (path,) = lake.glob("judgements/**/judge=people/**/*.parquet")
+    footer, rows = pl.read_parquet_metadata(path)["moodflow"], pl.read_parquet(path, hive_partitioning=False)
+    rows.drop("error").write_parquet(path, metadata={"moodflow": footer})
+    done = ended("judges", "sheet", first, "--import", bob, "--lake", lake)
+    assert_one_message(done, str(path), "move the file away, and import the filled-in sheets again")
+    path.unlink()
+    assert shown(imported(first, lake, ann, bob)["scored_run"], lake)["raw_scores"][0]["n_scored"] == 20
