@@ -56,6 +56,12 @@ def test_every_scored_repetition_weighs_the_same() -> None:
     assert [found[name] for name in COUNTS] == [0.75, 4, 0, 6]
 
 
+def test_an_item_that_lacks_a_part_is_missing() -> None:
+    # Item 0: (1 + 0.5) / 2. Item 1: its second part failed, so that the first says nothing of the whole.
+    found = row(items("d", [1, 1], part="1"), items("d", [0.5, None], part="2"))
+    assert [found[name] for name in COUNTS] == [0.75, 1, 0, 2]
+
+
 def test_groups_differ_in_every_part_of_the_key() -> None:
     parts = [
         items("d", [1]),
