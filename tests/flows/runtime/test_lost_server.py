@@ -18,7 +18,7 @@ from flows.runtime.local_server import AUTH
 from schemas.errors import EndpointError
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted import policy
-from tests.flows.served import clean_environment, processes_of
+from tests.flows.served import ENTRY_POINT, LIMIT_S, clean_environment, processes_of
 from tests.loopback import Handler, LoopbackServer
 from tests.model_server import ModelServer
 from tests.prefect_server import PrefectServer, started_server
@@ -46,11 +46,11 @@ class Pages(LoopbackServer):
     handler = Page
 
 
-def run_on(server: PrefectServer, base_url: str, lake: Path, home: Path) -> subprocess.Popen[str]:
+def run_on(server: PrefectServer, base_url: str, lake: Path, home: Path, program: str) -> subprocess.Popen[str]:
     plan = ("run", "moodbench-mini", "--datasets", DATASET, "--model", "m", "--base-url", base_url, "--lake", str(lake))
     environment = clean_environment(home, PREFECT_API_URL=server.url, **{AUTH: server.auth})
     options = ("--concurrency", "1", "--set", "bootstrap=0", "--json")
-    command = [sys.executable, "-c", IMPATIENT, *plan, *options]
+    command = [sys.executable, "-c", program, *plan, *options]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
@@ -77,8 +77,8 @@ def test_lost_server_ends_run_with_one_message(
         return answer(messages)
 
     with ModelServer(lose, latency_s=0.5) as model:
-        first = run_on(own_server, model.base_url, tmp_path / "lake", tmp_path / "home")
-        out, err = first.communicate(timeout=120)
+        first = run_on(own_server, model.base_url, tmp_path / "lake", tmp_path / "home", IMPATIENT)
+        out, err = first.communicate(timeout=LIMIT_S)
         assert (first.returncode, out) == (2, ""), err
         assert err.count("Error: ") == 1
         assert "Traceback" not in err
@@ -89,8 +89,8 @@ def test_lost_server_ends_run_with_one_message(
             "next step: start it, then run the same command; finished partitions and answered calls are kept",
         ):
             assert words in err
-        second = run_on(started_prefect, model.base_url, tmp_path / "lake", tmp_path / "home")
-        done = Ended(second.wait(120), *second.communicate())
+        second = run_on(started_prefect, model.base_url, tmp_path / "lake", tmp_path / "home", ENTRY_POINT)
+        done = Ended(second.wait(LIMIT_S), *second.communicate())
         assert done.status == 0, done.err
         # The one call that was under way when the run ended is sent again, as after an interruption.
         assert model.calls <= CALLS + 1
