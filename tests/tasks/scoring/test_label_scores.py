@@ -1,4 +1,4 @@
-"""Scores computed from labels: F1 (against scikit-learn in test_against_scikit_learn.py), and the scores of bias."""
+"""Scores computed from labels: F1, and the scores of bias."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -32,6 +32,13 @@ def test_a_label_repeated_in_a_list_counts_once() -> None:
     repeated = frame([["joy", "joy"]], [["joy"]])
     assert value(macro_f1(repeated, ["model"])) == 1.0
     assert value(micro_f1(repeated, ["model"])) == 1.0
+
+
+def test_an_unparsed_reply_names_no_label() -> None:
+    # joy: 2 x 1 / (1 + 1). fear: right once and never predicted, 0. Together: 2 x 1 / (1 + 2).
+    unparsed = frame([["joy"], None], [["joy"], ["fear"]])
+    assert value(macro_f1(unparsed, ["model"])) == 0.5
+    assert value(micro_f1(unparsed, ["model"])) == 2 / 3
 
 
 def test_no_labels_score_zero_like_scikit_learn() -> None:
