@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tasks.metrics.list_forms import REMARK
 from tasks.metrics.parsing import (
     ORDER_FORMS,
     SET_FORMS,
@@ -203,6 +204,8 @@ def test_an_order_is_read_before_its_best() -> None:
 
 def test_first_of_cut_ranking_is_not_best() -> None:
     assert parse_ranking("C. Uncertain", PREMISES, cut=True) == Parse(None, UNFINISHED)
+    # Read where the reply was not cut off.
+    assert parse_ranking("C. Nothing follows from it.", PREMISES, cut=True) == Parse(None, REMARK.reason)
 
 
 def test_every_form_is_covered() -> None:
