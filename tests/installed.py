@@ -1,7 +1,8 @@
-"""MoodFlow and a package, installed from wheels outside the checkout."""
+"""MoodFlow and a package: installed from wheels outside the checkout, or on the path with their entry points."""
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,6 +42,16 @@ def install(project: Path, site: Path) -> None:
     """Build the wheel of a project and install it into a folder, compiled."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     subprocess.run([*pip, "--target", str(site), str(project)], check=True, timeout=LIMIT_S)
+
+
+def write_entry_points(project: Path) -> None:
+    """Have Python find the entry points of a project in the folder of its code, as if it were installed."""
+    own = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [f"[{group}]\n{name} = {value}" for group, of in own["entry-points"].items() for name, value in of.items()]
+    metadata = project / f"{own['name']}-{own['version']}.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Name: {own['name']}\nVersion: {own['version']}\n", encoding="utf-8")
+    (metadata / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
 
 
 def install_page(page: Path, folder: Path, moodflow: Path) -> Install:

@@ -11,6 +11,8 @@ from tests.browser.test_report import CONTRASTS, WIDEST
 from tests.flows.test_exhibits import FOUR, rank_four
 from tests.tasks.reporting.content.test_leaderboard import data
 
+pytestmark = pytest.mark.long
+
 BESIDE = """() => [...document.querySelectorAll('#exhibits .beside')].map(node => node.getBoundingClientRect())
   .filter(box => box.left < 0 || box.right > window.innerWidth || box.height < 150).length"""
 
@@ -23,7 +25,6 @@ def test_figures_and_tables_fit_the_page(open_page: Open, tmp_path: Path, width:
     assert_fits(open_page(path, width=width), path, 4)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("benchmark", FOUR)
 def test_pages_of_scripted_models_fit(open_page: Open, tmp_path: Path, benchmark: str) -> None:
     rank_four(benchmark, tmp_path)

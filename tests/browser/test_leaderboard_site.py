@@ -21,6 +21,8 @@ from tests.browser.conftest import FindBarriers
 from tests.browser.test_report import WIDEST
 from tests.tasks.run_rows.asked_runs import asked_run, choice, said
 
+pytestmark = pytest.mark.long
+
 LINKS = "() => [...document.querySelectorAll('a[href]')].map(link => link.getAttribute('href'))"
 
 
@@ -80,7 +82,6 @@ def test_site_asks_no_other_host(browser: Browser, site: Path, width: int, is_se
     assert messages == []
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_nothing(browser: Browser, find_barriers: FindBarriers, site: Path, width: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, bypass_csp=True)

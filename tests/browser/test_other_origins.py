@@ -1,10 +1,13 @@
 """A page of another origin, in a browser: the Prefect server of a command tells it nothing and takes nothing from it."""
 
 import httpx
+import pytest
 from playwright.sync_api import Browser
 
 from tests.model_server import ModelServer
 from tests.prefect_server import PrefectServer
+
+pytestmark = pytest.mark.long
 
 TRY = """async ([api, socket]) => {
   const said = async answer => answer.then(found => found.text()).catch(error => error.message);

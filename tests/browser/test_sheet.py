@@ -48,6 +48,7 @@ def rate(sheet: Path, rater: str, width: int) -> Path:
         return Path(str(download.value.path())).rename(sheet.parent / f"{rater}.csv")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
 def test_three_people_rate_twenty_replies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not Path(CHROMIUM).exists():

@@ -12,6 +12,8 @@ from tests.browser.conftest import FindBarriers, Opened, Scheme
 from tests.browser.test_report import WIDEST
 from tests.tasks.run_rows.asked_runs import asked_run, choice, said
 
+pytestmark = pytest.mark.long
+
 BENCHMARK, DATASET = "moodbench-mini", "mini_commonsense_qa"
 WAY = ("m", "Foundational Ability", "Commonsense Q&A", "Commonsense Q&A, bundled items", "3", "q2")
 """Links from the leaderboard to a wrong reply."""
@@ -97,7 +99,6 @@ def test_a_filter_is_sent_by_a_form(opened: Opened, address: str) -> None:
     assert opened.page.locator("h2").last.inner_text() == "10 rows of 10"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_axe_finds_nothing(browser: Browser, find_barriers: FindBarriers, address: str, kind: str, scheme: Scheme) -> None:

@@ -19,6 +19,7 @@ def answer(messages: list[dict[str, str]]) -> str:
     return " ".join(["kind"] * (15 if "dog" in messages[-1]["content"] else 30))
 
 
+@pytest.mark.long
 def test_own_metric_from_run_to_verification(tmp_path: Path, moodflow_site: Path) -> None:
     install = install_page(PAGE, tmp_path, moodflow_site)
     before = install.installed_files()

@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 import sys
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,7 @@ from tests.docs.pages import blocks
 from tests.docs.printed import SERVED
 from tests.flows.command import Ended, ended
 from tests.flows.served import ROOT
-from tests.installed import install_page
+from tests.installed import install_page, write_entry_points
 from tests.model_server import Fault, ModelServer
 
 PAGE = ROOT / "docs" / "how-to" / "own-package.md"
@@ -71,12 +70,7 @@ def family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefect_server: obje
             file = tmp_path / block.word
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(block.body, encoding="utf-8")
-    project = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    points = [f"{name} = {value}" for name, value in project["entry-points"]["moodflow.benchmarks"].items()]
-    metadata = tmp_path / "interview-1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Name: interview\nVersion: 1.0\n", encoding="utf-8")
-    (metadata / "entry_points.txt").write_text("\n".join(["[moodflow.benchmarks]", *points]), encoding="utf-8")
+    write_entry_points(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     benchmarks.cache_clear()
     for row in rows("solvers", Solver):
@@ -93,6 +87,7 @@ def sum_of(name: str, rows: list[dict[str, Any]]) -> Counter[tuple[str, str]]:
     return sum((Counter({(row["role"], row["model"]): row[name]}) for row in rows), Counter())
 
 
+@pytest.mark.long
 def test_page_from_forecast_to_verification(tmp_path: Path, moodflow_site: Path) -> None:
     install = install_page(PAGE, tmp_path, moodflow_site)
     before, family = install.installed_files(), Family(tmp_path)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.flows.command import Ended
-from tests.installed import Install, install
+from tests.flows.served import ROOT
+from tests.installed import Install, write_entry_points
 from tests.model_server import ModelServer
 
 PROJECT = Path(__file__).resolve().parents[1] / "data" / "diary"
@@ -21,11 +22,11 @@ def answer(messages: list[dict[str, str]]) -> str:
 
 
 @pytest.fixture(scope="module")
-def diary(tmp_path_factory: pytest.TempPathFactory, moodflow_site: Path) -> Install:
-    """The package, installed."""
+def diary(tmp_path_factory: pytest.TempPathFactory) -> Install:
+    """The package on the path, with its entry points; tests of pages install others from wheels."""
     folder = tmp_path_factory.mktemp("diary")
-    install(shutil.copytree(PROJECT, folder / "project"), folder / "site")
-    return Install(folder, moodflow_site, folder / "site")
+    write_entry_points(shutil.copytree(PROJECT, folder / "site"))
+    return Install(folder, ROOT, folder / "site")
 
 
 @pytest.fixture(scope="module")
