@@ -22,10 +22,11 @@ from tasks.lake.manifest import read_manifest
 from tasks.metrics.steps import score_partition
 from tasks.scoring.steps import aggregate, compute_layer
 from tasks.steps import ledger
-from tests.clusters import dask_cluster, free_port
+from tests.clusters import dask_cluster
 from tests.flows.command import Ended, ask_mini
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
+from tests.tasks.models.making_calls import closed_port
 
 DATASETS = ("mini_user_safety", "mini_text_matching", "mini_summarization", "mini_eq_test")
 OF_ONE_RUN = ("responses", "judgements", "runs")
@@ -127,6 +128,7 @@ def test_an_error_on_a_worker_is_reported(tmp_path: Path, model: str) -> None:
     assert str(damaged) in done.err
 
 
+@pytest.mark.long
 def test_a_cluster_without_workers_is_refused(tmp_path: Path, model: str) -> None:
     with dask_cluster(tmp_path, workers=0) as address:
         told = refused(tmp_path, model, address)
@@ -147,7 +149,7 @@ def test_a_machine_without_our_code_is_refused(tmp_path: Path, model: str, progr
 
 
 def test_an_address_where_nothing_listens_is_refused(tmp_path: Path, model: str) -> None:
-    address = f"127.0.0.1:{free_port()}"
+    address = f"127.0.0.1:{closed_port()}"
     assert f"Error: the dask cluster cannot be reached\n  where: --set runner_address={address}\n" in refused(
         tmp_path, model, address
     )
@@ -183,7 +185,7 @@ def test_other_code_and_other_packages_are_refused() -> None:
 
 def test_a_machine_says_what_it_does_not_see(tmp_path: Path, prefect_server: str) -> None:
     (tmp_path / "token").write_bytes(b"")
-    server = f"http://127.0.0.1:{free_port()}/api"
+    server = f"http://127.0.0.1:{closed_port()}/api"
     for seen in (None, prefect_server):
         assert look_around(tmp_path / "token", seen) == describe_machine()
     assert look_around(tmp_path / "elsewhere" / "token", server).problems == (

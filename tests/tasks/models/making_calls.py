@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -66,8 +67,15 @@ async def ask_once(model: ModelEntry, pauses: Pauses, key: SecretStr | None = No
         return await chat(request())
 
 
+@cache
+def held() -> socket.socket:
+    """A socket that has a port and does not listen, so that nobody else gets it."""
+    found = socket.socket()
+    found.bind(("127.0.0.1", 0))
+    return found
+
+
 def closed_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
+    """A port at which nothing listens."""
+    port: int = held().getsockname()[1]
     return port
