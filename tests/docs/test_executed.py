@@ -8,13 +8,11 @@ import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import copytree, ignore_patterns
 from typing import Any
 
 import pytest
 import yaml
 
-from tasks.scoring import blueprints
 from tests.docs.pages import DOWNLOAD, NOT_EXECUTED, ROOT, blocks, pages
 from tests.docs.printed import SERVED, answer, with_runs
 from tests.flows.command import ended
@@ -31,6 +29,9 @@ PAGES = (
         )
     ),
 )
+LONG = {f"docs/how-to/{name}.md" for name in ("run", "own-endpoint", "own-dataset", "ci")}
+"""Pages of more than two runs; tests/docs/test_options.py reads their commands, too."""
+
 DOWNLOADING = ("README.md", "docs/how-to/run.md", "docs/judges.md")
 """Pages with blocks whose second word is DOWNLOAD."""
 
@@ -74,7 +75,7 @@ def strings_of(value: Any) -> Iterator[str]:
 
 
 @pytest.mark.usefixtures("prefect_server", "small_moodbench")
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.long) if page in LONG else page for page in PAGES])
 def test_commands_do_what_the_page_says(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MOODFLOW_MIRROR", raising=False)
     endings = run_page(page, tmp_path, monkeypatch, downloading=False)
@@ -130,32 +131,3 @@ def run_page(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *, downlo
                 (folder / block.word).write_text(body, encoding="utf-8")
     assert {line: status for line, (status, _) in endings.items()} == wanted, endings
     return endings
-
-
-ASKED = {
-    *("mini_eq_test", "mini_text_matching", "mini_user_safety", "mini_irony_detection", "mini_sequence_order_recall"),
-    "mini_summarization",
-}
-"""Datasets that pages name, and one that needs a judge."""
-
-
-def shorten(ability: dict[str, Any]) -> set[str]:
-    """Leave few tasks below an ability, and no part without any; return their datasets."""
-    ability["tasks"] = [task for task in ability.get("tasks", ()) if not ASKED.isdisjoint(task["datasets"])]
-    below = [(part, shorten(part)) for part in ability.get("children", ())]
-    ability["children"] = [part for part, names in below if names]
-    return {name for task in ability["tasks"] for name in task["datasets"]}.union(*(names for _, names in below))
-
-
-@pytest.fixture
-def small_moodbench(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`moodbench-mini` with a few of its 41 tasks."""
-    folder = tmp_path_factory.mktemp("shipped") / "blueprints"
-    # What extends it names tasks that are left out.
-    copytree(blueprints.BLUEPRINTS, folder, ignore=ignore_patterns("ecdbench-mini.yaml"))
-    file: Path = folder / "moodbench-mini.yaml"
-    tree = yaml.safe_load(file.read_text(encoding="utf-8"))
-    left = set().union(*(shorten(ability) for ability in tree["abilities"]))
-    tree["datasets"] = {name: dataset for name, dataset in tree["datasets"].items() if name in left}
-    file.write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
-    monkeypatch.setattr(blueprints, "BLUEPRINTS", folder)

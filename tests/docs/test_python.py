@@ -14,7 +14,7 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 MACHINE = re.compile(r"/(?:home|root|tmp|work|Users|var)/")
 
 
-@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.usefixtures("prefect_server", "small_moodbench")
 def test_code_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     code = [block.body for block in blocks(PAGE) if block.language == "python"]
@@ -50,6 +50,7 @@ def test_notebook_opens_in_jupyter(path: Path) -> None:
     assert MACHINE.findall(path.read_text(encoding="utf-8")) == []
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
 @each_row("path", NOTEBOOKS)
 def test_stored_outputs_are_those_of_the_cells(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,7 @@ def test_block_shows_lines_in_order() -> None:
     assert not is_shown_in("a\nb\nc", "c\na")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("prefect_server")
 def test_commands_print_what_tutorial_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
