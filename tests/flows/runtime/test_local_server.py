@@ -76,7 +76,7 @@ def test_a_build_records_everything_and_leaves_no_server(started_prefect: Prefec
     assert not (home / "memo_store.toml").exists()
 
 
-@pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9"])
+@pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", pytest.param("socks5://127.0.0.1:9", marks=pytest.mark.long)])
 def test_own_server_is_reached_without_proxy(proxy: str, started_prefect: PrefectServer, tmp_path: Path) -> None:
     """Nothing listens on port 9, and no proxy of a network reaches this machine's loopback addresses."""
     home = started_prefect.new_home(tmp_path / "home")
@@ -196,7 +196,7 @@ def test_ctrl_c_ends_command_and_server(home: Path, tmp_path: Path) -> None:
 
 
 @linux
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_a_killed_command_leaves_no_server(home: Path, tmp_path: Path, number: signal.Signals) -> None:
     process = start(home, tmp_path, *build("mini_eq_test"))
     wait_until(lambda: servers(home) != [])

@@ -95,6 +95,7 @@ def test_after():
 """
 
 
+@pytest.mark.long
 def test_interrupted_tests_end_with_their_summary(prefect_server: str, tmp_path: Path) -> None:
     (tmp_path / "test_interrupted.py").write_text(INTERRUPTED_TESTS, encoding="utf-8")
     done = run_python(prefect_server, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path))

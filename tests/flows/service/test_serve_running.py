@@ -39,6 +39,7 @@ def home(started_prefect: PrefectServer, tmp_path: Path) -> Path:
     return started_prefect.new_home(tmp_path / "prefect")
 
 
+@pytest.mark.long
 def test_serve_needs_a_password_and_leaves_no_process(home: Path, tmp_path: Path) -> None:
     write_config(tmp_path / "prefect.yaml", deployment(URL))
     with Served(tmp_path, home) as served:
