@@ -154,6 +154,11 @@ def printed(lake: Path, *command: str) -> str:
     return plain(ended(*command, "--lake", lake).out)
 
 
+@cache
+def document_of(lake: Path, name: str) -> dict[str, Any]:
+    return ended("runs", "show", RUNS[name], "--lake", lake, "--json").document
+
+
 def page_of(lake: Path, name: str) -> str:
     return read(lake / "runs" / RUNS[name] / "report.html")
 
@@ -211,8 +216,7 @@ IN_A_SENTENCE = ("runs show", "report.html", "report.md", "explain")
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_each_surface_says_the_same(lake: Path, name: str) -> None:
     situation = SITUATIONS[name]
-    shown = ended("runs", "show", RUNS[name], "--lake", lake, "--json").document
-    headline, *_ = shown["models"][0]["headline"].partition(" Weakest ability")
+    headline, *_ = document_of(lake, name)["models"][0]["headline"].partition(" Weakest ability")
     for surface, say in SURFACES.items():
         said = say(lake, name)
         if surface in ON_A_SCREEN:
@@ -239,8 +243,7 @@ def test_a_missing_total_is_null_for_programs(lake: Path) -> None:
     for name, total in totals.items():
         assert row_of_csv(lake, name)["total"] == ("" if total is None else str(total))
         assert to_records(leaderboard_table(run_rows(reopen(lake, RUNS[name])), None))[0]["Total"] == total
-        shown = ended("runs", "show", RUNS[name], "--lake", lake, "--json").document
-        assert shown["models"][0]["total"] == total
+        assert document_of(lake, name)["models"][0]["total"] == total
         (explained,) = ended("explain", RUNS[name], "--lake", lake, "--json").document["models"]
         assert explained["total"]["total"] == total
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import krippendorff
@@ -24,6 +25,24 @@ JUDGED = ("--judge", "judge", "--judge-base-url")
 def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path / "lake"
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The benchmark that people alone rate, with a run whose answers nobody rated yet, not to be changed; and the run's name."""
+    folder = tmp_path_factory.mktemp("answered")
+    write_benchmark(folder, "people")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        return folder, str(run(folder / "lake")["run"])
+
+
+@pytest.fixture
+def first(answered: tuple[Path, str], lake: Path) -> str:
+    """The name of that run, in a copy of all that is in its folder."""
+    folder, name = answered
+    copytree(folder, lake.parent, dirs_exist_ok=True)
+    return name
 
 
 def sheet(name: str, lake: Path, *more: str) -> tuple[Ended, Path]:
@@ -92,9 +111,7 @@ def assert_kept(first: str, name: str, lake: Path) -> None:
     assert {parts[4] for parts in left if parts[0] in LAYERS} == {"judge=people"}
 
 
-def test_a_changed_rating_changes_the_scores_below(lake: Path, tmp_path: Path) -> None:
-    write_benchmark(tmp_path, "people")
-    first = run(lake)["run"]
+def test_a_changed_rating_changes_the_scores_below(lake: Path, first: str, tmp_path: Path) -> None:
     ann = filled(tmp_path / "ann.csv", sheet(first, lake)[1], "ann")
     one = imported(first, lake, ann)["scored_run"]
     assert imported(first, lake, ann)["scored_run"] == one
@@ -109,9 +126,7 @@ def test_a_changed_rating_changes_the_scores_below(lake: Path, tmp_path: Path) -
     assert not paths[0] & paths[1]
 
 
-def test_ratings_count_as_the_run_was_made(lake: Path, tmp_path: Path) -> None:
-    write_benchmark(tmp_path, "people")
-    first = run(lake)["run"]
+def test_ratings_count_as_the_run_was_made(lake: Path, first: str, tmp_path: Path) -> None:
     ann = filled(tmp_path / "ann.csv", sheet(first, lake)[1], "ann")
     # Another rubric and another metric by now: what was asked and is scored stays as it was.
     text = (tmp_path / "own.yaml").read_text(encoding="utf-8")
@@ -122,9 +137,7 @@ def test_ratings_count_as_the_run_was_made(lake: Path, tmp_path: Path) -> None:
     assert (after, shown(name, lake)["raw_scores"][0]["n_scored"]) == (before, 20)
 
 
-def test_ratings_of_changed_items_are_refused(lake: Path, tmp_path: Path) -> None:
-    write_benchmark(tmp_path, "people")
-    first = run(lake)["run"]
+def test_ratings_of_changed_items_are_refused(lake: Path, first: str, tmp_path: Path) -> None:
     ann, items = filled(tmp_path / "ann.csv", sheet(first, lake)[1], "ann"), tmp_path / "days.jsonl"
     kept = items.read_text(encoding="utf-8")
     items.write_text(kept.replace("a1 was bad.", "a1 was good."), encoding="utf-8")
@@ -135,9 +148,7 @@ def test_ratings_of_changed_items_are_refused(lake: Path, tmp_path: Path) -> Non
     assert shown(imported(first, lake, ann)["scored_run"], lake)["raw_scores"][0]["n_scored"] == 20
 
 
-def test_an_absent_row_is_refused_by_its_line(lake: Path, tmp_path: Path) -> None:
-    write_benchmark(tmp_path, "people")
-    first = run(lake)["run"]
+def test_an_absent_row_is_refused_by_its_line(lake: Path, first: str, tmp_path: Path) -> None:
     ann, bob = (rows_of(filled(tmp_path / "f.csv", sheet(first, lake)[1], name).read_text("utf-8")) for name in ("ann", "bob"))
     # Two persons in one file. Of ann row 3 is gone, and rows 5 and 6, a whole answer; of bob row 40; row 8 says not whose it is.
     left = [*(row for number, row in enumerate(ann, 1) if number not in (3, 5, 6, 8)), *bob[:-1]]
@@ -149,23 +160,21 @@ def test_an_absent_row_is_refused_by_its_line(lake: Path, tmp_path: Path) -> Non
     assert (done.status, done.document | counts) == (1, done.document)
 
 
-def test_a_draw_is_the_same_for_all_raters(lake: Path, tmp_path: Path) -> None:
-    write_benchmark(tmp_path, "people")
-    name = run(lake)["run"]
-    done, file = sheet(name, lake, "--n", "5")
+def test_a_draw_is_the_same_for_all_raters(lake: Path, first: str, tmp_path: Path) -> None:
+    done, file = sheet(first, lake, "--n", "5")
     rows = rows_of(file.read_text(encoding="utf-8"))
     drawn = [row["answer"] for row in rows][::2]
     # Hex digits alone may be a number to a spreadsheet.
-    assert {row[name][0] for row in rows for name in ("run", "answer")} == {"a"}
+    assert {row[column][0] for row in rows for column in ("run", "answer")} == {"a"}
     assert (done.document["answers"], len(set(drawn))) == (5, 5)
     assert_one_message(
-        ended("judges", "sheet", name, "--to", file.parent, "--lake", lake), "the folder already has a sheet", str(file)
+        ended("judges", "sheet", first, "--to", file.parent, "--lake", lake), "the folder already has a sheet", str(file)
     )
-    again = [row["answer"] for row in rows_of(sheet(name, lake, "--n", "5")[1].read_text(encoding="utf-8"))][::2]
-    other = [row["answer"] for row in rows_of(sheet(name, lake, "--n", "5", "--seed", "1")[1].read_text(encoding="utf-8"))]
+    again = [row["answer"] for row in rows_of(sheet(first, lake, "--n", "5")[1].read_text(encoding="utf-8"))][::2]
+    other = [row["answer"] for row in rows_of(sheet(first, lake, "--n", "5", "--seed", "1")[1].read_text(encoding="utf-8"))]
     assert (again, set(other) == set(drawn)) == (drawn, False)
     scored = shown(
-        imported(name, lake, filled(tmp_path / "ann.csv", sheet(name, lake, "--n", "5")[1], "ann"))["scored_run"], lake
+        imported(first, lake, filled(tmp_path / "ann.csv", sheet(first, lake, "--n", "5")[1], "ann"))["scored_run"], lake
     )
     assert (scored["raw_scores"][0]["n_scored"], scored["raw_scores"][0]["n_total"]) == (5, 20)
     assert [(row["n_answers"], row["n_total"]) for row in (*scored["people"], *scored["dimension_scores"])] == [(5, 20)] * 3
@@ -185,43 +194,40 @@ def test_sheet_draws_answers_of_all_models(lake: Path, tmp_path: Path) -> None:
     assert_one_message(ended("judges", "sheet", name, "--lake", lake), "the folder already has a sheet", "sheet-1/sheet.csv")
 
 
-def test_a_named_rubric_rates_any_free_text(lake: Path, tmp_path: Path) -> None:
-    write_benchmark(tmp_path, "people")
-    name = run(lake)["run"]
-    done, file = sheet(name, lake, "--rubric", "summary", "--method", "judge")
+def test_a_named_rubric_rates_any_free_text(lake: Path, first: str, tmp_path: Path) -> None:
+    done, file = sheet(first, lake, "--rubric", "summary", "--method", "judge")
     rows = rows_of(file.read_text(encoding="utf-8"))
     assert (done.document["answers"], len(rows)) == (20, 80)
     scored = shown(
-        imported(name, lake, written(tmp_path / "s.csv", [{**row, "rater": "ann", "rating": "5"} for row in rows]))["scored_run"],
+        imported(first, lake, written(tmp_path / "s.csv", [{**row, "rater": "ann", "rating": "5"} for row in rows]))[
+            "scored_run"
+        ],
         lake,
     )
     assert {(row["rubric"], row["mean"]) for row in scored["dimension_scores"]} == {("summary", 5.0)}
     # A rubric by which these items cannot be shown is no reason to end.
     row = {**rows[0], "row": "1 of 1", "rater": "ann", "rating": "5", "rubric_sha256": load_rubric("es_aspects").sha256}
     other = written(tmp_path / "o.csv", [row])
-    refused = ended("judges", "sheet", name, "--import", other, "--lake", lake, "--json")
+    refused = ended("judges", "sheet", first, "--import", other, "--lake", lake, "--json")
     assert [row["rule"] for row in refused.document["refused"]] == ["answer_is_of_the_run"]
     # They count in no method: of kindness nothing was rated.
     assert scored["raw_scores"][0]["n_scored"] == 0
 
 
-def test_withheld_answers_are_left_out(lake: Path, tmp_path: Path) -> None:
-    write_benchmark(tmp_path, "people")
-    past = reopen(parse_folder(str(lake)), run(lake)["run"])
+def test_withheld_answers_are_left_out(lake: Path, first: str) -> None:
+    past = reopen(parse_folder(str(lake)), first)
     notices = [notice.model_copy(update={"redistributable": False}) for notice in past.manifest.datasets]
     manifest = past.manifest.model_copy(update={"datasets": tuple(notices), "redacted": True})
     with pytest.raises(Exception, match="the run has no answers for people to rate"):
         draw_answers(type(past)(manifest, past.blueprint, past.lake), None, None, None, 0)
 
 
-def test_wrong_options_are_refused(lake: Path, tmp_path: Path) -> None:
-    write_benchmark(tmp_path, "people")
-    name = run(lake)["run"]
-    assert_one_message(ended("judges", "sheet", name, "a.csv", "--lake", lake), "give --to, or --import with all filled sheets")
-    both = ended("judges", "sheet", name, "--to", "sheet", "--import", "a.csv", "--lake", lake)
+def test_wrong_options_are_refused(lake: Path, first: str) -> None:
+    assert_one_message(ended("judges", "sheet", first, "a.csv", "--lake", lake), "give --to, or --import with all filled sheets")
+    both = ended("judges", "sheet", first, "--to", "sheet", "--import", "a.csv", "--lake", lake)
     assert_one_message(both, "give --to, or --import", "--import FILE... reads filled ones")
-    assert_one_message(sheet(name, lake, "--method", "none")[0], "no answers for people to rate", "got: methods judge")
-    assert_one_message(sheet(name, lake, "--rubric", "kindnes")[0], "there is no rubric kindnes")
+    assert_one_message(sheet(first, lake, "--method", "none")[0], "no answers for people to rate", "got: methods judge")
+    assert_one_message(sheet(first, lake, "--rubric", "kindnes")[0], "there is no rubric kindnes")
     named = ended("run", "own.yaml", "--model", "smollm2", "--judge", "people", "--judge-base-url", "http://localhost:1/v1")
     assert_one_message(named, "a judge cannot be named people")
 

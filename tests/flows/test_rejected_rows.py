@@ -38,20 +38,20 @@ def sixteen(folder: Path, broken: int) -> Path:
     return good
 
 
-def run(folder: Path, benchmark: str | Path, place: str, reply: Callable[..., str], *more: str) -> tuple[Ended, Ended, int]:
+def run(folder: Path, benchmark: str | Path, place: str, reply: Callable[..., str], *more: str) -> tuple[Ended, int]:
     with ModelServer(reply) as server:
         model = ("--model", "oracle", "--base-url", server.base_url, "--lake", folder / "lake", "--set", "bootstrap=0")
-        command = ("run", benchmark, *model, *PLACES[place](folder), *more)
-        told = ended(*command)
-        return told, ended(*command, "--json"), server.calls
+        return ended("run", benchmark, *model, *PLACES[place](folder), *more), server.calls
 
 
 @pytest.mark.parametrize("place", USUAL)
 def test_one_rejected_conversation_of_sixteen_is_missing(tmp_path: Path, place: str) -> None:
     good = sixteen(tmp_path, 1)
-    told, done, _ = run(tmp_path, "attunebench", place, knowing(MODELS["oracle"], good))
-    _, sampled, _ = run(tmp_path, "attunebench", place, knowing(MODELS["oracle"], good), "--sample", "4")
-    assert (told.status, done.status) == (1, 1), done.err
+    reply = knowing(MODELS["oracle"], good)
+    done, _ = run(tmp_path, "attunebench", place, reply, "--json")
+    sampled, _ = run(tmp_path, "attunebench", place, reply, "--sample", "4", "--json")
+    told = ended("runs", "show", done.document["run"], "--lake", tmp_path / "lake")
+    assert done.status == 1, done.err
     (row,), (gap,) = (done.document["models"], done.document["missing"])
     # 15 of 16 is 93.75 %: what is there is right, and there is no rank.
     assert (row["total"], row["n_scored"], row["n_total"], row["rank"]) == (pytest.approx(100), 15, 16, None)
@@ -82,8 +82,9 @@ def beside_another(folder: Path) -> Path:
 @pytest.mark.parametrize("place", USUAL)
 def test_fourteen_rejected_of_sixteen_stop_their_dataset(tmp_path: Path, place: str) -> None:
     sixteen(tmp_path, 14)
-    told, done, calls = run(tmp_path, beside_another(tmp_path), place, knowing(MODELS["oracle"]))
-    assert (told.status, done.status) == (1, 1), done.err
+    done, calls = run(tmp_path, beside_another(tmp_path), place, knowing(MODELS["oracle"]), "--json")
+    told = ended("runs", "show", done.document["run"], "--lake", tmp_path / "lake")
+    assert done.status == 1, done.err
     # The four bundled conversations alone are asked: of three turns each, without a judge of drafts, 4 x 3 + 1 calls.
     assert calls == 52
     (row,), (gap,) = (done.document["models"], done.document["missing"])
@@ -94,7 +95,7 @@ def test_fourteen_rejected_of_sixteen_stop_their_dataset(tmp_path: Path, place: 
     for said in (told.out, Path(done.document["report"]).read_text(encoding="utf-8")):
         assert reason in " ".join(said.split())
     assert layer(tmp_path / "lake", "items_rejected").height == 14
-    alone, _, calls = run(tmp_path, "attunebench", place, knowing(MODELS["oracle"]))
+    alone, calls = run(tmp_path, "attunebench", place, knowing(MODELS["oracle"]))
     assert calls == 0
     assert_one_message(alone, "no dataset of attunebench is available", "14 rows of 16 break a rule", RULE)
 

@@ -4,7 +4,7 @@ import pytest
 
 from flows.commands import stages
 from schemas.plan import Plan
-from tests.flows.commands.past_runs import PastRuns, make_past_runs
+from tests.flows.commands.past_runs import PastRuns, past_runs
 
 
 @pytest.fixture
@@ -18,4 +18,4 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
 @pytest.fixture
 def runs(tmp_path_factory: pytest.TempPathFactory) -> PastRuns:
     """Two past runs, not to be changed."""
-    return make_past_runs(tmp_path_factory.getbasetemp() / "past_runs")
+    return past_runs(tmp_path_factory.getbasetemp())

@@ -1,10 +1,13 @@
 """A lake with two past runs of the bundled items: a model that knows the gold, and one that always answers A."""
 
 import json
+import os
 import shutil
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from filelock import FileLock
 
 from tests.flows.command import ask_mini
 from tests.flows.scripted import Behaviour, policy
@@ -44,10 +47,20 @@ class PastRuns(NamedTuple):
         return copy
 
 
+def past_runs(own: Path) -> PastRuns:
+    """Return the runs; `own` is where the tests of this process write, of xdist a folder in that of all processes."""
+    return make_past_runs((own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "past_runs")
+
+
 @cache
-def make_past_runs(lake: Path) -> PastRuns:
-    """Run both models, once for all tests that name one folder; needs the Prefect server of the tests."""
-    return PastRuns(lake, ask(lake, "gold"), ask(lake, "always_a"))
+def make_past_runs(folder: Path) -> PastRuns:
+    """Run both models, once for all tests and processes that name one folder; needs the Prefect server of the tests."""
+    folder.mkdir(exist_ok=True)
+    lake, names = folder / "lake", folder / "names.json"
+    with FileLock(folder / "making.lock"):
+        if not names.exists():
+            names.write_text(json.dumps([ask(lake, "gold"), ask(lake, "always_a")]), encoding="utf-8")
+    return PastRuns(lake, *json.loads(names.read_text(encoding="utf-8")))
 
 
 def ask(lake: Path, behaviour: Behaviour) -> str:

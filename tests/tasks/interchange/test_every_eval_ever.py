@@ -20,7 +20,7 @@ from tasks.interchange.every_eval_ever_samples import hash_sample
 from tasks.interchange.hub import write_hub
 from tasks.leaderboard.ranking import published_leaderboard
 from tasks.runs.past_run import PastRun, reopen
-from tests.flows.commands.past_runs import PastRuns, make_past_runs
+from tests.flows.commands.past_runs import PastRuns, past_runs
 from tests.mirror import MIRROR, needs_mirror
 
 SCHEMAS = MIRROR / "github.com/evaleval/every_eval_ever/schemas"
@@ -36,7 +36,7 @@ def validator(name: str) -> Draft7Validator:
 
 @pytest.fixture
 def runs(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> PastRuns:  # noqa: ARG001  its server
-    return make_past_runs(tmp_path_factory.getbasetemp() / "past_runs")
+    return past_runs(tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture
