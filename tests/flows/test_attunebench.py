@@ -213,26 +213,37 @@ def copying_omniscient(messages: Messages) -> str:
     return knowing(MODELS["copier" if shown else "oracle"])(messages)
 
 
-def test_one_command_asks_all_modes(tmp_path: Path) -> None:
+MODES = ("default", "verbose", "omniscient", "verbose_omniscient")
+
+
+@pytest.mark.parametrize(
+    ("value", "modes"),
+    [("default,omniscient", ("default", "omniscient")), pytest.param("all", MODES, marks=pytest.mark.long)],
+    ids=["two", "all"],
+)
+def test_one_command_asks_several_modes(tmp_path: Path, value: str, modes: tuple[str, ...]) -> None:
     with ModelServer(copying_omniscient) as server:
         model = ("--model", "m", "--base-url", server.base_url, "--lake", tmp_path / "lake")
-        command = ("run", "attunebench-mini", *model, "--vary", "solvers.annotate.mode=all")
+        command = ("run", "attunebench-mini", *model, "--vary", f"solvers.annotate.mode={value}")
         shown, done = ended(*command), ended(*command, "--json")
-        # Four modes of 4 x 13 calls.
-        assert (server.calls, server.repeated) == (4 * 52, 0)
+        # Of each mode 4 x 13 calls.
+        assert (server.calls, server.repeated) == (len(modes) * 52, 0)
     assert (shown.status, done.status) == (0, 0), shown.err
-    modes = ("default", "verbose", "omniscient", "verbose_omniscient")
     assert list(done.document["variants"]) == [f"solvers.annotate.mode={mode}" for mode in modes]
     copied = pytest.approx((3 * 94.6 + 100) / 4)
     runs = (done.document, *done.document["more"])
-    assert [run["models"][0]["total"] for run in runs] == [pytest.approx(100), pytest.approx(100), copied, copied]
+    assert [run["models"][0]["total"] for run in runs] == [copied if shows(mode) else pytest.approx(100) for mode in modes]
     side_by_side = shown.out[shown.out.index("m (Annotate): attunebench_mini") :]
-    rows = [line.split() for line in side_by_side.splitlines() if line.strip().startswith("solvers.annotate.mode=")][:4]
+    rows = [line.split() for line in side_by_side.splitlines() if line.strip().startswith("solvers.annotate.mode=")][: len(modes)]
     # Emotion, behaviour, preference, no judge, both behaviour and preference; b is 0 in three, so 0.2 of 1 are lost there.
     assert [row[1:] for row in rows] == [
-        *(["100.00"] * 3 + ["–"] + ["100.00"] * 3 for _ in modes[:2]),
-        *(["100.00"] * 3 + ["–", "100.00", "85.00", "95.95"] for _ in modes[2:]),
+        ["100.00"] * 3 + ["–", "100.00", *(["85.00", "95.95"] if shows(mode) else ["100.00"] * 2)] for mode in modes
     ]
+
+
+def shows(mode: str) -> bool:
+    """Whether a mode shows who wrote, so that the mood is copied."""
+    return mode.endswith("omniscient")
 
 
 def test_a_failed_call_ends_the_port_with_1(tmp_path: Path) -> None:

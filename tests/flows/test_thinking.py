@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from tests.thinking import FORMS, THOUGHT, Wrap
 
 Messages = list[dict[str, str]]
 Reply = Callable[[Messages], str]
-USUAL = ("think", "gpt-oss")
-WRAPS = [form if form in USUAL else pytest.param(form, marks=pytest.mark.long) for form in FORMS]
+USUAL = {("esc_eval", "think"), ("esc_eval", "gpt-oss"), ("attunebench", "think"), ("longemotion", "think")}
+"""Plays and forms that are not long: each play once, and both ways in which a thought may come."""
+
 COLUMNS = {
     "answers": ("dataset", "item_id", "setting", "part", "status", "text"),
     "judgements": ("dataset", "item_id", "setting", "part", "dimension", "parse_status", "rating"),
@@ -84,8 +86,10 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str,
     return cache(lambda name: came_of(PLAYS[name], lambda _, answer: answer, tmp_path_factory.mktemp(name) / "lake"))
 
 
-@pytest.mark.parametrize("form", WRAPS)
-@pytest.mark.parametrize("name", PLAYS)
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [each if each in USUAL else pytest.param(*each, marks=pytest.mark.long) for each in product(PLAYS, FORMS)],
+)
 def test_thinking_aloud_changes_nothing(name: str, form: str, plain: Callable[[str], dict[str, Any]], tmp_path: Path) -> None:
     expected, got = plain(name), came_of(PLAYS[name], FORMS[form], tmp_path / "lake")
     assert sum(map(len, expected["sent"])) > 0

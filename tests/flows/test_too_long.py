@@ -64,7 +64,10 @@ def test_the_command_line_wins_over_the_benchmark(tmp_path: Path) -> None:
     assert (long["status"], "On day 0 she" in long["messages"], "On day 99 she" in long["messages"]) == ("answered", False, True)
 
 
-@pytest.mark.parametrize(("window", "side"), [(2048, "front"), (4096, "end"), (8192, "middle")])
+@pytest.mark.parametrize(
+    ("window", "side"),
+    [(4096, "end"), *(pytest.param(*each, marks=pytest.mark.long) for each in ((2048, "front"), (8192, "middle")))],
+)
 def test_a_cut_item_is_missing_until_whole(tmp_path: Path, window: int, side: Side) -> None:
     with CuttingContext(window, side) as server:
         done = run(server, tmp_path, HOME, too_long="cut_middle")
