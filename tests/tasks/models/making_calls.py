@@ -40,7 +40,7 @@ class Pauses:
         self.seconds.append(seconds)
 
 
-def entry(base_url: str, *, concurrency: int = 8, timeout_s: float = 10.0) -> ModelEntry:
+def entry(base_url: str, *, concurrency: int = 8, timeout_s: float = HANGS_S) -> ModelEntry:
     return ModelEntry(name="listener", base_url=base_url, concurrency=concurrency, timeout_s=timeout_s)
 
 

@@ -88,5 +88,5 @@ async def test_a_stream_ends_with_its_mark() -> None:
     body = events(*HALVES, chunk(reason="stop"), USAGE, "[DONE]")
     # The connection stays open, as if more were to come.
     with ProbedServer(lambda *_: Answer(200, body, headers={"Content-Length": str(len(body) + 1)})) as server:
-        reply = await ask_once(entry(server.base_url, timeout_s=3.0), Pauses())
+        reply = await ask_once(entry(server.base_url), Pauses())
     assert (reply.text, reply.failure, reply.prompt_tokens, reply.attempts) == ("The answer is B.", None, 9, 1)
