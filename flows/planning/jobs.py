@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, SkipValidation, model_serializer
+from pydantic import Field, SkipValidation, model_serializer
 
+from schemas.base import Undivided
 from schemas.blueprint import Blueprint, MethodSpec
 from schemas.chat import ChatReply, ModelEntry
 from schemas.dataset import DatasetSpec
@@ -48,10 +49,8 @@ class SelectedDataset:
         return next((method.rubric for method in self.methods if method.rubric and method.raters != PEOPLE), None)
 
 
-class ResolvedPlan(BaseModel):
+class ResolvedPlan(Undivided):
     """A plan with its names looked up, which every stage is given. A Prefect server is told the plan as it was stated."""
-
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
     stated: Plan = Field(description="as the user made it")
     plan: Plan = Field(description="the same with the API capabilities of every model, and what it left open")
@@ -60,10 +59,6 @@ class ResolvedPlan(BaseModel):
     missing: tuple[Missing, ...]
     lake: Lake
     replies: SkipValidation[Mapping[str, ChatReply]] = Field(default_factory=dict, description="of a file, by key of the call")
-
-    # Each is one of its kind, as the jobs made of it are.
-    __hash__ = object.__hash__
-    __eq__ = object.__eq__
 
     @model_serializer
     def _show_stated(self) -> dict[str, Any]:
