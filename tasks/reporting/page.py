@@ -1,7 +1,7 @@
 """Write reports as files, complete in themselves: a page of a run and its summary in Markdown, a page of a leaderboard."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from schemas.blueprint import Blueprint
 from schemas.changes import RunChanges
+from schemas.chart import Chart
 from schemas.documents.certificates import Certificate
 from schemas.documents.leaderboard import AcrossModels, JudgedTotal
 from schemas.errors import LakeError
@@ -84,29 +85,30 @@ def write_report(data: ReportData, folder: Folder, most: int = MOST_ON_A_PAGE) -
     """
     report = build_report(data)
     write_text(folder / "report.md", write_summary(report))
-    charts = chart_systems(show_report(report), data.blueprint)
+    shown = show_report(report, most)
+    charts = chart_systems(shown, data.blueprint)
     if HEADLINE in charts:
         source, word = source_of(data.manifest, data.blueprint), data.blueprint.ability_word
         picture = draw_picture(data.blueprint.title, HEADLINE, [charts[HEADLINE]], source, word)
         write_file(folder / PICTURE, to_png(picture))
-    for name, html in render_pages(report, most):
+    for name, html in render_pages(report, shown, charts, most):
         write_text(folder / name, html)
     return report
 
 
-def render_pages(report: Report, most: int = MOST_ON_A_PAGE) -> Iterator[tuple[str, str]]:
+def render_pages(
+    report: Report, shown: Sequence[ShownSystem], charts: Mapping[str, Chart], most: int = MOST_ON_A_PAGE
+) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page; the one of the run last, once those that it leads to are there.
 
-    Styles and figures are inside, no script, nothing is loaded from anywhere.
+    Styles and figures are inside, no script, nothing is loaded from anywhere. `shown`: of `show_report`; `charts`: of all these.
     """
     beside = len(report.systems) > most
     render = partial(render_template, "page.html.jinja", report.data.blueprint.ability_word, report=report, beside=beside)
-    shown = show_report(report, most)
     for entry, system in zip(report.systems, shown, strict=True) if beside else ():
         own = chart_systems([system], report.data.blueprint)
         yield page_of(entry.anchor), render(systems=[entry], alone=True, figures=own)
-    figures = chart_systems(shown, report.data.blueprint)
-    yield REPORT, render(systems=() if beside else report.systems, alone=False, figures=figures)
+    yield REPORT, render(systems=() if beside else report.systems, alone=False, figures=charts)
 
 
 def show_report(report: Report, most: int = MOST_ON_A_PAGE) -> list[ShownSystem]:

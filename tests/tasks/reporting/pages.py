@@ -5,8 +5,9 @@ from html.parser import HTMLParser
 
 from schemas.chart import Chart
 from tasks.lake.seal import REPORT
+from tasks.reporting.content.system_charts import chart_systems
 from tasks.reporting.figures.pictures import draw_panels
-from tasks.reporting.page import render_pages
+from tasks.reporting.page import render_pages, show_report
 from tasks.reporting.report import build_report
 from tasks.runs.run_tables import ReportData
 
@@ -51,7 +52,9 @@ class Page(HTMLParser):
 
 def render_html(data: ReportData) -> str:
     """The page of the run."""
-    return dict(render_pages(build_report(data)))[REPORT]
+    report = build_report(data)
+    shown = show_report(report)
+    return dict(render_pages(report, shown, chart_systems(shown, data.blueprint)))[REPORT]
 
 
 def draw_chart(chart: Chart) -> str:
