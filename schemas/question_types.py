@@ -79,4 +79,5 @@ def suited_metrics(question_type: QuestionType) -> tuple[Metric, ...]:
 
 def suited_types(metric: Metric) -> list[QuestionType]:
     """List the question types whose items a metric can score."""
-    return sorted(name for name in QUESTION_TYPES if metric in suited_metrics(name))
+    own = METRICS[metric].question_types
+    return sorted(name for name, row in QUESTION_TYPES.items() if metric in row.metrics or name in own)

@@ -167,11 +167,11 @@ def check_metrics(items: dy.DataFrame[Items], method: MethodSpec) -> None:
             got=f"profile {method.profile}",
             next_step="set the profile for the run (--set profile=reference), not in the method",
         )
+    asked = set(items["question_type"])
     for spec in method.metrics:
         suited = suited_types(spec.metric)
-        wrong = items.filter(~pl.col("question_type").is_in(suited))
-        if not wrong.is_empty():
-            first = wrong.row(0, named=True)
+        if not asked <= {*suited}:
+            first = items.filter(~pl.col("question_type").is_in(suited)).row(0, named=True)
             raise ScoringError(
                 f"metric {spec.metric} cannot score {first['question_type']} items",
                 where=f"{first['dataset']}, item {first['item_id']}, method {method.id}",
