@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import groupby, product
 from statistics import mean, median
 from textwrap import wrap
@@ -39,9 +40,10 @@ _LETTERS = 1.7
 """Letters on a line as wide as they are tall."""
 
 
-def draw_chart(figure: Chart) -> list[str]:
+@lru_cache(maxsize=64)  # the figure that leads a report is also its picture
+def draw_chart(figure: Chart) -> tuple[str, ...]:
     """Draw the panels of a figure of any kind."""
-    return [_KINDS[panel.kind](panel) for panel in _panels(figure)]
+    return tuple(_KINDS[panel.kind](panel) for panel in _panels(figure))
 
 
 def _panels(figure: Chart) -> Iterator[Chart]:

@@ -9,7 +9,7 @@ from textwrap import wrap
 
 import vl_convert
 
-from schemas.chart import Chart
+from schemas.chart import NOTHING, Chart
 from tasks.reporting.figures.chart_kinds import draw_chart
 from tasks.reporting.figures.palette import FONT, INK, MUTED
 from tasks.text.tables import worded
@@ -27,10 +27,10 @@ _SCALE, _PNG = 2.0, b"\x89PNG\r\n\x1a\n"
 _BOX = re.compile(r'<svg [^>]*?viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
 
-def draw_panels(chart: Chart, word: str = "ability") -> list[str]:
+def draw_panels(chart: Chart, word: str = "ability") -> tuple[str, ...]:
     """Draw a figure as SVG elements, one for each of its panels; with another word for an ability."""
     x, y = (axis._replace(title=worded(axis.title, word)) for axis in (chart.x, chart.y))
-    return draw_chart(replace(chart, x=x, y=y))
+    return draw_chart(replace(chart, x=x, y=y, numbers=NOTHING))
 
 
 def draw_picture(title: str, name: str, charts: Sequence[Chart], source: str, word: str = "ability") -> str:
