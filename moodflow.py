@@ -66,3 +66,7 @@ def __dir__() -> list[str]:
 def main() -> None:
     """Run the command line."""
     import_module("flows.cli").main()
+
+
+if __name__ == "__main__":  # python -m moodflow, as cron calls it
+    main()

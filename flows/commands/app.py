@@ -7,6 +7,7 @@ Exit status: 0 done, 1 finished with failures that lower coverage, 2 wrong usage
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -163,4 +164,4 @@ def guarded(command: Callable[[], Any]) -> int:
 
 def main() -> None:
     """Run `moodflow`, then end its process."""
-    leave(guarded(app))
+    leave(guarded(partial(app, prog_name="moodflow")))  # also where `python -m moodflow` started it

@@ -38,6 +38,18 @@ def test_module_of_the_user_is_told(name: str, tmp_path: Path) -> None:
     called = run_python(tmp_path, str(script), "--help", path=f".{os.pathsep}{ROOT}")
     assert (called.returncode, called.stdout, called.stderr.count("\n")) == (2, "", 1)
     assert called.stderr.startswith(f"Error: {sentence}")
+    as_module = run_python(tmp_path, "-m", "moodflow", "--help")  # which has the working folder first
+    assert (as_module.returncode, as_module.stdout, as_module.stderr) == (2, "", called.stderr)
+
+
+@pytest.mark.parametrize(("arguments", "status"), [(("runs", "list", "--json"), 0), (("runz",), 2), (("runs", "show", "x"), 2)])
+def test_the_module_does_what_the_command_does(arguments: tuple[str, ...], status: int, tmp_path: Path) -> None:
+    script = tmp_path / "bin" / "moodflow"
+    script.parent.mkdir()
+    script.write_text(COMMAND, encoding="utf-8")
+    command, module = run_python(tmp_path, str(script), *arguments), run_python(tmp_path, "-m", "moodflow", *arguments)
+    assert (command.returncode, bool(command.stdout), bool(command.stderr)) == (status, status == 0, status != 0)
+    assert (module.returncode, module.stdout, module.stderr) == (status, command.stdout, command.stderr)
 
 
 def test_windows_is_told_of_wsl(tmp_path: Path) -> None:
