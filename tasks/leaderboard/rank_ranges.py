@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
-from scipy.stats import t as student
 
 from schemas.blueprint import Blueprint
 from tasks.leaderboard.across_models import read_rows
@@ -15,6 +14,7 @@ from tasks.runs.run_tables import ReportData, System
 from tasks.runs.verdict import judge_run
 from tasks.scoring.aggregation import SYSTEM
 from tasks.scoring.uncertainty import Resampling, difference_errors
+from tasks.statistics import student
 from tasks.statistics.equivalence import rank_ranges, tied_sets
 
 
@@ -54,7 +54,7 @@ def add_rank_ranges(
             means = own["total"].to_numpy()
             apart = np.abs(means - means[:, None])
             certain = np.where(apart > 0, np.inf, 0.0)
-            p_values = 2 * student.sf(np.divide(apart, errors, out=certain, where=errors != 0), df)
+            p_values = 2 * student.upper_tail(np.divide(apart, errors, out=certain, where=errors != 0), df)
             ranges, systems = rank_ranges(means, p_values), [System(*system) for system in own.select(SYSTEM).iter_rows()]
             tested = np.flatnonzero(np.isfinite(errors).sum(axis=1) > 1)
             sets = [tested[[*found]] for found in tied_sets(means[tested], p_values[np.ix_(tested, tested)])]

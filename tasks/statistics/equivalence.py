@@ -10,8 +10,8 @@ from math import inf, sqrt
 from typing import Literal
 
 import numpy as np
-from scipy.stats import t as student
 
+from tasks.statistics import student
 from tasks.statistics.resampling import Floats
 
 LEVEL, POWER = 0.05, 0.8
@@ -55,9 +55,9 @@ def equivalent_from(mean: float | None, se: float | None, df: int, margin: float
     """Test a mean difference by its standard error of `df` degrees of freedom, pairs - 1, for a difference and for none."""
     if mean is None or se is None:
         return PairedTest(df + 1, mean, None, None, None, None, None, None, None, margin, None, "undecided")
-    p_value = float(2 * student.sf(_ratio(abs(mean), se), df))
-    p_equivalent = float(student.sf(_ratio(margin - abs(mean), se), df))
-    whole, ninety, power = (float(student.ppf(share, df)) * se for share in (1 - LEVEL / 2, 1 - LEVEL, POWER))
+    p_value = float(2 * student.upper_tail(_ratio(abs(mean), se), df))
+    p_equivalent = float(student.upper_tail(_ratio(margin - abs(mean), se), df))
+    whole, ninety, power = (student.quantile(share, df) * se for share in (1 - LEVEL / 2, 1 - LEVEL, POWER))
     answers: dict[tuple[bool, bool], Answer] = {(True, True): "both", (True, False): "different", (False, True): "equivalent"}
     answer = answers.get((p_value < LEVEL, p_equivalent < LEVEL), "undecided")
     ends = (mean - whole, mean + whole, p_value, mean - ninety, mean + ninety)
