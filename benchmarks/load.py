@@ -199,7 +199,8 @@ async def make_run(plan: Plan) -> dict[int, float]:
     from flows.report import describe  # noqa: PLC0415
     from schemas.plan import ReportRequest  # noqa: PLC0415
     from tasks.metrics.steps import score_partition  # noqa: PLC0415
-    from tasks.reporting.steps import ReportJob, write_report_files  # noqa: PLC0415
+    from tasks.reporting.run_files import ReportJob  # noqa: PLC0415
+    from tasks.reporting.steps import write_report_files  # noqa: PLC0415
     from tasks.scoring.steps import aggregate  # noqa: PLC0415
 
     resolved, memory = await build_and_ask(plan)

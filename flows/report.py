@@ -17,8 +17,9 @@ from tasks.compare.steps import ChangesJob, check_regressions, find_changes
 from tasks.lake.manifest import notices
 from tasks.models.cost import load_prices, price_usage
 from tasks.reporting.content.verdicts import state_said
-from tasks.reporting.steps import ReportJob, write_report_files
-from tasks.scoring.steps import blueprint_sha256
+from tasks.reporting.run_files import ReportJob
+from tasks.reporting.steps import write_report_files
+from tasks.scoring.jobs import blueprint_sha256
 from tasks.scoring.uncertainty import Resampling
 
 

@@ -29,6 +29,7 @@ from tasks.leaderboard.ranking import LeaderboardData, judges_said
 from tasks.reporting.content.score_tables import describe_dimensions
 from tasks.reporting.content.verdicts import interval_cell
 from tasks.reporting.leaderboard_files import INDEX, write_leaderboard, write_site
+from tasks.reporting.run_files import load_report_data
 from tasks.runs.run_tables import ReportData
 from tasks.runs.verdict import label_of
 from tasks.text.tables import as_cell
@@ -96,8 +97,6 @@ def leaderboard(
 
 def redacted_reports(ranked: LeaderboardData, folder: Folder) -> Iterator[ReportData]:
     """Yield what is shown of each run, without texts that may not be passed on."""
-    from tasks.reporting.steps import load_report_data  # noqa: PLC0415  imports Prefect
-
     for run in ranked.runs.values():
         manifest = run.manifest.model_copy(update={"redacted": True})
         yield load_report_data(replace(run, manifest=manifest, names_lake=False), read_changes(folder, run.name))

@@ -25,6 +25,7 @@ from tasks.lake.seal import REPORT
 from tasks.reporting.page import make_environment, write_report
 from tasks.reporting.run_document import describe_run
 from tasks.reporting.run_figures import HEADLINE, draw_figure, figures_of_run
+from tasks.reporting.run_files import load_report_data
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_list import describe_runs
 from tasks.runs.run_tables import System
@@ -148,8 +149,6 @@ class Run:
 
     def report(self, to: str | Path | None = None) -> Folder:
         """Return the page of its report; with `to` it is written again, into that folder, from the lake alone."""
-        from tasks.reporting.steps import load_report_data  # noqa: PLC0415  imports Prefect
-
         lake = self.past.lake.root
         folder = Path(to) if to else run_folder(lake, self.name)
         if to or not (folder / REPORT).exists():

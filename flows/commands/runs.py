@@ -27,6 +27,7 @@ from tasks.lake.manifest import (
 from tasks.lake.seal import check_seal, seal_run
 from tasks.reporting.page import write_report
 from tasks.reporting.run_document import describe_run
+from tasks.reporting.run_files import load_report_data
 from tasks.runs.join_tables import write_join_tables
 from tasks.runs.past_run import reopen
 from tasks.runs.run_list import describe_runs
@@ -90,8 +91,6 @@ def report_command(
 
     It replaces the old one, or goes to --out; with --redact to `redacted` beside it, unless the run is redacted itself.
     """
-    from tasks.reporting.steps import load_report_data  # noqa: PLC0415
-
     folder = lake or DEFAULT_LAKE
     past = reopen(folder, run)
     manifest, own = past.manifest, run_folder(folder, past.name)

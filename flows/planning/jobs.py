@@ -19,13 +19,13 @@ from schemas.usage import Role
 from tasks.datasets.catalogue import ItemsKeys, items_keys
 from tasks.judging.answers import rates_gold
 from tasks.judging.executor import judgements_key
+from tasks.judging.jobs import GoldJob, JudgeJob
 from tasks.judging.people import find_people
 from tasks.judging.rubrics import Rubric, load_rubric
-from tasks.judging.steps import GoldJob, JudgeJob
 from tasks.lake.lake import Lake
+from tasks.metrics.item_score_job import ItemScoreJob
 from tasks.metrics.item_scores import item_scores_key
 from tasks.metrics.metric import PROFILES
-from tasks.metrics.steps import ItemScoreJob
 from tasks.solvers.infer_job import InferJob, answers_key
 from tasks.solvers.presentation import Epochs
 from tasks.solvers.registry import SOLVERS

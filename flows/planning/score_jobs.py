@@ -11,7 +11,7 @@ from schemas.tables.responses import Answers
 from tasks.datasets.rejected_rows import describe_rejected
 from tasks.judging.answers import SIMULATED
 from tasks.scoring.benchmark import ScoreSettings
-from tasks.scoring.steps import AggregateJob, GainsJob, LayerJob
+from tasks.scoring.jobs import AggregateJob, GainsJob, LayerJob
 from tasks.scoring.uncertainty import Resampling
 
 

@@ -21,7 +21,8 @@ from schemas.tables.responses import Answers
 from schemas.usage import Usage
 from schemas.worker_pool import Job, ProgressListener, RunJobs
 from tasks.judging.executor import Judge, judge_answers
-from tasks.judging.steps import JudgeJob, judge_partition, write_gold
+from tasks.judging.jobs import JudgeJob
+from tasks.judging.steps import judge_partition, write_gold
 from tasks.lake.frames import frame_of_rows
 from tasks.retrieval.embedding import find_embedder
 from tasks.retrieval.engine import EMBEDDINGS, RetrievalEngine

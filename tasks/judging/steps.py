@@ -1,44 +1,23 @@
 """The steps of judging: rate one partition of answers, write gold replies for it, take role cards one step further."""
 
 import asyncio
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import polars as pl
 
-from schemas.chat import Chat, ModelEntry
-from schemas.lineage import PartitionKey, PartitionRef
+from schemas.chat import Chat
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.tables.role_cards import RoleCards
 from schemas.worker_pool import Job, ProgressListener, RunJobs
-from tasks.judging.answers import GOLD, gold_answers, judged_answers
+from tasks.judging.answers import gold_answers, judged_answers
 from tasks.judging.cards import CardJob
 from tasks.judging.executor import Judge, judge_answers, rating_calls
-from tasks.judging.rubrics import Rubric
+from tasks.judging.jobs import GoldJob, JudgeJob
 from tasks.lake.lake import Lake
-from tasks.lake.partitions import partition_key
-from tasks.solvers.infer_job import ANSWERS_VERSION
 from tasks.solvers.state import SolverResources
 from tasks.steps import step, up_to_date
-
-
-@dataclass(frozen=True)
-class JudgeJob:
-    """One partition of answers to rate, each `repetitions` times."""
-
-    rubric: Rubric
-    judge: ModelEntry
-    items: PartitionRef
-    answers: PartitionRef
-    key: PartitionKey
-    repetitions: int = 1
-
-    @property
-    def title(self) -> str:
-        """Return what is rated, and by whom."""
-        return "/".join(self.answers.key(name) for name in ("dataset", "model", "setting")) + f" by {self.judge.name}"
 
 
 @step("judge {job.title}")
@@ -55,19 +34,6 @@ async def judge_partition(job: JudgeJob, lake: Lake, chat: Chat, run_jobs: RunJo
     judgements = await judge_answers(items, answers, judging, run_jobs)
     complete = not (judgements["parse_status"] == "failed").any()
     return await asyncio.to_thread(lake.write, job.key, judgements, Judgements, complete=complete)
-
-
-@dataclass(frozen=True)
-class GoldJob:
-    """Gold replies of one partition of items."""
-
-    items: PartitionRef
-
-    @property
-    def key(self) -> PartitionKey:
-        """Key of the replies, as answers."""
-        keys = {"dataset": self.items.key("dataset"), "model": GOLD, "setting": GOLD}
-        return partition_key("answers", keys, {}, [self.items.identity], ANSWERS_VERSION)
 
 
 @step("gold replies of {job.key.place[0][1]}")

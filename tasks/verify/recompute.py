@@ -21,9 +21,9 @@ from tasks.judging.answers import gold_answers
 from tasks.judging.contract import reparse_judgements
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.lake import Lake
-from tasks.metrics.steps import ItemScoreJob, compute_item_scores
+from tasks.metrics.item_score_job import ItemScoreJob, compute_item_scores
 from tasks.scoring.benchmark import ScoreSettings, ScoreTables
-from tasks.scoring.steps import AggregateJob, GainsJob, LayerJob, compute_layers
+from tasks.scoring.jobs import AggregateJob, GainsJob, LayerJob, compute_layers
 from tasks.solvers.answers import restate_answers
 
 

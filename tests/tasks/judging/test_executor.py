@@ -19,7 +19,7 @@ from tasks.judging.contract import Contract, reparse_judgements
 from tasks.judging.executor import Judge, judge_answers, judgements_key, plan_ratings, rating_tokens
 from tasks.judging.rubrics import Rubric, load_rubric, place_of
 from tasks.models.http.worker_pool import WorkerPool
-from tasks.scoring.steps import LayerJob
+from tasks.scoring.jobs import LayerJob
 from tests.tasks import rows
 from tests.tasks.rows import partition
 

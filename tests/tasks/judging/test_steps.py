@@ -5,8 +5,9 @@ from pathlib import Path
 from schemas.lineage import CodeVersion
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
+from tasks.judging.jobs import GoldJob, JudgeJob
 from tasks.judging.rubrics import load_rubric
-from tasks.judging.steps import GoldJob, JudgeJob, judge_partition, write_gold
+from tasks.judging.steps import judge_partition, write_gold
 from tasks.lake.lake import Lake
 from tasks.lake.partitions import partition_key
 from tasks.models.http.worker_pool import WorkerPool

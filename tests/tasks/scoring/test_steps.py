@@ -7,7 +7,8 @@ from schemas.tables.layers import AGGREGATED
 from schemas.tables.scores import ItemScores
 from tasks.lake.lake import Lake
 from tasks.scoring.benchmark import ScoreSettings
-from tasks.scoring.steps import AggregateJob, aggregate
+from tasks.scoring.jobs import AggregateJob
+from tasks.scoring.steps import aggregate
 from tests.tasks.scoring.samples import ability, blueprint, items, task
 
 

@@ -10,7 +10,7 @@ from schemas.lineage import CodeVersion, PartitionKey, PartitionRef
 from schemas.tables.items import Chunks, Contexts
 from schemas.tables.layers import LAYERS
 from tasks.lake.lake import Lake
-from tasks.reporting.steps import load_report_data
+from tasks.reporting.run_files import load_report_data
 from tasks.runs.past_run import PastRun
 from tasks.scoring.breakdowns import needle_grid
 from tests.tasks.reporting import example_long

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.errors import ScoringError
 from schemas.metrics import METRICS
-from tasks.metrics.steps import check_bounds
+from tasks.metrics.item_score_job import check_bounds
 from tests.tasks.scoring.samples import items
 
 
