@@ -225,8 +225,8 @@ MEASURES = {"flows": measure_flows, "plain": measure_plain}
 async def prepared_plan(size: Size, folder: Path, base_url: str) -> Any:
     """The plan, its items built and its model probed in a lake of its own."""
     from flows.build import build_datasets  # noqa: PLC0415  after the environment is set
-    from flows.planning.capabilities import ensure_probed  # noqa: PLC0415
     from flows.planning.resolve import resolve  # noqa: PLC0415
+    from flows.runtime.probing import ensure_probed  # noqa: PLC0415
     from schemas.chat import ModelEntry  # noqa: PLC0415
     from schemas.plan import Plan  # noqa: PLC0415
     from tasks.models.cost import Budget  # noqa: PLC0415

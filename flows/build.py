@@ -3,19 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 
-import polars as pl
-
 from flows.planning.jobs import ResolvedPlan, SelectedDataset
-from flows.planning.score_jobs import find_broken_rows, require_items
+from flows.planning.score_jobs import left_out, odd_fields
 from flows.runtime.clusters import may_travel
 from flows.runtime.prefect_flows import RunStep, begin_run, log, moodflow_flow, run_here, spread
 from flows.runtime.progress import count_partitions
 from schemas.errors import LayoutError, SourceMissingError
 from schemas.lineage import Missing, PartitionRef, StageResult
-from schemas.tables.layers import LAYERS
 from tasks.datasets.steps import BuildJob, build_partition, without_source
 from tasks.sources.locating import Locator
-from tasks.text.number_format import counted
 
 
 @moodflow_flow("build-datasets", "build {resolved.title}")
@@ -31,13 +27,7 @@ async def build_datasets(resolved: ResolvedPlan) -> StageResult:
     async with spread(plan) as run_step, count_partitions("build", plan.title, len(resolved.selected)) as counter:
         work = (counter.count(build_dataset(resolved, selected, locator, run_step)) for selected in resolved.selected)
         outcomes = await asyncio.gather(*work)
-    missing = list(resolved.missing)
-    for broken in find_broken_rows(resolved):
-        require_items(broken)
-        if broken.is_stated:
-            log(f"{broken.missing.dataset} {broken.missing.reason}")
-        else:
-            missing.append(broken.missing)
+    missing, remarks = left_out(resolved)
     result = StageResult.of([*missing, *(outcome for built in outcomes for outcome in built)])
     if not result.refs:
         last = result.missing[-1]
@@ -48,10 +38,8 @@ async def build_datasets(resolved: ResolvedPlan) -> StageResult:
             got=last.reason,
             next_step=last.next_step,
         )
-    for ref in (ref for ref in result.refs if LAYERS[ref.layer].is_gold):
-        rows = resolved.lake.read(ref, LAYERS[ref.layer].schema)
-        if "remarks" in rows.columns and (odd := rows.filter(pl.col("remarks").list.len() > 0).height):
-            log(f"{ref.key('dataset')} has {counted(odd, 'item')} with odd fields: remarks of {ref.layer} say how they were read")
+    for remark in (*remarks, *odd_fields(result.refs, resolved.lake)):
+        log(remark)
     return result
 
 

@@ -3,11 +3,12 @@
 import asyncio
 from pathlib import Path
 
-from flows.planning.capabilities import ensure_probed, unprobed, with_capabilities
+from flows.planning.capabilities import unprobed, with_capabilities
 from flows.planning.resolve import open_lake
 from flows.planning.usage import UsageCounter, open_budget
 from flows.runtime.endpoints import check_endpoints, count_calls, open_endpoints, require_answer
 from flows.runtime.prefect_flows import moodflow_flow, run_here
+from flows.runtime.probing import ensure_probed
 from flows.runtime.progress import show_calls
 from schemas.lineage import PartitionRef, StageResult
 from schemas.plan import Plan

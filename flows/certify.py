@@ -2,12 +2,13 @@
 
 from datetime import UTC, datetime
 
-from flows.planning.capabilities import ensure_probed, unprobed, with_capabilities
+from flows.planning.capabilities import unprobed, with_capabilities
 from flows.planning.certify import certify_job
 from flows.planning.resolve import open_lake
 from flows.planning.usage import UsageCounter, open_budget
 from flows.runtime.endpoints import check_endpoints, count_calls, open_endpoints, require_answer
 from flows.runtime.prefect_flows import moodflow_flow, run_here
+from flows.runtime.probing import ensure_probed
 from flows.runtime.progress import show_calls
 from schemas.certificates import CertificateRequest
 from schemas.documents.certificates import Certificate

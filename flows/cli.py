@@ -7,8 +7,8 @@ import sys
 
 from flows.runtime.local_server import API_URL, configure_prefect, ends_process, start_early
 
-RUN_FLOWS = frozenset({"run", "build", "infer", "score", "report", "demo"})
-"""Commands that need a Prefect server, unless they are asked what they do."""
+RUN_FLOWS = frozenset({"build", "infer", "score", "report", "demo"})
+"""Commands that need a Prefect server, unless they are asked what they do; `run` first looks whether anything is left to do."""
 
 THRESHOLDS = (50_000, 20, 20)
 """Of the garbage collector: imports make objects by the hundred thousand that stay, calls make millions that go by themselves."""

@@ -3,9 +3,10 @@
 import asyncio
 
 from flows.planning.jobs import ResolvedPlan
+from flows.planning.stored import stored_outcomes
 from flows.runtime.batches import Waves
 from flows.runtime.endpoints import count_calls, open_endpoints, require_answer
-from flows.runtime.infer_jobs import InferResources, ask_and_judge, judge_gold, open_retriever, stored_outcomes
+from flows.runtime.infer_jobs import InferResources, ask_and_judge, judge_gold, open_retriever
 from flows.runtime.prefect_flows import begin_run, moodflow_flow
 from flows.runtime.progress import show_calls
 from schemas.lineage import CallCounts, StageResult

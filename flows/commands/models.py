@@ -109,7 +109,7 @@ def _check_below(entry: ModelEntry, lake: Path, above: ModelCheck) -> ModelCheck
 
 
 async def _probe(entry: ModelEntry, quirks: Quirks | None, remembered: ModelProbe | None) -> ModelProbe:
-    from flows.planning.capabilities import chat_for_probe, probe_model  # noqa: PLC0415
+    from flows.runtime.probing import chat_for_probe, probe_model  # noqa: PLC0415
 
     resolve_keys(entry, os.environ)
     await check_endpoint(entry)

@@ -2,13 +2,17 @@
 
 import gc
 import os
+import re
 import ssl
 import sys
+from collections.abc import Iterator
 from contextlib import redirect_stderr
 from errno import EMFILE, ENAMETOOLONG, ENOSPC
 from io import StringIO
+from pathlib import Path
 from typing import NoReturn
 
+from flows.runtime.local_server import API_URL
 from schemas.errors import EndpointError, UsageError, summarize
 
 
@@ -56,6 +60,28 @@ def require_prefect_settings() -> None:
             next_step="correct the file or the variable, or move the file away and unset the variable",
         )
     sys.stderr.write(told.getvalue())
+
+
+def may_name_server() -> bool:
+    """Return whether the environment or a file of Prefect's settings may name a server; which it is, only Prefect can read."""
+    return API_URL in os.environ or any(_may_name_server(path) for path in _settings_files())
+
+
+def _settings_files() -> Iterator[Path]:
+    home = Path(os.environ.get("PREFECT_HOME") or "~/.prefect").expanduser()
+    yield Path(os.environ.get("PREFECT_PROFILES_PATH") or home / "profiles.toml").expanduser()
+    yield from map(Path, ("prefect.toml", "pyproject.toml", ".env"))
+
+
+def _may_name_server(path: Path) -> bool:
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return False
+    except OSError:  # Prefect says what is wrong with it
+        return True
+    of_prefect = path.name in {"profiles.toml", "prefect.toml"} or re.search("prefect", text, re.IGNORECASE)
+    return bool(of_prefect and re.search(r"^[^#]*api", text, re.IGNORECASE | re.MULTILINE))
 
 
 STEPS = {

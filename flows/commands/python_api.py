@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flows.commands.plan_fields import find_field, parse_value
 from flows.commands.plan_options import PlanOptions, read_plan
 from flows.commands.process import require_certificates, require_prefect_settings
 from flows.commands.python_run import Run, Runs
-from flows.commands.stages import resolve_all
+from flows.commands.stages import renewed, resolve_all
 from flows.runtime.local_server import configure_prefect, temporary_server
 from schemas.documents.batches import WaitingRun
 from schemas.errors import EndpointError
@@ -17,6 +17,10 @@ from schemas.folders import DEFAULT_LAKE, Folder, parse_folder
 from schemas.plan import Plan
 from schemas.printing import shows_progress
 from tasks.runs.past_run import reopen
+
+if TYPE_CHECKING:
+    from flows.commands.console import CommandResult
+    from flows.planning.jobs import ResolvedPlan
 
 Names = str | Path | Sequence[str | Path] | None
 """One name, or several."""
@@ -69,21 +73,25 @@ def evaluate(
     stated = read_arguments(benchmark, {**arguments, **plan})
     configure_prefect("CRITICAL")
     require_certificates()
-    require_prefect_settings()
     resolved = resolve_all([stated], whole=True)
-    temporary_server()  # unless the user has one; it ends with this process
-    from flows.commands.run import run_stage  # noqa: PLC0415  imports Prefect, which is configured now
-    from flows.runtime.prefect_flows import run_in_thread  # noqa: PLC0415
-
     before = shows_progress.set(progress)
     try:
-        document: Any = run_in_thread(run_stage("run", *resolved)).document
+        document: Any = (renewed("run", *resolved) or _run(resolved)).document
     finally:
         shows_progress.reset(before)
     if isinstance(document, WaitingRun):
         jobs, step = ", ".join(job.job[:12] for job in document.jobs), "evaluate again later, or with wait=True"
         raise EndpointError("the run waits for batches, so nothing is scored", where=f"batches {jobs}", next_step=step)
     return run(document.run, stated.lake)
+
+
+def _run(resolved: "Sequence[ResolvedPlan]") -> "CommandResult":
+    require_prefect_settings()
+    temporary_server()  # unless the user has one; it ends with this process
+    from flows.commands.run import run_stage  # noqa: PLC0415  imports Prefect, which is configured now
+    from flows.runtime.prefect_flows import run_in_thread  # noqa: PLC0415
+
+    return run_in_thread(run_stage("run", *resolved))
 
 
 def run(name: str = "latest", lake: str | Folder = DEFAULT_LAKE) -> Run:

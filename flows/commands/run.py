@@ -12,7 +12,8 @@ from flows.commands.batches import WAITING, waiting_result
 from flows.commands.console import CommandResult
 from flows.commands.planned_calls import run_dry
 from flows.commands.replies import run_on_file
-from flows.commands.run_view import missing_lines, run_view, usage_view
+from flows.commands.run_result import run_result
+from flows.commands.run_view import missing_lines, usage_view
 from flows.commands.vary import within_budget
 from flows.infer import run_inference
 from flows.planning.jobs import ResolvedPlan
@@ -23,7 +24,6 @@ from flows.report import UnsuccessfulRun, report
 from flows.runtime.artifacts import RUN_KEYS, addresses_of
 from flows.runtime.batches import waiting_run
 from flows.runtime.clusters import require_runner
-from flows.runtime.prefect_flows import log
 from flows.runtime.prefect_server import on_server
 from flows.runtime.preparation import check_plan, prepare_models, warn
 from flows.score import score
@@ -33,12 +33,8 @@ from schemas.documents.run import InferDocument, RunDocument, StageDocument
 from schemas.lineage import RunManifest, StageResult
 from schemas.plan import ReportRequest
 from tasks.interchange.replies import RepliesFile
-from tasks.lake.lake import Lake
-from tasks.lake.manifest import read_changes
 from tasks.models.cost import load_prices, price_usage
-from tasks.reporting.run_document import describe_cost, describe_run
-from tasks.runs.past_run import past_run
-from tasks.runs.verdict import label_of
+from tasks.reporting.run_document import describe_cost
 from tasks.steps import ledger
 from tasks.text.number_format import counted
 
@@ -82,13 +78,6 @@ def _runs(results: Sequence[CommandResult]) -> list[RunDocument]:
     return [result.document for result in results if isinstance(result.document, RunDocument)]
 
 
-def _status(manifest: RunManifest, document: RunDocument) -> int:
-    """Return 1 if something failed: a dataset or items without score, a call, though its item has one, or a line of a batch."""
-    unanswered = any(ref.layer == "answers" and not ref.complete for ref in manifest.partitions)
-    unanswered |= manifest.calls.unsent + manifest.calls.unknown_ids > 0
-    return int(bool(manifest.missing) or unanswered or any(row.n_scored < row.n_total for row in document.raw_scores))
-
-
 async def _infer(resolved: ResolvedPlan) -> StageResult:
     resolved, _, budget = await prepare_models(resolved)
     result: StageResult = await run_inference(resolved, budget)
@@ -115,7 +104,8 @@ async def _run_flow(stage: str, resolved: ResolvedPlan, *, is_last: bool) -> Com
         manifest = ended.manifest
     if isinstance(manifest, WaitingRun):
         return waiting_result(manifest)
-    return _run_result(manifest, resolved.lake, is_last=is_last)
+    pages = addresses_of(RUN_KEYS, ledger.ended[-1] if ledger.ended else None)
+    return run_result(manifest, resolved.lake, *pages, is_last=is_last)
 
 
 def _stage_result(stage: str, result: StageResult, resolved: ResolvedPlan) -> CommandResult:
@@ -134,22 +124,3 @@ def _stage_result(stage: str, result: StageResult, resolved: ResolvedPlan) -> Co
         view += usage_view(cost)
     failed = bool(result.missing) or result.calls.unknown_ids > 0 or not all(ref.complete for ref in result.refs)
     return CommandResult(int(failed), document, view)
-
-
-def _run_result(manifest: RunManifest, lake: Lake, *, is_last: bool) -> CommandResult:
-    """Return the result of `moodflow run` and `report`; what regressed, and warnings, are said on standard error.
-
-    Next steps are told of the last of several runs, which alone is the latest when they are read.
-    """
-    document, changes = describe_run(manifest, lake), read_changes(lake.root, manifest.run)
-    for system in changes.regressed if changes else ():
-        findings = "".join(f"\n  {finding.message}" for finding in system.findings)
-        log(f"{label_of(system)} regressed against {system.previous}:{findings}")
-    for system in changes.units if changes else ():
-        for remark in system.remarks:
-            log(f"{label_of(system)}: {remark}")
-    # Pages of the UI to open after the run that just ended.
-    pages = addresses_of(RUN_KEYS, ledger.ended[-1] if ledger.ended else None)
-    ends = [f"Prefect UI: {address}" for address in pages]
-    view = run_view(document, past_run(manifest, lake), *ends, next_steps=is_last)
-    return CommandResult(_status(manifest, document), document, view)

@@ -1,5 +1,6 @@
 """`moodflow run`, and each of its stages alone: `build`, `infer`, `score` and `report`."""
 
+import sys
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -8,10 +9,10 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.plan_options import PlanCommand, read_plan
-from flows.commands.process import require_prefect_settings
+from flows.commands.process import may_name_server, require_prefect_settings
 from flows.commands.vary import Settings, read_variants, require_differing, with_comparison
 from flows.planning.names import require_names
-from flows.runtime.local_server import temporary_server
+from flows.runtime.local_server import start_early, temporary_server
 from schemas.documents.comparison import SeveralRuns
 from schemas.documents.run import RunDocument
 from schemas.errors import UsageError
@@ -19,6 +20,7 @@ from schemas.plan import Plan
 from tasks.scoring.blueprints import profiled_blueprint
 
 if TYPE_CHECKING:
+    from flows.commands.console import CommandResult
     from flows.planning.jobs import ResolvedPlan
     from tasks.interchange.replies import RepliesFile
 
@@ -68,6 +70,22 @@ def resolve_all(plans: Iterable[Plan], *, whole: bool = False) -> list["Resolved
     return [resolve(with_canary(plan) if whole and plan.ask_changed else plan) for plan in plans]
 
 
+def renewed(stage: str, *plans: "ResolvedPlan") -> "CommandResult | None":
+    """Return the result of a run that finds everything in the lake, once it is written; null if Prefect is needed.
+
+    Otherwise a server is started at once, if it may be needed, since it takes seconds as the imports of this process do.
+    """
+    if "prefect" not in sys.modules and not may_name_server():
+        from flows.planning.stored import is_up_to_date  # noqa: PLC0415  polars takes its time
+
+        if stage == "run" and len(plans) == 1 and is_up_to_date(plans[0]):
+            from flows.commands.up_to_date import renew_run  # noqa: PLC0415  with the report, which takes its time
+
+            return renew_run(plans[0])
+        start_early()
+    return None
+
+
 for _name in STAGES:
     app.command(_name, cls=PlanCommand)(_stage_command)
 
@@ -97,15 +115,17 @@ def execute(
     """
     for plan in plans:  # a wrong name is told before Prefect and polars are imported
         require_names(plan, profiled_blueprint(plan.benchmark, plan.profile, plan.prompts))
-    require_prefect_settings()
     resolved = resolve_all(plans, whole=stage == "run")
     if variants:
         require_differing(dict(zip(variants, resolved, strict=True)))
-    temporary_server()
-    from flows.commands.run import run_stage  # noqa: PLC0415  takes seconds that a misspelt option need not wait
-    from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
+    result = renewed(stage, *resolved) if file is None else None
+    if result is None:
+        require_prefect_settings()
+        temporary_server()
+        from flows.commands.run import run_stage  # noqa: PLC0415  takes seconds that a misspelt option need not wait
+        from flows.runtime.prefect_flows import run_to_end  # noqa: PLC0415
 
-    result = run_to_end(run_stage(stage, *resolved, file=file))
+        result = run_to_end(run_stage(stage, *resolved, file=file))
     for document in result.document.runs if isinstance(result.document, RunDocument) else ():
         if fails_if & {document.state, *(row.verdict for row in document.models)}:
             result = replace(result, status=1)

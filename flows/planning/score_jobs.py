@@ -1,18 +1,22 @@
 """List what the score stage computes, every partition that scores rest on, and the rows that are no items and have no score."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+
+import polars as pl
 
 from flows.planning.jobs import JobPartitions, ResolvedPlan, scorable
 from schemas.errors import SourceError, UsageError
 from schemas.lineage import Missing, PartitionRef
-from schemas.tables.layers import AGGREGATED
+from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.tables.responses import Answers
 from tasks.datasets.rejected_rows import describe_rejected
 from tasks.judging.answers import SIMULATED
+from tasks.lake.lake import Lake
 from tasks.scoring.benchmark import ScoreSettings
 from tasks.scoring.jobs import AggregateJob, GainsJob, LayerJob
 from tasks.scoring.uncertainty import Resampling
+from tasks.text.number_format import counted
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,27 @@ def require_items(broken: BrokenRows) -> None:
             got=broken.missing.reason,
             next_step="correct the rows of the file; moodflow docs own-dataset says what an item has",
         )
+
+
+def left_out(resolved: ResolvedPlan) -> tuple[list[Missing], list[str]]:
+    """Return what a built plan lacks, and remarks on rows that its datasets are known to lack; SourceError: one has no items."""
+    missing, remarks = list(resolved.missing), []
+    for broken in find_broken_rows(resolved):
+        require_items(broken)
+        if broken.is_stated:
+            remarks.append(f"{broken.missing.dataset} {broken.missing.reason}")
+        else:
+            missing.append(broken.missing)
+    return missing, remarks
+
+
+def odd_fields(built: Iterable[PartitionRef], lake: Lake) -> Iterator[str]:
+    """Yield a remark on each partition of gold, among what was built, whose rows have odd fields."""
+    for ref in (ref for ref in built if LAYERS[ref.layer].is_gold):
+        rows = lake.read(ref, LAYERS[ref.layer].schema)
+        if "remarks" in rows.columns and (odd := rows.filter(pl.col("remarks").list.len() > 0).height):
+            items = counted(odd, "item")
+            yield f"{ref.key('dataset')} has {items} with odd fields: remarks of {ref.layer} say how they were read"
 
 
 def aggregate_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -> AggregateJob:

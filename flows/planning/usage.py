@@ -17,7 +17,7 @@ from schemas.vocabulary import PaidAs
 from schemas.worker_pool import ProgressListener
 from tasks.lake.lake import Lake
 from tasks.models.cost import Budget, Estimator, check_budget, find_rate
-from tasks.models.http.client import BUDGET_SPENT
+from tasks.models.http.failures import BUDGET_SPENT
 from tasks.models.journal.journal import NOT_SENT
 from tasks.solvers import forecast as forecasting
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from flows.planning.jobs import EvalJob, GoldBaseline, ResolvedPlan
 from flows.planning.resolve import embeds
@@ -16,7 +16,6 @@ from schemas.chat import ModelEntry
 from schemas.context import Retriever
 from schemas.lineage import Missing, PartitionRef
 from schemas.tables.items import Items
-from schemas.tables.layers import LAYERS
 from schemas.tables.responses import Answers
 from schemas.usage import Usage
 from schemas.worker_pool import Job, ProgressListener, RunJobs
@@ -30,23 +29,6 @@ from tasks.solvers.infer_job import InferJob
 from tasks.solvers.registry import SOLVERS
 from tasks.solvers.state import RoleModel, SolverResources
 from tasks.solvers.steps import chunk_partition, infer_partition
-
-
-class StoredOutcomes(NamedTuple):
-    """What the lake has of a plan's infer stage, whether a model was asked before, and whether nothing is left to ask or rate."""
-
-    refs: tuple[PartitionRef, ...]
-    has_answers: bool
-    is_complete: bool
-
-
-def stored_outcomes(resolved: ResolvedPlan) -> StoredOutcomes:
-    """Find what the lake has of a plan's infer stage."""
-    jobs = [job.find(job.lake.find) for job in resolved.jobs]
-    golds = [gold.find(resolved.lake.find) for gold in resolved.golds]
-    refs = [*(ref for job in jobs if job for ref in job.refs), *(ref for gold in golds if gold for ref in gold)]
-    of_stage = tuple(ref for ref in refs if LAYERS[ref.layer].written_by == "infer" and not ref.by_people)
-    return StoredOutcomes(of_stage, any(jobs), all(job and job.is_complete for job in jobs) and all(golds))
 
 
 @dataclass(frozen=True)

@@ -6,23 +6,23 @@ import resource
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-from flows.planning.capabilities import ensure_probed, unprobed, with_capabilities
+from flows.planning.capabilities import unprobed, with_capabilities
+from flows.planning.checks import kept_here, require_certificates
 from flows.planning.jobs import ResolvedPlan, SelectedDataset
 from flows.planning.resolve import embeds, require_asked, with_plan
+from flows.planning.stored import stored_outcomes
 from flows.planning.usage import open_budget
 from flows.runtime.clusters import require_runner
 from flows.runtime.endpoints import check_endpoints, way_to
-from flows.runtime.infer_jobs import stored_outcomes
 from flows.runtime.prefect_flows import log
+from flows.runtime.probing import ensure_probed
 from schemas.canary import CanaryFinding
-from schemas.certificates import USABLE
 from schemas.chat import ModelEntry
 from schemas.errors import EndpointError, UsageError
 from schemas.plan import Plan
 from schemas.roles import JUDGES
-from tasks.certificates.lookup import certify_command, covering, find_certificates, subject_of
 from tasks.judging.executor import rating_tokens
-from tasks.lake.local_state import network_disk, state_folder
+from tasks.lake.local_state import state_folder
 from tasks.models.canary import compare_replies, conclude, draw_sample, epoch_identity, keep_record, read_record
 from tasks.models.capabilities.probe_records import recall
 from tasks.models.cost import Budget
@@ -78,21 +78,6 @@ def warn(warnings: Iterable[str]) -> None:
     """Log what check_plan found, each warning once."""
     for warning in dict.fromkeys(warnings):
         log(warning)
-
-
-def kept_here(resolved: ResolvedPlan) -> Iterator[str]:
-    """Yield a warning with the local folder of what the lake's object store cannot hold, and one if other machines share it."""
-    lake = resolved.lake
-    if kind := network_disk(lake.state):
-        yield (
-            f"{lake.state} is on a network file system ({kind}): runs of two machines at once would damage the journal in it or "
-            "pay for the same calls twice; keep to one machine, or name a lake on a disk of its own with --lake"
-        )
-    if lake.state != lake.root:
-        yield (
-            f"replies, embeddings and findings about models are kept on this machine, in {lake.state}; "
-            "another machine pays for the same calls again, unless it takes replies in with moodflow journal import"
-        )
 
 
 def made_at_once(resolved: ResolvedPlan) -> Iterator[str]:
@@ -190,25 +175,6 @@ async def prepare_models(resolved: ResolvedPlan) -> tuple[ResolvedPlan, tuple[Ca
             warn(cut_in_thought(resolved))
     require_certificates(resolved)
     return resolved, canaries, budget
-
-
-def require_certificates(resolved: ResolvedPlan) -> None:
-    """Raise UsageError if the plan wants certified judges and one whose ratings count may not even rank systems."""
-    wanted = [subject_of(*job.raters[0]) for job in resolved.jobs if job.judges and resolved.plan.require_certificate]
-    known, lacking = find_certificates(resolved.lake) if wanted else [], dict[str, str]()
-    for subject in wanted:
-        covered = covering(subject, known)
-        if covered is None or covered.verdict not in USABLE:
-            why = f"its certificate says {covered.verdict}" if covered else "no certificate"
-            lacking[f"{subject.judge} with rubric {subject.rubric}: {why}"] = certify_command(subject.judge, subject.rubric)
-    if lacking:
-        raise UsageError(
-            "a judge is not certified for its rubric",
-            where="--require-certificate",
-            expected=f"certificates of judge, rubric and prompt as they are used, with the verdict {' or '.join(USABLE)}",
-            got="; ".join(lacking),
-            next_step=next(iter(lacking.values())),
-        )
 
 
 async def _to_probe(resolved: ResolvedPlan) -> list[ModelEntry]:

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import dataframely as dy
 import polars as pl
-from scipy.stats import binomtest
 
 from schemas.documents.certificates import CheckFigure
 from schemas.tables.ratings import UNIT, CertificateRatings
@@ -52,6 +51,8 @@ Found = Iterator[tuple[str, str, Estimate]]  # figure, variant, estimate
 
 
 def _share(hits: pl.Series) -> Estimate:
+    from scipy.stats import binomtest  # noqa: PLC0415  a second, and only certificates need it
+
     if hits.is_empty():
         return Estimate(0)
     interval = binomtest(int(hits.sum()), len(hits)).proportion_ci(method="wilson")

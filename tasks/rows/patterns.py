@@ -11,7 +11,7 @@ from schemas.metrics import sort_keys
 from schemas.roles import JUDGE
 from schemas.tables.responses import Judgements, Responses
 from tasks.metrics.answer_forms import FORMS, Question
-from tasks.models.http.client import BUDGET_SPENT
+from tasks.models.http.failures import BUDGET_SPENT
 from tasks.rows.index import PLACE, Place, RowIndex, open_rows
 from tasks.rows.reply_shapes import describe_unread, fold_message
 from tasks.runs.past_run import PastRun

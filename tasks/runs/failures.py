@@ -16,8 +16,7 @@ from tasks.judging.answers import SIMULATED
 from tasks.judging.rubrics import order_dimensions
 from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import wholes_of
-from tasks.models.http.client import BUDGET_SPENT
-from tasks.models.http.failures import FAILURE_KINDS
+from tasks.models.http.failures import BUDGET_SPENT, FAILURE_KINDS
 from tasks.models.long_prompts import WAS_CUT
 from tasks.runs.past_run import PastRun, no_rows
 from tasks.runs.run_tables import System, from_row

@@ -11,8 +11,7 @@ from schemas.chat import ModelEntry
 from schemas.json_yaml import read_json, require_short
 from schemas.vocabulary import PaidAs
 from tasks.models.batches.store import Outcome
-from tasks.models.http.client import LONGEST_ERROR
-from tasks.models.http.failures import read_error
+from tasks.models.http.failures import LONGEST_ERROR, read_error
 from tasks.models.http.parse_reply import read_completion
 from tasks.models.journal.table import JournalRow, write_reply
 

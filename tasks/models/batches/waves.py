@@ -9,7 +9,7 @@ from tasks.models.batches.limits import is_too_large, limits_at
 from tasks.models.batches.messages import without_counterpart
 from tasks.models.batches.store import BatchStore
 from tasks.models.cost import BudgetAccount, Reservation
-from tasks.models.http.client import BUDGET_SPENT
+from tasks.models.http.failures import BUDGET_SPENT
 from tasks.models.journal.journal import WAITING, Journal
 from tasks.text.number_format import counted, listed
 

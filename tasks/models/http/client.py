@@ -17,7 +17,7 @@ from schemas.chat import ChatReply, ChatRequest, Keep, ModelEntry
 from schemas.vocabulary import Failure
 from tasks.models.cost import BudgetAccount
 from tasks.models.http.adaptive_concurrency import USUAL
-from tasks.models.http.failures import RETRIES, read_error
+from tasks.models.http.failures import BUDGET_SPENT, LONGEST_ERROR, RETRIES, read_error
 from tasks.models.http.parse_reply import read_completion
 from tasks.models.http.rate_limiter import RateLimiter, read_pause, read_wait
 from tasks.models.http.transport import HttpAnswer, Transport, TransportError, join_events
@@ -74,13 +74,10 @@ class CircuitBreaker:
             self._heard |= reply.failure not in NO_QUESTION_CAUSES and reply.http_status not in WRONG_ADDRESS
 
 
-LONGEST_ERROR = 400
 KEPT_SHARE = 12
 """A limit above the usual one has a twelfth of the rest in replies that are being kept and have left their slots: writing them
 takes some milliseconds, in which the server has nothing to do with them. Up to the usual limit a call keeps its slot until its
 reply is on disk, so that a crash costs no more than what the server was at work on."""
-
-BUDGET_SPENT = "not sent: the budget of this run is spent; run again with a larger one"
 
 
 class Attempt(NamedTuple):

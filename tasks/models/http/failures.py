@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
-import httpx
-
 from schemas.chat import ChatReply
 from schemas.json_yaml import read_json
 from schemas.vocabulary import Failure
@@ -41,8 +39,16 @@ RETRIES: Mapping[Failure, Retry] = {failure: kind.retry for failure, kind in FAI
 STATUSES: Mapping[int, Failure] = TABLES["statuses"]
 """What a status means where neither code nor message of the error says more."""
 
+BUDGET_SPENT = "not sent: the budget of this run is spent; run again with a larger one"
+
+LONGEST_ERROR = 400
+"""Characters of an error that are kept."""
+
 LONGEST_MESSAGE = 10_000
 """Characters of an error that are looked at: patterns take the square of them."""
+
+SUCCESS, REDIRECT = 2, 3
+"""Hundreds of a status."""
 
 HUNDREDS: Mapping[int, Failure] = {4: "http_4xx", 5: "http_5xx"}
 
@@ -62,7 +68,7 @@ def read_error(status: int, body: bytes) -> ChatReply:
     """
     error = _error_in(body) or ServerError((), body[:LONGEST_MESSAGE].decode("utf-8", "replace"))
     told = describe_error(body)
-    if httpx.codes.is_redirect(status):
+    if status // 100 == REDIRECT:
         told = f"a redirect, which is not followed: {told}"
     elif (limit := re.search(r'"n_ctx": ?(\d{1,9})\b', body.decode("utf-8", "replace"))) and stated_tokens(
         "longest_context", told
@@ -73,7 +79,7 @@ def read_error(status: int, body: bytes) -> ChatReply:
 
 def name_failure(status: int, error: ServerError) -> Failure:
     """Name the failure that an error is; a success whose body states no HTTP status of its own is `missing_choices`."""
-    meant = error.status if httpx.codes.is_success(status) and error.status is not None else status
+    meant = error.status if status // 100 == SUCCESS and error.status is not None else status
     if meant == HTTPStatus.TOO_MANY_REQUESTS and PASSING.search(error.message):
         return "http_429"
     failure = find_failure(TABLES["codes"], error.codes) or find_failure(TABLES["messages"], [error.message], whole=False)

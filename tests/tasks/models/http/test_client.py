@@ -21,8 +21,9 @@ from schemas.errors import EndpointError
 from schemas.vocabulary import Failure, PaidAs
 from tasks.models.cost import Budget, BudgetAccount, Reservation
 from tasks.models.http.adaptive_concurrency import FIRST
-from tasks.models.http.client import LONGEST_ERROR, CallRetryPolicy, CircuitBreaker, HttpChat
+from tasks.models.http.client import CallRetryPolicy, CircuitBreaker, HttpChat
 from tasks.models.http.endpoint_check import resolve_keys
+from tasks.models.http.failures import LONGEST_ERROR
 from tasks.text.backoff import BUDGET_S
 from tests.loopback import Handler
 from tests.model_server import Fault, ModelServer

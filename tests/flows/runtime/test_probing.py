@@ -9,7 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from flows.planning.capabilities import ensure_probed, unprobed, with_capabilities
+from flows.planning.capabilities import unprobed, with_capabilities
+from flows.runtime.probing import ensure_probed
 from schemas.api_capabilities import ApiCapabilities
 from schemas.chat import ModelEntry
 from schemas.plan import Plan
