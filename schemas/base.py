@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class Frozen(BaseModel):
     """Immutable typed model; a misspelt key is an error, never ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Undivided(BaseModel):

@@ -99,7 +99,8 @@ def from_row(kind: Callable[..., ResultT], row: Mapping[str, Any], **others: Any
 
 @cache
 def _parameters(kind: Callable[..., object]) -> frozenset[str]:
-    return frozenset(signature(kind).parameters)
+    # A model that nothing was made of yet has no signature.
+    return frozenset(getattr(kind, "model_fields", None) or signature(kind).parameters)
 
 
 def ordered(totals: pl.DataFrame) -> list[Row]:
