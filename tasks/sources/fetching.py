@@ -18,13 +18,12 @@ from shutil import copyfileobj
 from typing import Any
 from urllib.parse import quote
 
-import httpx
 from filelock import FileLock
 
 from schemas.dataset import PinnedFile
 from schemas.errors import SourceError, SourceMissingError
-from tasks.sources.downloading import LARGEST_BYTES, Download, DownloadError, PartialFile
 from tasks.sources.files import hash_file, hash_names, missing_source, not_the_pinned, pinned_hashes, pointer_in_place, verify
+from tasks.sources.partial_file import LARGEST_BYTES, Download, DownloadError, PartialFile
 
 LONGEST = 1024
 """A pointer is shorter than this, in bytes."""
@@ -155,7 +154,7 @@ def fetch(source: PinnedFile, cache: Cache, download: Download, addresses: Addre
             if source.sha256 is None:
                 return cache.keep(whole, "unpinned", revision_key(source))
             return cache.move(whole, cache.path_of(source.sha256))
-    except (DownloadError, httpx.HTTPError, OSError) as error:
+    except (DownloadError, OSError) as error:
         raise missing_source(source, f"{type(error).__name__} at {url}: {error}") from error
 
 

@@ -9,14 +9,21 @@ from typing import Self
 from schemas.dataset import BundledFile, DatasetSpec, LocalFile, PinnedFile, SourceFile
 from schemas.errors import SourceError, UsageError
 from schemas.folders import DATA_FOLDER
-from tasks.sources.downloading import Download, HttpsDownload
 from tasks.sources.fetching import Addresses, Cache, extract_member, fetch, find_cached, read_pointer, verify_cached
 from tasks.sources.files import hash_file, hash_names, missing_source, pinned_hashes, pointer_in_place, verify
+from tasks.sources.partial_file import Download
 
 BUNDLED = DATA_FOLDER / "bundled"
 
 MOST_LINES = 3
 """Files named one by one of a source that is not here; the rest is counted."""
+
+
+def download_by_https(url: str, target: Path) -> None:
+    """Download a file as HttpsDownload does."""
+    from tasks.sources.downloading import HttpsDownload  # noqa: PLC0415  takes its time, and most files are here
+
+    HttpsDownload()(url, target)
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,7 @@ class Locator:
     @classmethod
     def for_mirror(cls, mirror: Path | None) -> Self:
         """Return the usual places: this mirror, the user's cache and HTTPS."""
-        return cls(mirror=mirror, download=HttpsDownload())
+        return cls(mirror=mirror, download=download_by_https)
 
     def locate(self, source: SourceFile) -> Path:
         """Return a local path of the file, downloaded or taken out of its archive if need be.

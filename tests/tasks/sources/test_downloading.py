@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from tasks.sources import downloading
-from tasks.sources.downloading import RETRIES, DownloadError, HttpsDownload, PartialFile
+from tasks.sources.downloading import RETRIES, HttpsDownload
+from tasks.sources.partial_file import DownloadError, PartialFile
 from tasks.text.backoff import BUDGET_S, Backoff
 from tests.tasks.sources.file_server import FileServer
 
