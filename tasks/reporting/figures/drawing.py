@@ -5,8 +5,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import vl_convert
-
 from schemas.chart import Axis, Point
 from tasks.reporting.figures.palette import FONT, GRID, INK, MUTED, SERIES, WIDTH
 from tasks.runs.run_tables import Row
@@ -98,6 +96,8 @@ def draw(layers: Sequence[Spec], height: int | Spec, width: int | Spec = WIDTH, 
     Without name spaces, which HTML implies, and without a fixed size, so that the drawing follows its container. Links in it are
     for pointers: the table beside each figure has the same ones for keyboards and screen readers.
     """
+    import vl_convert  # noqa: PLC0415  few commands draw
+
     spec = {"title": [*title], "width": width, "height": height, "layer": [*layers], "config": CONFIG}
     svg = re.sub(r'\sxmlns(:xlink)?="[^"]*"', "", vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
     # The renderer puts its own base address before an anchor.

@@ -7,8 +7,6 @@ from dataclasses import replace
 from html import escape
 from textwrap import wrap
 
-import vl_convert
-
 from schemas.chart import NOTHING, Chart
 from tasks.reporting.figures.chart_kinds import draw_chart
 from tasks.reporting.figures.palette import FONT, INK, MUTED
@@ -62,6 +60,8 @@ def draw_picture(title: str, name: str, charts: Sequence[Chart], source: str, wo
 
 def to_png(svg: str) -> bytes:
     """Return a picture as PNG, sharp on a slide, with its pixels in a third of the bytes: what draws it compresses little."""
+    import vl_convert  # noqa: PLC0415  few commands draw
+
     png = vl_convert.svg_to_png(svg, scale=_SCALE)
     chunks, place = list[tuple[bytes, bytes]](), len(_PNG)
     while place < len(png):
