@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from flows.commands.plan_options import PlanOptions, read_plan
+from flows.planning import checks
 from flows.planning.resolve import resolve
-from flows.runtime import preparation
 from flows.runtime.preparation import cut_short, made_at_once, unread_chinese
 from tasks.models.capabilities.probe import QUESTION
 from tests.flows.command import assert_one_message, ended
@@ -62,7 +62,7 @@ def test_a_judge_that_reasons_needs_room(tmp_path: Path, limit: int) -> None:
 
 
 def test_a_lake_on_a_network_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparation, "network_disk", lambda folder: "nfs4" if folder == tmp_path / "lake" else None)
+    monkeypatch.setattr(checks, "network_disk", lambda folder: "nfs4" if folder == tmp_path / "lake" else None)
     with ModelServer(lambda _messages: "B") as server:
         asked = ("--model", "m", "--base-url", server.base_url, "--datasets", "mini_eq_test", "--sample", "2")
         run = ended("run", "moodbench-mini", *asked, "--set", "bootstrap=0", "--lake", tmp_path / "lake", "--json")
