@@ -25,7 +25,6 @@ from tasks.models.canary import accept_findings
 from tasks.models.capabilities.probe_records import describe_check, list_models, probe_file, recall, remember
 from tasks.models.capabilities.providers import describe_capabilities, entry_for, find_provider, provider_at
 from tasks.models.embedded.serving import serve_embedded
-from tasks.models.http.endpoint_check import check_endpoint, resolve_keys
 from tasks.models.long_prompts import ask_long_prompt
 from tasks.text.number_format import counted, percent
 
@@ -109,7 +108,9 @@ def _check_below(entry: ModelEntry, lake: Path, above: ModelCheck) -> ModelCheck
 
 
 async def _probe(entry: ModelEntry, quirks: Quirks | None, remembered: ModelProbe | None) -> ModelProbe:
+    # With the client, which takes its time.
     from flows.runtime.probing import chat_for_probe, probe_model  # noqa: PLC0415
+    from tasks.models.http.endpoint_check import check_endpoint, resolve_keys  # noqa: PLC0415
 
     resolve_keys(entry, os.environ)
     await check_endpoint(entry)
