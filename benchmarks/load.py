@@ -195,8 +195,8 @@ async def make_run(plan: Plan) -> dict[int, float]:
     """Memory while the models are asked; a whole run is left in the lake."""
     from flows.planning.jobs import scorable  # noqa: PLC0415  takes seconds
     from flows.planning.resolve import name_run  # noqa: PLC0415
+    from flows.planning.run_manifest import describe  # noqa: PLC0415
     from flows.planning.score_jobs import aggregate_job, stored_partitions  # noqa: PLC0415
-    from flows.report import describe  # noqa: PLC0415
     from schemas.plan import ReportRequest  # noqa: PLC0415
     from tasks.metrics.steps import score_partition  # noqa: PLC0415
     from tasks.reporting.run_files import ReportJob  # noqa: PLC0415

@@ -71,7 +71,7 @@ def resolve_all(plans: Iterable[Plan], *, whole: bool = False) -> list["Resolved
 
 
 def renewed(stage: str, *plans: "ResolvedPlan") -> "CommandResult | None":
-    """Return the result of a run that finds everything in the lake, once it is written; null if Prefect is needed.
+    """Return the result of a run that is up to date, once it is written; null if Prefect is needed.
 
     Otherwise a server is started at once, if it may be needed, since it takes seconds as the imports of this process do.
     """
@@ -81,7 +81,8 @@ def renewed(stage: str, *plans: "ResolvedPlan") -> "CommandResult | None":
         if stage == "run" and len(plans) == 1 and is_up_to_date(plans[0]):
             from flows.commands.up_to_date import renew_run  # noqa: PLC0415  with the report, which takes its time
 
-            return renew_run(plans[0])
+            if result := renew_run(plans[0]):
+                return result
         start_early()
     return None
 

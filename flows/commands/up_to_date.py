@@ -1,6 +1,6 @@
-"""A run that finds everything in the lake: its manifest and its report are written by this process, without Prefect.
+"""A run that finds everything in the lake, and nothing changed: its manifest and its report are written without Prefect.
 
-Prefect and a server of its own take most of the time of such a run, and have no task to record. Where the user has a server, the
+Prefect and a server of its own would take most of the time of such a run (docs/decisions/0022). Where the user has a server, the
 run is recorded there like any other.
 """
 
@@ -24,8 +24,10 @@ from tasks.reporting.run_files import ReportJob, write_run_files
 from tasks.scoring.uncertainty import Resampling
 
 
-def renew_run(resolved: ResolvedPlan) -> CommandResult:
+def renew_run(resolved: ResolvedPlan) -> CommandResult | None:
     """Write the run of a plan whose partitions are all in the lake, as the flow of `moodflow run` would.
+
+    Null if the run would not be `UpToDate`, as one that regressed: its state and events are for Prefect.
 
     Raises:
         UsageError: a setting does not ask such items as were built, or a judge lacks the certificate that the plan requires.
@@ -34,17 +36,19 @@ def renew_run(resolved: ResolvedPlan) -> CommandResult:
     started, stated, lake = datetime.now(UTC), resolved.stated, resolved.lake
     with hold(stated.lake):
         lake.require_writable()
-        missing, remarks = left_out(resolved)
-        for remark in (*kept_here(resolved), *remarks, *odd_fields(find_built(resolved) or (), lake)):
-            tell(remark)
         check_budget(stated)
         require_asked(resolved)
         require_certificates(resolved)
+        missing, remarks = left_out(resolved)
         name, begun = name_run(stated, started), started.isoformat(timespec="seconds")
         request = ReportRequest(run=name, started_at=begun, missing=(*missing, *unrated(scorable(resolved.jobs))))
         manifest = describe(request, resolved, stored_partitions(resolved))
         resampling = Resampling(resolved.plan.bootstrap, resolved.plan.seed)
         changes = changes_since(manifest, resolved.blueprint, resampling, lake)
+        if changes.state != "UpToDate":
+            return None
+        for remark in (*kept_here(resolved), *remarks, *odd_fields(find_built(resolved) or (), lake)):
+            tell(remark)
         write_changes(lake.root, changes)
         write_run_files(ReportJob(manifest, resolved.blueprint, changes), lake)
     return run_result(manifest, lake, is_last=True)

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +58,11 @@ def shared(document: dict[str, Any]) -> dict[str, Any]:
 def test_the_run_is_that_of_the_flow(options: tuple[PlanOptions, ModelServer]) -> None:
     planned, server = options
     calls, folder = server.calls, planned.lake
-    assert folder is not None
+    assert isinstance(folder, Path)
     resolved = resolve(read_plan("moodbench-mini", planned))
     assert is_up_to_date(resolved)
     result = renew_run(resolved)
+    assert result is not None
     newest, flow, *_ = list_runs(folder)
     shown = ended("runs", "show", flow, "--lake", folder, "--json").document
     document = json.loads(result.document.model_dump_json())
@@ -83,6 +85,25 @@ def test_what_is_left_to_do_is_seen(setting: str, options: tuple[PlanOptions, Mo
     planned, _ = options
     more = PlanOptions(**{**vars(planned), "set": [*(planned.set or ()), setting]})
     assert not is_up_to_date(resolve(read_plan("moodbench-mini", more)))
+
+
+def test_a_run_that_fell_behind_is_left_to_prefect(options: tuple[PlanOptions, ModelServer]) -> None:
+    """The same replies after a run of better ones: nothing is left to do, and what fell is for the automations of Prefect."""
+    planned, server = options
+    assert isinstance(planned.lake, Path)
+    lake = planned.lake.parent / "fallen"
+    worse, better = (replace(planned, lake=lake, set=[*(planned.set or ()), f"models.identity={name}"]) for name in "ab")
+    ask = ("run", "moodbench-mini", *words(worse))
+    server.reply = policy(DATASETS, "wrong")
+    ended(*ask, "--set", "models.identity=a")
+    server.reply = policy(DATASETS, "gold")
+    ended(*ask, "--set", "models.identity=b")
+    resolved = resolve(read_plan("moodbench-mini", worse))
+    assert is_up_to_date(resolved)
+    before = list_runs(lake)
+    assert renew_run(resolved) is None
+    assert list_runs(lake) == before
+    assert renew_run(resolve(read_plan("moodbench-mini", better))) is not None
 
 
 @pytest.mark.parametrize("layer", ["items", "responses", "answers", "item_scores", "raw_scores", "totals"])
