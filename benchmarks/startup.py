@@ -1,6 +1,7 @@
-"""What a command costs beside its work: CPU and wall seconds, with its Prefect server, of three that have next to none.
+"""What a command costs beside its work: CPU and wall seconds, with its Prefect server, of those that have next to none.
 
     help            `moodflow --help`
+    list, explain   `moodflow runs list` and `moodflow explain latest`, of the runs below
     up to date      a run of 8 calls that are all in the lake
     first run       the same in an empty lake on a machine that has no database of Prefect
 
@@ -44,7 +45,9 @@ def main() -> None:
                 place = Path(folder) / str(number)
                 shutil.rmtree(place, ignore_errors=True)
                 place.mkdir()
-                for case, command in (("first run", run), ("up to date", run), ("help", ("--help",))):
+                reads = {"list": ("runs", "list"), "explain": ("explain", "latest")}
+                cases = {"first run": run, "up to date": run, **{case: (*read, "--lake", "lake") for case, read in reads.items()}}
+                for case, command in (*cases.items(), ("help", ("--help",))):
                     timed.setdefault((case, checkout), []).append(time_command(checkout, place, command))
     for (case, checkout), seconds in sorted(timed.items()):
         cpu_s, wall_s = map(statistics.median, zip(*seconds, strict=True))
