@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, get_args
 
-import polars as pl
 from pydantic import Field, StringConstraints
 
 from schemas.base import Frozen
@@ -129,7 +128,7 @@ class DatasetSpec:
     sample_builder: SampleBuilder | None = None
     """Builds items with a long context, in place of `adapter`; null = the adapter makes the items, which have none."""
 
-    ratings: Callable[[Sequence[Path]], pl.DataFrame] | None = None
+    ratings: Callable[[Sequence[Path]], Any] | None = None  # a frame, whose library not every reader of entries needs
     """Reads ratings by people out of its files, in their order (see tasks.ratings.reading); null = it has items to ask."""
 
     task: ContextTask | None = None

@@ -3,12 +3,10 @@
 The row also says what computes it: tasks.metrics.metric.Metric.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Literal, Self
 
-import polars as pl
 from pydantic import AfterValidator, Field, model_validator
 
 from schemas.base import Frozen
@@ -117,9 +115,3 @@ Metric = Annotated[str, AfterValidator(partial(require_name, registry=METRICS))]
 def reduced_by(*ways: Reduction) -> list[Metric]:
     """List the metrics whose dataset scores are made in one of these ways."""
     return [name for name, row in METRICS.items() if row.reduction in ways]
-
-
-def sort_keys(columns: Iterable[str]) -> list[pl.Expr]:
-    """Return what rows are sorted by: these columns, of which `metric` has the order of METRICS, read for it alone (60 ms)."""
-    ranks = {name: rank for rank, name in enumerate(METRICS)} if "metric" in (columns := [*columns]) else {}
-    return [pl.col(name).replace_strict(ranks, default=len(ranks)) if name == "metric" else pl.col(name) for name in columns]

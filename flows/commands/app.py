@@ -63,6 +63,9 @@ COMMANDS = {
 }
 """Every command: the module beside this one whose `app` has it, the sentence that its own help begins with, and its group."""
 
+ALONE = {"runs list": "runs_list"}
+"""Commands of a group that need little of what the group imports: the module whose `app` is the command."""
+
 FIRST_STEPS = """MoodFlow evaluates language models as emotional companions.
 
   moodflow demo                                       try it without any setup
@@ -100,6 +103,8 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the name of the command that is called, the command itself and the arguments after it."""
+        if (words := " ".join(args[:2])) in ALONE:
+            return words, typer.main.get_command(import_module(f"flows.commands.{ALONE[words]}").app), args[2:]
         name, command, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name else command, rest
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from flows.commands.explain import explain_run
 from flows.commands.figure import write_picture
-from flows.commands.runs import run_table
+from flows.commands.runs_list import run_table
 from schemas.documents.comparison import RunComparison
 from schemas.documents.explanation import Explanation
 from schemas.documents.run import RunDocument

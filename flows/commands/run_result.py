@@ -9,6 +9,7 @@ from tasks.lake.lake import Lake
 from tasks.lake.manifest import read_changes
 from tasks.reporting.run_document import describe_run
 from tasks.runs.past_run import past_run
+from tasks.runs.run_list import keep_total
 from tasks.runs.verdict import label_of
 
 
@@ -19,6 +20,7 @@ def run_result(manifest: RunManifest, lake: Lake, *pages: str, is_last: bool) ->
     when they are read.
     """
     document, changes = describe_run(manifest, lake), read_changes(lake.root, manifest.run)
+    keep_total(manifest, lake.root, document.models)
     for system in changes.regressed if changes else ():
         findings = "".join(f"\n  {finding.message}" for finding in system.findings)
         tell(f"{label_of(system)} regressed against {system.previous}:{findings}")

@@ -1,6 +1,5 @@
-"""`moodflow runs`: list and show runs, describe their models, write a report again."""
+"""`moodflow runs`: show runs, describe their models, write a report again."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -9,16 +8,13 @@ import typer
 
 from flows.commands import options as opt
 from flows.commands.config_files import read_descriptions
-from flows.commands.console import CommandResult, detail_lines, local_time, terminal_table
+from flows.commands.console import CommandResult, detail_lines
 from flows.commands.run_view import run_view
-from schemas.documents.run import BestTotal, ExportedRun, ListedRun, RewrittenReport
+from flows.commands.runs_list import list_command
+from schemas.documents.run import ExportedRun, RewrittenReport
 from schemas.folders import DEFAULT_LAKE, Folder
-from schemas.table import Column, Table, columns
 from tasks.lake.manifest import (
-    FIRST_RUN,
-    NO_RUNS,
     describe_models,
-    list_runs,
     read_changes,
     read_code_version,
     read_manifest,
@@ -30,45 +26,10 @@ from tasks.reporting.run_document import describe_run
 from tasks.reporting.run_files import load_report_data
 from tasks.runs.join_tables import write_join_tables
 from tasks.runs.past_run import reopen
-from tasks.runs.run_list import describe_runs
 from tasks.runs.sections import EXCHANGES
-from tasks.text.number_format import NONE, number
-
-MODELS_WIDTH = 24
-"""Of the names of models in the list of runs; there are so many models otherwise."""
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
-
-
-@app.command("list")
-def list_command(lake: opt.LakeFolder = None, as_json: opt.AsJson = False) -> None:
-    """List the runs, newest first."""
-    folder = lake or DEFAULT_LAKE
-    document = describe_runs(folder)
-    whole = len(document.runs) == len(list_runs(folder)) and all(run.best and run.state != "damaged" for run in document.runs)
-    view = terminal_table(run_table(document.runs)) if list_runs(folder) else f"{NO_RUNS}; {FIRST_RUN}".capitalize()
-    CommandResult(int(not whole), document, [view]).finish(as_json=as_json)
-
-
-def run_table(runs: Sequence[ListedRun]) -> Table:
-    """Return the runs of a lake, in 80 columns."""
-    heads = (*columns("name", "#", "Ended", "Benchmark"), *columns("text", "Models", "Total"), Column("State", "name"))
-    rows = [
-        (run.number, local_time(run.finished_at), run.benchmark, _name_models(run.models), _say_best(run.best), run.state or "")
-        for run in runs
-    ]
-    return Table(heads, rows)
-
-
-def _name_models(models: Sequence[str]) -> str:
-    names = ", ".join(name.rsplit("/", 1)[-1] for name in models)
-    return names if len(models) == 1 or len(names) <= MODELS_WIDTH else f"{len(models)} models"
-
-
-def _say_best(best: BestTotal | None) -> str:
-    if best is None or best.total is None:
-        return best.verdict if best else NONE
-    return number(best.total) if best.verdict == "scored" else f"{number(best.total)} {best.verdict}"
+app.command("list")(list_command)
 
 
 @app.command("show")

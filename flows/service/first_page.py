@@ -7,7 +7,7 @@ from math import inf
 from pathlib import Path
 from urllib.parse import quote
 
-from schemas.documents.run import ListedRun
+from schemas.documents.run_list import ListedRun
 from schemas.errors import MoodflowError
 from schemas.folders import Folder
 from schemas.table import Cell, Column, Table, Value, columns

@@ -63,7 +63,7 @@ DOCUMENTS = {
     "run": "comparison:AnyRun",
     "runs describe": "run:RunDocument",
     "runs export": "run:ExportedRun",
-    "runs list": "run:RunList",
+    "runs list": "run_list:RunList",
     "runs report": "run:RewrittenReport",
     "runs show": "run:RunDocument",
     "score": "run:StageDocument",

@@ -1,6 +1,6 @@
 """The documents of runs: one run, the list of them, and what commands about one write."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import ConfigDict, Field, JsonValue, computed_field
 from pydantic.dataclasses import dataclass
@@ -10,7 +10,8 @@ from schemas.canary import CanaryFinding
 from schemas.certificates import CoveredDataset
 from schemas.changes import Regression, RunState
 from schemas.documents.document import Document, SystemName
-from schemas.documents.leaderboard import DimensionScore, SystemRow, Verdict
+from schemas.documents.leaderboard import DimensionScore, SystemRow
+from schemas.documents.run_list import RUN_NUMBER
 from schemas.documents.run_scores import AbilityScore, DatasetHeadlines, SettingGain, UnreadReplies, WeakTask
 from schemas.lineage import CallCounts, Missing, PartitionRef
 from schemas.metrics import Metric
@@ -20,8 +21,6 @@ from schemas.usage import Amounts, ModelUsage, Usage
 
 MOST_FAULTY = 0.2
 """Share beyond which an instrument failed: the score then says more about it than about the model."""
-
-RUN_NUMBER = Field(description="by which commands take it, as #12; null = its folder was renamed")
 
 
 @dataclass(frozen=True)
@@ -240,36 +239,6 @@ class InferDocument(StageDocument):
 
     usage: tuple[Usage, ...]
     cost: Cost
-
-
-class BestTotal(SystemName):
-    """The highest total of a run, or what is said of the first model if none has a total."""
-
-    total: float | None = Field(description="0 if vetoed; null if the verdict is one without a total")
-    verdict: Verdict
-
-
-class ListedRun(Frozen):
-    """A run of the lake."""
-
-    run: str = Field(description="its name")
-    number: int | None = RUN_NUMBER
-    benchmark: str = Field(description="id of its blueprint")
-    models: tuple[str, ...] = Field(description="under test")
-    started_at: str
-    finished_at: str
-    partitions: int
-    missing: int = Field(description="datasets that yield no score, or not over all their rows")
-    calls_sent: int
-    best: BestTotal | None = Field(description="null = the scores of the run cannot be read")
-    report: str | None = Field(description="path of the page; null = none was written")
-    state: RunState | Literal["damaged"] | None = Field(description="how it ended; null = it was compared with no run before")
-
-
-class RunList(Document):
-    """The runs of a lake."""
-
-    runs: tuple[ListedRun, ...] = Field(description="newest first")
 
 
 class RewrittenReport(Document):

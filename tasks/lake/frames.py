@@ -4,7 +4,7 @@ Apart from the errors in `files`, since the libraries whose errors are taken her
 """
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from operator import itemgetter
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from schemas.errors import LakeError
 from schemas.folders import Folder
+from schemas.metrics import METRICS
 from tasks.lake.files import untrusted
 
 
@@ -117,3 +118,9 @@ def _with_texts(dtype: Any) -> Any:
         case pl.Struct():
             return pl.Struct({field.name: _with_texts(field.dtype) for field in dtype.fields})
     return dtype
+
+
+def sort_keys(columns: Iterable[str]) -> list[pl.Expr]:
+    """Return what rows are sorted by: these columns, of which `metric` has the order of METRICS, read for it alone (60 ms)."""
+    ranks = {name: rank for rank, name in enumerate(METRICS)} if "metric" in (columns := [*columns]) else {}
+    return [pl.col(name).replace_strict(ranks, default=len(ranks)) if name == "metric" else pl.col(name) for name in columns]

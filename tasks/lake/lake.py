@@ -22,13 +22,12 @@ from pydantic import ValidationError
 from schemas.errors import LakeError
 from schemas.folders import Folder
 from schemas.lineage import CodeVersion, Footer, PartitionKey, PartitionRef
-from schemas.metrics import sort_keys
 from schemas.printing import tell
 from schemas.tables.columns import measured_columns
 from schemas.tables.items import RejectedItems
 from tasks.lake.columns import as_now, columns_of, differing, is_of_now, key_with_columns, other_columns, tell_other_columns
 from tasks.lake.files import create_file, footer_source, parquet_source, prove_writable, replace_file, untrusted, unwritable
-from tasks.lake.frames import KeptFrames, described, unreadable
+from tasks.lake.frames import KeptFrames, described, sort_keys, unreadable
 from tasks.lake.local_state import state_folder
 from tasks.lake.partitions import canonical_json, content_sha256, incomplete_name, newest_incomplete, place_of, rejected_path
 

@@ -7,10 +7,11 @@ import polars as pl
 from schemas.blueprint import MethodSpec
 from schemas.errors import ScoringError
 from schemas.lineage import PartitionKey, PartitionRef
-from schemas.metrics import METRICS, sort_keys
+from schemas.metrics import METRICS
 from schemas.tables.items import Items
 from schemas.tables.layers import LAYERS
 from schemas.tables.responses import Answers, Judgements
+from tasks.lake.frames import sort_keys
 from tasks.lake.lake import Lake
 from tasks.metrics.item_scores import score_items, wholes_of
 from tasks.metrics.metric import PROFILES

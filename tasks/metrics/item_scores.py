@@ -15,14 +15,13 @@ from schemas.benchmark import Rows
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.errors import MoodflowError, ScoringError
 from schemas.lineage import PartitionKey, PartitionRef
-from schemas.metrics import sort_keys
 from schemas.question_types import suited_types
 from schemas.roles import PEOPLE
 from schemas.tables.items import Items
 from schemas.tables.responses import Answers, Judgements
 from schemas.tables.scores import ItemScores
 from schemas.vocabulary import CORRECTED, ItemStatus
-from tasks.lake.frames import frame_of_rows
+from tasks.lake.frames import frame_of_rows, sort_keys
 from tasks.lake.partitions import partition_key
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
 from tasks.metrics.measures import Rating, read_ratings

@@ -7,9 +7,9 @@ import polars as pl
 
 from schemas.documents.rows import FacetCount, FailedGroup, FlippedChoice, HardItem, OrderFlips, RowExample, RowGroup, UnreadGroup
 from schemas.item import option_letters
-from schemas.metrics import sort_keys
 from schemas.roles import JUDGE
 from schemas.tables.responses import Judgements, Responses
+from tasks.lake.frames import sort_keys
 from tasks.metrics.answer_forms import FORMS, Question
 from tasks.models.http.failures import BUDGET_SPENT
 from tasks.rows.index import PLACE, Place, RowIndex, open_rows

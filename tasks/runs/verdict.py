@@ -12,8 +12,14 @@ import polars as pl
 
 from schemas.blueprint import Blueprint
 from schemas.documents.leaderboard import WITH_TOTAL, JudgedTotal, Verdict
-from tasks.runs.past_run import PastRun
-from tasks.runs.run_tables import ReportData, System, from_row, pool_counts
+from schemas.documents.run_list import BestTotal
+from schemas.folders import Folder
+from schemas.lineage import RunManifest
+from tasks.lake.lake import Lake
+from tasks.lake.manifest import read_code_version
+from tasks.runs.past_run import PastRun, past_run
+from tasks.runs.run_list import best_of
+from tasks.runs.run_tables import ReportData, System, from_row, ordered, pool_counts
 from tasks.text.number_format import NONE, bracketed, counted, describe_gate, listed, number, ordinal
 
 LEAST_COVERAGE = 0.5
@@ -31,6 +37,12 @@ def label_of(row: Any) -> str:
 def judge_run(run: PastRun | ReportData) -> pl.DataFrame:
     """Return the totals of a run as `judge_totals` does."""
     return judge_totals(run.layers["totals"], run.blueprint, {"": run})
+
+
+def best_total(manifest: RunManifest, folder: Folder) -> BestTotal:
+    """Return the highest total of a run of a lake."""
+    run = past_run(manifest, Lake(folder, read_code_version()))
+    return best_of([total_of(row) for row in ordered(judge_totals(run.read("totals"), run.blueprint, {"": run}))])
 
 
 def total_of(row: Mapping[str, Any]) -> JudgedTotal:

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from schemas.base import Frozen
 from schemas.blueprint import Blueprint
-from schemas.metrics import sort_keys
 from schemas.tables import scores as tables
+from tasks.lake.frames import sort_keys
 from tasks.scoring.aggregation import SYSTEM, aggregate_scores, apply_veto, rank_models, scope_contributions, total_scores
 from tasks.scoring.published import papers
 from tasks.scoring.reduction import KEY, normalise_scores, reduce_item_scores

@@ -16,12 +16,12 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from schemas.metrics import sort_keys
 from schemas.roles import PEOPLE
 from schemas.tables.comparisons import NeedleScores
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements
 from schemas.tables.scores import DimensionScores
+from tasks.lake.frames import sort_keys
 from tasks.scoring.reduction import MEAN, label_metrics, plain_number
 from tasks.scoring.uncertainty import LIMITS, Resampling, mean_limits
 from tasks.statistics.resampling import draw_weights, place_clusters

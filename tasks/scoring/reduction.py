@@ -6,7 +6,8 @@ from functools import partial
 import polars as pl
 
 from schemas.errors import ScoringError
-from schemas.metrics import Metric, Reduction, reduced_by, sort_keys
+from schemas.metrics import Metric, Reduction, reduced_by
+from tasks.lake.frames import sort_keys
 from tasks.scoring.aggregation import sum_by
 from tasks.scoring.label_scores import STATUS, bias_scores, macro_f1, micro_f1, preference_scores
 from tasks.scoring.tree import Tree

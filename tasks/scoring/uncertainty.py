@@ -28,7 +28,8 @@ import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.metrics import METRICS, Metric, sort_keys
+from schemas.metrics import METRICS, Metric
+from tasks.lake.frames import sort_keys
 from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
 from tasks.scoring.label_scores import bias_replicates, preference_replicates
 from tasks.scoring.reduction import COUNTED, KEY, MEAN, SPEC, average_parts, normalise_scores, reduce_item_scores

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from flows.commands.console import Terminal, local_time, terminal_table
-from flows.commands.runs import run_table
-from schemas.documents.run import BestTotal, ListedRun
+from flows.commands.runs_list import run_table
+from schemas.documents.run_list import BestTotal, ListedRun
 from schemas.lineage import RunManifest
 from schemas.tables.scores import AbilityScores
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import newest_first
-from tasks.runs import run_list
+from tasks.runs import run_list, verdict
 from tasks.runs.past_run import PastRun, past_run
 from tasks.scoring.blueprints import load_blueprint
 from tests.flows.command import ended
@@ -90,7 +90,7 @@ def test_totals_are_judged_once(lake: Path, monkeypatch: pytest.MonkeyPatch) -> 
         judged.append(manifest.run)
         return usual(manifest, lake)
 
-    monkeypatch.setattr(run_list, "past_run", noted)
+    monkeypatch.setattr(verdict, "past_run", noted)
     (newest, *others) = ended("runs", "list", "--lake", lake, "--json").document["runs"]
     assert (others, newest["best"]["model"], judged) == (first["runs"], "gamma", [newest["run"]])
 

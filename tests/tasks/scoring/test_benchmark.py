@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from schemas.blueprint import Blueprint, Gate
-from schemas.metrics import sort_keys
 from schemas.tables.layers import AGGREGATED, LAYERS
+from tasks.lake.frames import sort_keys
 from tasks.scoring.aggregation import aggregate_scores, apply_veto, rank_models, total_scores
 from tasks.scoring.benchmark import (
     ScoreSettings,

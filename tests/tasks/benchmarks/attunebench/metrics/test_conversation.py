@@ -7,11 +7,11 @@ import pytest
 
 from schemas.blueprint import MethodSpec, MetricSpec
 from schemas.errors import ScoringError
-from schemas.metrics import sort_keys
 from schemas.vocabulary import Profile
 from tasks.benchmarks.attunebench.conversation import ConversationGold, WideAnswers
 from tasks.benchmarks.attunebench.metrics.conversation import composite_values, measure_parts, score_conversation
 from tasks.benchmarks.attunebench.metrics.rules import PROFILES, Rules
+from tasks.lake.frames import sort_keys
 from tasks.metrics.item_scores import score_items
 from tasks.text.replies import read_object
 from tests.rows import each_row
