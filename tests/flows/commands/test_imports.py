@@ -1,0 +1,96 @@
+"""What commands may not import, so that they start fast: libraries that take long, and that only others need."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.flows.commands.past_runs import PastRuns
+
+ROOT = Path(__file__).parents[3]
+
+HEAVY = (
+    *("prefect", "openlineage", "fastapi", "uvicorn", "aiohttp", "httpx", "scipy.stats", "sklearn", "jieba", "sacrebleu"),
+    *("torch", "transformers", "sentence_transformers", "huggingface_hub", "xllamacpp"),
+)
+"""What no command needs that only reads."""
+
+FRAMES = ("polars", "pyarrow", "numpy", "dataframely", "sqlalchemy", "jinja2", "tokenizers")
+"""What no command needs that reads no rows."""
+
+PROGRAM = """
+import json, sys
+from flows.commands.app import app, guarded
+
+heavy, commands = json.loads(sys.argv[1])
+seen = set()
+for command in commands:
+    status = guarded(lambda: app(command))
+    new = {name for name in heavy if name in sys.modules} - seen
+    seen |= new
+    print(json.dumps([command, status, sorted(new)]), file=sys.stderr)
+"""
+
+
+def breaches(heavy: tuple[str, ...], *commands: tuple[str, ...], folder: Path) -> list[tuple[str, int, list[str]]]:
+    """Run commands in one new process; return each that failed, or was the first to import something heavy."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, json.dumps([heavy, commands])],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    told = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [command for command, *_ in told] == [list(command) for command in commands]
+    return [(" ".join(command), status, new) for command, status, new in told if status or new]
+
+
+def test_commands_that_read_no_rows(runs: PastRuns, tmp_path: Path) -> None:
+    lake = ("--lake", str(runs.lake))
+    commands = ("--help",), ("--version",), (), ("runs", "list", *lake), ("runs", "list", *lake, "--json"), ("schema",)
+    # Once: the totals are judged by reading rows when the runs are first listed, and kept.
+    subprocess.run(
+        [sys.executable, "-c", "from flows.cli import main; main()", "runs", "list", *lake],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=True,
+        capture_output=True,
+    )
+    assert breaches(HEAVY + FRAMES, *commands, folder=tmp_path) == []
+
+
+def test_commands_that_read(runs: PastRuns, tmp_path: Path) -> None:
+    lake = ("--lake", str(runs.lake))
+    commands = (
+        ("options",),
+        ("datasets", "list"),
+        ("datasets", "show", "mini_eq_test"),
+        ("models", "list"),
+        ("lineage", runs.after, *lake),
+        ("explain", runs.after, *lake),
+        ("explain", runs.after, "--dataset", "mini_text_classification", "--worst", "2", *lake),
+        ("leaderboard", "moodbench-mini", *lake),
+        ("compare", runs.before, runs.after, *lake),
+        ("export", runs.after, "--to", "results.csv", *lake),
+        ("runs", "show", runs.after, *lake),
+        ("judges", "certificates", *lake),
+        ("journal", "show", *lake),
+    )
+    assert breaches((*HEAVY, "vl_convert"), *commands, folder=tmp_path) == []
+
+
+def test_a_command_that_draws(runs: PastRuns, tmp_path: Path) -> None:
+    command = ("figure", runs.after, "--to", "figure.svg", "--lake", str(runs.lake))
+    assert breaches(HEAVY, command, folder=tmp_path) == []
+    assert (tmp_path / "figure.svg").exists()
+
+
+@pytest.mark.parametrize(("heavy", "command"), [("polars", "options"), ("flows.commands.docs", "schema")])
+def test_an_import_is_found(heavy: str, command: str, tmp_path: Path) -> None:
+    assert breaches((heavy,), (command,), folder=tmp_path) == [(command, 0, [heavy])]
