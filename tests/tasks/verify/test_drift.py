@@ -14,7 +14,7 @@ from schemas.lineage import CodeVersion, Footer
 from tasks.datasets.own_items import local_dataset
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import notices
-from tasks.verify.drift import blueprint_differences, check_catalogue
+from tasks.verify.drift import blueprint_differences, check_catalogue, code_differences
 from tasks.verify.recompute import StoredRun
 from tests.tasks.lake.test_manifest import bare_manifest
 from tests.tasks.rows import partition
@@ -32,6 +32,17 @@ def test_a_changed_place_is_shown_to_60_characters() -> None:
     assert found.message == f'blueprint tiny: title was "{whole}", is "{longer}...'
     (added,) = blueprint_differences(DESIGN, DESIGN.model_copy(update={"gate": None, "name": "other"}))
     assert added.message == 'blueprint tiny: name was "tiny", is "other"'
+
+
+def test_another_version_of_the_code_is_told() -> None:
+    ref = partition("items")
+    settings = {"evaluation_version": "0", "long_items_version": "0", "seed": 0}
+    footer = Footer(partition=ref, settings=settings, package_version="1", git_commit=None)
+    told = {found.where: (found.expected, found.message) for found in code_differences({"d": footer, "e": footer}, {})}
+    assert told.keys() == {"items.evaluation_version", "items.long_items_version"}
+    was, message = told["items.long_items_version"]
+    assert (was, message.endswith("(2 partitions)")) == ("0", True)
+    assert message.startswith("layer items: version of long items was 0, is ")
 
 
 def changed(
