@@ -16,7 +16,7 @@ from docs.generate.reference_commands import commands
 from docs.generate.reference_plan import entry_changes, options_by_path
 from docs.generate.reference_schema import type_words
 from docs.generate.reference_text import anchor, prose, row_name
-from docs.generate.tree import page_places
+from flows.commands.docs import page_places
 from flows.commands.plan_fields import plan_fields, role_names
 from schemas.benchmark import Benchmark, files_by_name
 from schemas.blueprint import Ability, Blueprint, BlueprintDataset, Gate, LevelRule, MethodSpec, MetricSpec, Task, WeightedDataset

@@ -14,8 +14,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from docs.generate.site import SITE, is_current
-from docs.generate.tree import page_places
-from flows.commands.docs import find_page, list_pages
+from flows.commands.docs import find_page, list_pages, page_places
 from tests.docs.pages import ROOT, pages
 from tests.docs.test_pages import source
 

@@ -3,7 +3,8 @@
 import pytest
 
 from docs.generate.llms import first_sentence
-from docs.generate.tree import link_to_file, page_places, site_text
+from docs.generate.tree import link_to_file, site_text
+from flows.commands.docs import page_places
 
 
 def test_links_of_a_page_are_those_of_the_site() -> None:

