@@ -14,9 +14,13 @@ from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
 from prefect.client.schemas.sorting import ArtifactSort
 from rich.progress import Progress
 
+from flows.planning.forecast import EstimateBasis
 from flows.planning.usage import UsageCounter
 from flows.runtime.progress import StageProgress
-from schemas.chat import ChatReply
+from schemas.chat import EMBEDDED_MODEL, ChatReply, ModelEntry
+from schemas.plan import Plan
+from schemas.usage import Expectation
+from tasks.models.cost import Estimator
 from tests.flows.command import ended
 from tests.flows.commands.test_dry_run import DATASETS, ask
 from tests.flows.scripted import policy
@@ -129,3 +133,10 @@ def test_calls_of_batches_are_counted_apart() -> None:
     counter.on_reply(ChatReply(text="B", prompt_tokens=7, completion_tokens=3))  # kept before this was noted
     used = {row.paid_as: (row.calls, row.prompt_tokens, row.completion_tokens) for row in counter.usage("d", "m", "tested")}
     assert used == {"batch": (1, 11, 2), "live": (2, 12, 4)}
+
+
+@pytest.mark.parametrize(("replies", "notes"), [(40, []), (41, ["That is more than the budget of 100 tokens."])])
+def test_prompts_and_replies_count_against_a_budget(replies: int, notes: list[str]) -> None:
+    plan = Plan(benchmark="moodbench-mini", models=(ModelEntry(name=EMBEDDED_MODEL),), budget_tokens=100)
+    total = Expectation(calls=2, prompt_tokens=60, completion_tokens=replies)
+    assert list(EstimateBasis(Estimator(), None, ()).notes(plan, total)) == notes
