@@ -36,8 +36,9 @@ settings.load_profile("any machine")
 
 
 LONGEST = (
-    *("docs/test_executed.py", "flows/test_scripted_models.py", "flows/test_long_runs.py", "flows/test_real_datasets.py"),
-    *("flows/test_profiles.py", "crashes/test_full_disk.py", "crashes/test_killed_runs.py"),
+    *("docs/test_executed.py", "flows/test_batches.py", "flows/test_own_benchmark.py", "flows/test_attunebench.py"),
+    *("flows/runtime/test_local_server.py", "flows/test_thinking.py", "flows/test_server_habits.py", "flows/test_people.py"),
+    *("flows/commands/test_verify.py", "flows/test_real_datasets.py"),
 )
 """Files that begin before all others, or one worker would end with them while the others wait."""
 
