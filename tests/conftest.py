@@ -19,12 +19,16 @@ import trustme
 from hypothesis import HealthCheck, settings
 from prefect.logging.configuration import ensure_logging_setup
 from prefect.settings import (
+    PREFECT_API_REQUEST_TIMEOUT,
     PREFECT_API_SSL_CERT_FILE,
+    PREFECT_CLIENT_MAX_RETRIES,
     PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
     PREFECT_LOGGING_TO_API_ENABLED,
     temporary_settings,
 )
 
+from flows.runtime import prefect_server as user_server
+from tests.flows.served import LIMIT_S
 from tests.mirror import IS_GIVEN, MIRROR, WITHOUT_MIRROR
 from tests.prefect_server import GIVEN, PrefectServer, started_server, using
 
@@ -34,6 +38,9 @@ ensure_logging_setup()
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
+
+RETRIES = 100
+"""Of a request that the server is too busy for, which Prefect gives up after five."""
 
 LONGEST = (
     *("docs/test_executed.py", "flows/test_batches.py", "flows/test_own_benchmark.py", "flows/test_attunebench.py"),
@@ -101,12 +108,17 @@ def started_prefect(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPa
 def prefect_server(started_prefect: PrefectServer) -> Iterator[str]:
     """Have flows use that server; without heartbeats and API logs a flow run costs 0.07 s instead of 1.
 
-    Of certificates, which every client reads, there is one. Yields its API's URL, for commands in processes of their own.
+    It may take as long as it likes to answer: on a busy machine all workers wait for this one process. Of certificates, which
+    every client reads, there is one. Yields its API's URL, for commands in processes of their own.
     """
     quick = {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None, PREFECT_LOGGING_TO_API_ENABLED: False}
+    patient = {PREFECT_API_REQUEST_TIMEOUT: LIMIT_S, PREFECT_CLIENT_MAX_RETRIES: RETRIES}
     with ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        for limit in ("ANSWER_LIMIT_S", "LOST_AFTER_S"):
+            patch.setattr(user_server, limit, LIMIT_S)
         file = stack.enter_context(trustme.CA().cert_pem.tempfile())
-        stack.enter_context(temporary_settings({**quick, PREFECT_API_SSL_CERT_FILE: file}))
+        stack.enter_context(temporary_settings({**quick, **patient, PREFECT_API_SSL_CERT_FILE: file}))
         stack.enter_context(using(started_prefect))
         yield started_prefect.url
 
