@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,11 +13,12 @@ from tests.flows.served import ENTRY_POINT, LIMIT_S, clean_environment
 
 
 class Install(NamedTuple):
-    """A folder to work in, and where MoodFlow and a package are installed."""
+    """A folder to work in, where MoodFlow and a package are installed, and variables of a Prefect server, if not its own."""
 
     folder: Path
     moodflow: Path
     package: Path
+    server: Mapping[str, str] = {}
 
     def run(self, *arguments: str, with_package: bool = True) -> Ended:
         """Run `moodflow` in the folder, with the package or without it."""
@@ -28,7 +30,7 @@ class Install(NamedTuple):
             text=True,
             timeout=LIMIT_S,
             cwd=self.folder,
-            env={**clean_environment(self.folder / "home"), "PYTHONPATH": path},
+            env={**clean_environment(self.folder / "home", **self.server), "PYTHONPATH": path},
         )
         return Ended(done.returncode, done.stdout, done.stderr)
 

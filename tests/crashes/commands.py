@@ -59,15 +59,20 @@ OBEDIENT = ("setpriv", "--bounding-set", "-dac_override") if os.geteuid() == 0 e
 """Runs a command for which file permissions hold, though it is root's."""
 
 
+def server_variables(prefect_server: str) -> dict[str, str]:
+    """Variables by which a process uses the Prefect server of the tests."""
+    server = {"PREFECT_API_URL": prefect_server, "PREFECT_API_AUTH_STRING": PREFECT_API_AUTH_STRING.value()}
+    return {**server, "PREFECT_LOGGING_TO_API_ENABLED": "false"}
+
+
 def start(arguments: Sequence[str], prefect_server: str, limits: Sequence[str] = ()) -> subprocess.Popen[str]:
     """Start `moodflow` with a Prefect server; `limits`: a program, with its options, that runs it under limits."""
-    server = {"PREFECT_API_URL": prefect_server, "PREFECT_API_AUTH_STRING": PREFECT_API_AUTH_STRING.value()}
     return subprocess.Popen(
         [*limits, sys.executable, "-c", ENTRY_POINT, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, **server, "PREFECT_LOGGING_TO_API_ENABLED": "false"},
+        env={**os.environ, **server_variables(prefect_server)},
         cwd=ROOT,
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.crashes.commands import server_variables
 from tests.flows.command import Ended
 from tests.flows.served import ROOT
 from tests.installed import Install, write_entry_points
@@ -22,11 +23,11 @@ def answer(messages: list[dict[str, str]]) -> str:
 
 
 @pytest.fixture(scope="module")
-def diary(tmp_path_factory: pytest.TempPathFactory) -> Install:
+def diary(tmp_path_factory: pytest.TempPathFactory, prefect_server: str) -> Install:
     """The package on the path, with its entry points; tests of pages install others from wheels."""
     folder = tmp_path_factory.mktemp("diary")
     write_entry_points(shutil.copytree(PROJECT, folder / "site"))
-    return Install(folder, ROOT, folder / "site")
+    return Install(folder, ROOT, folder / "site", server_variables(prefect_server))
 
 
 @pytest.fixture(scope="module")
