@@ -32,6 +32,15 @@ def test_wrong_items_of_both_languages_precede_unreadable_ones() -> None:
     assert [example.item_id for example in picked("mood", "tale")] == ["mood-1", "tale-0", "mood-3"]
 
 
+def test_items_with_their_full_score_are_no_examples() -> None:
+    data = example_data()
+    (row,) = (row for row in build_report(data).systems[0].raw if row.path.dataset == "mood")
+    answers = [each for each in collect_answers(data, ALPHA, *row.path.key) if each.score["status"] == "scored"]
+    full = tuple(replace(each, score={**each.score, "value": 1.0}) for each in answers)
+    assert len(full) > 0
+    assert pick_examples((Diagnosis(row, full),), 1000) == ()
+
+
 def test_an_example_in_full() -> None:
     example, _, unreadable = picked("mood")
     assert example.options == (
