@@ -18,10 +18,14 @@ BASE := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 UV := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --constraint constraints.txt --build-constraint constraints.txt
 
+# Parts of `make test-long`, each of which is a target: test-long-browser.
+LONG := browser crashes docs flows-1 flows-2 commands installing others
+AXE := build/axe/node_modules/axe-core/axe.min.js
+
 # Tests start many processes, each of which would compile the project anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-real-files test-long check format lint types install install-dev benchmark docs wheel pictures pins
+.PHONY: demo test test-real-files test-long $(addprefix test-long-,$(LONG)) check format lint types install install-dev benchmark docs wheel pictures pins
 
 install: $(BASE)
 
@@ -49,8 +53,25 @@ test: $(DEV)
 test-real-files: $(DEV)
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "needs_mirror and not long"
 
-test-long: $(DEV)
-	$(BIN)/python -m pytest -m long
+# Every part runs, also after one that failed.
+test-long:
+	$(MAKE) --keep-going $(addprefix test-long-,$(LONG))
+
+test-long-browser: PATHS = tests/browser
+test-long-crashes: PATHS = tests/crashes
+test-long-docs: PATHS = tests/docs
+test-long-flows-1: PATHS = tests/flows/test_[a-r]*.py
+test-long-flows-2: PATHS = tests/flows/test_[s-z]*.py
+test-long-commands: PATHS = tests/flows/commands tests/flows/planning tests/flows/runtime tests/flows/service
+test-long-installing: PATHS = tests/installing
+test-long-others: PATHS = tests --ignore tests/browser --ignore tests/crashes --ignore tests/docs --ignore tests/flows --ignore tests/installing
+$(addprefix test-long-,$(LONG)): $(DEV)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m long $(PATHS)
+
+# Without npm, the tests that need it are skipped.
+test-long-browser: | $(AXE)
+$(AXE):
+	npm install --silent --no-save --prefix build/axe axe-core@4.14.1 || true
 
 format: $(DEV)
 	$(BIN)/ruff format .

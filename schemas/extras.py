@@ -25,12 +25,12 @@ def require_extra(extra: Extra, what: str, where: str, otherwise: str = "") -> N
         where: the option or setting that asks for it.
         otherwise: what a user can do without it.
     """
-    package = PACKAGES[extra]
+    package, install = PACKAGES[extra], f"moodflow[{extra}]"
     if find_spec(package.replace("-", "_")) is None:
         raise UsageError(
             f"{what} needs the package {package}, which is not installed",
             where=where,
             expected=f"the extra {extra} of MoodFlow",
             got=f"no package {package}",
-            next_step=f'pip install "moodflow[{extra}]"{otherwise and ", or " + otherwise}',
+            next_step=f'pip install "{install}"{otherwise and ", or " + otherwise}',
         )

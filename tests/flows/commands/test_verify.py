@@ -253,7 +253,7 @@ def test_changed_code_is_found_by_row_and_column(own: Own, monkeypatch: pytest.M
         scores = score_items(*given)
         return scores.with_columns(value=pl.when(pl.col("value") == 1).then(0.5).otherwise(pl.col("value")))
 
-    monkeypatch.setattr("tasks.metrics.steps.score_items", score_less)
+    monkeypatch.setattr("tasks.metrics.item_score_job.score_items", score_less)
     found = verify_run(own.lake, own.run)
     # No emotion was right, so those come out the same; scores follow from stored item scores and are not blamed.
     assert {difference.kind for difference in found.differences} == {"content"}
@@ -269,7 +269,7 @@ def test_code_that_fails_on_rows_is_a_difference(own: Own, monkeypatch: pytest.M
     def fail(*_given: Any) -> pl.DataFrame:
         raise KeyError("a column that was renamed")
 
-    monkeypatch.setattr("tasks.metrics.steps.score_items", fail)
+    monkeypatch.setattr("tasks.metrics.item_score_job.score_items", fail)
     found = verify_run(own.lake, own.run)
     (difference,) = found.differences
     assert difference.kind == "code"

@@ -32,8 +32,9 @@ class Small:
 
     def __init__(self, root: Path) -> None:
         self.lake = Lake(root, CODE)
-        self.items = [self.write(key("items", name, source_sha256=HASHES)) for name in ("a", "b")]
+        # First, since next to a file with other columns than its layer has, these rows would be those of another file.
         self.lake.write_rejected(key("items", "a", source_sha256=HASHES), make_frame(3))
+        self.items = [self.write(key("items", name, source_sha256=HASHES)) for name in ("a", "b")]
         self.replies = [self.write(key("responses", "a", [self.items[0]]))]
         self.replies += [self.write(key("responses", "b", [self.items[1]]), complete=False)]
         self.scores = [
