@@ -25,7 +25,7 @@ EVALUATE, LOOK, CHECK, SERVE, DATA = "Evaluate", "Look", "Check", "Serve", "Data
 COMMANDS = {
     "demo": (
         "demo",
-        "Try it out: evaluate the small model that comes with the install on MoodBench, LongEmotion and ESC-Eval.",
+        "Try it out: evaluate the small model that comes with the install on LongEmotion and MoodBench.",
         EVALUATE,
     ),
     "run": ("stages", "Evaluate models on a benchmark: build the items, ask the models, score the replies, report.", EVALUATE),

@@ -18,22 +18,19 @@ from schemas.plan import Plan
 from tasks.lake.manifest import resolve_run, run_folder
 from tasks.lake.seal import PICTURE
 
-SHORT, LONG, TALK = "moodbench-mini", "longemotion-mini", "esc-eval-mini"
+SHORT, LONG = "moodbench-mini", "longemotion-mini"
 
 SAMPLE = 1
 """Items per task of MoodBench."""
 
-LONG_QUESTIONS = ("long_mini_ec_emobench", "long_mini_ec_finentity", "long_mini_ed", "long_mini_qa")
+LONG_QUESTIONS = ("long_mini_ec_emobench", "long_mini_qa")
 """Datasets of longemotion-mini with short answers and without a judge. One item of each is asked, since long texts take long."""
 
 CALLS_PER_ITEM = 42
 """Of moodbench-mini: 41 tasks, one of them with a judge."""
 
-CALLS_OF_OTHERS = len(LONG_QUESTIONS) + 11
-"""Questions about long texts; four lines of a talk, seven ratings."""
-
-SECONDS_BEFORE, SECONDS_PER_ITEM, SECONDS_OF_OTHERS = 20, 20, 40
-"""On two idle cores: imports, servers and reports; the calls of one item per task; the long ones and the talk."""
+SECONDS_BEFORE, SECONDS_PER_ITEM, SECONDS_OF_LONG = 30, 40, 10
+"""On two idle cores: imports, servers and reports; the calls of one item per task; questions about long texts."""
 
 QUICK = (
     *("mini_content_safety", "mini_simple_causal_reasoning", "mini_physical_commonsense"),
@@ -62,7 +59,7 @@ def demo(
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Try it out: evaluate the small model that comes with the install on MoodBench, LongEmotion and ESC-Eval.
+    """Try it out: evaluate the small model that comes with the install on LongEmotion and MoodBench.
 
     Exit status 0: it came to its end. What so small a model could not answer is shown, and is no failure of the demo.
     """
@@ -83,10 +80,9 @@ def demo(
 def demo_plans(lake: Folder | None, sample: int | None) -> tuple[Plan, ...]:
     """Return the plans of the demo; `sample`: items per task of MoodBench."""
     options = PlanOptions(model=[EMBEDDED_MODEL], judge=[EMBEDDED_MODEL], lake=lake)
-    short = read_plan(SHORT, replace(options, sample=SAMPLE if sample is None else sample))
-    talk = replace(options, sample=1, datasets="esc_eval_mini_en", max_tokens=64, set=["solvers.role_play.turns=2"])
-    questions = replace(options, sample=1, datasets=",".join(LONG_QUESTIONS))
-    return short, read_plan(LONG, questions), read_plan(TALK, talk)
+    questions = read_plan(LONG, replace(options, sample=1, datasets=",".join(LONG_QUESTIONS)))
+    # Last, so that it is the latest run, of which the demo names the next steps.
+    return questions, read_plan(SHORT, replace(options, sample=SAMPLE if sample is None else sample))
 
 
 def quick_plan(lake: Folder | None) -> Plan:
@@ -97,16 +93,13 @@ def quick_plan(lake: Folder | None) -> Plan:
 
 def announce(plans: Sequence[Plan]) -> None:
     """Say on standard error what is evaluated, in how many calls, and how long that takes."""
-    sample = plans[0].sample or SAMPLE
+    sample = plans[-1].sample or SAMPLE
     if len(plans) == 1:
         what, calls, seconds = f"{len(QUICK)} tasks of MoodBench, {sample} items each", len(QUICK) * sample, QUICK_SECONDS
     else:
-        what = (
-            f"41 tasks of MoodBench, items per task: {sample}; {len(LONG_QUESTIONS)} questions about long texts of LongEmotion; "
-            "of ESC-Eval one talk of two turns"
-        )
-        calls = CALLS_PER_ITEM * sample + CALLS_OF_OTHERS
-        seconds = SECONDS_BEFORE + SECONDS_PER_ITEM * sample + SECONDS_OF_OTHERS
+        what = f"{len(LONG_QUESTIONS)} questions about long texts of LongEmotion; 41 tasks of MoodBench, items per task: {sample}"
+        calls = CALLS_PER_ITEM * sample + len(LONG_QUESTIONS)
+        seconds = SECONDS_BEFORE + SECONDS_PER_ITEM * sample + SECONDS_OF_LONG
     time = f"{seconds / 60:.0f} minutes" if seconds > TOLD_IN_SECONDS else f"{seconds} seconds"
     sys.stderr.write(
         f"moodflow: the demo evaluates {EMBEDDED_MODEL} on this machine's processor: {what}; about {calls} calls, "

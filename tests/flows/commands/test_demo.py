@@ -17,9 +17,9 @@ def test_the_calls_it_announces_are_those_it_takes(capsys: pytest.CaptureFixture
     said = capsys.readouterr().err
     calls = sum(run_to_end(run_stage("dry-run", resolve(plan))).document.model_dump()["total"]["calls"] for plan in plans)
     assert f"about {calls} calls" in said
-    assert "items per task: 1; 4 questions about long texts of LongEmotion;" in said
-    assert "of ESC-Eval one talk of two turns" in said
-    assert [plan.settings for plan in plans] == [("base",), ("base",), ("role_play",)]
+    assert "2 questions about long texts of LongEmotion; 41 tasks of MoodBench, items per task: 1; about" in said
+    assert [plan.benchmark for plan in plans] == ["longemotion-mini", "moodbench-mini"]
+    assert [plan.settings for plan in plans] == [("base",), ("base",)]
     assert "80 seconds on two idle cores" in said
 
 
@@ -31,6 +31,6 @@ def test_quick_demo_asks_twenty_items(capsys: pytest.CaptureFixture[str], tmp_pa
 
 
 def test_a_sample_is_of_moodbench_alone(tmp_path: Path) -> None:
-    assert [plan.sample for plan in demo_plans(tmp_path, 3)] == [3, 1, 1]
+    assert [plan.sample for plan in demo_plans(tmp_path, 3)] == [1, 3]
     with pytest.raises(UsageError, match="invalid option"):
         demo_plans(tmp_path, 0)
