@@ -66,6 +66,7 @@ def print_json(document: Document | Any) -> None:
     """Print one JSON document on standard output."""
     document = document.model_dump(mode="json") if isinstance(document, Document) else document
     sys.stdout.write(printable(json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)) + "\n")
+    sys.stdout.flush()  # a command that serves goes on, and a program waits for where
 
 
 def bold(head: str, rest: str = "") -> Text:
