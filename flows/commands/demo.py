@@ -29,7 +29,7 @@ LONG_QUESTIONS = ("long_mini_ec_emobench", "long_mini_qa")
 CALLS_PER_ITEM = 42
 """Of moodbench-mini: 41 tasks, one of them with a judge."""
 
-SECONDS_BEFORE, SECONDS_PER_ITEM, SECONDS_OF_LONG = 30, 40, 10
+SECONDS_BEFORE, SECONDS_PER_ITEM, SECONDS_OF_LONG = 30, 70, 15
 """On two idle cores: imports, servers and reports; the calls of one item per task; questions about long texts."""
 
 QUICK = (

@@ -20,7 +20,7 @@ def test_the_calls_it_announces_are_those_it_takes(capsys: pytest.CaptureFixture
     assert "2 questions about long texts of LongEmotion; 41 tasks of MoodBench, items per task: 1; about" in said
     assert [plan.benchmark for plan in plans] == ["longemotion-mini", "moodbench-mini"]
     assert [plan.settings for plan in plans] == [("base",), ("base",)]
-    assert "80 seconds on two idle cores" in said
+    assert "2 minutes on two idle cores" in said
 
 
 def test_quick_demo_asks_twenty_items(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
