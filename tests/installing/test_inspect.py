@@ -7,7 +7,7 @@ import pytest
 from tests.docs.pages import ROOT, blocks
 from tests.installing.environments import new_environment
 
-TOOLS = ("pytest", "pytest-asyncio", "hypothesis")
+TOOLS = ("pytest", "pytest-asyncio", "hypothesis", "trustme")
 OTHER_VERSIONS = frozenset({"fsspec", "s3fs"})
 
 

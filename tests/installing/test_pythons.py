@@ -12,7 +12,7 @@ from tests.model_server import ModelServer
 pytestmark = pytest.mark.long
 
 PYTHONS = ("3.12", "3.13", "3.14")
-WITHOUT_WHEEL = {"jieba", "rouge_score"}
+WITHOUT_WHEEL = {"jieba", "rouge-score"}
 """Packages of plain Python that are on the index as sources only."""
 
 COMPILED = {
