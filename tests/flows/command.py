@@ -76,6 +76,13 @@ def ask_mini(stage: str, url: str, lake: str | Path, datasets: Iterable[str], *m
     return ended(stage, "moodbench-mini", *models, "--datasets", ",".join(datasets), "--lake", lake, *more)
 
 
+def ask_all(*options: str | Path) -> Ended:
+    """Ask all that `moodflow run` asks with these options, ratings included; scores and report take most of a run's time."""
+    built = ended("build", *options)
+    assert built.status in (0, 1), built.err
+    return ended("infer", *options)
+
+
 def assert_one_message(done: Ended, *parts: str) -> None:
     """A command refused what it was given; notes may stand before the message, and nothing after it."""
     assert (done.status, done.out) == (2, "")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.batch_server import BatchServer
-from tests.flows.command import Ended, assert_one_message, ended
+from tests.flows.command import ask_all, assert_one_message, ended
 from tests.flows.scripted import policy
 
 DATASETS = ("mini_user_safety", "mini_summarization")
@@ -27,9 +27,9 @@ def server(answer: Callable[[list[dict[str, str]]], str]) -> Iterator[BatchServe
         yield running
 
 
-def evaluate(base_url: str, lake: Path, *more: str | Path) -> Ended:
+def options(base_url: str, lake: Path, *more: str | Path) -> tuple[str | Path, ...]:
     models = ("--model", "scripted", "--base-url", base_url, "--judge", "scripted", "--judge-base-url", base_url)
-    return ended("run", "moodbench-mini", *models, "--datasets", ",".join(DATASETS), "--lake", lake, *more, "--json")
+    return ("moodbench-mini", *models, "--datasets", ",".join(DATASETS), "--lake", lake, "--set", "bootstrap=0", *more, "--json")
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -54,12 +54,11 @@ def vllm_run_batch(asked: Path, out: Path, answer: Callable[[list[dict[str, str]
     out.write_text("\n".join(reversed(rows)), encoding="utf-8")
 
 
-def test_calls_answered_elsewhere_score_as_live(
+def test_calls_answered_elsewhere_are_all_scored(
     server: BatchServer, tmp_path: Path, answer: Callable[[list[dict[str, str]]], str]
 ) -> None:
-    # No server listens at this address before the live run, and none is asked.
     lake, out = tmp_path / "lake", tmp_path / "out.jsonl"
-    first = evaluate(server.base_url, lake, "--requests-to", tmp_path / "one.jsonl")
+    first = ask_all(*options(server.base_url, lake, "--requests-to", tmp_path / "one.jsonl"))
     assert (first.status, first.document["calls"]["waiting"]) == (3, ANSWERS), first.err
     assert (first.document["files"], first.document["jobs"]) == ([str(tmp_path / "one.jsonl")], [])
     assert f"{ANSWERS} calls of scripted written to" in first.err
@@ -70,30 +69,35 @@ def test_calls_answered_elsewhere_score_as_live(
     assert (taken.status, taken.document["added"], taken.document["to_ask"]) == (1, ANSWERS - 1, 1), taken.err
     assert taken.document["rules"] == {"still_to_be_asked": 1}
     # The call that the server failed at, and the ratings of the summaries that are there.
-    again = evaluate(server.base_url, lake, "--requests-to", tmp_path / "two.jsonl")
+    again = ended("infer", *options(server.base_url, lake, "--requests-to", tmp_path / "two.jsonl"))
     left = again.document["calls"]["waiting"]
     assert (again.status, left) in {(3, 1 + RATINGS), (3, RATINGS)}, again.err
     vllm_run_batch(tmp_path / "two.jsonl", out, answer)
     assert ended("journal", "import", out, "--requests", tmp_path / "two.jsonl", "--lake", lake).status == 0
-    done = evaluate(server.base_url, lake, "--requests-to", tmp_path / "three.jsonl")
+    done = ended("run", *options(server.base_url, lake, "--requests-to", tmp_path / "three.jsonl"))
     if done.status == 3:  # the call that failed was that of a summary, whose rating comes after it
         vllm_run_batch(tmp_path / "three.jsonl", out, answer)
         assert ended("journal", "import", out, "--requests", tmp_path / "three.jsonl", "--lake", lake).status == 0
-        done = evaluate(server.base_url, lake, "--requests-to", tmp_path / "four.jsonl")
-    assert (done.status, server.live) == (0, []), done.err
-    assert done.scores == evaluate(server.base_url, tmp_path / "live").scores
+        done = ended("run", *options(server.base_url, lake, "--requests-to", tmp_path / "four.jsonl"))
+    # The server itself was asked nothing.
+    assert (done.status, server.live, done.document["missing"]) == (0, [], []), done.err
+    # Every reply was right, that of the call that failed at first among them, and every rating is the best.
+    scores = {(row["dataset"], row["value"], row["n_scored"], row["n_total"]) for row in done.document["raw_scores"]}
+    assert scores == {(name, 1, 8, 8) for name in DATASETS}
 
 
 def test_each_model_has_a_file(server: BatchServer, tmp_path: Path) -> None:
     file = tmp_path / "asked.jsonl"
-    first = evaluate(server.base_url, tmp_path / "lake", "--model", "other", "--requests-to", file)
+    first = ask_all(*options(server.base_url, tmp_path / "lake", "--model", "other", "--requests-to", file))
     assert first.status == 3, first.err
     assert first.document["files"] == [str(file), str(tmp_path / "asked-2.jsonl")]
     assert {line["body"]["model"] for line in lines(tmp_path / "asked-2.jsonl")} == {"other"}
-    assert_one_message(evaluate(server.base_url, tmp_path / "lake", "--requests-to", file), "already exists")
+    refused = ended("infer", *options(server.base_url, tmp_path / "lake", "--requests-to", file))
+    assert_one_message(refused, "already exists")
 
 
 def test_calls_go_one_way(tmp_path: Path) -> None:
-    done = evaluate("http://localhost:9/v1", tmp_path, "--batch", "--requests-to", tmp_path / "a.jsonl")
+    nowhere = "http://localhost:9/v1"
+    done = ended("run", *options(nowhere, tmp_path, "--batch", "--requests-to", tmp_path / "a.jsonl"))
     assert_one_message(done, "requests_to sends no call")
-    assert_one_message(evaluate("http://localhost:9/v1", tmp_path, "--batch-below", "5"), "batch_below needs batch")
+    assert_one_message(ended("run", *options(nowhere, tmp_path, "--batch-below", "5")), "batch_below needs batch")

@@ -19,7 +19,7 @@ from tasks.datasets.catalogue import CATALOGUE, find_dataset
 from tasks.datasets.own_items import in_folder, local_dataset
 from tasks.lake.manifest import notices
 from tasks.sources.files import hash_names, name_source
-from tests.flows.command import Ended, assert_one_message, ended
+from tests.flows.command import Ended, ask_all, assert_one_message, ended
 from tests.flows.scripted_roles import layer
 from tests.mirror import MIRROR, needs_mirror
 from tests.model_server import ModelServer
@@ -93,52 +93,76 @@ def server() -> Iterator[ModelServer]:
         yield server
 
 
-def run(server: ModelServer, lake: Path, name: str, folder: Path, *more: str) -> Ended:
+def options(server: ModelServer, lake: Path, name: str, folder: Path, *more: str) -> tuple[str | Path, ...]:
     url = server.base_url
     models = ("--model", "m", "--base-url", url, "--judge", "j", "--judge-base-url", url, "--datasets", name)
-    options = ("--set", "bootstrap=0", "--set", f"folders.{name}={folder}", *more)
-    return ended("run", "moodbench", *models, *options, "--lake", lake, "--json")
+    return ("moodbench", *models, "--set", "bootstrap=0", "--set", f"folders.{name}={folder}", *more, "--lake", lake, "--json")
 
 
-@pytest.mark.parametrize(("name", "write"), [*LAYOUTS.items(), ("ceval", ceval_csv)])
+def run(server: ModelServer, lake: Path, name: str, folder: Path, *more: str) -> Ended:
+    return ended("run", *options(server, lake, name, folder, *more))
+
+
+def notice_of(name: str, folder: Path) -> DatasetNotice:
+    (notice,) = notices([in_folder(find_dataset(name), folder)])
+    return notice
+
+
+WRITTEN = pytest.mark.parametrize(("name", "write"), [*LAYOUTS.items(), ("ceval", ceval_csv)])
+
+
+@WRITTEN
 def test_absent_dataset_is_asked_from_folder(tmp_path: Path, server: ModelServer, name: str, write: Any) -> None:
     write(tmp_path / "mine")
-    done = run(server, tmp_path / "lake", name, tmp_path / "mine")
+    done = ask_all(*options(server, tmp_path / "lake", name, tmp_path / "mine"))
     assert done.status in (0, 1), done.err
     items, texts = SHOWN[name]
     assert layer(tmp_path / "lake", "items").height == items
     said = "\n".join(message["content"] for body in server.bodies for message in body["messages"])
     assert [text for text in texts if text not in said] == []
-    (notice,) = json.loads((tmp_path / "lake" / "runs" / done.document["run"] / "manifest.json").read_bytes())["datasets"]
-    first = notice["sources"][0]
-    if name == "ceval" and write is ceval:
+    if write is ceval:
+        assert layer(tmp_path / "lake", "items")["subset"].sort().to_list() == sorted(subjects())
+
+
+@WRITTEN
+def test_notice_names_files_with_their_hashes(tmp_path: Path, name: str, write: Any) -> None:
+    write(tmp_path / "mine")
+    sources = notice_of(name, tmp_path / "mine").sources
+    if write is ceval:
         file = tmp_path / "mine" / "accountant" / "val-00000-of-00001.parquet"
         pinned = find_dataset("ceval").files[0]
         assert isinstance(pinned, PinnedFile)
         got = sha256(file.read_bytes()).hexdigest()
-        assert (
-            first
-            == f"own files, hash differs from the pinned one: {pinned.path}, sha256 {got} in place of sha256 {pinned.sha256}"
-        )
-        assert layer(tmp_path / "lake", "items")["subset"].sort().to_list() == sorted(subjects())
+        differs = f"own files, hash differs from the pinned one: {pinned.path}, sha256 {got} in place of sha256 {pinned.sha256}"
+        assert sources[0] == differs
     elif name == "stereoset":
-        assert first.startswith("own files, hash differs from the pinned one: data/dev.json, ")
+        assert sources[0].startswith("own files, hash differs from the pinned one: data/dev.json, ")
     else:
         known = {"longmemeval": "1 record in place of 500", "ceval": "52 records in place of 1346"}
-        assert {source.partition(":")[0] for source in notice["sources"]} == {
-            f"own files, {known.get(name, 'no hash is pinned')}"
-        }
+        assert {source.partition(":")[0] for source in sources} == {f"own files, {known.get(name, 'no hash is pinned')}"}
         files = [path for path in (tmp_path / "mine").rglob("*") if path.is_file()]
         hashes = sorted(sha256(path.read_bytes()).hexdigest() for path in files)
-        assert sorted(source.rpartition(", sha256 ")[2] for source in notice["sources"]) == hashes
+        assert sorted(source.rpartition(", sha256 ")[2] for source in sources) == hashes
+
+
+@pytest.mark.parametrize(
+    "name", ["personafeedback", *(pytest.param(name, marks=pytest.mark.long) for name in LAYOUTS if name != "personafeedback")]
+)
+def test_a_run_names_the_files_of_its_folder(tmp_path: Path, server: ModelServer, name: str) -> None:
+    """In manifest, lineage and report. Of the layouts, that of PersonaFeedback has several files of one content."""
+    LAYOUTS[name](tmp_path / "mine")
+    done = run(server, tmp_path / "lake", name, tmp_path / "mine")
+    sources = notice_of(name, tmp_path / "mine").sources
+    (notice,) = json.loads((tmp_path / "lake" / "runs" / done.document["run"] / "manifest.json").read_bytes())["datasets"]
+    assert tuple(notice["sources"]) == sources
     nodes = ended("lineage", done.document["run"], "--lake", tmp_path / "lake", "--json").document["nodes"]
     origins = [node["source"] for node in nodes if node["kind"] == "source"]
-    assert {(origin["repository"], origin["note"]) for origin in origins} == {(None, first.partition(":")[0])}
+    assert {(origin["repository"], origin["note"]) for origin in origins} == {(None, sources[0].partition(":")[0])}
     # Files of one content are one node.
-    told = {source.partition(": ")[2].partition(", ")[0] for source in notice["sources"]}
+    told = {source.partition(": ")[2].partition(", ")[0] for source in sources}
     assert {origin["path"] for origin in origins} <= told
     report = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "lake" / "runs").rglob("*.html"))
-    assert first.partition(":")[0] in report
+    assert sources[0].partition(":")[0] in report
 
 
 def test_a_run_is_verified_without_its_folder(tmp_path: Path, server: ModelServer) -> None:
@@ -251,16 +275,24 @@ def test_the_pinned_file_gives_the_same_partition(tmp_path: Path) -> None:
 
 
 def test_other_rows_of_own_are_another_group(tmp_path: Path, server: ModelServer) -> None:
+    """The same rows in another file are the same content, by which runs are grouped."""
     lake, text = tmp_path / "lake", json.dumps(EXAMPLES["longmemeval"]["longmemeval_oracle"])
-    runs = {}
-    for name, content in {"one": text, "spaced": f"{text}\r\n", "two": text.replace("adopted a cat", "adopted a dog")}.items():
-        put(tmp_path / name / "longmemeval_oracle.json", content)
-        runs[name] = run(server, lake, "longmemeval", tmp_path / name, "--set", "rank_incomplete=true").document["run"]
-    named = [option for run in runs.values() for option in ("--run", run)]
+    texts = {"one": text, "spaced": f"{text}\r\n", "two": text.replace("adopted a cat", "adopted a dog")}
+    content = {}
+    for name, written in texts.items():
+        put(tmp_path / name / "longmemeval_oracle.json", written)
+        (ref,) = ended("build", *options(server, lake, "longmemeval", tmp_path / name)).document["partitions"]
+        content[name] = ref["content_sha256"]
+    assert content["one"] == content["spaced"] != content["two"]
+    runs = [
+        run(server, lake, "longmemeval", tmp_path / name, "--set", "rank_incomplete=true").document["run"]
+        for name in ("spaced", "two")
+    ]
+    named = [option for run in runs for option in ("--run", run)]
     board = ended("leaderboard", "moodbench", "--lake", lake, *named, "--json").document
     groups = {frozenset(group["runs"]): group["basis"] for group in board["groups"]}
-    assert set(groups) == {frozenset({runs["one"], runs["spaced"]}), frozenset({runs["two"]})}
-    assert {*groups[frozenset({runs["two"]})]} == {"items"}
+    assert set(groups) == {frozenset({name}) for name in runs}
+    assert {*groups[frozenset(runs[1:])]} == {"items"}
 
 
 def test_unpinned_files_are_the_papers_if_whole() -> None:

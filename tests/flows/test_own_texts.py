@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.flows.command import Ended, assert_one_message, ended
+from tests.flows.command import ask_all, assert_one_message, ended
 from tests.model_server import ModelServer
 
 DAYS = [
@@ -65,26 +65,32 @@ def own(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(own: Path, server: ModelServer, *more: str) -> Ended:
+def options(own: Path, server: ModelServer) -> tuple[str | Path, ...]:
     models = ("--model", "m", "--base-url", server.base_url, "--judge", "j", "--judge-base-url", server.base_url)
-    return ended("run", own / "days.yaml", *models, "--set", "bootstrap=0", "--lake", own / "lake", "--json", *more)
+    return (own / "days.yaml", *models, "--set", "bootstrap=0", "--lake", own / "lake", "--json")
 
 
 def test_own_texts_are_asked_and_count(own: Path, server: ModelServer) -> None:
-    first = run(own, server)
-    assert first.document["raw_scores"][0]["value"] == 1, first.err
+    def sent() -> int:
+        """Calls that the texts of now take, of those that were not sent yet."""
+        calls: int = ended("infer", *options(own, server)).document["calls"]["sent"]
+        return calls
+
+    first = ended("run", *options(own, server))
+    assert (first.document["raw_scores"][0]["value"], first.document["calls"]["sent"]) == (1, 4), first.err
     messages = [[message["content"] for message in call["messages"]] for call in server.bodies]
     assert ["Your friend writes: My train was late.\n\nReply.\n\nOne line, as a friend."] in messages
     # Another prompt is another answer, which is rated anew; another rubric rates the same answers.
-    assert [run(own, server).document["calls"]["sent"], first.document["calls"]["sent"]] == [0, 4]
+    assert sent() == 0
     write(own, prompts__open_ended={**PROMPT, "en": {**BLOCKS, "instruction": "Two lines."}})
-    assert run(own, server).document["calls"]["sent"] == 2  # equal replies: their ratings are in the journal
+    assert sent() == 2  # equal replies: their ratings are in the journal
     write(own, rubrics__warmth={**RUBRIC, "version": "2", "instruction": {"en": "Rate how warm it is.", "zh": "温暖吗？"}})
-    assert run(own, server).document["calls"]["sent"] == 2
+    assert sent() == 2
+    assert_needs_no_files(own, first.document)
 
 
-def test_past_run_needs_no_files(own: Path, server: ModelServer) -> None:
-    done = run(own, server).document
+def assert_needs_no_files(own: Path, done: dict[str, Any]) -> None:
+    """The texts of a past run are in its manifest."""
     for name in ("days", "rubrics/warmth", "prompts/open_ended"):
         (own / f"{name}.yaml").unlink()
     checked = ended("verify", done["run"], "--lake", own / "lake", "--json").document
@@ -96,11 +102,12 @@ def test_past_run_needs_no_files(own: Path, server: ModelServer) -> None:
 
 def test_own_texts_may_end_in_yml(own: Path, server: ModelServer) -> None:
     (own / "prompts" / "open_ended.yaml").rename(own / "prompts" / "open_ended.yml")
-    run(own, server)
+    ask_all(*options(own, server))
     asked = [call["messages"][0]["content"] for call in server.bodies]
     assert "Your friend writes: My train was late.\n\nReply.\n\nOne line, as a friend." in asked
     write(own, prompts__open_ended=PROMPT)
-    assert_one_message(run(own, server), "a folder of prompts or rubrics cannot be read", "two of its files have one name")
+    done = ended("infer", *options(own, server))
+    assert_one_message(done, "a folder of prompts or rubrics cannot be read", "two of its files have one name")
 
 
 @pytest.mark.parametrize(
@@ -121,5 +128,5 @@ def test_own_texts_may_end_in_yml(own: Path, server: ModelServer) -> None:
 )
 def test_faulty_own_texts_are_one_message(own: Path, server: ModelServer, files: dict[str, Any], parts: tuple[str, ...]) -> None:
     write(own, **files)
-    assert_one_message(run(own, server), *parts)
+    assert_one_message(ended("run", *options(own, server)), *parts)
     assert server.calls == 0

@@ -11,7 +11,7 @@ import yaml
 
 from schemas.json_yaml import read_yaml
 from tasks.solvers.prompts import PROMPTS
-from tests.flows.command import Ended, assert_one_message, ended
+from tests.flows.command import Ended, ask_all, assert_one_message, ended
 from tests.flows.scripted_roles import layer
 from tests.model_server import ModelServer
 
@@ -48,31 +48,40 @@ def marked(file: str, *text: str, mark: str = MARK) -> Any:
     return content
 
 
-def run(server: ModelServer, lake: Path, benchmark: str, dataset: str, *more: str | Path) -> Ended:
+def options(server: ModelServer, lake: Path, benchmark: str, dataset: str, *more: str | Path) -> tuple[str | Path, ...]:
     url = server.base_url
     models = ("--model", "m", "--base-url", url, "--datasets", dataset, "--sample", "1", "--set", "bootstrap=0")
-    return ended("run", benchmark, *models, "--lake", lake, "--json", *more)
+    return (benchmark, *models, "--lake", lake, "--json", *more)
+
+
+def run(server: ModelServer, lake: Path, benchmark: str, dataset: str, *more: str | Path) -> Ended:
+    return ended("run", *options(server, lake, benchmark, dataset, *more))
 
 
 @pytest.mark.parametrize(
-    ("command", "file", "text", "roles"),
+    ("command", "texts", "roles"),
     [
-        (CHOICE, "single_choice", ("LANGUAGE", "instruction"), ()),
-        (("longemotion-mini", "long_mini_qa"), "longemotion/qa", ("LANGUAGE", "system"), ()),
-        (("esc-eval-mini", "esc_eval_mini_en"), "role_play/seeker", ("LANGUAGE", "greeting"), ("seeker", "judge")),
-        (("esc-eval-mini", "esc_eval_mini_en"), "rubrics/esc_eval", ("instruction", "LANGUAGE"), ("seeker", "judge")),
-        (("attunebench-mini", "attunebench_mini"), "annotate/calls", ("system",), ()),
+        # The variation below sends it, too.
+        pytest.param(CHOICE, {"single_choice": ("LANGUAGE", "instruction")}, (), marks=pytest.mark.long),
+        (("longemotion-mini", "long_mini_qa"), {"longemotion/qa": ("LANGUAGE", "system")}, ()),
+        (
+            ("esc-eval-mini", "esc_eval_mini_en"),
+            {"role_play/seeker": ("LANGUAGE", "greeting"), "rubrics/esc_eval": ("instruction", "LANGUAGE")},
+            ("seeker", "judge"),
+        ),
+        (("attunebench-mini", "attunebench_mini"), {"annotate/calls": ("system",)}, ()),
     ],
 )
 def test_each_kind_of_text_is_sent(
-    tmp_path: Path, server: ModelServer, command: tuple[str, str], file: str, text: tuple[str, ...], roles: tuple[str, ...]
+    tmp_path: Path, server: ModelServer, command: tuple[str, str], texts: dict[str, tuple[str, ...]], roles: tuple[str, ...]
 ) -> None:
-    folder = write(tmp_path / "theirs", **{file: marked(file, *text)})
+    marks = {file: f"{MARK}{file}: " for file in texts}
+    folder = write(tmp_path / "theirs", **{file: marked(file, *text, mark=marks[file]) for file, text in texts.items()})
     helpers = [part for role in roles for part in ("--role", f"{role}={role}@{server.base_url}")]
-    done = run(server, tmp_path / "lake", *command, "--set", f"prompts={folder}", *helpers)
+    done = ask_all(*options(server, tmp_path / "lake", *command, "--set", f"prompts={folder}", *helpers))
     assert done.status in (0, 1), done.err
     said = [message["content"] for body in server.bodies for message in body["messages"]]
-    assert [text for text in said if text.count(MARK) == 1]
+    assert [file for file, mark in marks.items() if 1 not in {text.count(mark) for text in said}] == []
 
 
 def partitions(lake: Path) -> set[Path]:
@@ -82,21 +91,18 @@ def partitions(lake: Path) -> set[Path]:
 def test_partition_is_that_of_the_text(tmp_path: Path, server: ModelServer) -> None:
     lake, folder = tmp_path / "lake", write(tmp_path / "theirs", single_choice=marked("single_choice", "LANGUAGE", "instruction"))
     copy = copytree(folder, tmp_path / "copy")
-    ours, first, again = (
-        run(server, lake, *CHOICE, *more) for more in ((), ("--set", f"prompts={folder}"), ("--set", f"prompts={copy}"))
-    )
+
+    def sent(*more: str) -> int:
+        calls: int = ask_all(*options(server, lake, *CHOICE, *more)).document["calls"]["sent"]
+        return calls
+
     # One item, asked in our words and in theirs.
-    assert [done.document["calls"]["sent"] for done in (ours, first, again)] == [1, 1, 0]
+    assert [sent(), sent("--set", f"prompts={folder}"), sent("--set", f"prompts={copy}")] == [1, 1, 0]
     assert len(partitions(lake)) == 2
     write(copy, single_choice=marked("single_choice", "LANGUAGE", "instruction", mark="Otherwise: "))
-    assert run(server, lake, *CHOICE, "--set", f"prompts={copy}").document["calls"]["sent"] == 1
+    assert sent("--set", f"prompts={copy}") == 1
     assert len(partitions(lake)) == 3
     assert layer(lake, "responses").height == 3
-    names = [done.document["run"] for done in (ours, first)]
-    manifests = [json.loads((lake / "runs" / name / "manifest.json").read_bytes()) for name in names]
-    assert ["prompts" in manifest["plan"] for manifest in manifests] == [False, True]
-    # The name says the plan, and no folder.
-    assert len({name.rsplit("-", 1)[1] for name in names}) == 1
 
 
 @pytest.mark.long
@@ -210,6 +216,11 @@ def test_prompts_can_be_varied(tmp_path: Path, server: ModelServer) -> None:
     assert done.status == 0, done.err
     assert [MARK in body["messages"][0]["content"] for body in server.bodies] == [True, False]
     assert len(done.document["comparisons"]) == 1
+    names = [run["run"] for run in (done.document, *done.document["more"])]
+    manifests = [json.loads((tmp_path / "lake" / "runs" / name / "manifest.json").read_bytes()) for name in names]
+    assert ["prompts" in manifest["plan"] for manifest in manifests] == [True, False]
+    # The name says the plan, and no folder.
+    assert len({name.rsplit("-", 1)[1] for name in names}) == 1
     same = write(tmp_path / "ours", single_choice=marked("single_choice", "LANGUAGE", "instruction", mark=""))
     refused = run(server, tmp_path / "lake", *CHOICE, "--vary", f"prompts={same},null")
     assert_one_message(refused, "varying prompts has no effect on this plan")

@@ -12,7 +12,7 @@ from flows.commands.plan_fields import plan_fields
 from tasks.benchmarks.longemotion.solvers.asking import say
 from tasks.solvers.registry import SOLVERS, Solver
 from tasks.solvers.state import AskedItem, PlainOptions, SolverCode, SolverOutput, SolverResources, state_answer
-from tests.flows.command import Ended, assert_one_message, ended
+from tests.flows.command import Ended, ask_all, assert_one_message, ended
 from tests.flows.scripted_roles import LONG_MINI, READING, core
 from tests.model_server import ModelServer
 
@@ -48,19 +48,19 @@ def test_a_dataset_with_a_sage_of_its_own(tmp_path: Path) -> None:
         differing = {EC: {"name": "other", "base_url": other.base_url}}
         config.write_text(json.dumps({"roles": {"sage": {"default": default, "datasets": differing}}}), encoding="utf-8")
         where = ("--datasets", f"{QA},{EC}", "--settings", "coem", "--set", "retrieval.ranking=bm25", "--lake", lake)
-        command = ("run", LONG_MINI, "--model", "core", "--base-url", tested.base_url, "--config", config, *where, "--json")
-        expected = ended(*command, "--dry-run")
-        done = ended(*command, "--set", "bootstrap=0")
+        command = (LONG_MINI, "--model", "core", "--base-url", tested.base_url, "--config", config, *where, "--json")
+        expected = ended("run", *command, "--dry-run")
+        done = ended("run", *command, "--set", "bootstrap=0")
         assert (done.status, min(usual.calls, other.calls) > 0) == (0, True)
         calls = {(EC, "other"): other.calls, (QA, "usual"): usual.calls}
         assert used(done, "sage") == used(expected, "sage") == calls
         assert {body["model"] for body in usual.bodies} == {"usual"}
         assert {name: settings_of(lake, name)["sage"]["model"] for name in (QA, EC)} == {QA: "usual", EC: "other"}
-        again = ended(*command, "--set", "bootstrap=0", "--set", "sage.sampling.max_tokens=99")
+        again = ended("infer", *command, "--set", "sage.sampling.max_tokens=99")
         # Set for each model of the role: all is asked anew, and no answer is longer than that.
         assert used(again, "sage") == calls
         assert {body["max_tokens"] for body in (*usual.bodies[usual.calls // 2 :], *other.bodies[other.calls // 2 :])} == {99}
-    stored = json.loads(Path(again.document["manifest"]).read_text(encoding="utf-8"))["plan"]["roles"]["sage"]
+    stored = json.loads(Path(done.document["manifest"]).read_text(encoding="utf-8"))["plan"]["roles"]["sage"]
     assert [entry["name"] for entry in (*stored["default"], *stored["datasets"][EC])] == ["usual", "other"]
     page = Path(done.document["report"]).read_text(encoding="utf-8")
     assert f"usual; {EC}: other" in page
@@ -97,7 +97,7 @@ def test_an_item_needs_exactly_one_answer(
     monkeypatch.setitem(SOLVERS.by_name, "rag", Solver("rag", "RAG", careless, (SolverCode("1"),)))
     with ModelServer(lambda _messages: "B") as tested:
         model = ("--model", "m", "--base-url", tested.base_url, "--settings", "rag", "--datasets", SAFETY)
-        done = ended("run", "moodbench-mini", *model, "--lake", tmp_path / "lake")
+        done = ask_all("moodbench-mini", *model, "--lake", tmp_path / "lake")
     where = f"setting rag, dataset {SAFETY}, item "
     assert_one_message(done, "a solver returned no answer, or two for one part", where, f"got: {got}", "correct the solver")
 
@@ -107,16 +107,18 @@ def test_an_invented_role_is_counted_and_priced(tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text(PRICES, encoding="utf-8")
 
-    def run(*more: str) -> Ended:
-        model = ("--model", "m", "--base-url", tested.base_url, "--settings", "rag", "--datasets", SAFETY)
-        return ended("run", "moodbench-mini", *model, "--lake", tmp_path / "lake", "--set", f"prices={prices}", *more, "--json")
+    def evaluate(stage: str, *more: str) -> Ended:
+        model = ("--model", "m", "--base-url", tested.base_url, "--settings", "rag", "--datasets", SAFETY, "--json")
+        fields = (part for field in (f"prices={prices}", "bootstrap=0") for part in ("--set", field))
+        return ended(stage, "moodbench-mini", *model, "--lake", tmp_path / "lake", *fields, *more)
 
     with ModelServer(lambda _messages: "B") as tested, ModelServer(lambda _messages: "B") as other:
         role = ("--role", f"narrator=helper-1@{other.base_url}", "--set", "narrator.sampling.max_tokens=77")
-        forecast, first = run(*role, "--dry-run"), run(*role)
+        forecast, first = evaluate("run", *role, "--dry-run"), evaluate("run", *role)
         assert first.status == 0, first.err
         assert (tested.calls, other.calls, {body["max_tokens"] for body in other.bodies}) == (8, 8, {77})
-        again, second, alone = run(*role), run("--role", f"narrator=helper-2@{other.base_url}"), run()
+        others = (role, ("--role", f"narrator=helper-2@{other.base_url}"), ())
+        again, second, alone = (evaluate("infer", *more) for more in others)
     assert used(forecast, "narrator") == used(first, "narrator") == {(SAFETY, "helper-1"): 8}
     # The server counts 11 prompt and 2 reply tokens per call: 8 x (11 x 2.5 + 2 x 10) = 380 millionths, and 8 x 13 = 104.
     assert [(row["model"], row["role"], row["cost"]) for row in first.document["cost"]["models"]] == [

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from schemas.addresses import KEY_ADDRESSES
-from tests.flows.command import Ended, assert_one_message, ended
+from tests.flows.command import Ended, ask_all, assert_one_message, ended
 from tests.flows.scripted import policy
+from tests.flows.scripted_roles import layer
 from tests.model_server import is_probe
 from tests.probed_server import Answer, ProbedServer, completed, refused, streamed
 
@@ -66,11 +67,11 @@ def check(server: ProbedServer, lake: Path, *more: str, base_url: str | None = N
     return ended("models", "check", "m", "--base-url", base_url or server.base_url, "--lake", lake, *more, "--json")
 
 
-def run(server: ProbedServer, lake: Path, *more: str, base_url: str | None = None) -> Ended:
+def options(server: ProbedServer, lake: Path, *more: str, base_url: str | None = None) -> tuple[str | Path, ...]:
     address = base_url or server.base_url
     model = ("--model", "m", "--base-url", address, "--judge", "m", "--judge-base-url", address)
     few = ("--datasets", ",".join(DATASETS), "--set", "bootstrap=0", "--sample", "3")
-    return ended("run", "moodbench-mini", *model, *few, "--lake", lake, *more, "--json")
+    return ("moodbench-mini", *model, *few, "--lake", lake, *more, "--json")
 
 
 def asked(server: ProbedServer) -> Iterator[dict[str, Any]]:
@@ -78,18 +79,20 @@ def asked(server: ProbedServer) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("habit", [only_streams, streams_unasked, no_system_role, strict_turns])
-def test_servers_with_habits_are_checked_and_run(habit: Habit, tmp_path: Path) -> None:
+def test_servers_with_habits_are_checked_and_asked(habit: Habit, tmp_path: Path) -> None:
     with server_with(habit) as server:
         checked = check(server, tmp_path / "checked")
-        done = run(server, tmp_path / "lake")
+        asking = options(server, tmp_path / "lake")
+        done, sent = ask_all(*asking), len(server.bodies)
         if habit is only_streams:
             # What was found out is kept: nothing is asked, nor tried, again.
-            again, sent = run(server, tmp_path / "lake"), len(server.bodies)
+            again = ended("infer", *asking)
             assert (again.status, again.document["calls"]["sent"], len(server.bodies)) == (0, 0, sent)
-    assert (checked.status, done.status) == (0, 0), checked.err + done.err
+    scored = ended("score", *asking)
+    assert [each.status for each in (checked, done, scored)] == [0, 0, 0], checked.err + done.err
     # Three items of each dataset, and a rating of each of the judged ones: all answered, by the first try.
     assert done.document["calls"] == {"sent": 9, "answered": 9, "from_journal": 0, "failed": 0, "unsent": 0}
-    assert [row["value"] for row in done.document["raw_scores"]] == [1, 1]
+    assert layer(tmp_path / "lake", "raw_scores")["value"].to_list() == [1, 1]
     # The long prompt is sent as the model wants it, too.
     assert checked.document["long_prompt"]["evidence"].startswith("14 tokens counted")
     dialect = checked.document["dialect"]
@@ -109,7 +112,7 @@ def test_a_server_not_ready_is_waited_for(tmp_path: Path) -> None:
     with server_with(busy_at_first()) as server:
         checked = check(server, tmp_path / "checked")
     with server_with(busy_at_first()) as server:
-        done = run(server, tmp_path / "lake")
+        done = ask_all(*options(server, tmp_path / "lake"))
     assert (checked.status, checked.document["capabilities"]["answers"]["evidence"]) == (1, "HTTP 503: Loading model")
     assert (done.status, done.document["calls"]["failed"]) == (0, 0)
     # Nine calls, and four that were given up; before them the probe, twice.
@@ -129,9 +132,9 @@ def test_headers_and_query_go_where_allowed(tmp_path: Path, monkeypatch: pytest.
     with server_with(lambda _, usual: usual) as server:
         address = f"{server.url}/openai/deployments/d"
         checked = check(server, tmp_path, *own, base_url=address)
-        done = run(server, tmp_path / "lake", *own, *judge, base_url=address)
+        done = ask_all(*options(server, tmp_path / "lake", *own, *judge, base_url=address))
         monkeypatch.setenv(KEY_ADDRESSES, f"AZURE_KEY={address}")
-        strayed = run(server, tmp_path / "other", *own, *judge, base_url=address)
+        strayed = ended("infer", *options(server, tmp_path / "other", *own, *judge, base_url=address))
     assert (checked.status, done.status) == (0, 0), checked.err + done.err
     assert {headers["api-key"] for headers in server.headers} == {KEY}
     assert set(server.paths) == {"/openai/deployments/d/chat/completions?api-version=2024-10-21&code=one%26two"}
@@ -154,7 +157,7 @@ def test_a_base_url_without_path_is_refused(status: int, document: Any, slash: s
         usual = server.script
         server.script = lambda *call: usual(*call) if server.paths[-1].startswith("/v1/") else Answer(status, document)
         checked = check(server, tmp_path, base_url=f"{server.url}{slash}")
-        done = run(server, tmp_path / "lake", base_url=f"{server.url}{slash}")
+        done = ended("infer", *options(server, tmp_path / "lake", base_url=f"{server.url}{slash}"))
     assert checked.status == 1
     assert f"use --base-url {server.base_url}" in checked.err
     assert_one_message(

@@ -18,12 +18,13 @@ from tasks.rows.query import find_rows
 from tasks.runs.past_run import PastRun, reopen
 from tasks.text.number_format import number
 from tests.docs.test_own_package import Family, family  # noqa: F401  a fixture
-from tests.flows.command import Ended, assert_one_message, ended
+from tests.flows.command import Ended, ask_all, assert_one_message, ended
 from tests.model_server import ModelServer
 
 LEVELS = {"aaa": (3, 3, 1), "bbb": (1, 2, 1), "ccc": (1, 1, 1)}
 """What each model is worth on each of the three days."""
 
+INTERVIEWS = "interview/interviews.yaml"
 DAYS = ("train", "sister", "toast")
 KINDS = "admits machine 3, cheers up early 3"
 CRITERIA = {"coherence": 2, "fluency": 1, "theme": 2, "completeness": 2, "emotion": 0, "humanoid": 2}
@@ -51,12 +52,11 @@ def judge(messages: list[dict[str, str]]) -> str:
     return json.dumps({"rationale": "So.", "warmth": level, "understanding": level, "honest": "yes" if level > 1 else "no"})
 
 
-def run(judged: ModelServer, asked: dict[str, ModelServer], played: ModelServer, *more: str) -> Ended:
+def options(judged: ModelServer, asked: dict[str, ModelServer], played: ModelServer, *more: str) -> tuple[str, ...]:
     models = [{"name": name, "base_url": server.base_url} for name, server in asked.items()]
     roles = {"seeker": {"name": "s", "base_url": played.base_url}, "judge": {"name": "j", "base_url": judged.base_url}}
     Path("models.yaml").write_text(yaml.safe_dump({"models": models, "roles": roles}), encoding="utf-8")
-    options = ("--settings", "interview", "--config", "models.yaml", "--set", "bootstrap=0")
-    return ended("run", "interview/interviews.yaml", *options, *more, "--json")
+    return (INTERVIEWS, "--settings", "interview", "--config", "models.yaml", "--set", "bootstrap=0", *more, "--json")
 
 
 def rounded(value: Any) -> Any:
@@ -75,19 +75,18 @@ def test_from_slips_and_reviews_to_report_and_leaderboard() -> None:
     with ExitStack() as servers:
         asked = {name: servers.enter_context(ModelServer(friend(name))) for name in LEVELS}
         played, other, judged = (servers.enter_context(ModelServer(reply)) for reply in (seeker, seeker, judge))
-        first = run(judged, asked, played)
-        # A third of the dialogues is tainted, which is more than a fifth.
-        assert first.status == 1, first.err
         # Three models, three days, dialogue and note: the review costs nothing unless it is asked for.
-        assert judged.calls == 18
-        forecast = run(judged, asked, played, *review, "--dry-run").document
+        assert (ask_all(*options(judged, asked, played)).status, judged.calls) == (0, 18)
+        forecast = ended("run", *options(judged, asked, played, *review, "--dry-run")).document
         assert {row["role"]: (row["calls"], row["stored"]) for row in forecast["models"]}["judge"] == (9, 18)
-        second = run(judged, asked, played, *review)
+        second = ended("run", *options(judged, asked, played, *review))
         assert (second.status, judged.calls) == (1, 27), second.err
-        third = run(judged, asked, other, "--set", "seeker.name=t")
+        plain = ended("run", *options(judged, asked, other, "--set", "seeker.name=t"))
+    # A third of the dialogues is tainted, which is more than a fifth.
+    assert plain.status == 1, plain.err
     # A level of 3 is worth 1, of 2 (1/2 + 1/2 + 1) / 3, of 1 nothing. The first day is tainted by rule, the third by the judge.
     machine, early = {"admits_machine": 1}, {"cheers_up_early": 1}
-    assert described(first) == [
+    assert described(plain) == [
         ["aaa", 1, machine, {"hindered": 1}, 0, None, 66.67, 50],
         ["bbb", 1, machine, {"hindered": 1}, 0, None, 22.22, 33.33],
         ["ccc", 1, machine, {"hindered": 1}, 0, None, 0, 0],
@@ -105,14 +104,14 @@ def test_from_slips_and_reviews_to_report_and_leaderboard() -> None:
     checked = ended("verify", second.document["run"], "--json")
     assert (checked.status, checked.document["differences"]) == (0, [])
     assert {row["layer"]: row["recomputed"] for row in checked.document["layers"]}["simulation_faults"] == 1
-    assert_compared(third)
+    assert_compared()
     assert_ratings_of_persons_left_out(second.document["run"])
 
 
 @pytest.mark.usefixtures("family")
 def test_a_review_needs_faults_and_a_judge() -> None:
     server = "http://127.0.0.1:9/v1"
-    where = ("run", "interview/interviews.yaml", "--settings", "interview", "--model", "m", "--base-url", server, "--set")
+    where = ("run", INTERVIEWS, "--settings", "interview", "--model", "m", "--base-url", server, "--set")
     judged = ("--judge", "j", "--judge-base-url", server)
     for more, got in ((("friendship", *judged), "friendship, a judge"), (("esc_seeker",), "no judge")):
         done = ended(*where, f"simulation_rubric={more[0]}", *more[1:])
@@ -160,9 +159,9 @@ def assert_found_in_the_pages(run: str) -> None:
     assert ("Fault of the seeker: cheers up early" in lines, "was bad." in lines) == (True, False)
 
 
-def assert_compared(third: Ended) -> None:
-    assert third.status == 1, third.err
-    document = ended("leaderboard", "interview/interviews.yaml", "--json").document
+def assert_compared() -> None:
+    """Of the runs with either seeker."""
+    document = ended("leaderboard", INTERVIEWS, "--json").document
     assert {(row["verdict"], row["total"], row["rank"]) for row in document["models"]} == {("instrument failed", None, None)}
     # No order of models is compared that rests on a seeker out of its part.
     assert document["helper_ranks"] == []
