@@ -232,10 +232,8 @@ def test_wrong_options_are_refused(lake: Path, first: str) -> None:
     assert_one_message(named, "a judge cannot be named people")
 
 
-def test_ratings_with_other_columns_are_imported_again(lake: Path, tmp_path: Path) -> None:
+def test_ratings_with_other_columns_are_imported_again(lake: Path, first: str, tmp_path: Path) -> None:
     """No journal has what people said: only their sheets."""
-    write_benchmark(tmp_path, "people")
-    first = run(lake)["run"]
     ann, bob = (filled(tmp_path / f"{rater}.csv", sheet(first, lake)[1], rater) for rater in ("ann", "bob"))
     imported(first, lake, ann)
     (path,) = lake.glob("judgements/**/judge=people/**/*.parquet")

@@ -1,5 +1,7 @@
 """Models whose behaviour is known, through the whole pipeline over a few bundled tasks; over all 41 in the long tests."""
 
+import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +9,8 @@ import polars as pl
 import pytest
 
 from tasks.scoring.blueprints import load_blueprint
-from tests.flows.command import ask_mini
-from tests.flows.scripted import Behaviour, policy
+from tests.flows.command import ended
+from tests.flows.scripted import NONSENSE, OFF_TOPIC, Behaviour, policy, rating
 from tests.model_server import ModelServer
 
 DATASETS = tuple(load_blueprint("moodbench-mini").datasets)
@@ -28,19 +30,38 @@ def names(request: pytest.FixtureRequest) -> tuple[str, ...]:
     return asked
 
 
-def run_behaviour(behaviour: Behaviour, lake: Path, names: tuple[str, ...]) -> tuple[int, dict[str, Any]]:
-    with ModelServer(policy(names, behaviour)) as server:
-        run = ask_mini("run", server.base_url, lake, names, "--concurrency", "16", "--set", "bootstrap=20", "--json")
+def judge(messages: list[dict[str, str]]) -> str:
+    """The best rating, but of what is off topic the worst."""
+    prompt = "\n".join(message["content"] for message in messages)
+    return NONSENSE if NONSENSE in prompt else rating(prompt, 1 if OFF_TOPIC in prompt else 5)
+
+
+def run_behaviours(lake: Path, names: tuple[str, ...], *behaviours: Behaviour) -> tuple[int, dict[str, Any]]:
+    """Run models that have the names of their behaviours."""
+    with ExitStack() as stack:
+        servers = {each: stack.enter_context(ModelServer(policy(names, each))) for each in behaviours}
+        rating_server = stack.enter_context(ModelServer(judge))
+        models = [{"name": name, "base_url": server.base_url} for name, server in servers.items()]
+        config = lake.with_suffix(".json")
+        config.write_text(json.dumps({"models": models}), encoding="utf-8")
+        who = ("--config", config, "--judge", "j", "--judge-base-url", rating_server.base_url)
+        what = ("--datasets", ",".join(names), "--concurrency", "16", "--set", "bootstrap=20")
+        run = ended("run", "moodbench-mini", *who, *what, "--lake", lake, "--json")
     return run.status, run.document
 
 
-@pytest.mark.parametrize(("behaviour", "share"), [("gold", 1), ("wrong", 0)])
-def test_gold_scores_100_and_wrong_answers_0(tmp_path: Path, names: tuple[str, ...], behaviour: Behaviour, share: int) -> None:
-    status, document = run_behaviour(behaviour, tmp_path, names)
+def test_gold_scores_100_and_wrong_answers_0(tmp_path: Path, names: tuple[str, ...]) -> None:
+    status, document = run_behaviours(tmp_path / "lake", names, "gold", "wrong")
     assert (status, document["missing"], len(DATASETS)) == (0, [], TASKS)
-    assert {row["dataset"] for row in document["raw_scores"]} == set(names)
-    assert [row for row in document["raw_scores"] if row["value"] != share or row["n_unparsed"]] == []
-    (model,) = document["models"]
+    for model, share in (("gold", 1), ("wrong", 0)):
+        rows = [row for row in document["raw_scores"] if row["model"] == model]
+        assert {row["dataset"] for row in rows} == set(names)
+        assert [row for row in rows if row["value"] != share or row["n_unparsed"]] == []
+        (system,) = (row for row in document["models"] if row["model"] == model)
+        assert_total(system, share, names)
+
+
+def assert_total(model: dict[str, Any], share: int, names: tuple[str, ...]) -> None:
     # A gate of 0 is below 60; 11 of 41 datasets are no half, and one of the gate's datasets alone decides nothing.
     total, vetoed, rank = (100 * share, not share, share or None) if names == DATASETS else (None, None, None)
     assert (model["total"], model["vetoed"], model["rank"]) == (total, vetoed, rank)
@@ -49,9 +70,9 @@ def test_gold_scores_100_and_wrong_answers_0(tmp_path: Path, names: tuple[str, .
 
 
 def test_nonsense_is_unparsed_and_not_merely_wrong(tmp_path: Path, names: tuple[str, ...]) -> None:
-    status, document = run_behaviour("nonsense", tmp_path, names)
+    status, document = run_behaviours(tmp_path / "lake", names, "nonsense")
     assert [row for row in document["raw_scores"] if row["n_unparsed"] != row["n_total"]] == []
-    statuses = pl.read_parquet(tmp_path / "item_scores/**/*.parquet", hive_partitioning=False)["status"].unique().to_list()
+    statuses = pl.read_parquet(tmp_path / "lake/item_scores/**/*.parquet", hive_partitioning=False)["status"].unique().to_list()
     assert statuses == ["unparsed"]
     (model,) = document["models"]
     assert (status, model["verdict"], model["total"], model["total_before_veto"]) == (1, "instrument failed", None, 0)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -87,17 +88,17 @@ def test_what_is_left_to_do_is_seen(setting: str, options: tuple[PlanOptions, Mo
     assert not is_up_to_date(resolve(read_plan("moodbench-mini", more)))
 
 
-def test_a_run_that_fell_behind_is_left_to_prefect(options: tuple[PlanOptions, ModelServer]) -> None:
-    """The same replies after a run of better ones: nothing is left to do, and what fell is for the automations of Prefect."""
+def test_a_run_that_fell_behind_is_left_to_prefect(options: tuple[PlanOptions, ModelServer], tmp_path: Path) -> None:
+    """Worse replies after a run of better ones: nothing is left to do, and what fell is for the automations of Prefect."""
     planned, server = options
     assert isinstance(planned.lake, Path)
-    lake = planned.lake.parent / "fallen"
-    worse, better = (replace(planned, lake=lake, set=[*(planned.set or ()), f"models.identity={name}"]) for name in "ab")
-    ask = ("run", "moodbench-mini", *words(worse))
+    lake = Path(copytree(planned.lake, tmp_path / "lake"))
+    better = replace(planned, lake=lake)
+    worse = replace(better, set=[*(planned.set or ()), "models.identity=worse"])
     server.reply = policy(DATASETS, "wrong")
-    ended(*ask, "--set", "models.identity=a")
+    ask = ("moodbench-mini", *words(better), "--set", "models.identity=worse")
+    assert [ended(stage, *ask).status for stage in ("infer", "score")] == [0, 0]
     server.reply = policy(DATASETS, "gold")
-    ended(*ask, "--set", "models.identity=b")
     resolved = resolve(read_plan("moodbench-mini", worse))
     assert is_up_to_date(resolved)
     before = list_runs(lake)

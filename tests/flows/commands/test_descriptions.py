@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from flows.commands.plan_options import PlanOptions, read_plan
 from schemas.chat import ModelEntry
 from tasks.lake.manifest import read_manifest
 from tasks.runs.comparable_runs import group_runs
@@ -36,22 +37,27 @@ def test_a_described_run_is_the_same_run(tmp_path: Path) -> None:
         plain = ask_mini("run", server.base_url, lake, datasets, "--json").document
         about = written(tmp_path, ABOUT)
         described = ask_mini("run", server.base_url, lake, datasets, "--about", about, "--json").document
-        config = tmp_path / "plan.json"
-        models = [{"name": "m", "base_url": server.base_url, "about": SAID | {"parameters": "7-8B (estimated)"}}]
-        config.write_text(json.dumps({"models": models}), encoding="utf-8")
-        options = ("--config", config, "--judge", "j", "--judge-base-url", server.base_url, "--lake", lake, "--json")
-        configured = ended("run", "moodbench-mini", "--datasets", *datasets, *options).document
-    runs = [document["run"] for document in (plain, described, configured)]
+    runs = [document["run"] for document in (plain, described)]
     manifests = [read_manifest(lake, run) for run in runs]
-    assert [run.plan["models"][0].get("about") for run in manifests] == [None, SAID, SAID]
-    assert [document["models"][0]["about"] for document in (plain, described, configured)] == [None, SAID, SAID]
+    assert [run.plan["models"][0].get("about") for run in manifests] == [None, SAID]
+    assert [document["models"][0]["about"] for document in (plain, described)] == [None, SAID]
     # Nothing was asked again, the names end in the same hash of the plan, and the runs are one group.
-    assert [document["calls"]["sent"] for document in (described, configured)] == [0, 0]
+    assert described["calls"]["sent"] == 0
     assert len({run.rsplit("-", 1)[1] for run in runs}) == 1
     assert len(group_runs(manifests, {})) == 1
     assert not any(
         "models" in change["what"] for change in ended("compare", *runs[:2], "--lake", lake, "--json").document["differences"]
     )
+
+
+def test_models_are_described_by_option_or_configuration(tmp_path: Path) -> None:
+    model = {"name": "m", "base_url": "http://127.0.0.1:9/v1"}
+    config = tmp_path / "plan.json"
+    config.write_text(json.dumps({"models": [model | {"about": SAID | {"parameters": "7-8B (estimated)"}}]}), encoding="utf-8")
+    by_option = PlanOptions(model=["m"], base_url=model["base_url"], about=written(tmp_path, ABOUT))
+    plans = [read_plan("moodbench-mini", options) for options in (by_option, PlanOptions(config=[str(config)]))]
+    assert [plan.model_dump(mode="json")["models"][0]["about"] for plan in plans] == [SAID, SAID]
+    assert plans[0] == plans[1]
 
 
 def test_a_past_run_is_described_and_verified(runs: PastRuns, tmp_path: Path) -> None:

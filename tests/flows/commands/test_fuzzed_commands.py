@@ -2,6 +2,7 @@
 
 import resource
 from collections.abc import Iterator
+from shutil import copytree
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,8 +12,7 @@ from flows.commands import models, stages, view
 from flows.service import session
 from schemas.errors import EndpointError
 from tests.flows.command import all_commands, ended
-from tests.flows.scripted import policy
-from tests.model_server import ModelServer
+from tests.flows.commands.past_runs import past_runs
 
 ODD = (
     *("", ".", "x" * 5000, "\0", "\udcff", "9" * 5000, "汉" * 120, "-1", "0", "nan", "1e999", str(2**63), "[/bold]", "\x1b[31m"),
@@ -42,9 +42,7 @@ def invocations(draw: st.DrawFn) -> list[str]:
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A lake in the current folder, and nothing that a command may start."""
     folder = tmp_path_factory.mktemp("fuzzed")
-    with ModelServer(policy(("mini_eq_test",), "gold")) as server:
-        asked = ("--model", "m", "--base-url", server.base_url, "--datasets", "mini_eq_test")
-        assert ended("run", "moodbench-mini", *asked, "--lake", folder / "parquet").status == 0
+    copytree(past_runs(tmp_path_factory.getbasetemp()).lake, folder / "parquet")
     for name, text in FILES.items():
         (folder / name).write_text(text)
 

@@ -29,15 +29,20 @@ def write(file: Path, rows: list[dict[str, Any]]) -> Path:
     return file
 
 
-def test_a_judge_beside_two_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_files(tmp_path)
-    lake = tmp_path / "lake"
-    with ModelServer(judge) as server:
-        name = run("curt", server, lake).document["run"]
-    assert_counts(name, lake, tmp_path)
-    assert_agreement(name, lake, tmp_path)
-    assert_wrong_input(name, lake, tmp_path)
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """The name of a run of four replies that a judge rated, and its lake."""
+    folder = tmp_path_factory.mktemp("judged")
+    write_files(folder)
+    with pytest.MonkeyPatch.context() as patch, ModelServer(judge) as server:
+        patch.chdir(folder)
+        return run("curt", server, folder / "lake").document["run"], folder / "lake"
+
+
+def test_a_judge_beside_two_people(judged: tuple[str, Path], tmp_path: Path) -> None:
+    assert_counts(*judged, tmp_path)
+    assert_agreement(*judged, tmp_path)
+    assert_wrong_input(*judged, tmp_path)
 
 
 def assert_agreement(name: str, lake: Path, folder: Path) -> None:
@@ -106,13 +111,10 @@ def assert_wrong_input(name: str, lake: Path, folder: Path) -> None:
     )
 
 
-def test_dimensions_across_criteria_of_other_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_files(tmp_path)
-    with ModelServer(judge) as server:
-        name = run("curt", server, tmp_path / "lake").document["run"]
+def test_dimensions_across_criteria_of_other_names(judged: tuple[str, Path], tmp_path: Path) -> None:
+    name, lake = judged
     file = write(tmp_path / "other.jsonl", [{**row, "dimension": "empathy"} for row in people()])
-    asked = ("judges", "check", name, "--human", file, "--lake", tmp_path / "lake", "--across")
+    asked = ("judges", "check", name, "--human", file, "--lake", lake, "--across")
     rows = ended(*asked, "--json").document["across"]
     # People's means 4, 2, 1, 0.5 and the judge's 4, 2, 1, 1: 5 of 6 pairs are in order, one is tied for the judge.
     (kendall,) = (

@@ -3,7 +3,10 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -22,8 +25,7 @@ GOLD = {"listening": "BBBA", "irony": "BAAA"}
 """Letters of the right options: a model that says B earns 75 and 25 on 0-100, together 50."""
 
 
-@pytest.fixture
-def moods(tmp_path: Path) -> Path:
+def write_moods(folder: Path) -> Path:
     """A benchmark of two datasets with four items each, of the same weight."""
     for name, gold in GOLD.items():
         items = [
@@ -40,7 +42,7 @@ def moods(tmp_path: Path) -> Path:
             }
             for number, letter in enumerate(gold)
         ]
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
     methods = [{"id": "choice", "metrics": [{"metric": "accuracy"}]}]
     blueprint = {
         "name": "moods",
@@ -59,15 +61,20 @@ def moods(tmp_path: Path) -> Path:
         ],
         "datasets": {name: {"title": name, "source": {"path": f"{name}.jsonl"}, "methods": methods} for name in GOLD},
     }
-    file = tmp_path / "moods.yaml"
+    file = folder / "moods.yaml"
     file.write_text(yaml.safe_dump(blueprint), encoding="utf-8")
     return file
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def says_b() -> Iterator[ModelServer]:
     with ModelServer(lambda _messages: "B") as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def moods(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_moods(tmp_path_factory.mktemp("moods"))
 
 
 async def evaluate(moods: Path, server: ModelServer) -> moodflow.Run:
@@ -75,10 +82,19 @@ async def evaluate(moods: Path, server: ModelServer) -> moodflow.Run:
     return moodflow.evaluate(moods, model="m", base_url=server.base_url, lake=moods.parent / "lake", bootstrap=20)
 
 
-def test_evaluate_returns_the_scored_run(moods: Path, says_b: ModelServer, capsys: pytest.CaptureFixture[str]) -> None:
-    run = asyncio.run(evaluate(moods, says_b))
+@pytest.fixture(scope="module")
+def evaluated(moods: Path, says_b: ModelServer, prefect_server: str) -> moodflow.Run:  # noqa: ARG001
+    """The only run of its lake, which made eight calls and printed nothing."""
+    before, out = says_b.calls, StringIO()
+    with redirect_stdout(out):
+        run = asyncio.run(evaluate(moods, says_b))
+    assert (says_b.calls - before, out.getvalue()) == (8, "")
+    return run
+
+
+def test_evaluate_returns_the_scored_run(moods: Path, evaluated: moodflow.Run, says_b: ModelServer, tmp_path: Path) -> None:
+    run = evaluated
     assert run.total == pytest.approx(50.0)
-    assert says_b.calls == 8
     scores = run.scores()
     rows = [(row["kind"], row["id"], row["score"]) for row in scores.filter(kind="ability").iter_rows(named=True)]
     assert rows == [("ability", "listening_well", 75.0), ("ability", "irony_well", 25.0)]
@@ -95,13 +111,13 @@ def test_evaluate_returns_the_scored_run(moods: Path, says_b: ModelServer, capsy
     assert run.ratings().is_empty()
     assert run.tidy()["value"].sum() == 4.0
     assert moodflow.run(lake=moods.parent / "lake").name == run.name
-    again = moodflow.evaluate(moods, model="m", base_url=says_b.base_url, lake=moods.parent / "lake", bootstrap=20)
-    assert (says_b.calls, again.total) == (8, run.total)
-    assert capsys.readouterr().out == ""
+    calls, lake = says_b.calls, copytree(moods.parent / "lake", tmp_path / "lake")
+    again = moodflow.evaluate(moods, model="m", base_url=says_b.base_url, lake=lake, bootstrap=20)
+    assert (says_b.calls, again.total) == (calls, run.total)
 
 
-def test_notebook_shows_a_run_and_the_list(moods: Path, says_b: ModelServer) -> None:
-    run = asyncio.run(evaluate(moods, says_b))
+def test_notebook_shows_a_run_and_the_list(moods: Path, evaluated: moodflow.Run, tmp_path: Path) -> None:
+    run = evaluated
     shown = run._repr_html_()
     assert run.document.models[0].headline in repr(run)
     assert "<p>m scores 50.0 of 100 " in shown
@@ -112,10 +128,10 @@ def test_notebook_shows_a_run_and_the_list(moods: Path, says_b: ModelServer) -> 
     assert "moods" in listed._repr_html_()
     assert Path(str(run.report())).read_text(encoding="utf-8").startswith("<!doctype html>")
     assert run.figure() in shown
-    assert run.figure("abilities", to=moods.parent / "abilities.png")._repr_svg_().startswith("<svg ")
-    assert (moods.parent / "abilities.png").read_bytes().startswith(b"\x89PNG")
-    written = run.report(moods.parent / "elsewhere")
-    assert written == moods.parent / "elsewhere" / "report.html"
+    assert run.figure("abilities", to=tmp_path / "abilities.png")._repr_svg_().startswith("<svg ")
+    assert (tmp_path / "abilities.png").read_bytes().startswith(b"\x89PNG")
+    written = run.report(tmp_path / "elsewhere")
+    assert written == tmp_path / "elsewhere" / "report.html"
     assert "Moods &amp; more" in Path(str(written)).read_text(encoding="utf-8")
 
 
@@ -131,9 +147,8 @@ def test_runs_are_compared_and_explained(runs: PastRuns) -> None:
     assert set(before.items()["dataset"]) == set(DATASETS)
 
 
-def test_several_totals_are_refused(moods: Path, says_b: ModelServer) -> None:
-    lake = moods.parent / "lake"
-    run = moodflow.evaluate(moods, model=["m", "n"], base_url=says_b.base_url, lake=lake, bootstrap=0)
+def test_several_totals_are_refused(moods: Path, says_b: ModelServer, tmp_path: Path) -> None:
+    run = moodflow.evaluate(moods, model=["m", "n"], base_url=says_b.base_url, lake=tmp_path / "lake", bootstrap=0)
     with pytest.raises(moodflow.MoodflowError) as error:
         _ = run.total
     assert (error.value.what, error.value.got) == ("the run has 2 totals", "m, n")
