@@ -55,12 +55,12 @@ def wait_until(happened: Callable[[], Any], process: "subprocess.Popen[Any] | No
     return found
 
 
-def processes_of(home: Path) -> dict[int, str]:
-    """Command lines of the processes with this folder of Prefect, by id."""
+def processes_of(folder: Path, variable: str = "PREFECT_HOME") -> dict[int, str]:
+    """Command lines of the processes with this folder of Prefect, or of what a variable names, by id."""
     found = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            if f"PREFECT_HOME={home}".encode() in (process / "environ").read_bytes().split(b"\0"):
+            if f"{variable}={folder}".encode() in (process / "environ").read_bytes().split(b"\0"):
                 found[int(process.name)] = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         except OSError:
             continue  # it ended meanwhile

@@ -63,42 +63,39 @@ def recorded(home: Path, table: str) -> list[tuple[str, str]]:
         return database.execute(f"SELECT name, state_type FROM {table}").fetchall()  # noqa: S608  our own names
 
 
-@linux
-def test_a_build_records_everything_and_leaves_no_server(started_prefect: PrefectServer, tmp_path: Path) -> None:
-    home = started_prefect.new_home(tmp_path / "home")
-    ended = end_of(start(home, tmp_path, *build("mini_eq_test"), program=f"{COUNT_SERVERS}; {ENTRY_POINT}"))
-    assert (ended.status, ended.out, ended.err) == (0, "items: 1 partition\n", f"a server was started\n{STARTING}")
-    assert servers(home) == []
-    # One dataset is one task run; the database was closed in order, with nothing left in its write-ahead log.
-    assert [state for _, state in recorded(home, "flow_run")] == ["COMPLETED"]
-    assert recorded(home, "task_run") == [("items/mini_eq_test", "COMPLETED")]
-    # No kind of block was looked for: Prefect imports every package that may have one, and notes here what it found.
-    assert not (home / "memo_store.toml").exists()
-
-
-@pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", pytest.param("socks5://127.0.0.1:9", marks=pytest.mark.long)])
-def test_own_server_is_reached_without_proxy(proxy: str, started_prefect: PrefectServer, tmp_path: Path) -> None:
+def proxies(address: str = "http://127.0.0.1:9") -> dict[str, str]:
     """Nothing listens on port 9, and no proxy of a network reaches this machine's loopback addresses."""
-    home = started_prefect.new_home(tmp_path / "home")
-    proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), proxy)
-    ended = end_of(start(home, tmp_path, *build("mini_eq_test"), **proxies, NO_PROXY="internal.example"))
-    assert (ended.status, ended.err) == (0, STARTING)
+    return {**dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), address), "NO_PROXY": "internal.example"}
 
 
-def test_prefects_data_is_apart_from_the_users(started_prefect: PrefectServer, tmp_path: Path) -> None:
-    """`~/.prefect` has a database that a later Prefect migrated."""
+@linux
+def test_a_build_records_everything_apart_and_leaves_no_server(started_prefect: PrefectServer, tmp_path: Path) -> None:
+    """In one start of a server, as each costs seconds: `~/.prefect` has a database that a later Prefect migrated, and variables
+    name a proxy.
+    """
     theirs, state = tmp_path / ".prefect", tmp_path / "state"
-    theirs.mkdir()
-    migrate_further(started_prefect.new_home(theirs))
+    there = (migrate_further(started_prefect.new_home(theirs)) / "prefect.db").read_bytes()
     ours = started_prefect.new_home(state / f"prefect-{version}")
-    there = (theirs / "prefect.db").read_bytes()
-    environ = clean_environment(theirs, HOME=str(tmp_path), MOODFLOW_STATE=str(state))
+    environ = clean_environment(theirs, HOME=str(tmp_path), MOODFLOW_STATE=str(state), **proxies())
     del environ["PREFECT_HOME"]
-    command = [sys.executable, "-c", ENTRY_POINT, *build("mini_eq_test")]
+    command = [sys.executable, "-c", f"{COUNT_SERVERS}; {ENTRY_POINT}", *build("mini_eq_test")]
     done = subprocess.run(command, env=environ, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S)
-    assert (done.returncode, done.stderr) == (0, STARTING)
+    told = f"a server was started\n{STARTING}"
+    assert (done.returncode, done.stdout, done.stderr) == (0, "items: 1 partition\n", told)
+    assert processes_of(state, "MOODFLOW_STATE") == {}
+    # One dataset is one task run; the database was closed in order, with nothing left in its write-ahead log.
+    assert [state for _, state in recorded(ours, "flow_run")] == ["COMPLETED"]
     assert recorded(ours, "task_run") == [("items/mini_eq_test", "COMPLETED")]
-    assert (theirs / "prefect.db").read_bytes() == there
+    # No kind of block was looked for: Prefect imports every package that may have one, and notes here what it found.
+    assert not (ours / "memo_store.toml").exists()
+    assert {path.name: path.read_bytes() for path in theirs.iterdir()} == {"prefect.db": there}
+
+
+@pytest.mark.long
+def test_own_server_is_reached_without_proxy_of_another_kind(started_prefect: PrefectServer, tmp_path: Path) -> None:
+    home = started_prefect.new_home(tmp_path / "home")
+    ended = end_of(start(home, tmp_path, *build("mini_eq_test"), **proxies("socks5://127.0.0.1:9")))
+    assert (ended.status, ended.err) == (0, STARTING)
 
 
 def migrate_further(home: Path) -> Path:
@@ -112,10 +109,9 @@ def migrate_further(home: Path) -> Path:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (None, "Can't locate revision identified by 'abcdef123456'"),
-        (b"no database", "(sqlite3.DatabaseError) file is not a database"),
+        pytest.param(None, "Can't locate revision identified by 'abcdef123456'", id="of a later Prefect"),
+        pytest.param(b"no database", "(sqlite3.DatabaseError) file is not a database", id="damaged", marks=pytest.mark.long),
     ],
-    ids=["of a later Prefect", "damaged"],
 )
 def test_an_unusable_database_is_one_message(
     started_prefect: PrefectServer, tmp_path: Path, content: bytes | None, reason: str
@@ -140,8 +136,24 @@ def test_servers_that_start_together_make_one_database(tmp_path: Path) -> None:
     ]
 
 
-def test_a_forbidden_temporary_server_is_not_started(tmp_path: Path) -> None:
-    ended = end_of(start(tmp_path, tmp_path, *build("mini_eq_test"), PREFECT_SERVER_EPHEMERAL_ENABLED="false"))
+ASK_FOR_SERVER = """
+from flows.commands.app import guarded
+from flows.runtime.local_server import temporary_server
+exit(guarded(temporary_server))
+"""
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        ASK_FOR_SERVER,
+        pytest.param(ENTRY_POINT, marks=pytest.mark.long),
+    ],
+    ids=["where it is started", "by a command"],
+)
+def test_a_forbidden_temporary_server_is_not_started(tmp_path: Path, program: str) -> None:
+    started = start(tmp_path, tmp_path, *build("mini_eq_test"), program=program, PREFECT_SERVER_EPHEMERAL_ENABLED="false")
+    ended = end_of(started)
     assert ended.status == 2
     assert ended.err.startswith("Error: no Prefect server is configured and temporary servers are disabled\n")
 
@@ -270,10 +282,10 @@ URL = "http://127.0.0.1:9/api"
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("PREFECT_API_URL", URL),
+        pytest.param("PREFECT_API_URL", URL, marks=pytest.mark.long),
         (".prefect/profiles.toml", f'active = "mine"\n[profiles.mine]\nPREFECT_API_URL = "{URL}"\n'),
         ("prefect.toml", f'[api]\nurl = "{URL}"\n'),
-        ("pyproject.toml", f'[tool.prefect.api]\nurl = "{URL}"\n'),
+        pytest.param("pyproject.toml", f'[tool.prefect.api]\nurl = "{URL}"\n', marks=pytest.mark.long),
         (".env", f"PREFECT_API_URL={URL}\nPREFECT_HOME=named\n"),
     ],
 )
