@@ -39,7 +39,7 @@ STARTED = "from flows.cli import main; main()"
     [
         ("from flows.commands.process import leave; print('x'); leave(5)", (), 5),
         (STARTED, ("options", "--json"), 0),
-        (STARTED, ("options",), 0),
+        pytest.param(STARTED, ("options",), 0, marks=pytest.mark.long),
         (INTERRUPTED, (), -signal.SIGINT),
     ],
 )
@@ -110,8 +110,8 @@ def test_help_imports_no_large_library() -> None:
     ("name", "content", "got"),
     [
         ("profiles.toml", b'active = "x"\n[profiles.x\n', "Expected ']' at the end of a table declaration"),
-        ("profiles.toml", bytes(range(128, 256)), "'utf-8' codec can't decode byte"),
-        ("profiles.toml", b"profiles = 7\n", "'int' object has no attribute"),
+        pytest.param("profiles.toml", bytes(range(128, 256)), "'utf-8' codec can't decode byte", marks=pytest.mark.long),
+        pytest.param("profiles.toml", b"profiles = 7\n", "'int' object has no attribute", marks=pytest.mark.long),
         ("profiles.toml", b'active = "gone"\n[profiles.mine]\n', "the profile gone, none of "),
         ("prefect.toml", b"[server.api]\nport = 'x'\n", "port: Input should be a valid integer"),
         ("PREFECT_API_URL", b"http://localhost:y/api", "Invalid port: 'y'"),

@@ -42,7 +42,10 @@ def test_module_of_the_user_is_told(name: str, tmp_path: Path) -> None:
     assert (as_module.returncode, as_module.stdout, as_module.stderr) == (2, "", called.stderr)
 
 
-@pytest.mark.parametrize(("arguments", "status"), [(("runs", "list", "--json"), 0), (("runz",), 2), (("runs", "show", "x"), 2)])
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [(("runs", "list", "--json"), 0), (("runz",), 2), pytest.param(("runs", "show", "x"), 2, marks=pytest.mark.long)],
+)
 def test_the_module_does_what_the_command_does(arguments: tuple[str, ...], status: int, tmp_path: Path) -> None:
     script = tmp_path / "bin" / "moodflow"
     script.parent.mkdir()
