@@ -65,7 +65,7 @@ def test_a_lake_on_a_network_disk_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(checks, "network_disk", lambda folder: "nfs4" if folder == tmp_path / "lake" else None)
     with ModelServer(lambda _messages: "B") as server:
         asked = ("--model", "m", "--base-url", server.base_url, "--datasets", "mini_eq_test", "--sample", "2")
-        run = ended("run", "moodbench-mini", *asked, "--set", "bootstrap=0", "--lake", tmp_path / "lake", "--json")
+        run = ended("infer", "moodbench-mini", *asked, "--lake", tmp_path / "lake", "--json")
     assert run.err.count(f"moodflow: {tmp_path / 'lake'} is on a network file system (nfs4): ") == 1, run.err
 
 

@@ -4,6 +4,7 @@ import json
 import socket
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 from typing import NamedTuple, get_args
 
 import pytest
@@ -12,14 +13,11 @@ from flows.runtime.local_server import listen
 from flows.service.report_server import HEADERS, serve_reports
 from schemas.documents.answered_item import ItemExplanation
 from tasks.reporting.view.addresses import PageKind
-from tests.flows.command import ask_mini
-from tests.flows.scripted import policy
-from tests.model_server import ModelServer
+from tests.flows.commands.past_runs import past_runs
 from tests.rows import each_row
 
 ENTRY = "let-me-in"
 OUTSIDE = "what stands outside"
-DATASETS = ("mini_eq_test",)
 UNREADABLE = b"Invalid HTTP request received."
 """What the server itself says of bytes that are no request; no page of ours, and so without its headers."""
 
@@ -43,9 +41,9 @@ class Answer(NamedTuple):
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory, prefect_server: None) -> Path:  # noqa: ARG001  runs need it
     """A lake of one run, and links of many kinds that lead out of it."""
-    folder = tmp_path_factory.mktemp("attacked")
-    with ModelServer(policy(DATASETS, "gold")) as server:
-        run = ask_mini("run", server.base_url, folder / "lake", DATASETS, "--set", "bootstrap=50", "--json").document["run"]
+    folder, past = tmp_path_factory.mktemp("attacked"), past_runs(tmp_path_factory.getbasetemp())
+    copytree(past.lake, folder / "lake", ignore=ignore_patterns(past.before))
+    run = past.after
     runs, outside = folder / "lake" / "runs", folder / "outside"
     outside.mkdir()
     manifest = json.loads((runs / run / "manifest.json").read_text(encoding="utf-8")) | {
@@ -230,7 +228,7 @@ def test_each_kind_of_page_is_served(site: Site, kind: PageKind) -> None:
 
 def test_a_row_is_served_as_its_document(site: Site) -> None:
     document = ItemExplanation.model_validate_json(ask(site, *get(f"{ROW}&format=json")).body)
-    assert (document.run, document.dataset) == (site.run, DATASETS[0])
+    assert (document.run, document.dataset) == (site.run, "mini_eq_test")
 
 
 def test_a_stranger_gets_a_way_on(site: Site) -> None:
