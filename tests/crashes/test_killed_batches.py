@@ -69,10 +69,10 @@ def replies(lake: Path) -> list[tuple[Any, ...]]:
 
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory, prefect_server: str) -> list[tuple[Any, ...]]:  # noqa: ARG001
-    """The replies of a live run."""
+    """The replies to calls that are made live."""
     lake = tmp_path_factory.mktemp("live")
     with BatchServer(policy((DATASET,), "gold")) as server:
-        assert ended(*arguments("run", server, lake)).status == 0
+        assert [ended(*arguments(stage, server, lake)).status for stage in ("build", "infer")] == [0, 0]
     return replies(lake)
 
 

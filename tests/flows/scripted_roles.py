@@ -38,6 +38,12 @@ def layer(lake: Path, name: str) -> pl.DataFrame:
     return pl.read_parquet(lake / name / "**/*.parquet", hive_partitioning=False)
 
 
+def rows_of(lake: Path, document: Mapping[str, Any], layer: str) -> list[dict[str, Any]]:
+    """Rows of a layer in the partitions that a run's manifest or a stage's document names."""
+    paths = [lake / ref["path"] for ref in document["partitions"] if ref["layer"] == layer]
+    return [row for path in paths for row in pl.read_parquet(path, hive_partitioning=False).to_dicts()]
+
+
 def core(lake: Path, behaviour: Behaviour) -> Reply:
     """The model under test; it knows the items of the lake, which are there before it is asked."""
 
@@ -129,13 +135,16 @@ class ScriptedServers:
     judge: ModelServer
 
     def run(self, *more: str | Path) -> Ended:
-        """Run LongEmotion with the four models; settings that have no helper leave it out, and what is added wins."""
+        return self.ask("run", *more)
+
+    def ask(self, stage: str, *more: str | Path) -> Ended:
+        """Run a stage of LongEmotion with the four models; settings that have no helper leave it out, and what is added wins."""
         roles = self.lake.parent / "roles.json"
         roles.write_text(helpers(sage=self.sage, critic=self.critic), encoding="utf-8")
         models = ("--model", "core", "--base-url", self.core.base_url, "--config", roles)
         judge = ("--judge", "judge", "--judge-base-url", self.judge.base_url)
         few = ("--set", "retrieval.ranking=bm25", "--set", "bootstrap=0")
-        return ended("run", LONG_MINI, *models, *judge, *few, "--lake", self.lake, "--json", *more)
+        return ended(stage, LONG_MINI, *models, *judge, *few, "--lake", self.lake, "--json", *more)
 
     @property
     def calls(self) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """Runs whose calls a provider answers as batches."""
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -15,11 +16,12 @@ from tests.crashes.commands import partitions
 from tests.flows.annotating import MODELS, judge, knowing
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.scripted import policy
+from tests.flows.scripted_roles import rows_of
 from tests.flows.test_esc_eval import TURNS, Cast, cards_of
 
-DATASETS = ("mini_user_safety", "mini_summarization", "mini_eq_test")
-ANSWERS, RATINGS = 28, 8
-"""8 + 8 + 12 items, and a rating of each of the 8 summaries."""
+DATASETS = ("mini_summarization", "mini_eq_test")
+ANSWERS, RATINGS = 20, 8
+"""8 + 12 items, just enough for a batch, and a rating of each of the 8 summaries."""
 
 
 @pytest.fixture(autouse=True)
@@ -33,10 +35,33 @@ def server() -> Iterator[BatchServer]:
         yield running
 
 
-def evaluate(server: BatchServer, lake: Path, *more: str) -> Ended:
+@pytest.fixture(scope="module")
+def items(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake with the items of all datasets and nothing else."""
+    lake = tmp_path_factory.mktemp("items")
+    judge = ("--judge", "scripted", "--judge-base-url", "http://127.0.0.1:9/v1")
+    assert ended("build", "moodbench-mini", *judge, "--datasets", ",".join(DATASETS), "--lake", lake).status == 0
+    return lake
+
+
+@pytest.fixture
+def built(items: Path, tmp_path: Path) -> Path:
+    """A copy of that lake, in which a test may ask: what is asked is shown by `infer` alone, which writes no scores."""
+    return Path(shutil.copytree(items, tmp_path / "built"))
+
+
+def ask(stage: str, server: BatchServer, lake: Path, *more: str) -> Ended:
     models = ("--model", "scripted", "--base-url", server.base_url, "--judge", "scripted", "--judge-base-url", server.base_url)
     only = () if "--datasets" in more else ("--datasets", ",".join(DATASETS))
-    return ended("run", "moodbench-mini", *models, *only, "--lake", lake, *more, "--json")
+    return ended(stage, "moodbench-mini", *models, *only, "--lake", lake, *more, "--json")
+
+
+def evaluate(server: BatchServer, lake: Path, *more: str) -> Ended:
+    return ask("run", server, lake, *more)
+
+
+def infer(server: BatchServer, lake: Path, *more: str) -> Ended:
+    return ask("infer", server, lake, *more)
 
 
 def rows(lake: Path) -> dict[str, tuple[Any, ...]]:
@@ -47,108 +72,113 @@ def rows(lake: Path) -> dict[str, tuple[Any, ...]]:
         return {row[0]: row for row in journal.execute(query)}
 
 
-def assert_gold(done: Ended) -> None:
+def assert_gold(raw_scores: list[dict[str, Any]]) -> None:
     """Every reply was right, and none is missing."""
-    assert {(row["value"], row["n_total"] - row["n_scored"]) for row in done.document["raw_scores"]} == {(1, 0)}
+    assert {(row["value"], row["n_total"] - row["n_scored"]) for row in raw_scores} == {(1, 0)}
 
 
-def test_run_by_batch_scores_as_live(server: BatchServer, tmp_path: Path) -> None:
+def test_run_by_batch_scores_as_live(server: BatchServer, tmp_path: Path, built: Path) -> None:
     by_batch = ("--batch", "--batch-below", "5")
     first = evaluate(server, tmp_path / "lake", *by_batch)
     assert first.status == 3, first.err
     assert first.document["calls"]["waiting"] == ANSWERS
     assert [(job["calls"], job["open"], job["state"]) for job in first.document["jobs"]] == [(ANSWERS, ANSWERS, "submitted")]
     assert not list((tmp_path / "lake").glob("runs/*"))
-    second = evaluate(server, tmp_path / "lake", *by_batch)
+    second = infer(server, tmp_path / "lake", *by_batch)
     assert (second.status, second.document["calls"]["waiting"]) == (3, RATINGS), second.err
     last = evaluate(server, tmp_path / "lake", *by_batch)
     assert last.status == 0, last.err
     assert (server.live, set(server.executed.values()), server.executed.total()) == ([], {1}, ANSWERS + RATINGS)
-    live = evaluate(server, tmp_path / "live")
-    assert last.scores == live.scores
-    assert rows(tmp_path / "lake") == rows(tmp_path / "live")
-    # Of the waves before there are partitions, too, without the replies that were to come.
-    assert partitions(tmp_path / "live").items() <= partitions(tmp_path / "lake").items()
+    assert_gold(last.document["raw_scores"])
+    assert infer(server, built).status == 0
+    assert len(server.live) == ANSWERS + RATINGS
+    # Scores follow from what was answered and rated. Of the waves before there are partitions, too, without what was to come.
+    assert rows(tmp_path / "lake") == rows(built)
+    assert partitions(built).items() <= partitions(tmp_path / "lake").items()
 
 
-def test_waiting_run_ends_when_nothing_waits(server: BatchServer, tmp_path: Path) -> None:
+def test_waiting_run_ends_when_nothing_waits(server: BatchServer, built: Path) -> None:
     server.polls = 2
-    done = evaluate(server, tmp_path, "--batch", "--wait")
+    done = infer(server, built, "--batch", "--wait")
     assert done.status == 0, done.err
     # The 8 ratings are fewer than 20, and go live.
     assert (server.executed.total(), len(server.live)) == (ANSWERS, RATINGS)
     assert (done.document["calls"]["sent"], done.document["calls"]["from_journal"]) == (RATINGS, ANSWERS)
-    again = evaluate(server, tmp_path, "--batch", "--wait")
+    again = infer(server, built, "--batch", "--wait")
     assert (again.status, server.executed.total(), len(server.live)) == (0, ANSWERS, RATINGS)
 
 
-def test_live_run_leaves_open_calls_to_the_batch(server: BatchServer, tmp_path: Path) -> None:
+def test_live_run_leaves_open_calls_to_the_batch(server: BatchServer, built: Path) -> None:
     server.polls = 99
-    assert evaluate(server, tmp_path, "--batch").status == 3
-    waiting = evaluate(server, tmp_path)
+    assert infer(server, built, "--batch").status == 3
+    waiting = infer(server, built)
     assert (waiting.status, waiting.document["calls"]["waiting"], len(server.live)) == (3, ANSWERS, 0), waiting.err
-    both = evaluate(server, tmp_path, "--live-too")
+    both = infer(server, built, "--live-too")
     assert (both.status, len(server.live)) == (0, ANSWERS + RATINGS), both.err
     assert f"batches have {ANSWERS} calls; those that this run needs are sent too, and may be paid for twice" in both.err
 
 
-def test_failed_lines_are_told_as_live_failures(server: BatchServer, tmp_path: Path) -> None:
+def test_failed_lines_are_told_as_live_failures(server: BatchServer, built: Path) -> None:
     server.fault = {0: "400", 1: "500"}.get
-    done = evaluate(server, tmp_path, "--batch", "--wait")
+    done = infer(server, built, "--batch", "--wait")
     # The refused call is missing; the one that the provider failed at went live with the 8 ratings, 7 if a summary was refused.
     assert (done.status, done.document["calls"]["failed"]) == (1, 1), done.err
     assert (server.executed.total(), len(server.live)) in {(ANSWERS, RATINGS + 1), (ANSWERS, RATINGS)}
     server.fault = lambda _number: None
     # It was told, and is asked again.
-    again = evaluate(server, tmp_path, "--batch", "--wait")
+    again = infer(server, built, "--batch", "--wait")
     assert (again.status, again.document["calls"]["failed"]) == (0, 0), again.err
 
 
-def test_messages_run_scores_every_reply(server: BatchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    api = {"id": "a", "form": "anthropic", "base_urls": [server.base_url], "most_calls": 20, "most_bytes": 10**8, "window": "24h"}
+def test_messages_run_scores_every_reply(
+    server: BatchServer, tmp_path: Path, built: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = {"id": "a", "form": "anthropic", "base_urls": [server.base_url], "most_calls": 15, "most_bytes": 10**8, "window": "24h"}
     file = tmp_path / "apis.yaml"
     file.write_text(yaml.safe_dump([{**api, "labels": False, "source": "tests", "read": "2026-11-27"}]), encoding="utf-8")
     monkeypatch.setenv("MOODFLOW_BATCH_APIS", str(file))
-    done = evaluate(server, tmp_path / "lake", "--batch", "--wait", "--set", "judge.dialect.unsent=json_schema")
-    assert done.status == 0, done.err
-    # 28 calls in jobs of at most 20, then the ratings.
-    assert ([len(job.calls) for job in server.jobs.values()], server.live) == ([20, ANSWERS - 20, RATINGS], [])
-    assert_gold(done)
+    # Batches of another form are another endpoint, so scores of their replies are asked for by batch, too.
+    by_batch = ("--batch", "--set", "judge.dialect.unsent=json_schema")
+    done, scored = infer(server, built, *by_batch, "--wait"), ask("score", server, built, *by_batch)
+    assert (done.status, scored.status) == (0, 0), done.err
+    # 20 calls in jobs of at most 15, then the ratings.
+    assert ([len(job.calls) for job in server.jobs.values()], server.live) == ([15, ANSWERS - 15, RATINGS], [])
+    assert_gold(rows_of(built, scored.document, "raw_scores"))
 
 
-def test_commands_show_and_collect_batches(server: BatchServer, tmp_path: Path) -> None:
+def test_commands_show_and_collect_batches(server: BatchServer, built: Path) -> None:
     server.polls = 2
-    job = evaluate(server, tmp_path, "--batch").document["jobs"][0]["job"]
-    listed = ended("batches", "list", "--lake", tmp_path, "--json").document["jobs"]
+    job = infer(server, built, "--batch").document["jobs"][0]["job"]
+    listed = ended("batches", "list", "--lake", built, "--json").document["jobs"]
     assert [(each["job"], each["state"], each["open"]) for each in listed] == [(job, "submitted", ANSWERS)]
     assert "collect" in ended("batches", "--help").out
-    first = ended("batches", "collect", "--lake", tmp_path, "--json")
+    first = ended("batches", "collect", "--lake", built, "--json")
     assert (first.status, first.document["answered"]) == (3, 0)
-    last = ended("batches", "collect", job[:8], "--lake", tmp_path, "--json")
+    last = ended("batches", "collect", job[:8], "--lake", built, "--json")
     assert (last.status, last.document["answered"]) == (0, ANSWERS)
-    shown = ended("batches", "show", job[:8], "--lake", tmp_path, "--json").document["jobs"][0]
+    shown = ended("batches", "show", job[:8], "--lake", built, "--json").document["jobs"][0]
     assert (shown["state"], shown["status"], shown["answered"]) == ("collected", "completed", ANSWERS)
-    assert "holds no calls" in ended("batches", "cancel", job[:8], "--lake", tmp_path).err
+    assert "holds no calls" in ended("batches", "cancel", job[:8], "--lake", built).err
 
 
-def test_missing_batches_are_told(server: BatchServer, tmp_path: Path) -> None:
+def test_missing_batches_are_told(server: BatchServer, tmp_path: Path, built: Path) -> None:
     for command in (["list"], ["collect"], ["show", "abc"]):
         assert_one_message(ended("batches", *command, "--lake", tmp_path / "none"), "there is no journal of replies")
     assert not (tmp_path / "none").exists()
-    assert evaluate(server, tmp_path, "--datasets", DATASETS[0]).status == 0
-    assert "no batches; moodflow run --batch makes one" in ended("batches", "list", "--lake", tmp_path).out
-    assert "expected" not in ended("batches", "show", "abc", "--lake", tmp_path).err
+    assert infer(server, built, "--datasets", "mini_eq_test").status == 0
+    assert "no batches; moodflow run --batch makes one" in ended("batches", "list", "--lake", built).out
+    assert "expected" not in ended("batches", "show", "abc", "--lake", built).err
 
 
-def test_given_up_batch_is_submitted_again(server: BatchServer, tmp_path: Path) -> None:
+def test_given_up_batch_is_submitted_again(server: BatchServer, built: Path) -> None:
     server.polls = 99
-    job = evaluate(server, tmp_path, "--batch").document["jobs"][0]["job"]
-    cancelled = ended("batches", "cancel", job[:8], "--lake", tmp_path, "--json")
+    job = infer(server, built, "--batch").document["jobs"][0]["job"]
+    cancelled = ended("batches", "cancel", job[:8], "--lake", built, "--json")
     assert (cancelled.status, cancelled.document["jobs"][0]["status"]) == (3, "cancelled")
-    given_up = ended("batches", "give-up", job[:8], "--lake", tmp_path, "--json")
+    given_up = ended("batches", "give-up", job[:8], "--lake", built, "--json")
     assert (given_up.status, given_up.document["freed"], given_up.document["jobs"][0]["open"]) == (0, ANSWERS, 0)
     server.polls = 1
-    again = evaluate(server, tmp_path, "--batch", "--wait")
+    again = infer(server, built, "--batch", "--wait")
     assert (again.status, len(server.jobs), server.executed.total()) == (0, 2, ANSWERS)
 
 
@@ -157,9 +187,9 @@ def test_foreign_id_is_told_by_status(server: BatchServer, tmp_path: Path) -> No
     done = evaluate(server, tmp_path / "lake", "--batch", "--wait")
     assert (done.status, done.document["calls"]["unknown_ids"]) == (1, 1), done.err
     assert "1 lines refused: unknown_id" in done.err
-    assert_gold(done)
+    assert_gold(done.document["raw_scores"])
     # What was told once is not told of a later run, which collects nothing.
-    again = evaluate(server, tmp_path / "lake", "--batch", "--wait")
+    again = infer(server, tmp_path / "lake", "--batch", "--wait")
     assert (again.status, "unknown_ids" in again.document["calls"]) == (0, False)
 
 
@@ -184,23 +214,27 @@ def test_run_by_batch_costs_the_price_of_batches(server: BatchServer, tmp_path: 
     assert "paid at the price of batches" in page
 
 
-def test_budget_reserves_batches_at_their_price(server: BatchServer, tmp_path: Path) -> None:
-    lake, prices = tmp_path / "lake", priced(tmp_path, batch_factor=0.5)
+def test_budget_reserves_batches_at_their_price(server: BatchServer, tmp_path: Path, built: Path) -> None:
+    prices = priced(tmp_path, batch_factor=0.5)
     only = ("--datasets", "mini_eq_test", *prices)
-    whole = evaluate(server, lake, *only, "--dry-run").document["total"]["cost"]
+    whole = ask("run", server, built, *only, "--dry-run").document["total"]["cost"]
+
+    def submit(share: float) -> Ended:
+        lake = Path(shutil.copytree(built, tmp_path / f"{share}"))
+        return infer(server, lake, *only, "--set", f"budget={whole * share}", "--batch", "--batch-below", "1")
+
     # Three quarters of what the calls would cost live: too little for them live, enough by batch.
-    budget = ("--set", f"budget={whole * 0.75}")
-    done = evaluate(server, lake, *only, *budget, "--batch", "--batch-below", "1")
+    done = submit(0.75)
     assert (done.status, done.document["calls"]["waiting"], done.document["calls"]["unsent"]) == (3, 12, 0), done.err
     # A quarter: about half of the calls fit by batch, and the others are not sent.
-    few = evaluate(server, tmp_path / "few", *only, "--set", f"budget={whole / 4}", "--batch", "--batch-below", "1")
+    few = submit(0.25)
     calls = few.document["calls"]
     assert (few.status, calls["waiting"] + calls["unsent"]) == (3, 12), few.err
     assert 0 < calls["waiting"] < 12
     assert [job["calls"] for job in few.document["jobs"]] == [calls["waiting"]]
-    # Nothing fits: nothing is submitted, and the run ends as a live one does.
-    none = evaluate(server, tmp_path / "none", *only, "--set", f"budget={whole / 1000}", "--batch", "--batch-below", "1")
-    assert (none.status, none.document["state"], none.document["calls"]["unsent"]) == (1, "BudgetSpent", 12), none.err
+    # Nothing fits: nothing is submitted, and the stage ends as a live one does.
+    none = submit(0.001)
+    assert (none.status, none.document["calls"]["unsent"], len(server.jobs)) == (1, 12, 2), none.err
 
 
 @pytest.mark.long

@@ -84,7 +84,7 @@ def family(folder: Path, server: ModelServer) -> tuple[str, ...]:
     entries = {name: {"name": name, **served} for name in ("model", "seeker", "judge")}
     config = {"models": [entries.pop("model")], "roles": entries}
     (folder / "models.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    return ("run", str(talks), "--config", str(folder / "models.yaml"), "--set", "bootstrap=0", "--json")
+    return (str(talks), "--config", str(folder / "models.yaml"), "--set", "bootstrap=0", "--json")
 
 
 def answered(lake: Path) -> dict[tuple[str, str], int]:
@@ -102,19 +102,20 @@ def test_a_tenth_of_the_calls_reaches_every_dataset(tmp_path: Path) -> None:
         ]
         config.write_text(json.dumps({"models": models}), encoding="utf-8")
 
-        def run(*more: str) -> Ended:
-            return ended("run", own, "--config", config, "--lake", lake, "--set", "bootstrap=0", *more)
+        def ask(stage: str, *more: str) -> Ended:
+            return ended(stage, own, "--config", config, "--lake", lake, "--set", "bootstrap=0", *more)
 
-        whole = run("--json", "--dry-run").document
+        whole = ask("run", "--json", "--dry-run").document
         tokens = sum(row["prompt_tokens"] + row["completion_tokens"] for row in whole["models"])
-        first = run("--json", "--budget-tokens", str(tokens // 10)).document
-        part = answered(lake)
-        told = run("--budget-tokens", "1")
-        last = run("--json", "--budget-tokens", str(tokens))
+        told = ask("run", "--budget-tokens", str(tokens // 10))
+        part, first = answered(lake), ended("runs", "show", "latest", "--lake", lake, "--json").document
+        # The next command finds what the first one paid for, and its own budget is not enough for one call.
+        poor = ask("infer", "--json", "--budget-tokens", "1")
+        last = ask("run", "--json", "--budget-tokens", str(tokens))
         assert (fast.calls, slow.calls, fast.repeated, slow.repeated) == (80, 80, 0, 0)
     with CountingServer(lambda _: "B") as moved:
         config.write_text(json.dumps({"models": [{**model, "base_url": moved.base_url} for model in models]}), encoding="utf-8")
-        anew = run("--json", "--budget-tokens", str(tokens // 10)).document
+        anew = ask("run", "--json", "--budget-tokens", str(tokens // 10)).document
     assert part == {(name, model): 2 for name in LENGTHS for model in ("fast", "slow")}
     assert first["calls"] == {"sent": 16, "answered": 16, "from_journal": 0, "failed": 0, "unsent": 144}
     assert (first["state"], first["failures"], first["cost"]["total"]["failed"]) == ("BudgetSpent", [], 0)
@@ -124,11 +125,12 @@ def test_a_tenth_of_the_calls_reaches_every_dataset(tmp_path: Path) -> None:
     assert "(72 calls not sent)" in page
     line = "144 of 160 calls not sent: the budget was spent. The same command with a larger budget continues."
     assert line in page
-    # The next command finds what the first one paid for, and its own budget is not enough for one call.
     assert (told.status, line in told.out) == (1, True)
-    assert "Calls: 0 sent, 0 answered, 16 from the journal, 0 failed, 144 not sent" in told.out
+    assert "Calls: 16 sent, 16 answered, 0 from the journal, 0 failed, 144 not sent" in told.out
     assert "BudgetSpent: the budget was spent before all calls were sent" in told.out
     assert "Failed calls" not in told.out
+    found = {"sent": 0, "answered": 0, "from_journal": 16, "failed": 0, "unsent": 144}
+    assert (poor.status, poor.document["calls"]) == (1, found)
     assert (last.status, last.document["state"], last.document["calls"]["unsent"]) == (0, "Completed", 0)
     assert [row["n_scored"] for row in last.document["raw_scores"]] == [ITEMS] * 8
     # Beside that run, at another address, 2 of 20 items are scored: what the budget took away is no regression.
@@ -139,10 +141,11 @@ def test_helper_and_judge_calls_belong_to_items(tmp_path: Path) -> None:
     with CountingServer(answer) as server:
         command = family(tmp_path, server)
         more = ("--settings", "role-play", "--set", "solvers.role_play.turns=2")
-        whole = ended(*command, *more, "--set", "sample=2", "--lake", tmp_path / "whole").document
+        few = (*command, *more, "--set", "sample=2", "--lake", str(tmp_path / "whole"))
+        _, whole = (ended(stage, *few).document for stage in ("build", "infer"))
         tokens = sum(row["paid_prompt_tokens"] + row["paid_completion_tokens"] for row in whole["usage"])
         # A little more than a tenth of 20 dialogues: each has two lines of both and a judge's call.
-        done = ended(*command, *more, "--lake", tmp_path / "lake", "--budget-tokens", str(int(0.55 * tokens)))
+        done = ended("run", *command, *more, "--lake", tmp_path / "lake", "--budget-tokens", str(int(0.55 * tokens)))
     used = {(row["dataset"], row["role"]): row["sent"] for row in done.document["usage"]}
     scored = {row["dataset"]: (row["n_scored"], row["n_total"]) for row in done.document["raw_scores"]}
     assert (done.status, done.document["state"]) == (1, "BudgetSpent")

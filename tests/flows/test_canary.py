@@ -26,9 +26,13 @@ DATASETS = ("mini_user_safety", "mini_text_matching")
 ITEMS = 16
 
 
-def run(server: ModelServer, lake: Path, *more: str) -> Ended:
+def ask(stage: str, server: ModelServer, lake: Path, *more: str) -> Ended:
     model = ("--model", "m", "--base-url", server.base_url, "--set", "models.identity=one address")
-    return ended("run", "moodbench-mini", *model, "--datasets", ",".join(DATASETS), "--lake", lake, "--json", *more)
+    return ended(stage, "moodbench-mini", *model, "--datasets", ",".join(DATASETS), "--lake", lake, "--json", *more)
+
+
+def run(server: ModelServer, lake: Path, *more: str) -> Ended:
+    return ask("run", server, lake, *more)
 
 
 def found(done: Ended) -> dict[str, Any]:
@@ -38,9 +42,10 @@ def found(done: Ended) -> dict[str, Any]:
 
 def test_a_changed_model_is_noticed_and_asked_anew(tmp_path: Path) -> None:
     with ModelServer(policy(DATASETS, "gold")) as server:
-        first = run(server, tmp_path)
-        steady = run(server, tmp_path, "--canary", "8")
-        # The second run has every reply: the canary alone asks, each of its calls twice.
+        first = [ask(stage, server, tmp_path) for stage in ("build", "infer")]
+        assert server.calls == ITEMS
+        steady = ask("infer", server, tmp_path, "--canary", "8")
+        # The lake has every reply: the canary alone asks, each of its calls twice.
         assert server.calls == ITEMS + 16
         server.reply = policy(DATASETS, "wrong")
         changed = run(server, tmp_path, "--canary", "8")
@@ -51,21 +56,25 @@ def test_a_changed_model_is_noticed_and_asked_anew(tmp_path: Path) -> None:
         later = run(server, tmp_path, "--canary", "8", "--set", "ask_changed=true")
         assert server.calls == ITEMS + 16 + 16 + 16 + ITEMS + 16
         # A plan that stays with the earlier replies has them compared, not those of the new epoch.
-        stays = run(server, tmp_path, "--canary", "8")
-    ran = (steady, changed, anew, later, stays)
-    assert first.document["canaries"] == []
-    assert [found(one)["changed"] for one in ran] == [False, True, True, False, True]
-    assert [found(one)["epoch"] for one in ran] == [1, 1, 2, 2, 1]
-    assert [one.document["state"] for one in ran] == ["UpToDate", "Drifting", "Regressed", "UpToDate", "Drifting"]
-    assert "no model call was sent, but for the canary" in run_message(tmp_path, steady)
+        stays = ask("infer", server, tmp_path, "--canary", "8")
+    assert [one.status for one in (*first, steady, stays)] == [0] * 4, stays.err
+    assert "canary of m at one address: no change in 8 replies at temperature 0" in steady.err
+    ran = (changed, anew, later)
+    assert [found(one)["changed"] for one in ran] == [True, True, False]
+    assert [found(one)["epoch"] for one in ran] == [1, 2, 2]
+    assert [one.document["state"] for one in ran] == ["Drifting", "Regressed", "UpToDate"]
+    assert "no model call was sent, but for the canary" in run_message(tmp_path, later)
     # Said, with the evidence; the scores stay those of the replies that the journal has.
     assert ": 8 of 8 replies differ from the journal, own noise 0 of 8; so far 8 of 16, own noise 0 of 16; " in changed.err
     assert "the model changed under the same name; for example '" in changed.err
     assert "--set ask_changed=true asks it again once decided" in changed.err
-    assert changed.scores == first.scores
+    assert [row["value"] for row in changed.document["raw_scores"]] == [1, 1]
     assert "it is asked again, epoch 2" in anew.err
     assert anew.document["previous"] == changed.document["run"]
     assert [row["value"] for row in anew.document["raw_scores"]] == [0, 0]
+    # With this one, canaries of the changed model have asked all sixteen calls.
+    assert "canary of m at one address: 8 of 8 replies differ from the journal, own noise 0 of 8; so far 16 of 16, " in stays.err
+    assert "the model changed under the same name" in stays.err
     keys = pl.read_parquet(tmp_path / "responses" / "**" / "*.parquet", hive_partitioning=False)["call_key"]
     assert keys.n_unique() == 2 * ITEMS
 

@@ -66,10 +66,14 @@ class Cast:
         return name, self.cards[name]["language"], int(turn)
 
 
-def run(benchmark: str, server: ModelServer, lake: Path, *more: str) -> Ended:
+def ask(stage: str, benchmark: str, server: ModelServer, lake: Path, *more: str) -> Ended:
     url = server.base_url
     models = ("--model", "tested", "--base-url", url, "--role", f"judge=judge@{url}", "--role", f"seeker=seeker@{url}")
-    return ended("run", benchmark, *models, *more, "--lake", lake, "--json")
+    return ended(stage, benchmark, *models, *more, "--lake", lake, "--json")
+
+
+def run(benchmark: str, server: ModelServer, lake: Path, *more: str) -> Ended:
+    return ask("run", benchmark, server, lake, *more)
 
 
 def assert_dialogues(asked: list[str], cast: Cast, server: ModelServer, lake: Path) -> None:
@@ -146,14 +150,13 @@ def play(benchmark: str, lake: Path, *more: str) -> None:
     cast = Cast(cards_of(benchmark))
     about = lake.parent / "about.yaml"
     about.write_text("tested: {openness: domain-specific}", encoding="utf-8")
-    more = (*more, "--about", str(about))
     with ModelServer(cast) as server:
-        done = run(benchmark, server, lake, *more)
+        done = run(benchmark, server, lake, *more, "--about", str(about))
         assert done.status == 0, done.err
         asked = layer(lake, "items")["item_id"].to_list()
         assert_dialogues(asked, cast, server, lake)
-        again = run(benchmark, server, lake, *more)
-        assert (server.calls, again.document["state"]) == (17 * len(asked), "UpToDate")
+        assert ask("infer", benchmark, server, lake, *more).status == 0
+        assert server.calls == 17 * len(asked)
     means = assert_scores(asked, cast, done.document)
     assert_table_2(benchmark, means, lake)
     page = Path(done.document["report"]).read_text(encoding="utf-8")

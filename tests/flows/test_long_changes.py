@@ -2,12 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
-from tests.flows.command import Ended, ended
-from tests.flows.scripted_roles import ScriptedServers, by_hash, layer, scripted_servers
+from tests.flows.command import ended
+from tests.flows.scripted_roles import ScriptedServers, by_hash, layer, rows_of, scripted_servers
 from tests.model_server import Fault, ModelServer
 
 QA, ES, MC4 = (f"long_mini_{name}" for name in ("qa", "es", "mc4"))
@@ -32,14 +33,14 @@ def test_items_of_a_failed_sage_are_asked_again(tmp_path: Path) -> None:
         failing(servers, "sage", "五分钟")
         names = ("--datasets", QA, "--settings", "base,coem")
         first = servers.run(*names)
-        before, counted = servers.calls, values(first)
+        before, counted = servers.calls, values(first.document["raw_scores"])
         servers.sage.fault = lambda _number: None
-        second = servers.run(*names)
+        asked, scored = (servers.ask(stage, *names) for stage in ("infer", "score"))
         again = since(servers, before)
-    assert (first.status, second.status) == (1, 0)
+    assert (first.status, asked.status, scored.status) == (1, 0, 0)
     # Both Chinese questions are about the article in which that stands: missing, not wrong.
     assert counted == {(QA, "base"): (1, 4, 4), (QA, "coem"): (1, 2, 4)}
-    assert values(second) == {(QA, "base"): (1, 4, 4), (QA, "coem"): (1, 4, 4)}
+    assert values(rows_of(servers.lake, scored.document, "raw_scores")) == {(QA, "base"): (1, 4, 4), (QA, "coem"): (1, 4, 4)}
     failed = layer(servers.lake, "responses").filter(status="failed")
     assert set(failed.select("role", "step", "asked_model", "model").iter_rows()) == {("sage", "enrich", "sage", "core")}
     unanswered = layer(servers.lake, "answers").filter(status="failed")
@@ -54,20 +55,22 @@ def test_items_of_a_failed_sage_are_asked_again(tmp_path: Path) -> None:
     assert shown.document["raw_scores"] == first.document["raw_scores"]
 
 
-def values(played: Ended) -> dict[tuple[str, str], tuple[float | None, int, int]]:
-    rows = [row for row in played.document["raw_scores"] if row["metric"] != "strict_accuracy"]
+def values(raw_scores: list[dict[str, Any]]) -> dict[tuple[str, str], tuple[float | None, int, int]]:
+    rows = [row for row in raw_scores if row["metric"] != "strict_accuracy"]
     return {(row["dataset"], row["setting"]): (row["value"], row["n_scored"], row["n_total"]) for row in rows}
 
 
 def test_an_agreeing_panel_is_counted_by_role(tmp_path: Path) -> None:
     with scripted_servers(tmp_path / "lake", judge=by_hash) as servers:
         options = ("--datasets", f"{MC4},{ES}", "--role", "panel=second", "--set", "judge_repeat=2")
-        forecast, played, again = servers.run(*options, "--dry-run"), servers.run(*options), servers.run(*options)
+        # The forecast builds the items.
+        forecast = servers.run(*options, "--dry-run")
+        asked, again, scored = (servers.ask(stage, *options) for stage in ("infer", "infer", "score"))
         # 6 + 2 answers, two judges, twice.
         assert servers.judge.calls == 32
-    assert played.status == 0
+    assert [done.status for done in (asked, again, scored)] == [0] * 3
     # Each in its own role, forecast, counted and found again.
-    for rows in (forecast.document["datasets"], played.document["usage"], again.document["usage"]):
+    for rows in (forecast.document["datasets"], asked.document["usage"], again.document["usage"]):
         rated = {(row["dataset"], row["model"], row["role"]): row["calls"] for row in rows if row["role"] != "tested"}
         assert rated == {(name, *of): n for name, n in ((MC4, 12), (ES, 4)) for of in (("judge", "judge"), ("second", "panel"))}
     assert any(note.startswith("Calls of the judge and the panel") for note in forecast.document["notes"])
