@@ -2,19 +2,20 @@
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from schemas.documents.certificates import Certificate, CertifiedDimension
 from schemas.documents.run import Cost
-from schemas.lineage import CallCounts
+from schemas.lineage import CallCounts, CodeVersion, PartitionRef
 from schemas.tables.ratings import CertificateVerdict
 from schemas.usage import total
-from tasks.runs.past_run import reopen
+from tasks.lake.lake import Lake
 from tests.flows.command import Ended, assert_one_message, ended
 from tests.flows.test_judged_dimensions import judge, write_files
 from tests.model_server import ModelServer
@@ -22,9 +23,16 @@ from tests.model_server import ModelServer
 NONE = "† judged by other, which has no certificate for rubric kindness: moodflow judges certify --judge other --rubric kindness"
 
 
-def run(url: str, tested: str, lake: Path, *more: str, by: str = "judge") -> Ended:
-    models = ("--model", "kind", "--base-url", tested, "--judge", by, "--judge-base-url", url)
-    return ended("run", "own.yaml", *models, "--lake", lake, *more)
+class Servers(NamedTuple):
+    """Of the judge, and of the model under test."""
+
+    rating: ModelServer
+    tested: ModelServer
+
+
+def run(servers: Servers, lake: Path, *more: str, by: str = "judge", stage: str = "run") -> Ended:
+    judged = ("--judge", by, "--judge-base-url", servers.rating.base_url)
+    return ended(stage, "own.yaml", "--model", "kind", "--base-url", servers.tested.base_url, *judged, "--lake", lake, *more)
 
 
 def answer(messages: list[dict[str, str]]) -> str:
@@ -32,10 +40,10 @@ def answer(messages: list[dict[str, str]]) -> str:
     return f"kind reply to {item}"
 
 
-def identity_of(lake: Path, run: str) -> str:
-    """The hash of what the ratings of a run were asked with, however often."""
-    past = reopen(lake, run)
-    settings = past.lake.read_footer(past.partitions("judgements")[0]).settings
+def identity_of(folder: Path, asked: Ended) -> str:
+    """The hash of what the ratings of a stage were asked with, however often."""
+    (ref,) = (PartitionRef.model_validate(each) for each in asked.document["partitions"] if each["layer"] == "judgements")
+    settings = Lake(folder, CodeVersion("1", None)).read_footer(ref).settings
     assert settings.keys() >= {"judge", "rubric_sha256", "evaluation_version"}
     text = json.dumps(settings, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return sha256(text.encode()).hexdigest()
@@ -64,21 +72,39 @@ def scoring_of(lake: Path, run: str) -> dict[str, Any]:
     return dict(scoring)
 
 
+class Judged(NamedTuple):
+    """Answers that a judge rated, in a lake of the test's own, and the identity of the judge."""
+
+    servers: Servers
+    lake: Path
+    identity: str
+
+
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Servers, Path, str]]:
+    """The servers, a folder with the benchmark and the lake, in which answers are rated and nothing is scored; the identity."""
+    folder = tmp_path_factory.mktemp("rated")
+    write_files(folder)
+    with pytest.MonkeyPatch.context() as patch, ModelServer(judge) as rating, ModelServer(answer) as tested:
+        patch.chdir(folder)
+        servers = Servers(rating, tested)
+        _, asked = (run(servers, folder / "lake", "--json", stage=stage) for stage in ("build", "infer"))
+        yield servers, folder, identity_of(folder / "lake", asked)
+
+
 @pytest.fixture
-def servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
+def judged(rated: tuple[Servers, Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judged:
+    servers, folder, identity = rated
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    write_files(tmp_path)
-    with ModelServer(judge) as rating, ModelServer(answer) as tested:
-        yield rating.base_url, tested.base_url
+    return Judged(servers, tmp_path / "lake", identity)
 
 
-def test_each_surface_names_the_certificate(servers: tuple[str, str], tmp_path: Path) -> None:
-    lake = tmp_path / "lake"
-    first = run(*servers, lake, "--json").document
-    assert first["judges"] == [{"dataset": "days", "judge": "judge", "rubric": "kindness", "certificate": None}]
-    assert first["models"][0]["certified"] is False
-    certify(lake, identity_of(lake, first["run"]), "items")
-    done, other = run(*servers, lake, "--json").document, run(*servers, lake, "--json", by="other").document
+def test_each_surface_names_the_certificate(judged: Judged) -> None:
+    servers, lake, identity = judged
+    certify(lake, identity, "items")
+    done, other = (run(servers, lake, "--json", by=by).document for by in ("judge", "other"))
+    assert other["judges"] == [{"dataset": "days", "judge": "other", "rubric": "kindness", "certificate": None}]
     (covered,) = done["judges"]
     assert (covered["certificate"]["verdict"], covered["certificate"]["verdicts"]) == ("items", {"warmth": "items"})
     assert covered["certificate"]["file"].startswith("certificates/source=people/judge=judge/rubric=kindness/")
@@ -99,37 +125,32 @@ def test_each_surface_names_the_certificate(servers: tuple[str, str], tmp_path: 
         assert text.count("kind †") == 1
 
 
-def test_other_settings_void_a_certificate(servers: tuple[str, str], tmp_path: Path) -> None:
-    lake = tmp_path / "lake"
-    first = run(*servers, lake, "--json").document
-    certify(lake, identity_of(lake, first["run"]), "systems only")
-    warmer = run(*servers, lake, "--json", "--set", "judge.sampling.temperature=0.5").document
-    often = run(*servers, lake, "--json", "--set", "judge_repeat=2").document
+def test_other_settings_void_a_certificate(judged: Judged) -> None:
+    servers, lake, identity = judged
+    certify(lake, identity, "systems only")
+    warmer = run(servers, lake, "--json", "--set", "judge.sampling.temperature=0.5").document
+    often = run(servers, lake, "--json", "--set", "judge_repeat=2").document
     verdicts = [(row["judges"][0]["certificate"] or {}).get("verdict") for row in (warmer, often)]
     assert verdicts == [None, "systems only"]
     # The newest of several counts.
-    certify(lake, identity_of(lake, first["run"]), "no ceiling", at="2026-02-01T00:00:00+00:00")
-    certify(lake, identity_of(lake, first["run"]), "items", at="2025-02-01T00:00:00+00:00")
+    certify(lake, identity, "no ceiling", at="2026-02-01T00:00:00+00:00")
+    certify(lake, identity, "items", at="2025-02-01T00:00:00+00:00")
     out = " ".join(ended("runs", "show", often["run"], "--lake", lake).out.split())
     assert "† judged by judge; its certificate for rubric kindness says: no ceiling (9 texts of people)" in out
     # Unless another rests on more texts.
-    certify(lake, identity_of(lake, first["run"]), "systems only", at="2024-02-01T00:00:00+00:00", texts=1200)
+    certify(lake, identity, "systems only", at="2024-02-01T00:00:00+00:00", texts=1200)
     out = " ".join(ended("runs", "show", often["run"], "--lake", lake).out.split())
     assert "not to score single answers, by rubric kindness (1,200 texts of people)" in out
 
 
-def test_a_required_certificate_stops_before_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lake = tmp_path / "lake"
-    monkeypatch.chdir(tmp_path)
-    write_files(tmp_path)
-    with ModelServer(judge) as rating, ModelServer(answer) as tested:
-        urls = rating.base_url, tested.base_url
-        done = run(*urls, lake, "--require-certificate")
-        command = "moodflow judges certify --judge judge --rubric kindness --ratings SOURCE"
-        assert_one_message(done, "a judge is not certified", "judge with rubric kindness: no certificate", command)
-        assert (rating.calls, tested.calls) == (0, 0)
-        first = run(*urls, lake, "--json").document
-        certify(lake, identity_of(lake, first["run"]), "not usable")
-        assert_one_message(run(*urls, lake, "--require-certificate"), "its certificate says not usable")
-        certify(lake, identity_of(lake, first["run"]), "systems only", at="2026-03-01T00:00:00+00:00")
-        assert run(*urls, lake, "--require-certificate").status == 0
+def test_a_required_certificate_stops_before_calls(judged: Judged) -> None:
+    servers, lake, identity = judged
+    calls = servers.rating.calls, servers.tested.calls
+    done = run(servers, lake.with_name("empty"), "--require-certificate")
+    command = "moodflow judges certify --judge judge --rubric kindness --ratings SOURCE"
+    assert_one_message(done, "a judge is not certified", "judge with rubric kindness: no certificate", command)
+    assert (servers.rating.calls, servers.tested.calls) == calls
+    certify(lake, identity, "not usable")
+    assert_one_message(run(servers, lake, "--require-certificate"), "its certificate says not usable")
+    certify(lake, identity, "systems only", at="2026-03-01T00:00:00+00:00")
+    assert run(servers, lake, "--require-certificate", stage="infer").status == 0

@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -59,14 +59,14 @@ def judge(messages: list[dict[str, str]]) -> str:
     return json.dumps({"rationale": f"So warm: {warmth}.", "warmth": warmth})
 
 
-def run(model: str, server: ModelServer, lake: Path, *more: str, says: str | None = None) -> Ended:
+def run(model: str, server: ModelServer, lake: Path, *more: str, says: str | None = None, stage: str = "run") -> Ended:
     def answer(messages: list[dict[str, str]]) -> str:
         (item,) = re.findall(r"(\w+) was bad", messages[-1]["content"])
         return f"{says or model} reply to {item}"
 
     with ModelServer(answer) as tested:
         judged = ("--judge", "judge", "--judge-base-url", server.base_url, *more)
-        return ended("run", "own.yaml", "--model", model, "--base-url", tested.base_url, *judged, "--lake", lake, "--json")
+        return ended(stage, "own.yaml", "--model", model, "--base-url", tested.base_url, *judged, "--lake", lake, "--json")
 
 
 @pytest.fixture
@@ -76,53 +76,80 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "lake"
 
 
-def test_a_fallen_dimension_is_a_regression(lake: Path) -> None:
-    asked_anew = ("--set", "models.identity=other", "--set", "judge.identity=judge")
-    with ModelServer(judge) as server:
-        first = run("m", server, lake, "--set", "judge.identity=judge", says="warm")
-        second = run("m", server, lake, *asked_anew, says="cold")
+class Ran(NamedTuple):
+    """Three runs: of a model that asks now and then, and of one that is first warm, then cold but asks."""
+
+    folder: Path
+    curt: Ended
+    warm: Ended
+    cold: Ended
+    of_curt: int
+    """Calls that the judge received in the first run."""
+
+    @property
+    def lake(self) -> Path:
+        return self.folder / "lake"
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    folder = tmp_path_factory.mktemp("ran")
+    write_files(folder)
+    with pytest.MonkeyPatch.context() as patch, ModelServer(judge) as server:
+        patch.chdir(folder)
+        curt = run("curt", server, folder / "lake")
+        of_curt = server.calls
+        warm = run("m", server, folder / "lake", says="warm")
+        # Another identity: its server may get the address that the one before had.
+        cold = run("m", server, folder / "lake", "--set", "models.identity=other", says="cold")
+    return Ran(folder, curt, warm, cold, of_curt)
+
+
+def test_a_fallen_dimension_is_a_regression(ran: Ran, tmp_path: Path) -> None:
     # Each item has (4/4 + 0) / 2, then (0/4 + 1) / 2.
-    assert [done.document["models"][0]["total"] for done in (first, second)] == [50.0, 50.0]
-    assert [done.document["state"] for done in (first, second)] == ["Completed", "Regressed"]
-    assert "days: warmth (0 to 4) fell from 4.00 to 0.00: -4.00 [-4.00, -4.00] on the 4 items" in second.err
-    assert "asks" not in second.err
-    report = Path(second.document["report"])
-    board = ended("leaderboard", "own.yaml", "--lake", lake, "--html", "board.html", "--json").document
-    assert [(row["dimension"], row["mean"]) for row in board["dimension_scores"]] == [("asks", 1.0), ("warmth", 0.0)]
-    assert '<section id="dimensions">' in Path("board.html").read_text(encoding="utf-8")
-    for page in (report, report.with_suffix(".md")):
-        assert "days: warmth (0 to 4)" in page.read_text(encoding="utf-8")
+    assert [done.document["models"][0]["total"] for done in (ran.warm, ran.cold)] == [50.0, 50.0]
+    assert [done.document["state"] for done in (ran.warm, ran.cold)] == ["Completed", "Regressed"]
+    assert "days: warmth (0 to 4) fell from 4.00 to 0.00: -4.00 [-4.00, -4.00] on the 4 items" in ran.cold.err
+    assert "asks" not in ran.cold.err
+    report, page = Path(ran.cold.document["report"]), tmp_path / "board.html"
+    board = ended("leaderboard", ran.folder / "own.yaml", "--lake", ran.lake, "--html", page, "--json").document
+    means = [(row["dimension"], row["mean"]) for row in board["dimension_scores"] if row["model"] == "m"]
+    assert means == [("asks", 1.0), ("warmth", 0.0)]
+    assert '<section id="dimensions">' in page.read_text(encoding="utf-8")
+    for file in (report, report.with_suffix(".md")):
+        assert "days: warmth (0 to 4)" in file.read_text(encoding="utf-8")
 
 
 def test_gold_replies_are_a_baseline_without_score(lake: Path) -> None:
-    named = ("--set", "models.identity=kind", "--set", "judge.identity=judge")
-    rates_gold = (*named, "--set", "judge_gold=true")
+    rates_gold = ("--set", "judge.identity=judge", "--set", "judge_gold=true")
+    named = ("--set", "models.identity=kind")
     with ModelServer(judge) as server:
-        plain = run("kind", server, lake, *named)
-        forecast = run("kind", server, lake, *rates_gold, "--dry-run").document
+        _, plain = (run("kind", server, lake, *named, *rates_gold[:2], stage=stage) for stage in ("build", "infer"))
+        forecast = run("kind", server, lake, *named, *rates_gold, "--dry-run").document
         # Two calls for each of four gold replies; the model's answers are rated already.
         assert server.calls == 8
         assert [(row["role"], row["calls"], row["stored"]) for row in forecast["models"]] == [("tested", 0, 4), ("judge", 8, 8)]
-        done = run("kind", server, lake, *rates_gold)
+        done = run("kind", server, lake, *named, *rates_gold)
         assert server.calls == 16
-        again = run("kind", server, lake, *rates_gold)
-        assert (server.calls, again.document["state"]) == (16, "UpToDate")
-    documents = [one.document for one in (plain, done, again)]
-    assert [[(row["model"], row["total"], row["rank"]) for row in one["models"]] for one in documents] == [[("kind", 100, 1)]] * 3
-    asked = [{(row["model"], row["role"]): row["calls"] for row in one["cost"]["models"]} for one in documents]
-    assert asked == [{("kind", "tested"): 4, ("judge", "judge"): calls} for calls in (8, 16, 16)]
+        judged = ("--judge", "judge", "--judge-base-url", server.base_url, *rates_gold)
+        silent = ended("run", "own.yaml", "--model", "gone", "--base-url", "http://127.0.0.1:9/v1", *judged, "--lake", lake)
+        assert server.calls == 16
+    # Rated gold answers for no silent model.
+    assert_one_message(silent, "no call was answered", "where: model gone")
+    assert [(row["model"], row["total"], row["rank"]) for row in done.document["models"]] == [("kind", 100, 1)]
+    asked = [{(row["model"], row["role"]): row["calls"] for row in one.document["cost"]["models"]} for one in (plain, done)]
+    assert asked == [{("kind", "tested"): 4, ("judge", "judge"): calls} for calls in (8, 16)]
     rated = [
-        (row["model"], row["setting"], row["dimension"], row["mean"], row["n_total"])
-        for row in again.document["dimension_scores"]
+        (row["model"], row["setting"], row["dimension"], row["mean"], row["n_total"]) for row in done.document["dimension_scores"]
     ]
     gold, own = [("gold", "gold", *one) for one in GOLD_MEANS], [("kind", "base", *one) for one in OWN_MEANS]
     assert rated == [*gold, *own]
-    page = Path(again.document["report"]).read_text(encoding="utf-8")
+    page = Path(done.document["report"]).read_text(encoding="utf-8")
     assert page.count('<th scope="row">gold replies</th>') == 2
     board = ended("leaderboard", "own.yaml", "--lake", lake, "--html", "board.html", "--json").document
     assert ([row["model"] for row in board["models"]], len(board["dimension_scores"])) == (["kind"], 4)
     assert '<th scope="row">gold replies</th>' in Path("board.html").read_text(encoding="utf-8")
-    checked = ended("verify", again.document["run"], "--lake", lake, "--json")
+    checked = ended("verify", done.document["run"], "--lake", lake, "--json")
     assert (checked.status, checked.document["differences"]) == (0, [])
 
 
@@ -130,24 +157,22 @@ GOLD_MEANS = [("asks", 0.0, 4), ("warmth", 3.0, 4)]
 OWN_MEANS = [("asks", 1.0, 4), ("warmth", 4.0, 4)]
 
 
-def test_dimensions_from_the_judge_to_the_report(lake: Path) -> None:
-    with ModelServer(judge) as server:
-        first = run("curt", server, lake)
-        # Two calls for each of four answers; where nothing came, the client asked once more.
-        assert server.calls == 9
-        second = run("kind", server, lake)
-    assert (first.status, second.status) == (1, 0), first.err
-    assert_scores(first.document)
-    assert_report(Path(first.document["report"]).read_text(encoding="utf-8"))
-    assert_compared(lake, first.document["run"], second.document["run"])
+def test_dimensions_from_the_judge_to_the_report(ran: Ran) -> None:
+    # Two calls for each of four answers; where nothing came, the client asked once more.
+    assert ran.of_curt == 9
+    assert (ran.curt.status, ran.warm.status) == (1, 0), ran.curt.err
+    lake, first, second = ran.lake, *(done.document["run"] for done in (ran.curt, ran.warm))
+    assert_scores(ran.curt.document)
+    assert_report(Path(ran.curt.document["report"]).read_text(encoding="utf-8"))
+    assert_compared(lake, first, second)
     # Warmth of four answers and asks of three.
-    shown = [ended("runs", "show", done.document["run"], "--lake", lake).out for done in (first, second)]
+    shown = [ended("runs", "show", name, "--lake", lake).out for name in (first, second)]
     assert ["no rating of curt's answers" in out for out in shown] == [True, False]
-    checked = ended("verify", first.document["run"], "--lake", lake, "--json")
+    checked = ended("verify", first, "--lake", lake, "--json")
     assert (checked.status, checked.document["differences"]) == (0, [])
     counts = {row["layer"]: row["recomputed"] for row in checked.document["layers"]}
     assert counts["dimension_scores"] == 1
-    explained = ended("explain", first.document["run"], "--dataset", "days", "--item", "a1", "--lake", lake, "--json")
+    explained = ended("explain", first, "--dataset", "days", "--item", "a1", "--lake", lake, "--json")
     rated = [(row["dimension"], row["rating"], row["highest"]) for row in explained.document["asked"][0]["ratings"]]
     assert ("asks", 1, 1) in rated
 
@@ -182,18 +207,9 @@ def assert_compared(lake: Path, before: str, after: str) -> None:
     (model,) = ended("compare", before, after, "--lake", lake, "--json").document["models"]
     asks, warmth = model["dimension_scores"]
     assert (asks["dataset"], asks["rubric"], asks["dimension"]) == ("days", "kindness", "asks")
-    assert asks["difference"] == pytest.approx(1 / 3)
+    assert asks["difference"] == pytest.approx(-2 / 3)
     assert (warmth["before"]["mean"], warmth["after"]["mean"], warmth["difference"]) == (2, 4, 2)
     assert (warmth["after"]["ci_low"], warmth["after"]["n_answers"]) == (4, 4)
     printed = ended("compare", before, after, "--lake", lake).out
     assert "days: warmth" in printed
     assert "1.00 to 3.00" in printed
-
-
-def test_rated_gold_answers_for_no_silent_model(lake: Path) -> None:
-    rates_gold = ("--set", "judge_gold=true", "--set", "judge.identity=judge")
-    with ModelServer(judge) as server:
-        assert run("kind", server, lake, *rates_gold).status == 0
-        judged = ("--judge", "judge", "--judge-base-url", server.base_url, *rates_gold)
-        done = ended("run", "own.yaml", "--model", "gone", "--base-url", "http://127.0.0.1:9/v1", *judged, "--lake", lake)
-    assert_one_message(done, "no call was answered", "where: model gone")
