@@ -1,4 +1,4 @@
-"""LongEmotion's six settings, from the command to the report, with models whose behaviour is known."""
+"""LongEmotion's six settings, from the question to the total, with models whose behaviour is known."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from tests.flows.command import Ended
-from tests.flows.scripted_roles import SETTINGS, ScriptedServers, layer, scripted_servers
+from tests.flows.scripted_roles import SETTINGS, ScriptedServers, layer, rows_of, scripted_servers
 
 FORECAST = ("base", "rag", "coem", "self_rag", "retrieve_only")
 """Of a model that searches it is not known how often it is asked."""
@@ -40,7 +40,8 @@ class Played(NamedTuple):
     names: tuple[str, ...]
     scripted_servers: ScriptedServers
     forecast: dict[str, Any]
-    run: Ended
+    asked: Ended
+    scored: Ended
 
     @property
     def lake(self) -> Path:
@@ -59,28 +60,27 @@ def perfect(
 ) -> Iterator[Played]:
     chosen = ("--datasets", ",".join(f"long_mini_{name}" for name in request.param))
     with scripted_servers(tmp_path_factory.mktemp("perfect") / "lake") as servers:
+        # The forecast builds the items.
         forecast = servers.run(*chosen, "--settings", ",".join(FORECAST), "--dry-run").document
         assert sum(servers.calls.values()) == 0
-        yield Played(request.param, servers, forecast, servers.run(*chosen, "--settings", ",".join(SETTINGS)))
-
-
-def scores(document: dict[str, Any], metric: str | None = None) -> dict[tuple[str, str], float]:
-    """Values by dataset and setting, of one metric or of those that are weighed."""
-    weighed = ("accuracy", "qa_f1", "mean_rating") if metric is None else (metric,)
-    return {(row["dataset"], row["setting"]): row["value"] for row in document["raw_scores"] if row["metric"] in weighed}
+        stages = (servers.ask(stage, *chosen, "--settings", ",".join(SETTINGS)) for stage in ("infer", "score"))
+        yield Played(request.param, servers, forecast, *stages)
 
 
 def test_gold_answers_score_100_in_every_setting(perfect: Played) -> None:
-    assert perfect.run.status == 0, perfect.run.err
-    document = perfect.run.document
-    assert scores(document) == {(dataset, setting): 1 for dataset in perfect.datasets for setting in SETTINGS}
-    assert [row for row in document["raw_scores"] if row["value"] != 1 or row["n_unparsed"]] == []
-    assert {model["setting"] for model in document["models"]} == set(SETTINGS)
-    for model in document["models"]:
-        assert (model["total"], model["coverage"], model["vetoed"]) == (100, len(perfect.names) / 10, False)
-        known = {ability: 100 if name in perfect.names else None for name, ability in ABILITIES.items()}
-        assert model["abilities"] == known
-    assert document["missing"] == []
+    assert (perfect.asked.status, perfect.scored.status) == (0, 0), perfect.asked.err
+    assert perfect.asked.document["missing"] == perfect.scored.document["missing"] == []
+    raw, abilities, totals = (
+        rows_of(perfect.lake, perfect.scored.document, name) for name in ("raw_scores", "ability_scores", "totals")
+    )
+    weighed = {(row["dataset"], row["setting"]) for row in raw if row["metric"] in ("accuracy", "qa_f1", "mean_rating")}
+    assert weighed == {(dataset, setting) for dataset in perfect.datasets for setting in SETTINGS}
+    assert [row for row in raw if row["value"] != 1 or row["n_unparsed"]] == []
+    known = {ability: 100 if name in perfect.names else None for name, ability in ABILITIES.items()}
+    of_setting = {(row["setting"], row["ability"]): row["score_0_100"] for row in abilities}
+    assert of_setting == {(setting, ability): score for setting in SETTINGS for ability, score in known.items()}
+    of_all = (100, len(perfect.names) / 10, False)
+    assert {row["setting"]: (row["total"], row["coverage"], row["vetoed"]) for row in totals} == dict.fromkeys(SETTINGS, of_all)
 
 
 def test_a_forecast_is_what_the_run_then_asks(perfect: Played) -> None:
@@ -88,7 +88,8 @@ def test_a_forecast_is_what_the_run_then_asks(perfect: Played) -> None:
     for row in perfect.forecast["datasets"]:
         expected[row["dataset"], row["role"]] += row["calls"] + row["in_journal"]
     # Sage and critic take part in one setting each.
-    made = Counter({(row["dataset"], row["role"]): row["calls"] for row in perfect.run.document["usage"] if row["role"] in HELP})
+    usage = perfect.asked.document["usage"]
+    made = Counter({(row["dataset"], row["role"]): row["calls"] for row in usage if row["role"] in HELP})
     made += Counter((name, "tested") for name in in_forecast(layer(perfect.lake, "responses")).filter(role="tested")["dataset"])
     calls = in_forecast(layer(perfect.lake, "judgements")).select("dataset", "setting", "item_id").unique()
     made += Counter((name, "judge") for name in calls["dataset"])
