@@ -201,17 +201,16 @@ def priced(folder: Path, **batch: float) -> tuple[str, ...]:
     return ("--set", f"prices={file}")
 
 
-def test_run_by_batch_costs_the_price_of_batches(server: BatchServer, tmp_path: Path) -> None:
-    lake, prices = tmp_path / "lake", priced(tmp_path, batch_factor=0.5)
-    live, by_batch = (evaluate(server, lake, *prices, "--dry-run", *more).document["total"] for more in ((), ("--batch",)))
+def test_run_by_batch_costs_the_price_of_batches(server: BatchServer, tmp_path: Path, built: Path) -> None:
+    prices = priced(tmp_path, batch_factor=0.5)
+    live, by_batch = (infer(server, built, *prices, "--dry-run", *more).document["total"] for more in ((), ("--batch",)))
     assert by_batch["cost"] == pytest.approx(live["cost"] / 2)
-    done = evaluate(server, lake, *prices, "--batch", "--wait", "--batch-below", "5")
+    done = infer(server, built, *prices, "--batch", "--wait", "--batch-below", "5")
     # 11 prompt tokens and 2 of a reply: 11 x 2 + 2 x 10 = 42 millionths a call, and half of that by batch.
     cost = (ANSWERS + RATINGS) * 21e-6
     assert (done.status, done.document["cost"]["total"]["cost"]) == (0, pytest.approx(cost)), done.err
     assert {row["paid_as"] for row in done.document["usage"]} == {"batch"}
-    page = Path(done.document["report"]).read_text(encoding="utf-8")
-    assert "paid at the price of batches" in page
+    assert "28 calls of 28: paid at the price of batches." in done.document["cost"]["notes"]
 
 
 def test_budget_reserves_batches_at_their_price(server: BatchServer, tmp_path: Path, built: Path) -> None:

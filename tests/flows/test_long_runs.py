@@ -32,6 +32,8 @@ HELP = ("sage", "critic")
 
 FEW = ("ec_emobench", "qa", "mc2", "mc4", "ee")
 """A needle, a text for each question, stages that retrieve nothing and something, and a text written before it is searched."""
+DRAWN = ("--sample", "2")
+"""Of each of these but the first an item in either language."""
 ALL = ("ec_emobench", "ed", "qa", "es", "mc2", "mc4", "ee")
 """One of each task, and a conversation's second stage."""
 
@@ -52,19 +54,20 @@ class Played(NamedTuple):
         return tuple(f"long_mini_{name}" for name in self.names)
 
 
-@pytest.fixture(scope="module", params=[FEW, pytest.param(ALL, marks=pytest.mark.long)], ids=["few", "all"])
+@pytest.fixture(scope="module", params=[(FEW, DRAWN), pytest.param((ALL, ()), marks=pytest.mark.long)], ids=["few", "all"])
 def perfect(
     prefect_server: str,  # noqa: ARG001  the server runs
     tmp_path_factory: pytest.TempPathFactory,
     request: pytest.FixtureRequest,
 ) -> Iterator[Played]:
-    chosen = ("--datasets", ",".join(f"long_mini_{name}" for name in request.param))
+    names, drawn = request.param
+    chosen = ("--datasets", ",".join(f"long_mini_{name}" for name in names), *drawn)
     with scripted_servers(tmp_path_factory.mktemp("perfect") / "lake") as servers:
         # The forecast builds the items.
         forecast = servers.run(*chosen, "--settings", ",".join(FORECAST), "--dry-run").document
         assert sum(servers.calls.values()) == 0
         stages = (servers.ask(stage, *chosen, "--settings", ",".join(SETTINGS)) for stage in ("infer", "score"))
-        yield Played(request.param, servers, forecast, *stages)
+        yield Played(names, servers, forecast, *stages)
 
 
 def test_gold_answers_score_100_in_every_setting(perfect: Played) -> None:
@@ -99,8 +102,8 @@ def test_a_forecast_is_what_the_run_then_asks(perfect: Played) -> None:
         key: count for key, count in made.items() if key not in written
     }
     assert all(0 < made[key] <= expected[key] for key in written)
-    # 3 items, 4 + 8 + 8 + 8 chunks.
-    assert expected["long_mini_ee", "sage"] == 3 * 28
+    # Of each item 4 + 8 + 8 + 8 chunks.
+    assert expected["long_mini_ee", "sage"] == layer(perfect.lake, "items").filter(dataset="long_mini_ee").height * 28
     most = {(row["dataset"], row["role"]) for row in perfect.forecast["datasets"] if row["upper_bound"]}
     assert most == written | {(name, "judge") for name in perfect.datasets if name not in ANSWERED}
     assert "lower bound" not in " ".join(perfect.forecast["notes"])  # a critic without a verdict is not asked again
