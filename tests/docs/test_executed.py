@@ -30,9 +30,7 @@ PAGES = (
     ),
 )
 LONG = {f"docs/how-to/{name}.md" for name in ("run", "own-endpoint", "own-dataset", "own-prompts", "ci", "view")}
-"""Pages of more than two runs, and of one that other pages and tests make alike; tests/docs/test_options.py reads their commands,
-too.
-"""
+"""Pages of more than two runs, and pages whose run others make alike; tests/docs/test_options.py reads their commands, too."""
 
 DOWNLOADING = ("README.md", "docs/how-to/run.md", "docs/judges.md")
 """Pages with blocks whose second word is DOWNLOAD."""
