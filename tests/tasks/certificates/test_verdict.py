@@ -60,6 +60,7 @@ def test_check_without_limit_in_a_dimension_is_not_missing() -> None:
         ("not usable", {"same_targets": None}),
         ("items", {"bias": -0.25}),
         ("not usable", {"bias": 0.2501}),
+        ("not usable", {"bias": -0.2501}),
         # On a scale in steps of 2 it is half as many steps.
         ("items", {"bias": 0.5, "step": 2.0}),
         ("not usable", {"checks": {"length": False}}),

@@ -1,11 +1,12 @@
-"""Each part of a partition's meaning changes its fingerprint, and nothing else does."""
+"""Each part of a partition's meaning changes its fingerprint, and nothing else does; incomplete ones keep their order."""
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from tasks.lake.partitions import canonical_json, content_sha256, partition_key
+from tasks.lake.partitions import canonical_json, content_sha256, incomplete_name, newest_incomplete, partition_key
 
 BASE: dict[str, Any] = {
     "layer": "items",
@@ -52,3 +53,11 @@ def test_content_hash_ignores_measured_columns_only() -> None:
 def test_content_hash_does_not_depend_on_chunks() -> None:
     frame = pl.DataFrame({"item": ["a", "b"]})
     assert content_sha256(pl.concat([frame[:1], frame[1:]], rechunk=False)) == content_sha256(frame)
+
+
+def test_the_tenth_incomplete_partition_is_newer_than_the_ninth(tmp_path: Path) -> None:
+    nine, ten = (tmp_path / f"{'a' * 64}.incomplete.{number}.{number:016d}.parquet" for number in (9, 10))
+    nine.touch()
+    ten.touch()
+    assert newest_incomplete(tmp_path, "a" * 64) == ten
+    assert incomplete_name(tmp_path, "a" * 64, "b" * 64) == f"{'a' * 64}.incomplete.11.{'b' * 16}.parquet"

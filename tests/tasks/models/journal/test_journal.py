@@ -70,6 +70,20 @@ async def test_next_identical_call_follows_failure(tmp_path: Path) -> None:
     assert chat.counts == CallCounts(sent=2, answered=1, from_journal=2, failed=1)
 
 
+@pytest.mark.parametrize(("in_passes", "counted"), [(True, 1), (False, 2)])
+async def test_passes_of_a_run_count_a_journaled_call_once(tmp_path: Path, in_passes: bool, counted: int) -> None:
+    async def sent(*_: object) -> ChatReply:
+        raise AssertionError("the journal has the reply")
+
+    async with Journal(tmp_path / "j.sqlite") as journal:
+        await journal.write(request(), ChatReply(text="B"))
+        chat = JournaledChat(sent, journal, in_passes=in_passes)
+        for _ in range(2):
+            chat.begin_again({})
+            assert (await chat(request())).text == "B"
+    assert chat.counts == CallCounts(from_journal=counted)
+
+
 async def test_failed_journal_ends_calls_with_error(tmp_path: Path) -> None:
     async with Journal(tmp_path / "j.sqlite") as journal:
         with pytest.raises(LakeError, match="surrogates"):
