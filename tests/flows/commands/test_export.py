@@ -56,6 +56,16 @@ def test_forms_hold_the_same_values(runs: PastRuns, tmp_path: Path) -> None:
     assert [(value, json.loads(ratings)) for value, ratings in of_sqlite] == expected
 
 
+def test_redacted_table_keeps_texts_back(runs: PastRuns, tmp_path: Path) -> None:
+    runs = runs.copied(tmp_path, datasets=[{**notice, "redistributable": False} for notice in runs.manifest["datasets"]])
+    prompts = {}
+    for option in ((), ("--redact",)):
+        file = tmp_path / f"results{len(option)}.parquet"
+        assert ended("export", runs.after, "--to", file, *option, "--lake", runs.lake).status == 0
+        prompts[option] = pl.read_parquet(file)["prompt"]
+    assert [each.null_count() for each in prompts.values()] == [0, prompts[()].len()]
+
+
 def test_columns_are_left_out(runs: PastRuns, tmp_path: Path) -> None:
     left_out = ("--without", "prompt", "--without", "ratings")
     assert ended("export", runs.after, "--to", tmp_path / "some.csv", *left_out, "--lake", runs.lake).status == 0

@@ -15,16 +15,22 @@ from prefect.client.schemas.sorting import ArtifactSort
 from rich.progress import Progress
 
 from flows.planning.forecast import EstimateBasis
-from flows.planning.usage import UsageCounter
+from flows.planning.usage import UsageCounter, usage_of
 from flows.runtime.progress import StageProgress
 from schemas.chat import EMBEDDED_MODEL, ChatReply, ModelEntry
+from schemas.lineage import CodeVersion
 from schemas.plan import Plan
+from schemas.tables.responses import Responses
 from schemas.usage import Expectation
+from tasks.lake.lake import Lake
+from tasks.lake.partitions import partition_key
 from tasks.models.cost import Estimator
+from tasks.models.http.failures import BUDGET_SPENT
 from tests.flows.command import ended
 from tests.flows.commands.test_dry_run import DATASETS, ask
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
+from tests.tasks.rows import response, responses
 
 COUNTS = ("dataset", "model", "role", "calls", "from_journal", "sent", "unsent", "failed", "uncounted")
 
@@ -35,6 +41,18 @@ def counts(document: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 def tokens(row: dict[str, Any]) -> list[int | None]:
     return [row[f"{paid}{kind}_tokens"] for paid in ("", "paid_") for kind in ("prompt", "completion")]
+
+
+def test_calls_of_a_partition_that_were_not_sent_have_not_failed(tmp_path: Path) -> None:
+    ended_calls = {"d-0": ("B", None), "d-1": (None, "HTTP 500"), "d-2": (None, BUDGET_SPENT)}
+    stored = responses(*(response(item_id, reply, error=error) for item_id, (reply, error) in ended_calls.items()))
+    key = partition_key("responses", {"dataset": "d", "model": "m", "setting": "base"}, {}, [], "1")
+    lake, plan = (
+        Lake(tmp_path, CodeVersion("1", None)),
+        Plan(benchmark="moodbench-mini", models=(ModelEntry(name=EMBEDDED_MODEL),)),
+    )
+    (row,) = usage_of(lake.write(key, stored, Responses, complete=False), lake, plan)
+    assert (row.calls, row.failed, row.unsent) == (3, 1, 1)
 
 
 def test_what_was_used_is_summed_and_paid_once(tmp_path: Path) -> None:

@@ -105,6 +105,12 @@ def test_the_order_beside_the_published_one(tmp_path: Path) -> None:
     assert found.published_correlation == pytest.approx(1)
 
 
+def test_a_model_without_a_dataset_is_not_set_beside_the_published_one(tmp_path: Path) -> None:
+    whole = (model(name, hits, hits) for name, hits in {"gpt-4o": 70, "gpt-5-mini-2025-08-07": 60, "mine": 50}.items())
+    (found,) = across(tmp_path, *whole, items("e", share(80, 100), "doubao-pro-32k-241215"))
+    assert (found.published_models, len(found.models)) == (("gpt-4o", "gpt-5-mini-2025-08-07"), 4)
+
+
 def test_ranks_by_other_level_weights(tmp_path: Path) -> None:
     design = blueprint(ability("a", task("d"), task("e", "high")))
     (found,) = across(tmp_path, model("low", 100, 0), model("high", 0, 90), model("none", 0, 0), design=design)
