@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -87,6 +88,15 @@ def renewed(stage: str, *plans: "ResolvedPlan") -> "CommandResult | None":
     return None
 
 
+def start_for_new_lakes(plans: Iterable[Plan]) -> None:
+    """Start a server before the plans are resolved, if it may be needed and their lakes have no run: none can be up to date."""
+    from tasks.lake.manifest import list_runs  # noqa: PLC0415  --help needs none of it
+
+    are_new = all(isinstance(plan.lake, Path) and not list_runs(plan.lake) for plan in plans)
+    if are_new and "prefect" not in sys.modules and not may_name_server():
+        start_early()
+
+
 for _name in STAGES:
     app.command(_name, cls=PlanCommand)(_stage_command)
 
@@ -116,6 +126,7 @@ def execute(
     """
     for plan in plans:  # a wrong name is told before Prefect and polars are imported
         require_names(plan, profiled_blueprint(plan.benchmark, plan.profile, plan.prompts))
+    start_for_new_lakes(plans)
     resolved = resolve_all(plans, whole=stage == "run")
     if variants:
         require_differing(dict(zip(variants, resolved, strict=True)))
