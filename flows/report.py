@@ -15,7 +15,6 @@ from tasks.compare.steps import ChangesJob, check_regressions, find_changes
 from tasks.reporting.content.verdicts import state_said
 from tasks.reporting.run_files import ReportJob
 from tasks.reporting.steps import write_report_files
-from tasks.scoring.uncertainty import Resampling
 
 
 class UnsuccessfulRun(Exception):  # noqa: N818  an outcome, not a fault of this code
@@ -37,7 +36,7 @@ async def report(resolved: ResolvedPlan, request: ReportRequest) -> State[RunMan
     """
     await begin_run(resolved)
     manifest = describe(request, resolved, stored_partitions(resolved))
-    comparison = ChangesJob(manifest, resolved.blueprint, Resampling(resolved.plan.bootstrap, resolved.plan.seed))
+    comparison = ChangesJob(manifest, resolved.blueprint)
     changes: RunChanges = await run_here(find_changes, comparison, resolved.lake)
     job = ReportJob(manifest, resolved.blueprint, changes)
     await run_here(write_report_files, job, resolved.lake)

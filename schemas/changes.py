@@ -31,7 +31,7 @@ class ScoreDifference(Frozen):
     before: float | None = None
     after: float | None = None
     change: float | None = Field(default=None, description="after - before")
-    ci_low: float | None = Field(default=None, description="95 % interval of the change, by paired bootstrap over items")
+    ci_low: float | None = Field(default=None, description="95 % interval of the change")
     ci_high: float | None = None
     allowed: float | None = Field(default=None, ge=0, description="before - lower limit of its own 95 % interval")
     n_items: int = Field(default=0, ge=0, description="items scored in both runs")

@@ -15,11 +15,11 @@ from schemas.folders import DEFAULT_LAKE
 from schemas.table import Cell, Column, Interval, Table, Value
 from tasks.compare.regression import list_some
 from tasks.compare.runs import compare_runs
-from tasks.compare.scores import MARGIN
 from tasks.runs.comparable_runs import in_words
 from tasks.runs.past_run import reopen
 from tasks.runs.run_tables import System
 from tasks.runs.verdict import name_score, say_total
+from tasks.scoring.gains import MARGIN
 from tasks.text.number_format import NONE, count, counted, shorten
 
 MOST_DIFFERENCES = 15
@@ -40,7 +40,6 @@ def compare(
     before: Annotated[str, typer.Argument(metavar="RUN", help=f"the earlier run: {opt.HANDLES}")],
     after: Annotated[str, typer.Argument(metavar="RUN", help="the later run of the same benchmark, in any profile")],
     flips: Annotated[int, typer.Option(min=0, help="show N items that flipped in each direction, with both replies")] = 0,
-    bootstrap: Annotated[int | None, typer.Option(min=0, help="resamples for the intervals; default 1000")] = None,
     margin: Annotated[float, typer.Option(min=0, help="difference in points that would matter, chosen before")] = MARGIN,
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
@@ -49,7 +48,7 @@ def compare(
 
     Ends with status 1 if the runs are not comparable in every respect.
     """
-    document = compare_runs(lake or DEFAULT_LAKE, (before, after), flips, bootstrap, margin)
+    document = compare_runs(lake or DEFAULT_LAKE, (before, after), flips, margin)
     blueprint = reopen(lake or DEFAULT_LAKE, document.after).blueprint
     titles = {main.id: main.title for main in blueprint.abilities}
     titles |= {name: dataset.title for name, dataset in blueprint.datasets.items()}
@@ -106,21 +105,19 @@ def score_rows(model: SystemComparison) -> Iterator[tuple[str, tuple[Value, ...]
 
 
 def _common(score: CommonScore) -> tuple[Value, ...]:
-    difference = Cell(score.difference, "clear" if score.is_clear else "")
     tested = (None, None) if score.p_value is None else (score.answer, score.smallest_detectable)
-    return score.before, score.after, difference, Interval.of(score.ci_low, score.ci_high), score.n_items, *tested
+    return score.before, score.after, score.difference, Interval.of(score.ci_low, score.ci_high), score.n_items, *tested
 
 
 def _total_lines(model: SystemComparison) -> Iterator[str]:
     before, after = model.before, model.after
-    yield (
-        "clear: the interval excludes 0. Scores are over the items that both runs scored; if there are none, stored scores are "
-        "compared."
-    )
+    yield "Scores are over the items that both runs scored; if there are none, stored scores are compared."
+    if model.unchanged:
+        yield "Every reply is scored the same in both runs."
     if margins := [row.margin for row in model.common if row.p_value is not None]:
         yield (
-            f"Answer: different, or equivalent within {margins[0]:g} of 100 points; both: they differ by less. Detectable: the "
-            "difference that 80 of 100 such runs would find."
+            f"Answer: different, if the interval excludes 0; equivalent within {margins[0]:g} of 100 points; both: they differ "
+            "by less. Detectable: the difference that 80 of 100 such runs would find."
         )
     for name, side in (("Before", before), ("After", after)):
         if side.verdict != "scored":
@@ -156,9 +153,8 @@ def _flip_lines(model: SystemComparison) -> Iterator[str]:
         if not flips.fell and not flips.rose:
             continue
         fell, rose = ("right -> wrong", "wrong -> right") if flips.binary else ("lower", "higher")
-        test = "" if flips.p_value is None else f"; McNemar exact p = {flips.p_value:.3g}"
         moved = f"{_counted_ids(flips.fell, fell)}; {_counted_ids(flips.rose, rose)}"
-        yield f"{flips.dataset}, {flips.method}.{flips.metric}, {flips.n_items} common items: {moved}{test}"
+        yield f"{flips.dataset}, {flips.method}.{flips.metric}, {flips.n_items} common items: {moved}"
 
 
 def _counted_ids(ids: Sequence[str], word: str) -> str:

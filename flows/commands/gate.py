@@ -12,7 +12,7 @@ from schemas.errors import UsageError, summarize
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.json_yaml import read_json
 from schemas.table import Column, Interval, Table
-from tasks.compare.gate import FEWEST_ITEMS, FORM, check_gate, parse_condition
+from tasks.compare.gate import FORM, check_gate, parse_condition
 from tasks.compare.runs import compare_runs
 from tasks.reporting.page import write_file
 from tasks.runs.past_run import reopen
@@ -35,7 +35,6 @@ def gate(
     against: Annotated[str, typer.Option(metavar="RUN|FILE", help="a run, or a file that run or compare --json wrote")],
     fail_if: Annotated[list[str], typer.Option(metavar="CONDITION", help=f"{FORM}; may be repeated")],
     undecided_fails: Undecided = False,
-    min_items: Annotated[int, typer.Option(min=2, help="items of both runs below which a condition is undecided")] = FEWEST_ITEMS,
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="write the table as Markdown too")] = None,
     lake: opt.LakeFolder = None,
     as_json: opt.AsJson = False,
@@ -46,7 +45,7 @@ def gate(
     items are too few. Ends with status 1 if one is failed.
     """
     conditions = [parse_condition(text) for text in fail_if]
-    result = check_gate(_compare(lake or DEFAULT_LAKE, run, against), conditions, min_items)
+    result = check_gate(_compare(lake or DEFAULT_LAKE, run, against), conditions)
     title, runs = f"Gate {result.verdict}", f"{result.run} against {result.against}, {result.benchmark}"
     lines, table = [runs, *(f"Compare with care: {warning}" for warning in result.warnings)], _table(result)
     if markdown:
@@ -58,7 +57,7 @@ def gate(
 def _compare(folder: Folder, run: str, against: str) -> RunComparison:
     """Compare a run with another of the lake, or with that of a file; or take the comparison that the file has."""
     if not (path := Path(against)).is_file():
-        return compare_runs(folder, (against, run), 0, None)
+        return compare_runs(folder, (against, run), 0)
     try:
         document = read_json(path.read_bytes())
         earlier = document.get("run") if isinstance(document, dict) else None
@@ -68,7 +67,7 @@ def _compare(folder: Folder, run: str, against: str) -> RunComparison:
         got, step = summarize(error), "name a run of the lake instead"
         raise UsageError("the file holds no run", where=against, expected=expected, got=got, next_step=step) from error
     if comparison is None:
-        return compare_runs(folder, (str(earlier), run), 0, None)
+        return compare_runs(folder, (str(earlier), run), 0)
     if comparison.after != (name := reopen(folder, run).name):
         step = "compare the two runs again"
         raise UsageError("the comparison is of another run", where=against, expected=name, got=comparison.after, next_step=step)

@@ -119,16 +119,15 @@ class Run:
         placed = pl.DataFrame(places, dict.fromkeys(PLACE, pl.String), orient="row")
         return rows.join(placed, "dataset", "left", maintain_order="left").select(*PLACE, pl.exclude(PLACE))
 
-    def compare(self, earlier: "Run | str", *, flips: int = 0, bootstrap: int | None = None) -> RunComparison:
+    def compare(self, earlier: "Run | str", *, flips: int = 0) -> RunComparison:
         """Compare it with an earlier run of its lake; a difference is this run minus the earlier one.
 
         Args:
             earlier: that run, or how the command line names it.
             flips: items of each direction that are listed with both replies, per model and setting.
-            bootstrap: resamples for intervals; default 1000.
         """
         before = earlier.name if isinstance(earlier, Run) else earlier
-        return compare_runs(self.past.lake.root, (before, self.name), flips, bootstrap)
+        return compare_runs(self.past.lake.root, (before, self.name), flips)
 
     def explain(self, *, where: str | None = None, **selection: Any) -> Explanation:
         """Explain how a score came about, as `moodflow explain` does.

@@ -21,7 +21,6 @@ from tasks.lake.manifest import write_changes
 from tasks.lake.unused import hold
 from tasks.models.cost import check_budget
 from tasks.reporting.run_files import ReportJob, write_run_files
-from tasks.scoring.uncertainty import Resampling
 
 
 def renew_run(resolved: ResolvedPlan) -> CommandResult | None:
@@ -43,8 +42,7 @@ def renew_run(resolved: ResolvedPlan) -> CommandResult | None:
         name, begun = name_run(stated, started), started.isoformat(timespec="seconds")
         request = ReportRequest(run=name, started_at=begun, missing=(*missing, *unrated(scorable(resolved.jobs))))
         manifest = describe(request, resolved, stored_partitions(resolved))
-        resampling = Resampling(resolved.plan.bootstrap, resolved.plan.seed)
-        changes = changes_since(manifest, resolved.blueprint, resampling, lake)
+        changes = changes_since(manifest, resolved.blueprint, lake)
         if changes.state != "UpToDate":
             return None
         for remark in (*kept_here(resolved), *remarks, *odd_fields(find_built(resolved) or (), lake)):

@@ -98,7 +98,7 @@ def with_comparison(result: CommandResult, several: SeveralRuns, variants: Mappi
     for other in others:
         plan = names[other]
         try:
-            comparisons[other] = compare_runs(plan.lake, (runs[first], runs[other]), 0, plan.bootstrap)
+            comparisons[other] = compare_runs(plan.lake, (runs[first], runs[other]), 0)
         except UsageError as error:  # nothing was scored in one of them, which its own lines say
             tell(f"{other} is not compared with {first}: {error.what}")
     document = VariedRuns(**dict(several), variants=runs, comparisons=tuple(comparisons.values()))

@@ -44,14 +44,11 @@ class CommonScore(Frozen):
     before: float
     after: float
     difference: float = Field(description="after - before")
-    ci_low: float | None = Field(
-        description="lower end of its 95 % interval; null = too few items, a grade, or none was asked for"
-    )
+    ci_low: float | None = Field(description="lower end of its 95 % interval; null = too few clusters, or a grade")
     ci_high: float | None = Field(description="upper end of its 95 % interval; null as ci_low")
     n_items: int = Field(description="items scored in both runs")
-    is_clear: bool = Field(description="the interval leaves out 0")
     answer: Literal["different", "equivalent", "both", "undecided"] = Field(
-        description="by paired t-tests of no difference and of one of the margin; both = too small a difference to matter"
+        description="different = the interval leaves out 0; equivalent = smaller than the margin; both = they differ by less"
     )
     margin: float = Field(description="difference that would matter, in points, chosen before")
     p_value: float | None = Field(description="of no difference; null as ci_low")
@@ -69,8 +66,8 @@ class DimensionChange(Frozen):
     after: DimensionMean | None = Field(description="null = not rated there")
     difference: float | None = Field(description="after - before; null = a mean is missing, or the scales differ")
     common_difference: float | None = Field(default=None, description="over the items rated in both; null = there are none")
-    ci_low: float | None = Field(default=None, description="lower end of its 95 % interval; null = too few items")
-    ci_high: float | None = Field(default=None, description="upper end of its 95 % interval; null = too few items")
+    ci_low: float | None = Field(default=None, description="lower end of its 95 % interval; null = too few clusters")
+    ci_high: float | None = Field(default=None, description="upper end of its 95 % interval; null = too few clusters")
     n_items: int = Field(default=0, description="items rated in both runs")
 
 
@@ -84,7 +81,6 @@ class Flips(Frozen):
     n_items: int = Field(description="items scored in both runs")
     fell: tuple[str, ...] = Field(description="ids of items that turned from right to wrong, or earn a smaller share")
     rose: tuple[str, ...] = Field(description="ids of items that turned from wrong to right, or earn a larger share")
-    p_value: float | None = Field(description="of McNemar's exact test; null = values are shares")
 
 
 class FlippedItem(Frozen):
@@ -114,6 +110,7 @@ class SystemComparison(Frozen):
 
     before: JudgedTotal
     after: JudgedTotal
+    unchanged: bool = Field(description="every reply of both runs is scored the same, so that no difference needs an interval")
     common: tuple[CommonScore, ...]
     stored: tuple[StoredScore, ...]
     dimension_scores: tuple[DimensionChange, ...]
@@ -147,8 +144,8 @@ class GateCheck(Frozen):
     setting: str = Field(description="how it was asked there")
     score: str = Field(description="id of the score; of a dimension `DATASET: DIMENSION`")
     difference: float | None = Field(description="after - before, over the items of both runs; null = there are none")
-    ci_low: float | None = Field(description="lower end of its 95 % interval; null = too few items")
-    ci_high: float | None = Field(description="upper end of its 95 % interval; null = too few items")
+    ci_low: float | None = Field(description="lower end of its 95 % interval; null = too few clusters")
+    ci_high: float | None = Field(description="upper end of its 95 % interval; null = too few clusters")
     n_items: int = Field(description="items of both runs")
     verdict: GateVerdict
     reason: str = Field(description="why it is undecided; empty = it is decided")

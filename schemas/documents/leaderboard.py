@@ -162,9 +162,7 @@ class ModelScore(Frozen):
     model: str = Field(description="its name")
     score: float | None = Field(default=None, description="null = the model has none")
     mark: Literal["best", "second"] | None = None
-    tied: bool | None = Field(
-        default=None, description="the interval of its difference from the best holds 0; null = there is no interval"
-    )
+    tied: bool | None = Field(default=None, description="it does not differ from the best; null = too few clusters to say")
 
 
 class TaskAcross(Frozen):
@@ -186,7 +184,7 @@ class PairDifference(Frozen):
     ci_low: float | None = Field(description="lower end of its 95 % interval; null = no interval")
     ci_high: float | None = Field(description="upper end of its 95 % interval; null = no interval")
     n_items: int
-    is_clear: bool = Field(description="the interval leaves out 0")
+    differs: bool = Field(description="the interval leaves out 0")
 
 
 class VariedRanks(Frozen):
@@ -209,7 +207,7 @@ class AcrossModels(Frozen):
     weakest: tuple[str, ...] = Field(default=(), description="titles of tasks among the five weakest of every model")
     pairs: tuple[PairDifference, ...] = ()
     told_apart: float | None = Field(
-        default=None, description="share of clear pairs, of those with an interval; null = no pair has one"
+        default=None, description="share of pairs that differ, of those with an interval; null = no pair has one"
     )
     published_models: tuple[str, ...] = Field(default=(), description="models of full coverage that a paper lists too")
     published_correlation: float | None = Field(

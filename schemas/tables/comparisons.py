@@ -15,7 +15,7 @@ class SettingGains(OfSystem):
     base_0_100 = dy.Float64(min=0, max=100, description="score in the setting base")
     setting_0_100 = dy.Float64(min=0, max=100, description="score in this setting")
     gain = dy.Float64(min=-100, max=100, description="points; setting - base")
-    ci_low = dy.Float64(nullable=True, description="95 % interval of the gain, paired bootstrap over items; null = too few")
+    ci_low = dy.Float64(nullable=True, description="95 % interval of the gain; null = too few clusters, or a grade")
     ci_high = dy.Float64(nullable=True, description="upper end of that interval")
     n_items = dy.Int64(min=1, description="items scored in both settings")
 

@@ -12,7 +12,7 @@ from schemas.tables.ratings import UNIT, CertificateRatings
 from tasks.certificates.perturbations import RELEVANCE, Check, load_perturbations, replies_of
 from tasks.judging.rubrics import Rubric
 from tasks.ratings.reading import RatedSource
-from tasks.statistics.equivalence import paired_test
+from tasks.statistics.paired import compare_pairs
 from tasks.statistics.raters import partial_spearman
 from tasks.statistics.reliability import FEWEST_RATINGS, krippendorff_alpha
 
@@ -60,9 +60,9 @@ def _share(hits: pl.Series) -> Estimate:
 
 
 def _mean(rows: pl.DataFrame, value: pl.Expr) -> Estimate:
-    """Return the mean over clusters of their mean value."""
+    """Return the mean over clusters of their mean value, in steps of the scale."""
     means = rows.group_by("cluster_id").agg(value=value.mean()).drop_nulls().sort("cluster_id")["value"]
-    test = paired_test(means.to_numpy(), 0)
+    test = compare_pairs(means.to_numpy(), 0.0, step=1.0)
     return Estimate(rows.height, test.mean, test.ci_low, test.ci_high, test.low_90, test.high_90)
 
 
@@ -168,7 +168,8 @@ def _keeps(rule: str, margin: float, found: Estimate) -> bool | None:
     if rule.startswith("at "):
         return value >= margin if rule.startswith("at least") else abs(value) <= margin
     if rule.startswith("equivalent"):
-        return None if found.low_90 is None or found.high_90 is None else -margin < found.low_90 and found.high_90 < margin
+        within = found.low_90 is not None and found.high_90 is not None and -margin < found.low_90 and found.high_90 < margin
+        return within or (None if found.low_90 is None or abs(value) <= margin else False)
     if low is None or high is None:
         return None
     return low <= margin <= high if rule.startswith("interval") else value == 0 and (high < margin or None)

@@ -17,7 +17,6 @@ from tasks.runs.comparable_runs import difference, systems_of
 from tasks.runs.failures import find_lost, name_role
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
-from tasks.scoring.uncertainty import Resampling
 
 LOOKED_BACK = 100
 """Earlier runs looked through for one that can be compared: reading more manifests would take longer than the comparison."""
@@ -50,7 +49,7 @@ def find_earlier(run: RunManifest, lake: Lake) -> tuple[dict[System, RunManifest
     return {system: earlier.get(system, reasons.get(system, none)) for system in systems}, tuple(remarks)
 
 
-def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling, lake: Lake) -> RunChanges:
+def changes_since(run: RunManifest, blueprint: Blueprint, lake: Lake) -> RunChanges:
     """Compare every model and setting of a run with the newest earlier run of the lake that it can be compared with.
 
     LakeError: a partition of this run cannot be read. One of an earlier run that cannot is a reason not to compare.
@@ -61,7 +60,7 @@ def changes_since(run: RunManifest, blueprint: Blueprint, resampling: Resampling
     systems = tuple(
         SystemChanges(**system._asdict(), reason=manifest)
         if isinstance(manifest, str)
-        else _compare(before[manifest.run], now, system, resampling)
+        else _compare(before[manifest.run], now, system)
         for system, manifest in earlier.items()
     )
     compared = (system.previous for system in systems if system.previous)
@@ -93,10 +92,10 @@ def _state(run: RunManifest, previous: RunManifest | None, systems: Sequence[Sys
     return "UpToDate" if unchanged and not run.calls.sent and not run.calls.failed else "Completed"
 
 
-def _compare(before: PastRun, after: PastRun, system: System, resampling: Resampling) -> SystemChanges:
+def _compare(before: PastRun, after: PastRun, system: System) -> SystemChanges:
     now = _system_scores(after, system)
     try:
-        was, changes = _system_scores(before, system), tuple(_changes(before, after, system, resampling))
+        was, changes = _system_scores(before, system), tuple(_changes(before, after, system))
         now = now if now == was else _with_failures(now, after, system)
     except LakeError as error:
         # The run itself is whole: what is broken is a record of an earlier one.
@@ -111,7 +110,7 @@ def _compare(before: PastRun, after: PastRun, system: System, resampling: Resamp
     )
 
 
-def _changes(before: PastRun, after: PastRun, system: System, resampling: Resampling) -> Iterator[ScoreDifference]:
+def _changes(before: PastRun, after: PastRun, system: System) -> Iterator[ScoreDifference]:
     """Yield changes of scores, and of the dimensions of datasets whose ratings, but not whose items, are other ones."""
     was, now = (_contents(run.partitions("item_scores", **system._asdict())) for run in (before, after))
     changed = _changed_items(before, after)
@@ -119,22 +118,22 @@ def _changes(before: PastRun, after: PastRun, system: System, resampling: Resamp
         yield from _unchanged(after, system)
     else:
         earlier, later = (run.read("item_scores", **system._asdict()) for run in (before, after))
-        yield from score_changes(earlier, later, after.blueprint, resampling, changed)
+        yield from score_changes(earlier, later, after.blueprint, changed)
     old, new = before.counted_judgements(system), after.counted_judgements(system)
     for dataset in sorted(new.keys() & old.keys() - changed):
         if old[dataset].content_sha256 != new[dataset].content_sha256:
             earlier, later = (after.lake.read(refs[dataset], Judgements) for refs in (old, new))
-            yield from dimension_changes(earlier, later, after.read("items", dataset=dataset), resampling)
+            yield from dimension_changes(earlier, later, after.read("items", dataset=dataset))
 
 
 def _unchanged(run: PastRun, system: System) -> Iterator[ScoreDifference]:
-    """Return changes of nothing: the same item scores give the same scores, and no items need to be drawn to know it."""
+    """Return changes of nothing: the same item scores give the same scores, and nothing needs to be computed to know it."""
     (total,) = system.rows(run.layers["totals"])
     scores = [(TOTAL, total["total_before_veto"], total["n_scored"])]
     scores += system.of(run.layers["ability_scores"]).select("ability", "score_0_100", "n_scored").rows()
     for what, score, items in scores:
         if score is not None:
-            yield ScoreDifference(what=what, before=score, after=score, change=0.0, ci_low=0.0, ci_high=0.0, n_items=items)
+            yield ScoreDifference(what=what, before=score, after=score, change=0.0, n_items=items, note="the same replies")
 
 
 def _system_scores(run: PastRun, system: System) -> SystemScores:

@@ -7,13 +7,10 @@ from typing import NamedTuple, get_args
 from schemas.documents.comparison import GateCheck, GateResult, GateVerdict, RunComparison, SystemComparison
 from schemas.errors import UsageError, unknown_name
 from tasks.runs.run_tables import from_row
-from tasks.text.number_format import counted
+from tasks.statistics.paired import FEWEST_CLUSTERS
 
 KINDS = ("total", "ability", "dataset", "dimension")
 """Scores that a comparison has differences with intervals of."""
-
-FEWEST_ITEMS = 10
-"""Items below which a condition is undecided: resampling few items makes the interval too narrow."""
 
 FORM = "'total < -2', 'ability NAME < -5', 'dataset NAME < -5', 'dimension NAME < -0.2', or with > where a rise is bad"
 PATTERN = re.compile(r"\s*(\w+)\s*(.*?)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*")
@@ -56,10 +53,10 @@ def parse_condition(text: str) -> Condition:
     return Condition(text, match[1], match[2], match[3], float(match[4]))
 
 
-def check_gate(comparison: RunComparison, conditions: Sequence[Condition], fewest: int = FEWEST_ITEMS) -> GateResult:
+def check_gate(comparison: RunComparison, conditions: Sequence[Condition]) -> GateResult:
     """Check a comparison by conditions; one about a dimension of several datasets is checked in each.
 
-    `fewest`: items below which a check is undecided. UsageError: no compared system has the score of a condition.
+    UsageError: no compared system has the score of a condition.
     """
     systems = [(system, [*_differences(system)]) for system in comparison.models]
     for condition in conditions:
@@ -68,7 +65,7 @@ def check_gate(comparison: RunComparison, conditions: Sequence[Condition], fewes
             names = dict.fromkeys(row.score.rpartition(": ")[2] for row in of_kind)
             raise unknown_name(condition.kind, condition.name, names, "--fail-if", "moodflow compare lists the scores")
     checks = tuple(
-        _check(condition, system, row, fewest)
+        _check(condition, system, row)
         for system, rows in systems
         for condition in conditions
         for row in [*filter(condition.is_of, rows)] or [GateDifference(condition.kind, condition.name)]
@@ -91,16 +88,16 @@ def _differences(system: SystemComparison) -> Iterator[GateDifference]:
         yield GateDifference("dimension", f"{rated.dataset}: {rated.dimension}", rated.common_difference, *interval)
 
 
-def _check(condition: Condition, system: SystemComparison, row: GateDifference, fewest: int) -> GateCheck:
+def _check(condition: Condition, system: SystemComparison, row: GateDifference) -> GateCheck:
     reason, verdict = "", "passed"
     # A rise above a limit is a fall below the negated limit.
     sign = -1 if condition.operator == ">" else 1
     if row.difference is None:
         reason = "no items in both runs"
-    elif row.n_items < fewest:
-        reason = f"{counted(row.n_items, 'item')} in both runs, {fewest} needed"
+    elif system.unchanged and row.kind != "dimension":
+        verdict = "passed" if sign * condition.limit <= 0 else "failed"
     elif row.ci_low is None or row.ci_high is None:
-        reason = "the difference has no interval"
+        reason = f"no interval: fewer than {FEWEST_CLUSTERS} clusters of items in both runs, or a grade"
     else:
         low, high = sorted((sign * row.ci_low, sign * row.ci_high))
         verdict = "failed" if high < sign * condition.limit else "passed"

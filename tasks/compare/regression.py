@@ -2,8 +2,8 @@
 
 A score (the total before the veto, a main ability, the gate's too, or a rated dimension) falls by more than its interval if both
 hold: it falls by more than the distance from its earlier value to the lower limit of that value's own 95 % interval, and the
-whole 95 % interval of its change, by a paired bootstrap, lies below 0. Why both: docs/decisions/0017. A fall without an interval
-(none was drawn, fewer than two items, grades) is reported and not judged.
+whole 95 % interval of its change lies below 0. Why both: docs/decisions/0017. A fall without an interval (fewer than five
+clusters, grades) is reported and not judged.
 
 Further findings: the veto is newly triggered, or undecided where it was decided; coverage drops, that is fewer datasets are
 scored than before, or the share of scored items falls below what the blueprint asks of a ranked model. What only helpers or the

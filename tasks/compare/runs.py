@@ -26,15 +26,14 @@ from schemas.folders import Folder
 from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements
-from tasks.compare.scores import MARGIN, compare_scores, dimension_changes, find_flips
+from tasks.compare.scores import compare_scores, dimension_changes, find_flips
 from tasks.runs.comparable_runs import find_differences, warnings
 from tasks.runs.evidence import answered_item, read_evidence
 from tasks.runs.past_run import PastRun, reopen
 from tasks.runs.run_tables import System, from_row
 from tasks.runs.verdict import judge_run, total_of
 from tasks.scoring.breakdowns import judges_first
-from tasks.scoring.uncertainty import Resampling
-from tasks.statistics.resampling import RESAMPLES
+from tasks.scoring.gains import MARGIN
 
 STORED: Mapping[ScoreKind, str] = {"ability": "ability_scores", "dataset": "dataset_scores"}
 ASKED = ("question", "context", "options", "gold_indices", "references", "option_points", "question_type")
@@ -44,16 +43,13 @@ Side = tuple[PastRun, System]
 """A run with one of its models and settings: what is compared."""
 
 
-def compare_runs(
-    folder: Folder, names: tuple[str, str], flips: int, bootstrap: int | None, margin: float = MARGIN
-) -> RunComparison:
+def compare_runs(folder: Folder, names: tuple[str, str], flips: int, margin: float = MARGIN) -> RunComparison:
     """Compare two runs; with warnings, they are not comparable in every respect.
 
     Args:
         folder: of the lake.
         names: of the runs, the earlier one first.
         flips: items that changed to be shown with their replies, per model, setting and direction.
-        bootstrap: resamples for intervals; null = RESAMPLES.
         margin: difference in points that would matter.
 
     Raises:
@@ -70,7 +66,6 @@ def compare_runs(
             got=f"{old.benchmark} and {new.benchmark}",
             next_step="moodflow runs list names the benchmark of each",
         )
-    resampling = Resampling(RESAMPLES if bootstrap is None else bootstrap, int(new.plan.get("seed", 0)))
     pairs = _pair_systems(before, after)
     return RunComparison(
         before=before.name,
@@ -78,7 +73,7 @@ def compare_runs(
         benchmark=new.benchmark,
         warnings=tuple(warnings(before, after)),
         differences=tuple(RunDifference(what=path, before=was, after=now) for path, was, now in find_differences(before, after)),
-        models=tuple(_compare_pair((before, was), (after, now), resampling, flips, margin) for was, now in pairs),
+        models=tuple(_compare_pair((before, was), (after, now), flips, margin) for was, now in pairs),
         only_before=_others(before, [was for was, _ in pairs]),
         only_after=_others(after, [now for _, now in pairs]),
     )
@@ -108,7 +103,7 @@ def _pair_systems(before: PastRun, after: PastRun) -> list[tuple[System, System]
     )
 
 
-def _compare_pair(before: Side, after: Side, resampling: Resampling, most_flips: int, margin: float) -> SystemComparison:
+def _compare_pair(before: Side, after: Side, most_flips: int, margin: float) -> SystemComparison:
     changed = _changed_items(before[0], after[0])
     earlier, later = (run.read("item_scores", **system._asdict()) for run, system in (before, after))
     was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
@@ -117,13 +112,23 @@ def _compare_pair(before: Side, after: Side, resampling: Resampling, most_flips:
     return SystemComparison(
         before=old_total,
         after=new_total,
-        common=compare_scores(was, now, after[0].blueprint, resampling, margin),
+        unchanged=scored_alike(before, after),
+        common=compare_scores(was, now, after[0].blueprint, margin),
         stored=tuple(_stored_changes(before, after)),
-        dimension_scores=tuple(_dimension_changes(before, after, changed, resampling)),
+        dimension_scores=tuple(_dimension_changes(before, after, changed)),
         flips=flips,
         flipped=tuple(_flipped(before, after, flips, most_flips)),
         items=tuple(_item_counts(earlier, later, changed)),
     )
+
+
+def scored_alike(before: Side, after: Side) -> bool:
+    """Return whether a system has the same item scores in two runs."""
+    was, now = (
+        {(ref.key("dataset"), ref.content_sha256) for ref in run.partitions("item_scores", **system._asdict())}
+        for run, system in (before, after)
+    )
+    return was == now
 
 
 def _changed_items(before: PastRun, after: PastRun) -> pl.DataFrame:
@@ -156,18 +161,18 @@ def _difference(was: float | None, now: float | None) -> float | None:
     return None if was is None or now is None else now - was
 
 
-def _common_dimensions(before: Side, after: Side, changed: pl.DataFrame, resampling: Resampling) -> Iterator[ScoreDifference]:
+def _common_dimensions(before: Side, after: Side, changed: pl.DataFrame) -> Iterator[ScoreDifference]:
     """Yield changes of rated dimensions over the items rated in both runs."""
     old, new = (run.counted_judgements(system) for run, system in (before, after))
     for dataset in sorted(old.keys() & new.keys()):
         earlier, later = (after[0].lake.read(refs[dataset], Judgements) for refs in (old, new))
         items = after[0].read("items", dataset=dataset).join(changed, on=["dataset", "item_id"], how="anti")
-        yield from dimension_changes(earlier, later, items, resampling)
+        yield from dimension_changes(earlier, later, items)
 
 
-def _dimension_changes(before: Side, after: Side, changed: pl.DataFrame, resampling: Resampling) -> Iterator[DimensionChange]:
+def _dimension_changes(before: Side, after: Side, changed: pl.DataFrame) -> Iterator[DimensionChange]:
     """Yield means of rated dimensions as each run has them, over all answers rated there; and over the items of both."""
-    common = {(row.what, row.rubric): row for row in _common_dimensions(before, after, changed, resampling)}
+    common = {(row.what, row.rubric): row for row in _common_dimensions(before, after, changed)}
     old, new = (
         {
             (row["dataset"], row["rubric"], row["dimension"]): from_row(DimensionMean, row)

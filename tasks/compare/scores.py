@@ -1,16 +1,12 @@
 """Compare the scores of two runs, and list the items that changed.
 
-Scores are compared over the items scored in both, with intervals of the difference. The method is that of tasks.scoring.gains,
-with the earlier run in the place of `base`: items are paired by dataset and item id, drawn with replacement for both runs at
-once, datasets independently of each other.
+Scores are compared over the items scored in both, as tasks.scoring.gains does, with the earlier run in the place of `base`: items
+are paired by dataset and item id.
 """
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import asdict
-from math import comb
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
@@ -22,29 +18,28 @@ from tasks.runs.run_tables import from_row
 from tasks.scoring.breakdowns import rate_answers, rate_items
 from tasks.scoring.gains import (
     BASE,
+    MARGIN,
+    MOST,
     Paired,
     Spec,
     Weights,
     common_scores,
     dataset_weights,
-    is_clear,
     pair_datasets,
-    weigh_gain,
-    weigh_test,
+    strata_of,
+    weigh_scores,
     weights_by_scope,
 )
 from tasks.scoring.reduction import COUNTED, MEAN, SPEC, normalise_scores, reduce_item_scores
 from tasks.scoring.tree import tree_tables
-from tasks.scoring.uncertainty import Resampling, limits_of, replicate
-from tasks.statistics.resampling import draw_weights, place_clusters
+from tasks.scoring.uncertainty import replicate
+from tasks.statistics.paired import FEWEST_CLUSTERS, PairedDifference, Stratum, compare_strata
+from tasks.statistics.resampling import LeaveOneOut, place_clusters
 from tasks.statistics.sums import exact_sum
-
-MARGIN = 1.0
-"""Points of 100 below which a difference of scores does not matter, unless another margin is chosen."""
 
 
 def compare_scores(
-    before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling, margin: float = MARGIN
+    before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, margin: float = MARGIN
 ) -> tuple[CommonScore, ...]:
     """Compare scores over the metrics that both runs have.
 
@@ -55,14 +50,13 @@ def compare_scores(
         before: rows of `item_scores` of one model and setting of one run.
         after: those of the other, whatever the model and setting are called there.
         blueprint: which metrics count, and how much; of the run after. Metrics it does not have are left out.
-        resampling: number of resamples (0 = no intervals and no tests), and seed.
         margin: difference in points that would matter.
 
     Returns:
         The total before the veto, main abilities and datasets in the blueprint's order, as far as they have common items.
     """
     tree = tree_tables(blueprint)
-    pairs = _pair_runs(before, after, blueprint, resampling)
+    pairs = _pair_runs(before, after, blueprint)
     if not pairs:
         return ()
     scopes, datasets = weights_by_scope(common_scores(pairs), blueprint, tree), dataset_weights(tree, pairs)
@@ -76,13 +70,13 @@ def compare_scores(
 def _scores(kind: ScoreKind, pairs: Mapping[Spec, Paired], scopes: Mapping[str, Weights], margin: float) -> Iterator[CommonScore]:
     for name, weights in scopes.items():
         if weights:
-            gain, test = weigh_gain(pairs, weights), weigh_test(pairs, weights, margin)
-            row = asdict(test) | {"kind": kind, "id": name, "before": gain["base_0_100"], "after": gain["setting_0_100"]}
-            yield from_row(CommonScore, row | gain, difference=gain["gain"], is_clear=is_clear(gain))
+            score = weigh_scores(pairs, weights, margin)
+            shared = {"kind": kind, "id": name, "difference": score.after - score.before}
+            yield from_row(CommonScore, vars(score.difference) | vars(score) | shared)
 
 
 def score_changes(
-    before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling, changed: Set[str] = frozenset()
+    before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, changed: Set[str] = frozenset()
 ) -> Iterator[ScoreDifference]:
     """Yield changes of the total and of every main ability that has a score in either run.
 
@@ -90,7 +84,7 @@ def score_changes(
     Arguments are those of `compare_scores`, with one blueprint of both runs; `changed`: datasets whose items are not the same.
     """
     tree, same = tree_tables(blueprint), ~pl.col("dataset").is_in(sorted(changed))
-    pairs = _pair_runs(before.filter(same), after.filter(same), blueprint, resampling)
+    pairs = _pair_runs(before.filter(same), after.filter(same), blueprint)
     scored = (normalise_scores(reduce_item_scores(rows.lazy()), tree) for rows in (before, after))
     old, new = (weights_by_scope(scores, blueprint, tree) for scores in scored)
     for what, weights in old.items():
@@ -113,32 +107,32 @@ def _obstacle(before: Weights, after: Weights, pairs: Mapping[Spec, Paired], cha
     return None
 
 
-def _pair_runs(before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint, resampling: Resampling) -> dict[Spec, Paired]:
+def _pair_runs(before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint) -> dict[Spec, Paired]:
     frames = (
         rows.with_columns(model=pl.lit("compared"), setting=pl.lit(name)) for rows, name in ((before, BASE), (after, "after"))
     )
-    return pair_datasets(pl.concat(frames).lazy(), blueprint.datasets, tree_tables(blueprint), resampling)
+    return pair_datasets(pl.concat(frames).lazy(), blueprint.datasets, tree_tables(blueprint))
 
 
 def _weigh_change(what: str, pairs: Mapping[Spec, Paired], weights: Weights) -> ScoreDifference:
-    gain = weigh_gain(pairs, weights)
-    shares = np.array(list(weights.values())) / sum(weights.values())
-    earlier = shares @ np.array([pairs[spec].replicates[0] for spec in weights])
-    scores, limits = (gain["base_0_100"], gain["setting_0_100"]), (gain["ci_low"], gain["ci_high"])
-    return _change(what, scores, limits, limits_of(earlier[None, :])["ci_low"].item(), n_items=gain["n_items"])
+    score = weigh_scores(pairs, weights)
+    own = compare_strata(strata_of(pairs, weights, (1, 0)), 0.0, MOST)
+    return _change(what, (score.before, score.after), score.difference, own, n_items=score.n_items)
 
 
-def _change(what: str, scores: tuple[Any, Any], limits: tuple[Any, Any], own_low: float | None, **fields: Any) -> ScoreDifference:
-    """Return the change between two scores; `limits` are those of the change, `own_low` that of the score before."""
+def _change(
+    what: str, scores: tuple[float, float], difference: PairedDifference, own: PairedDifference, **fields: Any
+) -> ScoreDifference:
+    """Return the change between two scores; `own`: the score before, as a difference from 0."""
     return ScoreDifference(
         what=what,
         before=scores[0],
         after=scores[1],
         change=scores[1] - scores[0],
-        ci_low=limits[0],
-        ci_high=limits[1],
-        allowed=None if own_low is None else max(0.0, scores[0] - own_low),
-        note="no interval: the change is not judged" if limits[0] is None else None,
+        ci_low=difference.ci_low,
+        ci_high=difference.ci_high,
+        allowed=None if own.ci_low is None else max(0.0, scores[0] - own.ci_low),
+        note=None if difference.is_tested else f"no interval, fewer than {FEWEST_CLUSTERS} clusters: the change is not judged",
         **fields,
     )
 
@@ -147,25 +141,22 @@ DIMENSION = ["dataset", "rubric", "dimension", "lowest", "highest"]
 AFTER = "is_after"
 
 
-def dimension_changes(
-    before: pl.DataFrame, after: pl.DataFrame, items: pl.DataFrame, resampling: Resampling
-) -> Iterator[ScoreDifference]:
+def dimension_changes(before: pl.DataFrame, after: pl.DataFrame, items: pl.DataFrame) -> Iterator[ScoreDifference]:
     """Yield changes of the dimensions that both runs rated on the same scale, over the items with a rating in both.
 
-    Changes are in points of the scale; of an item asked several times the mean counts. Clusters of items are drawn, the same ones
-    for both runs. Source of the rule: docs/decisions/0017.
+    Changes are in points of the scale; of an item asked several times the mean counts. Source of the rule: docs/decisions/0017.
 
     Args:
         before: rows of `judgements` of one model and setting by the judge whose ratings count, in the earlier run.
         after: the same in the later run.
         items: rows of `items` that are the same in both runs.
-        resampling: number of resamples (0 = no intervals), and seed.
     """
     rated = pl.concat([_rate(rows).with_columns(pl.lit(is_after).alias(AFTER)) for rows, is_after in ((before, 0), (after, 1))])
     in_both = pl.col(AFTER).n_unique().over(*DIMENSION, "item_id") > 1
     both = rated.filter(in_both).join(items.select("dataset", "item_id", "cluster"), on=["dataset", "item_id"])
-    for (dataset,), rows in sorted(both.partition_by("dataset", as_dict=True).items()):
-        yield from _dimension_changes(str(dataset), rows, resampling)
+    for (dataset, rubric, dimension, *scale), rows in sorted(both.partition_by(DIMENSION, as_dict=True).items()):
+        fields = {"scale": tuple(scale), "rubric": rubric, "n_items": rows.height // 2}
+        yield _dimension_change(f"{dataset}: {dimension}", place_clusters(rows), scale[1] - scale[0], fields)
 
 
 def _rate(judgements: pl.DataFrame) -> pl.DataFrame:
@@ -175,18 +166,15 @@ def _rate(judgements: pl.DataFrame) -> pl.DataFrame:
     return rated.join(scales, on=["dataset", "rubric", "dimension"]).select(*DIMENSION, "item_id", "value")
 
 
-def _dimension_changes(dataset: str, rows: pl.DataFrame, resampling: Resampling) -> Iterator[ScoreDifference]:
-    """Yield changes of a dataset's dimensions; clusters are drawn once for all of them."""
-    dimensions = rows.select(DIMENSION).unique().sort(DIMENSION).with_row_index("number")
-    placed = place_clusters(rows.join(dimensions, on=DIMENSION)).with_columns(system=2 * pl.col("number") + pl.col(AFTER))
-    weights = draw_weights(dataset, placed["place"].n_unique(), resampling.resamples, resampling.seed)
-    replicates = replicate(placed, "judged_rating", 2 * dimensions.height, weights)
-    own, limits = limits_of(replicates[::2])["ci_low"], limits_of(replicates[1::2] - replicates[::2]).rows()
-    means = placed.group_by("system").agg(MEAN, n_items=pl.len()).sort("system").select("value", "n_items").rows()
-    for number, _, rubric, dimension, *scale in dimensions.iter_rows():
-        (was, n_items), (now, _) = means[2 * number : 2 * number + 2]
-        fields = {"scale": tuple(scale), "rubric": rubric, "n_items": n_items}
-        yield _change(f"{dataset}: {dimension}", (was, now), limits[number], own[number], **fields)
+def _dimension_change(what: str, rows: pl.DataFrame, most: float, fields: dict[str, Any]) -> ScoreDifference:
+    placed = rows.with_columns(system=pl.col(AFTER))
+    left_out = replicate(placed, "judged_rating", 2, LeaveOneOut(placed["place"].n_unique()))
+    was, now = placed.group_by(AFTER).agg(MEAN).sort(AFTER)["value"]
+    change, own = (
+        compare_strata([Stratum(1.0, mean, values)], margin=0.0, step=1.0, most=most)
+        for mean, values in ((now - was, left_out[1] - left_out[0]), (was, left_out[0]))
+    )
+    return _change(what, (was, now), change, own, **fields)
 
 
 HALF = 0.5
@@ -213,21 +201,9 @@ def find_flips(before: pl.DataFrame, after: pl.DataFrame) -> Iterator[Flips]:
             n_items=rows.height,
             fell=fell,
             rose=rose,
-            p_value=mcnemar_exact(len(fell), len(rose)) if binary else None,
         )
 
 
 def _by_item(rows: pl.DataFrame) -> pl.DataFrame:
     counted = rows.filter(pl.col("status").is_in(COUNTED)).group_by(*SPEC, "item_id")
     return counted.agg(value=exact_sum(pl.col("value")) / pl.len(), binary=pl.col("value").is_in([0.0, 1.0]).all())
-
-
-def mcnemar_exact(fell: int, rose: int) -> float:
-    """Return the two-sided p-value of McNemar's exact test that as many items fell as rose; 1 if nothing changed.
-
-    Source: McNemar 1947, with the binomial distribution in place of the normal one.
-    """
-    changed = fell + rose
-    tail = sum(comb(changed, count) for count in range(min(fell, rose) + 1))
-    p_value: float = 2 * tail / 2**changed
-    return min(1.0, p_value)

@@ -10,7 +10,6 @@ from tasks.compare.changes import changes_since
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_changes
 from tasks.runs.run_tables import System
-from tasks.scoring.uncertainty import Resampling
 from tasks.steps import check, refused, step
 
 
@@ -20,13 +19,12 @@ class ChangesJob:
 
     manifest: RunManifest
     blueprint: Blueprint
-    resampling: Resampling
 
 
 @step("changes since the previous run")
 async def find_changes(job: ChangesJob, lake: Lake) -> Any:
     """Return RunChanges since the newest earlier run that can be compared; they are written beside the manifest."""
-    changes = changes_since(job.manifest, job.blueprint, job.resampling, lake)
+    changes = changes_since(job.manifest, job.blueprint, lake)
     write_changes(lake.root, changes)
     return changes
 

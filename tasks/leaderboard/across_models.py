@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
-from schemas.changes import TOTAL
 from schemas.documents.leaderboard import (
     AcrossModels,
     Chosen,
@@ -34,23 +33,19 @@ from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.runs.comparable_runs import basis
 from tasks.runs.differences import fields_apart
 from tasks.runs.past_run import past_run
-from tasks.runs.run_tables import System, from_row, ordered
+from tasks.runs.run_tables import System, ordered
 from tasks.scoring.aggregation import SYSTEM
 from tasks.scoring.benchmark import list_variations, rank_varied
 from tasks.scoring.gains import (
     Pairing,
-    Spec,
-    Weights,
-    common_scores,
+    compare_totals,
     dataset_weights,
-    is_clear,
     pair_models,
-    weigh_gain,
-    weights_by_scope,
+    weigh_scores,
 )
 from tasks.scoring.published import LANGUAGE, published_of, score_published
 from tasks.scoring.tree import tree_tables
-from tasks.scoring.uncertainty import Resampling, limits_of
+from tasks.scoring.uncertainty import limits_of
 from tasks.solvers.registry import helper_roles, setting_title
 from tasks.statistics.raters import CORRELATIONS, correlate
 from tasks.statistics.reliability import FEWEST_PAIRS, rank_correlation
@@ -80,12 +75,11 @@ def _across(totals: pl.DataFrame, data: LeaderboardData, lake: Lake) -> Iterator
         return
     manifest = next(manifest for manifest in data.manifests if manifest.run in totals[RUN])
     blueprint = past_run(manifest, lake).blueprint
-    resampling = Resampling(manifest.plan.get("bootstrap", 0), manifest.plan.get("seed", 0))
-    pairing = pair_models(layers[2].lazy(), blueprint.datasets, tree_tables(blueprint), resampling)
+    pairing = pair_models(layers[2].lazy(), blueprint.datasets, tree_tables(blueprint))
     models = [row["model"] for row in ordered(totals)]
     with_total = [row["model"] for row in ordered(totals) if row["total"] is not None]
     tasks, pairs = tuple(_tasks(layers[0], models, blueprint, pairing)), tuple(_differences(with_total, blueprint, pairing))
-    decided = [pair.is_clear for pair in pairs if pair.ci_low is not None]
+    decided = [pair.differs for pair in pairs if pair.ci_low is not None]
     published = _published_totals(totals, blueprint)
     yield AcrossModels(
         group=totals[GROUP][0],
@@ -152,20 +146,16 @@ def _tied(best: str, model: str, datasets: Mapping[str, float], pairing: Pairing
     }
     if not any(weights.values()):
         return None
-    gain = weigh_gain(pairs, weights)
-    return None if gain["ci_low"] is None else not is_clear(gain)
+    difference = weigh_scores(pairs, weights).difference
+    return not difference.differs if difference.is_tested else None
 
 
 def _differences(models: Sequence[str], blueprint: Blueprint, pairing: Pairing) -> Iterator[PairDifference]:
     """Yield the differences of any two models that have items in common."""
-    weights: dict[frozenset[Spec], Weights] = {}
-    for first, second in combinations(models, 2):
-        pairs = pairing.pair(second, first, blueprint.datasets)
-        if (specs := frozenset(pairs)) not in weights:
-            weights[specs] = weights_by_scope(common_scores(pairs), blueprint, pairing.tree)[TOTAL]
-        if weights[specs]:
-            gain = weigh_gain(pairs, weights[specs])
-            yield from_row(PairDifference, gain, first=first, second=second, difference=gain["gain"], is_clear=is_clear(gain))
+    for (first, second), score in compare_totals(models, blueprint, pairing):
+        ends = {"ci_low": score.difference.ci_low, "ci_high": score.difference.ci_high, "differs": score.difference.differs}
+        gap = score.after - score.before
+        yield PairDifference(first=first, second=second, difference=gap, n_items=score.n_items, **ends)
 
 
 def _published_totals(totals: pl.DataFrame, blueprint: Blueprint) -> dict[str, tuple[float | None, float | None]]:

@@ -13,9 +13,9 @@ from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, System
 from tasks.runs.verdict import judge_run
 from tasks.scoring.aggregation import SYSTEM
-from tasks.scoring.uncertainty import Resampling, difference_errors
-from tasks.statistics import student
-from tasks.statistics.equivalence import rank_ranges, tied_sets
+from tasks.scoring.gains import compare_totals, pair_models
+from tasks.scoring.tree import tree_tables
+from tasks.statistics.ranks import rank_ranges, tied_sets
 
 
 def with_rank_ranges(data: LeaderboardData) -> LeaderboardData:
@@ -35,31 +35,37 @@ def ties_said(data: LeaderboardData) -> Iterator[str]:
 
 def ranked_run(run: PastRun | ReportData, item_scores: pl.DataFrame, totals: pl.DataFrame | None = None) -> pl.DataFrame:
     """Return judged totals with `rank_low` and `rank_high`, drawn as the run has it; null = its own totals."""
-    totals, plan = judge_run(run) if totals is None else totals, run.manifest.plan
-    return add_rank_ranges(totals, item_scores, run.blueprint, Resampling(plan.get("bootstrap", 0), plan.get("seed", 0)))
+    return add_rank_ranges(judge_run(run) if totals is None else totals, item_scores, run.blueprint)
 
 
-def add_rank_ranges(
-    totals: pl.DataFrame, item_scores: pl.DataFrame, blueprint: Blueprint, resampling: Resampling
-) -> pl.DataFrame:
+def add_rank_ranges(totals: pl.DataFrame, item_scores: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
     """Return totals with `rank_low` and `rank_high`, null where no other ranked system of the setting can be tested against.
 
-    `tied`: systems of the tied set of which it is the best. Two totals are tested by the standard error of their difference
-    (tasks.scoring.uncertainty.difference_errors).
+    `tied`: systems of the tied set of which it is the best.
     """
-    rows = []
-    for own in totals.drop_nulls("rank").sort(SYSTEM).partition_by("setting"):
-        if own.height > 1 and resampling.resamples:
-            errors, df = difference_errors(item_scores.join(own, on=SYSTEM, how="semi").lazy(), blueprint, resampling)
-            means = own["total"].to_numpy()
-            apart = np.abs(means - means[:, None])
-            certain = np.where(apart > 0, np.inf, 0.0)
-            p_values = 2 * student.upper_tail(np.divide(apart, errors, out=certain, where=errors != 0), df)
-            ranges, systems = rank_ranges(means, p_values), [System(*system) for system in own.select(SYSTEM).iter_rows()]
-            tested = np.flatnonzero(np.isfinite(errors).sum(axis=1) > 1)
-            sets = [tested[[*found]] for found in tied_sets(means[tested], p_values[np.ix_(tested, tested)])]
-            tied = {found[0]: [systems[at].label for at in found] for found in sets}
-            rows += [(*systems[at], *ranges[at], tied.get(at)) for at in tested]
+    rows: list[tuple[object, ...]] = []
+    for own in totals.drop_nulls("rank").sort("total", *SYSTEM, descending=[True, False, False]).partition_by("setting"):
+        if own.height > 1:
+            rows += _ranges(own, item_scores.join(own, on=SYSTEM, how="semi"), blueprint)
     columns = {"rank_low": pl.Int64(), "rank_high": pl.Int64(), "tied": pl.List(pl.String)}
-    found = pl.DataFrame(rows, {**totals.select(SYSTEM).schema, **columns}, orient="row")
-    return totals.join(found, on=SYSTEM, how="left", maintain_order="left")
+    ranges = pl.DataFrame(rows, {**totals.select(SYSTEM).schema, **columns}, orient="row")
+    return totals.join(ranges, on=SYSTEM, how="left", maintain_order="left")
+
+
+def _ranges(totals: pl.DataFrame, item_scores: pl.DataFrame, blueprint: Blueprint) -> Iterator[tuple[object, ...]]:
+    """Yield the columns of `add_rank_ranges` of the systems of a setting, best first, that can be tested against another one."""
+    models = totals["model"].to_list()
+    gaps, p_values = np.zeros((len(models), len(models))), np.full((len(models), len(models)), np.nan)
+    pairing = pair_models(item_scores.lazy(), blueprint.datasets, tree_tables(blueprint))
+    for pair, score in compare_totals(models, blueprint, pairing):
+        if (p_value := score.difference.p_value) is not None:
+            first, second = map(models.index, pair)
+            gaps[first, second], gaps[second, first] = score.before - score.after, score.after - score.before
+            p_values[first, second] = p_values[second, first] = p_value
+    tested = np.flatnonzero(np.isfinite(p_values).any(axis=1))
+    among = np.ix_(tested, tested)
+    sets = [tested[[*tied]] for tied in tied_sets(totals["total"].to_numpy()[tested], p_values[among])]
+    labels = [System(*system).label for system in totals.select(SYSTEM).iter_rows()]
+    tied = {int(places[0]): [labels[place] for place in places] for places in sets}
+    ranges = rank_ranges(gaps, p_values)
+    yield from ((models[place], totals["setting"][place], *ranges[place], tied.get(place)) for place in tested.tolist())

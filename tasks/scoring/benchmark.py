@@ -21,7 +21,7 @@ from tasks.statistics.reliability import rank_correlation
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 
-SCORING_VERSION = "7"
+SCORING_VERSION = "8"
 """Bumped when the same item scores would give other numbers."""
 
 

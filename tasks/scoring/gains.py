@@ -1,13 +1,12 @@
-"""Compute what a setting gains over `base`, and what tells any two models apart, over the items scored in both, with intervals.
+"""Compute what a setting gains over `base`, and what tells any two systems apart, over the items scored in both.
 
 Items that are missing in one setting are left out of both, pair by pair, so that a setting that fails on hard items gains nothing
 by it. Of an item asked several times the mean counts, over the repetitions that were scored; metrics of a whole dataset (F1,
 bias) are computed from all of these.
 
-Method of the intervals: percentile bootstrap of the difference. Clusters of items are drawn with replacement, the same ones for
-both settings, and datasets independently of each other. A dataset's score is the weighted mean of its metrics that have pairs;
-the total is that before the veto, with the contributions that its own tables give. No interval is given with fewer than two
-clusters in a metric, nor for grades, as in tasks.scoring.uncertainty.
+Differences are those of tasks.statistics.paired, with a stratum per dataset: clusters of items that both settings scored. A
+dataset's score is the weighted mean of its metrics that have pairs; the total is that before the veto, with the contributions
+that its own tables give. No interval is given for grades, whose table does not say what lies between them.
 
 A gain in the total is left out where the two settings do not rest on the same metrics of the same datasets, or one of them has no
 pair: it would compare different benchmarks. Datasets of weight 0 have gains of their own and no part in the total's.
@@ -15,6 +14,7 @@ pair: it would compare different benchmarks. Datasets of weight 0 have gains of 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import dataframely as dy
@@ -30,9 +30,9 @@ from schemas.tables.scores import NormalizedScores
 from tasks.scoring.aggregation import SYSTEM, ability_contributions, aggregate_scores, metric_contributions
 from tasks.scoring.reduction import COUNTED, MEAN, SPEC, average_parts, label_metrics, normalise_scores, reduce_item_scores
 from tasks.scoring.tree import Tree, tree_tables
-from tasks.scoring.uncertainty import Resampling, limits_of, normalise_replicates, replicate
-from tasks.statistics.equivalence import PairedTest, equivalent_from
-from tasks.statistics.resampling import Floats, draw_weights, place_clusters
+from tasks.scoring.uncertainty import normalise_replicates, replicate
+from tasks.statistics.paired import PairedDifference, Stratum, compare_strata
+from tasks.statistics.resampling import Floats, LeaveOneOut, place_clusters
 
 BASE = "base"
 Spec = tuple[str, str, Metric]
@@ -41,17 +41,37 @@ Spec = tuple[str, str, Metric]
 Weights = dict[Spec, float]
 
 
+MARGIN = 1.0
+"""Points of 100 below which a difference of scores does not matter, unless another margin is chosen."""
+
+MOST = 100.0
+
+
 @dataclass(frozen=True)
 class Paired:
-    """One metric over the items that all of n settings scored: scores on 0-100, [n]; replicates, [n, resamples]; base first."""
+    """One metric over the items that all of n settings scored, base first."""
 
     scores: Floats
-    replicates: Floats
+    """On 0-100, [n]."""
+
+    left_out: Floats
+    """The same without one cluster each, [n, clusters]; NaN for grades, and where there is one cluster."""
+
     items: frozenset[str]
-    clusters: int
 
 
-def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: Resampling) -> dy.DataFrame[SettingGains]:
+@dataclass(frozen=True)
+class PairedScore:
+    """A score of two systems on 0-100, over the items scored in both."""
+
+    before: float
+    after: float
+    n_items: int
+    difference: PairedDifference
+    """after - before."""
+
+
+def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint) -> dy.DataFrame[SettingGains]:
     """Return gains of every setting over `base`, per dataset that has items scored in both and in the total, sorted by key.
 
     Raise ScoringError as score_benchmark.
@@ -65,18 +85,30 @@ def setting_gains(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: R
     rows = []
     for model, setting in systems.iter_rows():
         of_both = item_scores.filter((pl.col("model") == model) & pl.col("setting").is_in([BASE, setting]))
-        pairs = pair_datasets(of_both, blueprint.datasets, tree, resampling)
+        pairs = pair_datasets(of_both, blueprint.datasets, tree)
         base, own = (spec_weights(contributions.filter(pl.col("model") == model, setting=name)) for name in (BASE, setting))
         scopes = dataset_weights(tree, pairs)
         if base and base.keys() == own.keys() and base.keys() <= pairs.keys():
             scopes[OF_ALL] = base
         shared = {"model": model, "setting": setting}
-        rows += [shared | {"scope": scope} | weigh_gain(pairs, weights) for scope, weights in scopes.items()]
+        rows += [shared | {"scope": scope} | _gain(weigh_scores(pairs, weights)) for scope, weights in scopes.items()]
     frame = pl.DataFrame(rows, schema=SettingGains.create_empty().schema)
     return SettingGains.validate(frame.sort(SettingGains.primary_key()))
 
 
-def pair_datasets(of_both: pl.LazyFrame, datasets: Iterable[str], tree: Tree, resampling: Resampling) -> dict[Spec, Paired]:
+def _gain(score: PairedScore) -> dict[str, float | int | None]:
+    gained = score.difference
+    return {
+        "base_0_100": score.before,
+        "setting_0_100": score.after,
+        "gain": score.after - score.before,
+        "ci_low": gained.ci_low,
+        "ci_high": gained.ci_high,
+        "n_items": score.n_items,
+    }
+
+
+def pair_datasets(of_both: pl.LazyFrame, datasets: Iterable[str], tree: Tree) -> dict[Spec, Paired]:
     """Pair every metric of these datasets that carries weight over the items scored both times.
 
     `of_both`: rows of `item_scores` of one model; those it is compared with have setting BASE, the others any other one.
@@ -86,7 +118,7 @@ def pair_datasets(of_both: pl.LazyFrame, datasets: Iterable[str], tree: Tree, re
     for dataset in datasets:
         rows = _counted_rows(of_both, dataset, tree).filter(in_both)
         settings = sorted(rows["setting"].unique(), key=lambda setting: setting != BASE)
-        pairs |= _score_together(rows, settings, tree, resampling)
+        pairs |= _score_together(rows, settings, tree)
     return pairs
 
 
@@ -96,30 +128,27 @@ def _counted_rows(item_scores: pl.LazyFrame, dataset: str, tree: Tree) -> pl.Dat
     return item_scores.filter(counted).collect(engine="streaming").join(weighed, on=SPEC, how="semi")
 
 
-def _score_together(
-    rows: pl.DataFrame, settings: Sequence[str], tree: Tree, resampling: Resampling
-) -> Iterator[tuple[Spec, Paired]]:
-    """Score every metric of a dataset for settings that have the same items; clusters are drawn once for all of them."""
+def _score_together(rows: pl.DataFrame, settings: Sequence[str], tree: Tree) -> Iterator[tuple[Spec, Paired]]:
+    """Score every metric of a dataset for settings that have the same items."""
     if rows.is_empty():
         return
     rows = place_clusters(average_parts(rows.lazy()).collect())
-    weights = draw_weights(rows["dataset"][0], rows["place"].n_unique(), resampling.resamples, resampling.seed)
+    draws = LeaveOneOut(rows["place"].n_unique())
     system = pl.col("setting").replace_strict({name: at for at, name in enumerate(settings)}, return_dtype=pl.Int64)
     for leaf in tree.metrics.join(rows, on=SPEC, how="semi", maintain_order="left").iter_slices(1):
         own = rows.join(leaf.select(SPEC), on=SPEC, how="semi").with_columns(system=system)
         if leaf["metric"].item() not in label_metrics():
             own = own.group_by("setting", "item_id").agg(pl.all().exclude("value").first(), MEAN)
         scores = normalise_scores(reduce_item_scores(own.lazy()), tree).sort(system)["normalized_0_100"]
-        yield leaf.select(SPEC).row(0), _paired(own, scores.to_numpy(), leaf, weights)
+        yield leaf.select(SPEC).row(0), _paired(own, scores.to_numpy(), leaf, draws)
 
 
-def _paired(rows: pl.DataFrame, scores: Floats, leaf: pl.DataFrame, weights: Floats) -> Paired:
-    raw = replicate(rows, leaf["metric"].item(), len(scores), weights)
-    replicates = normalise_replicates(raw, leaf)
-    # As in a total's interval: the score itself stands in where a resample drew none of its items, not where it has too few.
-    defined = ~np.isnan(replicates)
+def _paired(rows: pl.DataFrame, scores: Floats, leaf: pl.DataFrame, draws: LeaveOneOut) -> Paired:
+    left_out = normalise_replicates(replicate(rows, leaf["metric"].item(), len(scores), draws), leaf)
+    # A metric may have no item in some of the clusters: without one of these it is what it is.
+    defined = ~np.isnan(left_out)
     stand_in = np.where(defined.any(axis=1), scores, np.nan)
-    return Paired(scores, np.where(defined, replicates, stand_in[:, None]), frozenset(rows["item_id"]), len(weights))
+    return Paired(scores, np.where(defined, left_out, stand_in[:, None]), frozenset(rows["item_id"]))
 
 
 def is_clear(gain: Mapping[str, Any]) -> bool:
@@ -167,39 +196,27 @@ def dataset_weights(tree: Tree, pairs: Mapping[Spec, Paired]) -> dict[str, Weigh
     return by_dataset
 
 
-def weigh_gain(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> dict[str, float | int | None]:
-    """Return the columns of `setting_gains` that are no key: weighted means, their difference with its interval, items."""
-    shares = np.array(list(weights.values())) / sum(weights.values())
-    used = [pairs[spec] for spec in weights]
+def weigh_scores(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float], margin: float = MARGIN) -> PairedScore:
+    """Compare the weighted mean of these metrics; datasets are independent of each other. `margin`: in points."""
+    whole = sum(weights.values())
     # Rounding may lift a weighted mean above 100 by its last bit.
-    base, setting = np.clip(shares @ np.array([paired.scores for paired in used]), 0, 100).tolist()
-    differences = shares @ np.array([paired.replicates[1] - paired.replicates[0] for paired in used])
-    low, high = limits_of(differences[None, :]).row(0)
-    items = {(spec[0], item) for spec in weights for item in pairs[spec].items}
-    return {
-        "base_0_100": base,
-        "setting_0_100": setting,
-        "gain": setting - base,
-        "ci_low": low,
-        "ci_high": high,
-        "n_items": len(items),
-    }
+    before, after = np.clip(sum(weight / whole * pairs[spec].scores for spec, weight in weights.items()), 0, MOST).tolist()
+    return PairedScore(
+        before=before,
+        after=after,
+        n_items=len({(spec[0], item) for spec in weights for item in pairs[spec].items}),
+        difference=compare_strata(strata_of(pairs, weights, (-1, 1)), margin, MOST, MOST),
+    )
 
 
-def weigh_test(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float], margin: float = 1.0) -> PairedTest:
-    """Test a weighted difference, setting - base, for none and for one of the margin, in points.
-
-    Its standard error and degrees of freedom: as in tasks.scoring.uncertainty.difference_errors.
-    """
-    mean, drawn, clusters = 0.0, dict[str, Any](), dict[str, int]()
-    for (dataset, *_), paired, weight in ((spec, pairs[spec], weights[spec] / sum(weights.values())) for spec in weights):
-        mean += weight * float(paired.scores[1] - paired.scores[0])
-        drawn[dataset] = drawn.get(dataset, 0.0) + weight * (paired.replicates[1] - paired.replicates[0])
-        clusters[dataset] = paired.clusters
-    replicates, of_each, error = np.array([*drawn.values()]), np.array([*clusters.values()]), None
-    if replicates.size and np.isfinite(replicates).all():
-        error = float(np.sqrt(replicates.var(axis=1) @ (of_each / (of_each - 1))))
-    return equivalent_from(mean, error, int(of_each.min()) - 1, margin)
+def strata_of(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float], sides: tuple[int, int]) -> list[Stratum]:
+    """Return a weighted mean of these metrics by dataset. `sides`: -1 and 1 for after - before, 1 and 0 for the score before."""
+    strata: dict[str, Stratum] = {}
+    for spec, weight in weights.items():
+        signs, paired = np.array(sides) * weight / sum(weights.values()), pairs[spec]
+        other = strata.get(spec[0], Stratum(1.0, 0.0, np.zeros(paired.left_out.shape[1])))
+        strata[spec[0]] = Stratum(1.0, other.difference + float(signs @ paired.scores), other.left_out + signs @ paired.left_out)
+    return [*strata.values()]
 
 
 Place = tuple[int, Mapping[Spec, Paired]]
@@ -207,7 +224,7 @@ Place = tuple[int, Mapping[Spec, Paired]]
 
 @dataclass(frozen=True)
 class Pairing:
-    """Pairs any two of many models. Those that have the same items of a dataset scored share one resampling.
+    """Pairs any two of many models. Those that have the same items of a dataset scored are scored together.
 
     `rows`: item scores by dataset. `places`: by dataset and model its place among those with the same items, and the metrics of
     them all.
@@ -216,7 +233,6 @@ class Pairing:
     rows: Mapping[str, pl.DataFrame]
     places: Mapping[str, Mapping[str, Place]]
     tree: Tree
-    resampling: Resampling
 
     def pair(self, first: str, second: str, datasets: Iterable[str]) -> dict[Spec, Paired]:
         """Return the metrics of these datasets that both models have items of, the first model first."""
@@ -228,25 +244,38 @@ class Pairing:
         (own, mine), (other, theirs) = (self.places[dataset][model] for model in (first, second))
         if mine is theirs:
             for spec, all_of_them in mine.items():
-                scores, replicates = (each[[own, other]] for each in (all_of_them.scores, all_of_them.replicates))
-                yield spec, replace(all_of_them, scores=scores, replicates=replicates)
+                scores, left_out = (each[[own, other]] for each in (all_of_them.scores, all_of_them.left_out))
+                yield spec, replace(all_of_them, scores=scores, left_out=left_out)
         else:
             renamed = pl.col("setting").replace_strict({first: BASE, second: "other"}, default=None)
             both = self.rows[dataset].with_columns(setting=renamed).drop_nulls("setting")
-            yield from pair_datasets(both.lazy(), [dataset], self.tree, self.resampling).items()
+            yield from pair_datasets(both.lazy(), [dataset], self.tree).items()
 
 
-def pair_models(item_scores: pl.LazyFrame, datasets: Iterable[str], tree: Tree, resampling: Resampling) -> Pairing:
+def compare_totals(
+    models: Sequence[str], blueprint: Blueprint, pairing: Pairing
+) -> Iterator[tuple[tuple[str, str], PairedScore]]:
+    """Yield any two models that have items in common, with their totals before the veto: the first model's less the second's."""
+    weights: dict[frozenset[Spec], Weights] = {}
+    for first, second in combinations(models, 2):
+        pairs = pairing.pair(second, first, blueprint.datasets)
+        if (specs := frozenset(pairs)) not in weights:
+            weights[specs] = weights_by_scope(common_scores(pairs), blueprint, pairing.tree)[TOTAL]
+        if weights[specs]:
+            yield (first, second), weigh_scores(pairs, weights[specs])
+
+
+def pair_models(item_scores: pl.LazyFrame, datasets: Iterable[str], tree: Tree) -> Pairing:
     """Prepare pairs of models; `item_scores` are those of all of them, in one setting."""
     renamed = item_scores.with_columns(setting="model", model=pl.lit("compared"))
     rows = {dataset: _counted_rows(renamed, dataset, tree) for dataset in datasets}
-    return Pairing(rows, {name: dict(_places(own, tree, resampling)) for name, own in rows.items()}, tree, resampling)
+    return Pairing(rows, {name: dict(_places(own, tree)) for name, own in rows.items()}, tree)
 
 
-def _places(rows: pl.DataFrame, tree: Tree, resampling: Resampling) -> Iterator[tuple[str, Place]]:
+def _places(rows: pl.DataFrame, tree: Tree) -> Iterator[tuple[str, Place]]:
     item = pl.struct(*SPEC, "item_id", "part").rank("dense")
     scored = rows.select("setting", item=item).group_by("setting").agg(items=pl.col("item").unique().sort())
     for (models,) in scored.group_by("items").agg(pl.col("setting").sort()).select("setting").iter_rows():
         own = rows.filter(pl.col("setting").is_in(models))
-        metrics = dict(_score_together(own, models, tree, resampling)) if len(models) > 1 else {}
+        metrics = dict(_score_together(own, models, tree)) if len(models) > 1 else {}
         yield from ((model, (index, metrics)) for index, model in enumerate(models))

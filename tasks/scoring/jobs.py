@@ -15,7 +15,6 @@ from tasks.lake.partitions import hash_settings, partition_key
 from tasks.scoring.benchmark import SCORING_VERSION, ScoreSettings, ScoreTables, score_benchmark
 from tasks.scoring.blueprints import WORDING
 from tasks.scoring.gains import setting_gains
-from tasks.scoring.uncertainty import Resampling
 
 
 def blueprint_sha256(blueprint: Blueprint) -> str:
@@ -88,6 +87,5 @@ class GainsJob:
 
     def compute(self, lake: Lake) -> pl.DataFrame:
         """Compute rows of `setting_gains`."""
-        settings = self.scores.settings
         rows = pl.concat([lake.read(ref, tables.ItemScores) for ref in self.scores.item_scores])
-        return setting_gains(rows.lazy(), self.scores.blueprint, Resampling(settings.bootstrap, settings.seed))
+        return setting_gains(rows.lazy(), self.scores.blueprint)

@@ -20,7 +20,7 @@ import polars as pl
 
 from schemas.metrics import Metric
 from tasks.scoring.aggregation import sum_by
-from tasks.statistics.resampling import Floats, Grid, Indices, drawn_rows, mean_share, shares
+from tasks.statistics.resampling import Draws, Floats, Grid, Indices, drawn_rows, mean_share, shares
 from tasks.statistics.sums import exact_sum
 
 PREDICTED, GOLD, STATUS = pl.col("predicted"), pl.col("gold"), pl.col("status")
@@ -138,7 +138,7 @@ def preference_scores(ranked: pl.LazyFrame, key: list[str]) -> pl.LazyFrame:
     return means.select(*key, value=value).with_columns(pl.col(pl.Categorical).cast(pl.String))
 
 
-def bias_replicates(rows: pl.DataFrame, metric: Metric, grid: Grid, weights: Floats) -> Floats:
+def bias_replicates(rows: pl.DataFrame, metric: Metric, grid: Grid, weights: Draws) -> Floats:
     """Return replicates of a bias score of BBQ, from resampled counts of roles."""
     target, other, unknown = (grid.spread(_is(rows, _CHOSEN, role)) @ weights for role in ("target", "other", "unknown"))
     drawn, decided = drawn_rows(grid.spread(), weights), target + other
@@ -150,7 +150,7 @@ def bias_replicates(rows: pl.DataFrame, metric: Metric, grid: Grid, weights: Flo
     return np.where(drawn > 0, score, np.nan)
 
 
-def preference_replicates(rows: pl.DataFrame, metric: Metric, grid: Grid, weights: Floats) -> Floats:
+def preference_replicates(rows: pl.DataFrame, metric: Metric, grid: Grid, weights: Draws) -> Floats:
     """Return replicates of a score of StereoSet: means over the target terms that occur in the resample."""
     stereotyped = _is(rows, _PREFERRED, "stereotype")
     amounts = [rows["value"].to_numpy(), stereotyped, stereotyped + _is(rows, _PREFERRED, "anti_stereotype")]
@@ -171,7 +171,7 @@ def preference_replicates(rows: pl.DataFrame, metric: Metric, grid: Grid, weight
     return np.where(whole > 0, replicates, np.nan)
 
 
-def _part_by_terms(rows: pl.DataFrame, grid: Grid, weights: Floats) -> tuple[Grid, Floats, list[Indices]]:
+def _part_by_terms(rows: pl.DataFrame, grid: Grid, weights: Draws) -> tuple[Grid, Draws, list[Indices]]:
     """Return a grid with a column per cluster and term in it, the columns' weights, and the columns of each term."""
     cells = rows.select(system=pl.Series(grid.cells // grid.clusters), cluster=grid.cells % grid.clusters, term=GOLD.list.first())
     columns = cells.select("cluster", "term").unique().sort("cluster", "term").with_row_index("column")

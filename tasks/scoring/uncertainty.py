@@ -22,20 +22,19 @@ The design effect is given for means over items; for other metrics the items wou
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 import polars as pl
 
-from schemas.blueprint import Blueprint
 from schemas.metrics import METRICS, Metric
 from tasks.lake.frames import sort_keys
-from tasks.scoring.aggregation import SYSTEM, aggregate_scores, metric_contributions
+from tasks.scoring.aggregation import SYSTEM
 from tasks.scoring.label_scores import bias_replicates, preference_replicates
-from tasks.scoring.reduction import COUNTED, KEY, MEAN, SPEC, average_parts, normalise_scores, reduce_item_scores
-from tasks.scoring.tree import Tree, tree_tables
+from tasks.scoring.reduction import COUNTED, KEY, MEAN, SPEC, average_parts
+from tasks.scoring.tree import Tree
 from tasks.statistics.resampling import (
     TAIL,
+    Draws,
     Floats,
     Grid,
     design_effects,
@@ -106,36 +105,6 @@ def _draw(
             yield leaf, part, replicate(part, metric, systems.height, weights)[leaf["system"].to_numpy()]
 
 
-def difference_errors(item_scores: pl.LazyFrame, blueprint: Blueprint, resampling: Resampling) -> tuple[Floats, int]:
-    """Return the standard error of the difference of any two totals before the veto, by replicates that share their draws.
-
-    Datasets are drawn independently, so that their variances add, each times G / (G - 1) of its G clusters: a bootstrap divides
-    by G. Of two systems with the same items of one dataset it is that of the paired t-test over clusters, but for the noise of
-    drawing.
-
-    Returns:
-        [systems, systems] in the order of SYSTEM, NaN where a total has no interval; and degrees of freedom: the fewest clusters
-        of a dataset, minus 1, exact for one dataset and cautious for several.
-    """
-    tree, raw = tree_tables(blueprint), reduce_item_scores(item_scores)
-    normalized = normalise_scores(raw, tree)
-    weights = metric_contributions(normalized, aggregate_scores(normalized, tree), tree)
-    systems = raw.select(SYSTEM).unique().sort(SYSTEM).with_row_index("system")
-    weighed = raw.filter(pl.col("value").is_not_null()).join(weights.with_columns(of_gate=False), on=KEY, how="left")
-    scored = weighed.join(systems, on=SYSTEM)
-    variances, fewest = np.zeros((systems.height, systems.height)), []
-    for _, leaves in groupby(_draw(item_scores, scored, tree, systems, resampling), key=lambda drawn: drawn[0]["dataset"][0]):
-        totals, clusters = {False: np.zeros((systems.height, resampling.resamples))}, 0
-        for leaf, part, replicates in leaves:
-            _add_to_totals(totals, leaf, replicates)
-            clusters = max(clusters, part["place"].n_unique())
-        fewest.append(clusters)
-        spread = np.cov(totals[False])
-        own = np.diag(spread)
-        variances += (own + own[:, None] - 2 * spread) * (clusters / (clusters - 1) if clusters > 1 else np.nan)
-    return np.sqrt(np.maximum(variances, 0)), min(fewest, default=1) - 1
-
-
 def scored_rows(item_scores: pl.LazyFrame, raw: pl.DataFrame, systems: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     """Return counted item scores, one dataset at a time, a few datasets read together."""
     columns = ["dataset", "method", "metric", "item_id", "cluster", "value", "predicted", "gold"]
@@ -149,7 +118,7 @@ def scored_rows(item_scores: pl.LazyFrame, raw: pl.DataFrame, systems: pl.DataFr
             yield dataset, rows.filter(pl.col("dataset") == dataset).join(systems, on=SYSTEM)
 
 
-def replicate(rows: pl.DataFrame, metric: Metric, systems: int, weights: Floats) -> Floats:
+def replicate(rows: pl.DataFrame, metric: Metric, systems: int, weights: Draws) -> Floats:
     """Return replicates of a metric, see tasks.statistics.resampling; NaN too where a system has only one cluster.
 
     `rows`: `system`, `place` of the cluster, `value` and labels.
@@ -157,7 +126,7 @@ def replicate(rows: pl.DataFrame, metric: Metric, systems: int, weights: Floats)
     reduction = METRICS[metric].reduction
     if reduction == "clusters":
         rows = rows.group_by("system", "place").agg(MEAN)
-    clusters = len(weights)
+    clusters = weights.shape[0]
     grid = Grid(systems, clusters, rows["system"].cast(pl.Int64).to_numpy() * clusters + rows["place"].to_numpy())
     if reduction == "macro_f1":
         replicates = macro_f1_replicates(rows, grid, weights)

@@ -1,8 +1,8 @@
 """Draw clusters of items, and bootstrap replicates of one metric for many models at once: each is one or a few matrix products.
 
 Clusters are items that share a passage, a dialogue, a book or a person, and are therefore drawn together. Functions that return
-replicates take the rows, the grid they belong in and weights [clusters, resamples]. They return [systems, resamples]; NaN where
-a resample drew none of a system's scored items.
+replicates take the rows, the grid they belong in and weights [clusters, resamples], or LeaveOneOut for the values of the
+jackknife. They return [systems, resamples]; NaN where a resample drew none of a system's scored items.
 
 Source: clustered standard errors, Miller 2024, arXiv:2411.00640, section 2.2, with G / (G - 1) for a small number G of clusters;
 design effect: Kish 1965, Survey Sampling.
@@ -133,13 +133,41 @@ def draw_weights(dataset: str, clusters: int, resamples: int, seed: int) -> Floa
     return weights
 
 
-def mean_replicates(values: Floats, grid: Grid, weights: Floats) -> Floats:
+class LeaveOneOut:
+    """Replicates that leave out one cluster each, in the place of weights: `matrix @ draws` sums the columns of all others."""
+
+    __array_ufunc__ = None  # a matrix leaves the product to __rmatmul__
+
+    def __init__(self, clusters: int, columns: Indices | None = None) -> None:
+        """`columns`: the cluster of each column of a matrix; null = each column is a cluster."""
+        self._columns = columns
+        self.shape = (clusters if columns is None else len(columns), clusters)
+
+    def __getitem__(self, columns: Indices) -> "LeaveOneOut":
+        """Return the draws for some of the columns, in this order."""
+        return LeaveOneOut(self.shape[1], columns if self._columns is None else self._columns[columns])
+
+    def __rmatmul__(self, matrix: Floats) -> Floats:
+        """Return sums over the columns of all clusters but one, [rows, clusters]. `matrix`: [rows, columns]."""
+        own = matrix
+        if self._columns is not None:
+            own = np.zeros((len(matrix), self.shape[1]))
+            np.add.at(own.T, self._columns, matrix.T)
+        rest: Floats = matrix.sum(axis=1, keepdims=True) - own
+        return rest
+
+
+Draws = Floats | LeaveOneOut
+"""Weights [clusters, resamples], or the clusters left out one by one."""
+
+
+def mean_replicates(values: Floats, grid: Grid, weights: Draws) -> Floats:
     """Return replicates of a mean of values, one per row."""
     counts = grid.spread()
     return shares(grid.spread(_exact(values, counts)) @ weights, drawn_rows(counts, weights), np.nan)
 
 
-def micro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats, nothing: float = 0.0) -> Floats:
+def micro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Draws, nothing: float = 0.0) -> Floats:
     """Return replicates of the micro-averaged F1, by resampled hits and label counts.
 
     Null in `predicted` or `gold` is no label; `nothing` is the value of a resample without any label.
@@ -151,7 +179,7 @@ def micro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats, nothing
     return np.where(drawn_rows(grid.spread(), weights) > 0, shares(2 * hit, label_count, nothing), np.nan)
 
 
-def macro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Floats) -> Floats:
+def macro_f1_replicates(rows: pl.DataFrame, grid: Grid, weights: Draws) -> Floats:
     """Return replicates of the macro-averaged F1: the mean over the labels that occur in the resample."""
 
     def counts(label: str) -> tuple[Floats, Floats]:
@@ -179,9 +207,9 @@ def shares(part: Floats, whole: Floats, nothing: float = 0.0) -> Floats:
     return np.divide(part, whole, out=np.full_like(part, nothing), where=whole > 0)
 
 
-def drawn_rows(counts: Floats, weights: Floats) -> Floats:
+def drawn_rows(counts: Floats, weights: Draws) -> Floats:
     """Return scored rows in each resample; one product less where every model has as many of every cluster."""
-    if counts.min() == counts.max():
+    if counts.min() == counts.max() and not isinstance(weights, LeaveOneOut):
         return np.full((len(counts), weights.shape[1]), counts.flat[0] * len(weights))
     return counts @ weights
 

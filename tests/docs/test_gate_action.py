@@ -39,7 +39,7 @@ def run_step(step: dict[str, Any], folder: Path, program: str, **inputs: str) ->
 
 
 def inputs(**changed: str) -> dict[str, str]:
-    values = {"RUN": "latest", "AGAINST": "latest~1", "LAKE": "my lake", "MIN_ITEMS": "10", "UNDECIDED_FAILS": "false"}
+    values = {"RUN": "latest", "AGAINST": "latest~1", "LAKE": "my lake", "UNDECIDED_FAILS": "false"}
     return {**values, "CONDITIONS": "total < -2\n\ndimension empathy < -0.2\n", **changed}
 
 
@@ -47,7 +47,7 @@ def inputs(**changed: str) -> dict[str, str]:
 def test_gate_step_writes_summary_and_keeps_status(tmp_path: Path, status: str) -> None:
     ended, arguments = run_step(CHECK, tmp_path, "moodflow", STATUS=status, **inputs())
     assert ended == int(status)
-    options = ["--against", "latest~1", "--lake", "my lake", "--min-items", "10"]
+    options = ["--against", "latest~1", "--lake", "my lake"]
     conditions = ["--fail-if", "total < -2", "--fail-if", "dimension empathy < -0.2"]
     assert arguments == ["gate", "latest", *options, *conditions, "--markdown", str(tmp_path / "moodflow-gate.md")]
     assert (tmp_path / "GITHUB_STEP_SUMMARY").read_text(encoding="utf-8") == "## Gate failed\n\n| a |\n"

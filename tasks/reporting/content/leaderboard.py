@@ -36,8 +36,8 @@ TASKS = (
     "column: how many models have the task among their five weakest."
 )
 DIFFERENCES = (
-    "Totals before the veto over the items scored for both, with 95 % intervals of a paired bootstrap; bold: the interval "
-    "excludes 0. Among models that do not differ, one pair in twenty is told apart by chance."
+    "Totals before the veto over the items scored for both, with 95 % intervals; bold: the interval excludes 0. "
+    "Among models that do not differ, one pair in twenty is told apart by chance."
 )
 RANKS = (
     "Rows are in the order of the leaderboard. Moved: models whose rank is another, or that have one in only one of the two. "

@@ -93,7 +93,7 @@ def render_compare(page: Page) -> str:
     """Return the page of what changed since another run, or the runs to choose from; errors are those of `compare_runs`."""
     run = page.run
     if other := page.params.get("other"):
-        document = compare_runs(run.lake.root, (other, run.name), flips=0, bootstrap=0)
+        document = compare_runs(run.lake.root, (other, run.name), flips=0)
         blocks = [block for model in document.models for block in _compared(page, document.before, model)]
         return _render(page, f"Changes since {document.before}", [Block(warnings=document.warnings), *blocks])
     links = []

@@ -95,15 +95,15 @@ def test_repeat_needs_two_ratings_of_an_answer() -> None:
 
 
 def test_format_compares_with_the_mean_of_the_text_as_it_is() -> None:
-    # Parents 3.5, 3, 2; d of the changed texts 0.5, 0, -1: mean -1/6, mean abs 0.5, standard error of three.
-    rows = [*rated(3, 3, 2), by_judge("1", 4, repetition=1), *rated(4, 3, 1, perturbation="format", variant="doubled_spaces")]
-    found = figures(rows, "format")
-    d = np.array([0.5, 0, -1])
-    half = student.ppf(0.975, 2) * d.std(ddof=1) / sqrt(3)
+    # Parents 3.5, 3, 2, 3, 3; d of the changed texts 0.5, 0, -1, -1, -1: mean -0.5, mean abs 0.7, standard error of five.
+    changed = rated(4, 3, 1, 2, 2, perturbation="format", variant="doubled_spaces")
+    found = figures([*rated(3, 3, 2, 3, 3), by_judge("1", 4, repetition=1), *changed], "format")
+    d = np.array([0.5, 0, -1, -1, -1])
+    half = student.ppf(0.975, 4) * d.std(ddof=1) / sqrt(5)
     mean = found["mean d", "doubled_spaces"]
-    assert (mean.value, mean.ci_low, mean.ci_high) == pytest.approx((-1 / 6, -1 / 6 - half, -1 / 6 + half))
-    assert (mean.n, mean.limit, mean.passed) == (3, SAME, False)
-    assert found["mean abs d", "doubled_spaces"].value == pytest.approx(0.5)
+    assert (mean.value, mean.ci_low, mean.ci_high) == pytest.approx((-0.5, -0.5 - half, -0.5 + half))
+    assert (mean.n, mean.limit, mean.passed) == (5, SAME, False)
+    assert found["mean abs d", "doubled_spaces"].value == pytest.approx(0.7)
     assert found["mean abs d", "doubled_spaces"].passed is None
 
 
@@ -130,27 +130,30 @@ def test_format_of_one_cluster_is_undecided() -> None:
 @each_row(
     ("check", "d", "passed"),
     [
-        ("format", [0, 0, 0, 0, 0, 0], True),
-        ("name", [0, 0, 0, 0, 0, 0], True),
-        ("name", [1, 1, 1, 1, 1, 1], False),
-        # Mean 1/6, standard error 1/6, t of 5 degrees 2.015: up to 0.502.
-        ("name", [1, 0, 0, 0, 0, 0], False),
-        ("length", [0, 0, 0, 0, 0, 0], True),
-        ("length", [-1, -1, -1, -1, -1, -1], False),
+        # Of 11 texts none changed: 1 - 0.05 ** (1 / 11) = 0.238 of all may, by a step. Of 10: 0.259.
+        ("format", [0] * 11, True),
+        ("name", [0] * 11, True),
+        ("name", [0] * 10, None),
+        ("name", [1] * 11, False),
+        # Mean 1/11, standard error 0.0909, t of 10 degrees 1.812: up to 0.26.
+        ("name", [1] + [0] * 10, None),
+        ("length", [0] * 11, True),
+        ("length", [-1] * 11, False),
     ],
 )
-def test_equivalence_needs_the_whole_interval(check: str, d: list[int], passed: bool) -> None:
-    variant = "" if check == "length" else "v"
-    rows = [*rated(3, 3, 3, 3, 3, 3), *rated(*(3 + each for each in d), perturbation=check, variant=variant)]
-    assert figures(rows, check)["mean d", variant].passed is passed
+def test_equivalence_needs_the_whole_interval(check: str, d: list[int], passed: bool | None) -> None:
+    variant, names = "" if check == "length" else "v", [str(number) for number in range(len(d))]
+    changed = [by_judge(name, 3 + each, perturbation=check, variant=variant) for name, each in zip(names, d, strict=True)]
+    rows = [by_judge(name, 3) for name in names]
+    assert figures([*rows, *changed], check, source(names=names))["mean d", variant].passed is passed
 
 
 def test_place_effect_is_first_less_last() -> None:
     # Places 0, 1, 2 of one dimension: 5 - 3 = 2 and 4 - 4 = 0, mean 1; the middle place does not count.
-    at = {"1": (5, 1, 3), "2": (4, 1, 4)}
+    at = {**dict.fromkeys("135", (5, 1, 3)), **dict.fromkeys("246", (4, 1, 4))}
     rows = [by_judge(name, each, repetition=n, place=n) for name, ratings in at.items() for n, each in enumerate(ratings)]
     found = figures(rows, "dimension_order")["place effect", ""]
-    assert (found.value, found.n, found.limit, found.passed) == (1, 2, SAME, False)
+    assert (found.value, found.n, found.limit, found.passed) == (1, 6, SAME, False)
 
 
 def test_place_effect_needs_several_places() -> None:
@@ -222,8 +225,8 @@ def test_family_is_what_a_name_begins_with(name: str, family: str) -> None:
 
 
 def self_preferring(own: list[int], scale: list[float]) -> dict[tuple[str, str], CheckFigure]:
-    """Three items, answered by gpt-4 and claude-1; claude-9 rates all 3rd of the scale, the own judge claude with 3."""
-    units = [(name, system) for name in ("1", "2", "3") for system in ("gpt-4", "claude-1")]
+    """Six items, answered by gpt-4 and claude-1; claude-9 rates all 3rd of the scale, the own judge claude with 3."""
+    units = [(name, system) for name in UNITS for system in ("gpt-4", "claude-1")]
     rows, ratings = [], []
     for at, (name, system) in enumerate(units):
         rows.append(by_judge(name, own[at // 2] if system == "gpt-4" else 3, system=system))
@@ -236,13 +239,13 @@ def self_preferring(own: list[int], scale: list[float]) -> dict[tuple[str, str],
 
 @each_row(
     ("own", "value", "passed"),
-    [([5, 5, 4], 5 / 3, False), ([3, 3, 3], 0, True), ([4, 3, 2], 0, True), ([1, 1, 2], -5 / 3, False)],
+    [([5, 5, 4] * 2, 5 / 3, False), ([3] * 6, 0, True), ([4, 3, 2] * 2, 0, True), ([1, 1, 2] * 2, -5 / 3, False)],
 )
 def test_self_preference_goes_beyond_other_judges(own: list[int], value: float, passed: bool) -> None:
     for scale in ([1.0, 2.0, 3.0, 4.0, 5.0], [-1.0, -0.5, 0.0, 0.5, 1.0]):
         found = self_preferring(own, scale)["own family less others, beyond other judges", ""]
         assert found.value == pytest.approx(value)
-        assert (found.n, found.passed) == (3, passed)
+        assert (found.n, found.passed) == (6, passed)
 
 
 def test_self_preference_needs_other_judges() -> None:
@@ -375,8 +378,9 @@ def test_injection_into_best_ratings_shows_nothing() -> None:
 
 
 def test_each_name_keeps_the_limit() -> None:
-    rows = [*rated(3, 3), *rated(3, 3, perturbation="name", variant="GPT"), *rated(4, 4, perturbation="name", variant="Qwen")]
-    found = figures(rows, "name")
+    names, own = [str(number) for number in range(12)], {"": 3, "GPT": 3, "Qwen": 4}
+    rows = [by_judge(name, rating, "name" * bool(variant), variant) for variant, rating in own.items() for name in names]
+    found = figures(rows, "name", source(names=names))
     assert {variant: found["mean d", variant].passed for variant in ("GPT", "Qwen")} == {"GPT": True, "Qwen": False}
 
 

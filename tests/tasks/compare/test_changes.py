@@ -110,7 +110,7 @@ def leave(
 
 
 def since(folder: Path, run: RunManifest) -> RunChanges:
-    return changes_since(run, DESIGN, Resampling(200, 0), Lake(folder, CodeVersion("1", None)))
+    return changes_since(run, DESIGN, Lake(folder, CodeVersion("1", None)))
 
 
 def test_equal_scores_have_changes_of_nothing(tmp_path: Path) -> None:
@@ -119,7 +119,8 @@ def test_equal_scores_have_changes_of_nothing(tmp_path: Path) -> None:
     assert (found.previous, found.reason, found.state) == (first.run, None, "Completed")
     (system,) = found.units
     told = [(one.what, one.before, one.change, one.ci_low, one.ci_high, one.n_items) for one in system.changes]
-    assert told == [("total", 75, 0, 0, 0, 20), ("able", 100, 0, 0, 0, 10), ("kind", 50, 0, 0, 0, 10)]
+    assert told == [("total", 75, 0, None, None, 20), ("able", 100, 0, None, None, 10), ("kind", 50, 0, None, None, 10)]
+    assert {one.note for one in system.changes} == {"the same replies"}
     # The same partitions are those of the run before.
     third = manifest("20260103-a", partitions=again.partitions, calls=CallCounts(), blueprint=again.blueprint)
     assert since(tmp_path, third).state == "UpToDate"
@@ -136,9 +137,9 @@ def test_dimensions_rated_otherwise_are_compared(tmp_path: Path) -> None:
     right = {"d": 5, "e": 5}
     leave(tmp_path, "20260101-a", right, rated={"d": 4, "e": 3})
     (system,) = since(tmp_path, leave(tmp_path, "20260102-a", right, rated={"d": 2, "e": 3})).units
-    rated = [(one.what, one.before, one.after, one.ci_high) for one in system.changes if one.rubric]
+    rated = [(one.what, one.before, one.after) for one in system.changes if one.rubric]
     # The scores are those of before, and so are the ratings of e.
-    assert (rated, [one.what for one in system.findings]) == ([("d: warmth", 4, 2, -2)], ["d: warmth"])
+    assert (rated, [one.what for one in system.findings]) == ([("d: warmth", 4, 2)], ["d: warmth"])
 
 
 async def test_the_check_fails_with_every_finding() -> None:

@@ -44,7 +44,7 @@ def leave(
 
 
 def pair(folder: Path) -> SystemComparison:
-    (model,) = compare_runs(folder, ("old", "new"), 0, 0).models
+    (model,) = compare_runs(folder, ("old", "new"), 0).models
     return model
 
 
@@ -83,4 +83,4 @@ def test_two_models_pair_if_each_run_has_one(tmp_path: Path) -> None:
     assert (found.before.model, found.after.model) == ("m", "other")
     leave(tmp_path, "newer", "rag", "coem", model="other")
     with pytest.raises(UsageError, match="the two runs share no model and setting"):
-        compare_runs(tmp_path, ("old", "newer"), 0, 0)
+        compare_runs(tmp_path, ("old", "newer"), 0)

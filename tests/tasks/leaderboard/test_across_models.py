@@ -40,20 +40,20 @@ def model(name: str, d: int, e: int, n: int = 100) -> pl.DataFrame:
 
 
 def test_differences_are_weighed_and_told_apart(tmp_path: Path) -> None:
-    (found,) = across(tmp_path, model("best", 90, 80), model("near", 90, 79), model("low", 40, 20), bootstrap=400)
+    (found,) = across(tmp_path, model("best", 90, 80), model("near", 90, 79), model("low", 40, 20))
     # 0.3 x 90 + 0.7 x 80 = 83; 0.3 x 90 + 0.7 x 79 = 82.3; 0.3 x 40 + 0.7 x 20 = 26.
     assert found.models == ("best", "near", "low")
     differences = {(pair.first, pair.second): round(pair.difference, 6) for pair in found.pairs}
     assert differences == {("best", "near"): 0.7, ("best", "low"): 57, ("near", "low"): 56.3}
-    # Best and near differ in one item of 200: a third of the resamples does not have it.
-    assert [pair.is_clear for pair in found.pairs] == [False, True, True]
+    # Best and near differ in one item of 200.
+    assert [pair.differs for pair in found.pairs] == [False, True, True]
     assert found.told_apart == pytest.approx(2 / 3)
     assert {pair.n_items for pair in found.pairs} == {200}
 
 
 def test_best_two_of_a_task_are_marked(tmp_path: Path) -> None:
     runs = (model("a", 90, 80), model("b", 90, 79), model("c", 60, 20), items("e", share(10, 100), "d"))
-    (found,) = across(tmp_path, *runs, bootstrap=400)
+    (found,) = across(tmp_path, *runs)
     first, second = found.tasks
     assert [(cell.model, cell.score, cell.mark, cell.tied) for cell in first.scores] == [
         ("a", 90, "best", True),
@@ -77,14 +77,15 @@ def test_ties_are_weighed_by_metric(tmp_path: Path) -> None:
 
     # 1/4 x 75 is lost by b and 3/4 x 22.5 won, which varies: 1.9 may be 0. Weighed otherwise it would be far from it.
     runs = both("a", [1.0] * 20, [0.0] * 20), both("b", [0.25] * 20, [0.5] * 9 + [0.0] * 11)
-    (found,) = across(tmp_path, *runs, design=design, bootstrap=400)
+    (found,) = across(tmp_path, *runs, design=design)
     assert [(cell.score, cell.tied) for cell in found.tasks[0].scores] == [(25, True), (pytest.approx(23.125), True)]
 
 
-def test_without_resamples_nothing_is_tied_or_told_apart(tmp_path: Path) -> None:
-    (found,) = across(tmp_path, model("a", 9, 8, 10), model("b", 8, 8, 10), bootstrap=0)
+def test_too_few_items_tie_and_tell_apart_nothing(tmp_path: Path) -> None:
+    models = (items("d", share(right, 4), name) for name, right in (("a", 4), ("b", 3)))
+    (found,) = across(tmp_path, *models, design=blueprint(ability("a", task("d"))))
     assert (found.told_apart, found.pairs[0].ci_low, found.tasks[0].scores[1].tied) == (None, None, None)
-    assert found.pairs[0].difference == pytest.approx(3)
+    assert found.pairs[0].difference == 25
 
 
 def test_a_model_alone_is_compared_with_nothing(tmp_path: Path) -> None:

@@ -30,9 +30,7 @@ ACROSS = AcrossModels(
         ),
     ),
     weakest=("Moods",),
-    pairs=(
-        PairDifference(first=FORMULA, second=COMMAND, difference=-1.5, ci_low=-3.0, ci_high=0.5, n_items=200, is_clear=False),
-    ),
+    pairs=(PairDifference(first=FORMULA, second=COMMAND, difference=-1.5, ci_low=-3.0, ci_high=0.5, n_items=200, differs=False),),
     told_apart=0.0,
 )
 

@@ -13,15 +13,14 @@ from schemas.metrics import GradeNormalisation
 from schemas.tables.comparisons import OF_ALL, SettingGains
 from tasks.scoring.gains import Pairing, pair_models, setting_gains
 from tasks.scoring.tree import tree_tables
-from tasks.scoring.uncertainty import Resampling
 from tests.tasks.scoring.samples import ability, blueprint, by_labels, items, labelled, one_dataset, task
 
 ONE = blueprint(ability("a", task("d")))
 TWO = blueprint(ability("a", task("d")), ability("b", task("e"), weight=3.0))
 
 
-def gains(*parts: pl.DataFrame, design: Blueprint = ONE, resamples: int = 0, seed: int = 0) -> pl.DataFrame:
-    return setting_gains(pl.concat(parts).lazy(), design, Resampling(resamples, seed))
+def gains(*parts: pl.DataFrame, design: Blueprint = ONE) -> pl.DataFrame:
+    return setting_gains(pl.concat(parts).lazy(), design)
 
 
 def both(dataset: str, base: Sequence[float | None], rag: Sequence[float | None], **columns: Any) -> list[pl.DataFrame]:
@@ -72,10 +71,10 @@ def test_row_order_keeps_gain_bits(seed: int) -> None:
     design = blueprint(*(ability(f"a_{name}", task(name), weight=weight) for name, weight in weights.items()))
     right = {name: (int(weight) % 4, int(weight) % 5) for name, weight in weights.items()}
     parts = [part for name, counts in right.items() for part in both(name, *([1] * n + [0] * (7 - n) for n in counts))]
-    in_order = row(gains(*parts, design=design, resamples=20), OF_ALL)
+    in_order = row(gains(*parts, design=design), OF_ALL)
     assert (in_order["base_0_100"], in_order["setting_0_100"]) == pytest.approx((100 * 52 / 196, 100 * 50 / 196))
     mixed = pl.concat(parts).sample(fraction=1, shuffle=True, seed=seed)
-    assert row(gains(mixed, design=design, resamples=20), OF_ALL) == in_order
+    assert row(gains(mixed, design=design), OF_ALL) == in_order
 
 
 @pytest.mark.parametrize(
@@ -92,7 +91,7 @@ def test_doubly_missing_dataset_keeps_total() -> None:
 
 def test_weightless_dataset_has_gain_outside_total() -> None:
     design = blueprint(ability("a", task("t", datasets=["d", "e"], e=0.0)))
-    scored = gains(*both("d", [0, 0], [1, 0]), *both("e", [1, 1], [0, 0]), design=design, resamples=50)
+    scored = gains(*both("d", [0, 0], [1, 0]), *both("e", [1, 1], [0, 0]), design=design)
     assert row(scored, "e")["gain"] == -100
     assert {**row(scored, OF_ALL), "scope": "d"} == row(scored, "d")
     # Nor does its absence matter.
@@ -135,28 +134,20 @@ def test_one_setting_alone_has_no_gains(setting: str) -> None:
     assert SettingGains.is_valid(found)
 
 
-def test_interval_is_that_of_scipys_paired_bootstrap() -> None:
+def test_interval_is_that_of_scipys_paired_t_test() -> None:
     rng = np.random.default_rng(3)
     base = rng.beta(3, 3, 120)
     rag = np.clip(base + rng.normal(0.05, 0.1, 120), 0, 1)
-    found = row(gains(*both("d", base.tolist(), rag.tolist()), resamples=4000))
-    theirs = stats.bootstrap(
-        (base, rag),
-        lambda one, other, axis: np.mean(other, axis=axis) - np.mean(one, axis=axis),
-        n_resamples=4000,
-        method="percentile",
-        paired=True,
-        vectorized=True,
-        rng=np.random.default_rng(1),
-    ).confidence_interval
-    assert found["gain"] == pytest.approx(100 * (rag.mean() - base.mean()))
-    assert (found["ci_low"], found["ci_high"]) == pytest.approx((100 * theirs.low, 100 * theirs.high), abs=0.15)
+    gain = row(gains(*both("d", base.tolist(), rag.tolist())))
+    theirs = stats.ttest_rel(rag, base).confidence_interval(0.95)
+    assert gain["gain"] == pytest.approx(100 * (rag.mean() - base.mean()))
+    assert (gain["ci_low"], gain["ci_high"]) == pytest.approx((100 * theirs.low, 100 * theirs.high))
     # Pairs move together: without them the interval would be wider than that of one setting's score.
-    assert found["ci_high"] - found["ci_low"] < 5
+    assert gain["ci_high"] - gain["ci_low"] < 5
 
 
 def test_one_pair_has_no_interval_and_takes_totals() -> None:
-    found = gains(*both("d", [0.5, None], [1.0, 1.0]), *both("e", [0, 1], [1, 1]), design=TWO, resamples=100)
+    found = gains(*both("d", [0.5, None], [1.0, 1.0]), *both("e", [0] * 3 + [1] * 3, [1] * 6), design=TWO)
     assert row(found, "e")["ci_low"] is not None
     for scope in ("d", OF_ALL):
         assert (row(found, scope)["ci_low"], row(found, scope)["ci_high"]) == (None, None)
@@ -165,7 +156,7 @@ def test_one_pair_has_no_interval_and_takes_totals() -> None:
 
 def test_grades_gain_points_without_an_interval() -> None:
     design = one_dataset(MetricSpec(metric="accuracy", normalisation=GradeNormalisation(table={"0": 10, "1": 60})))
-    found = row(gains(*both("d", [0, 0], [1, 1]), design=design, resamples=50))
+    found = row(gains(*both("d", [0, 0], [1, 1]), design=design))
     assert (found["gain"], found["ci_low"]) == (50, None)
 
 
@@ -173,8 +164,8 @@ PAIRED = blueprint(ability("a", task("d")), ability("b", task("e")))
 SPEC = ("d", "choice", "accuracy")
 
 
-def pairing(*parts: pl.DataFrame, resamples: int = 0) -> Pairing:
-    return pair_models(pl.concat(parts).lazy(), PAIRED.datasets, tree_tables(PAIRED), Resampling(resamples, 0))
+def pairing(*parts: pl.DataFrame) -> Pairing:
+    return pair_models(pl.concat(parts).lazy(), PAIRED.datasets, tree_tables(PAIRED))
 
 
 def test_each_pair_counts_the_items_that_both_have() -> None:

@@ -11,7 +11,6 @@ from sklearn.metrics import f1_score
 from schemas.blueprint import MetricSpec
 from schemas.metrics import GradeNormalisation
 from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
-from tasks.scoring.uncertainty import Resampling, difference_errors
 from tests.tasks.scoring.samples import ability, blueprint, by_labels, gated, items, labelled, one_dataset, share, task
 
 RESAMPLES = 4000
@@ -130,16 +129,6 @@ def test_weightless_dataset_moves_neither_total_nor_interval() -> None:
     without, with_it = (scored(*counted, *more, design=design).totals for more in ([], [items("early", share(1, 10))]))
     assert with_it["total"].item() == pytest.approx(45)
     assert limits(with_it) == limits(without)
-
-
-def test_error_of_a_difference_is_that_of_the_paired_t_test() -> None:
-    one, other = [1.0, 1, 1, 1, 0, 0, 1, 0, 1, 1], [1.0, 0, 1, 0, 0, 1, 1, 0, 0, 1]
-    both = pl.concat([items("d", one), items("d", other, "n")]).lazy()
-    errors, df = difference_errors(both, blueprint(ability("a", task("d"))), Resampling(20_000, 0))
-    paired = stats.ttest_rel(one, other)
-    # The error that its t rests on, in points of 100; a bootstrap of 20,000 resamples draws it within 2 %.
-    assert (df, errors[0, 1]) == (paired.df, pytest.approx(100 * np.mean(np.subtract(one, other)) / paired.statistic, rel=0.02))
-    assert errors[0, 1] == errors[1, 0]
 
 
 def test_models_share_the_draws() -> None:

@@ -10,7 +10,8 @@ import pytest
 from scipy.stats import spearmanr, ttest_1samp, ttest_rel
 
 from tasks.certificates.panels import How, panel
-from tasks.statistics.equivalence import paired_test, rank_ranges, tied_sets
+from tasks.statistics.paired import compare_pairs
+from tasks.statistics.ranks import rank_ranges, tied_sets
 from tasks.statistics.raters import compare_values, correlate_pooled, halo
 from tasks.statistics.reliability import Units, alphas
 from tasks.statistics.resampling import Floats
@@ -101,9 +102,9 @@ def off(one: str, other: str) -> Floats:
 
 def test_equivalence_of_systems() -> None:
     first, second, third = (
-        paired_test(off(*pair), 0.10) for pair in (("gpt4o", "gemini"), ("gemini", "gpt4omini"), ("gpt4omini", "llama_3"))
+        compare_pairs(off(*pair), 0.10, 4.0) for pair in (("gpt4o", "gemini"), ("gemini", "gpt4omini"), ("gpt4omini", "llama_3"))
     )
-    near = paired_test(off("gemini", "gpt4omini"), 0.05)
+    near = compare_pairs(off("gemini", "gpt4omini"), 0.05, 4.0)
     given = off("gemini", "gpt4omini")
     given = given[np.isfinite(given)]
     theirs = max(ttest_1samp(given, -0.05, alternative="greater").pvalue, ttest_1samp(given, 0.05, alternative="less").pvalue)
@@ -136,9 +137,9 @@ def test_rank_ranges_of_systems() -> None:
     for one, other in combinations(range(10), 2):
         difference = off(systems[one], systems[other])
         p_values[one, other] = ttest_rel(difference[np.isfinite(difference)], np.zeros(np.isfinite(difference).sum())).pvalue
-        assert paired_test(difference, 0.1).p_value == pytest.approx(p_values[one, other])
+        assert compare_pairs(difference, 0.1, 4.0).p_value == pytest.approx(p_values[one, other])
     means = [float(mean) for mean in by_people().mean().row(0)]
-    ranges = dict(zip(systems, rank_ranges(means, p_values), strict=True))
+    ranges = dict(zip(systems, rank_ranges(np.array(means) - np.array(means)[:, None], p_values), strict=True))
     assert ranges == {
         "gpt4o": (1, 1),
         **dict.fromkeys(("gemini", "gpt4omini"), (2, 3)),

@@ -18,7 +18,6 @@ from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.gains import setting_gains
 from tasks.scoring.label_scores import preference_replicates
 from tasks.scoring.reduction import average_parts, reduce_item_scores
-from tasks.scoring.uncertainty import Resampling
 from tasks.statistics.resampling import (
     Floats,
     Grid,
@@ -120,17 +119,17 @@ def test_terms_within_a_cluster_stay_apart() -> None:
 
 
 def gain(rows: pl.DataFrame) -> dict[str, Any]:
-    return setting_gains(rows.lazy(), DESIGN, Resampling(400, 0)).filter(scope="d").row(0, named=True)
+    return setting_gains(rows.lazy(), DESIGN).filter(scope="d").row(0, named=True)
 
 
 def test_gains_draw_clusters() -> None:
-    values: list[float | None] = [1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0]
-    clusters = [f"c{n // 2}" for n in range(8)]
-    base = items("d", [0.0] * 8, setting="base", cluster=clusters)
+    values: list[float | None] = [1.0, 1.0, 0.0, 0.0] * 3
+    clusters = [f"c{n // 2}" for n in range(12)]
+    base = items("d", [0.0] * 12, setting="base", cluster=clusters)
     rag = items("d", values, setting="rag", cluster=clusters)
-    both, mixed = gain(pl.concat([base, rag])), gain(pl.concat([items("d", [0.0] * 8), rag]))
+    both, mixed = gain(pl.concat([base, rag])), gain(pl.concat([items("d", [0.0] * 12), rag]))
     assert both == mixed
-    alone = gain(pl.concat([items("d", [0.0] * 8), items("d", values, setting="rag")]))
+    alone = gain(pl.concat([items("d", [0.0] * 12), items("d", values, setting="rag")]))
     assert both["gain"] == alone["gain"] == 50.0
     assert both["ci_high"] - both["ci_low"] > alone["ci_high"] - alone["ci_low"]
 
