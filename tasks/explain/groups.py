@@ -22,7 +22,8 @@ from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, Row, System, from_row
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.breakdowns import put_on_scale, score_dimensions
-from tasks.scoring.reduction import SPEC, scale
+from tasks.scoring.normalisation import scale
+from tasks.scoring.reduction import SPEC
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import LIMITS, Resampling
 

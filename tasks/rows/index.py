@@ -27,8 +27,8 @@ from tasks.lake.files import parquet_source, replace_file
 from tasks.lake.local_state import state_folder
 from tasks.runs.past_run import PastRun, no_rows
 from tasks.scoring.label_scores import STATUS
-from tasks.scoring.reduction import COUNTED, IS_MISSING, average_parts, scale
-from tasks.scoring.tree import raw_bounds
+from tasks.scoring.normalisation import raw_bounds, scale
+from tasks.scoring.reduction import COUNTED, IS_MISSING, average_parts
 from tasks.solvers.answers import SAID
 
 VERSION = "2"

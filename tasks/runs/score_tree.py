@@ -13,10 +13,10 @@ import polars as pl
 
 from schemas.blueprint import Ability, Blueprint, BlueprintDataset, Task
 from schemas.documents.score_part import Kind, MetricPart, ScorePart
-from schemas.metrics import CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
 from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.vocabulary import LEVELS
 from tasks.runs.run_tables import Row, System, from_row
+from tasks.scoring.normalisation import describe_normalisation, normalise
 
 
 @dataclass(frozen=True)
@@ -167,31 +167,3 @@ def _share_out(parts: Sequence[ScorePart]) -> Iterator[ScorePart]:
     for part in parts:
         share = part.weight / whole if part.score is not None and whole > 0 else None
         yield part if share is None else replace(part, share=share, contributes=share * (part.score or 0.0))
-
-
-def normalise(raw: float, rule: Normalisation) -> float | None:
-    """Return the raw score on 0-100; null if it is a grade that the table does not have."""
-    if isinstance(rule, GradeNormalisation):
-        name = str(int(raw)) if raw == int(raw) else str(raw)
-        return rule.table.get(name)
-    if isinstance(rule, NumericNormalisation):
-        return (raw - rule.min) / (rule.max - rule.min) * 100
-    if isinstance(rule, CentredNormalisation):
-        low, high = rule.best - rule.span, rule.best + rule.span
-        return min(min(raw - low, high - raw) * 2 / (high - low) * 100, 100.0)
-    return raw * 100 if rule.type == "ratio" else raw
-
-
-def describe_normalisation(rule: Normalisation) -> str:
-    """Describe the rule as a formula with its bounds."""
-    if isinstance(rule, GradeNormalisation):
-        return "grade looked up: " + ", ".join(f"{grade} -> {points:g}" for grade, points in rule.table.items())
-    if isinstance(rule, NumericNormalisation):
-        return f"(raw - {_bound(rule.min)}) / ({_bound(rule.max)} - {_bound(rule.min)}) x 100"
-    if isinstance(rule, CentredNormalisation):
-        return f"(1 - |raw - {_bound(rule.best)}| / {rule.span:g}) x 100"
-    return "raw x 100, raw in [0, 1]" if rule.type == "ratio" else "raw itself, already on 0-100"
-
-
-def _bound(value: float) -> str:
-    return f"({value:g})" if value < 0 else f"{value:g}"

@@ -28,9 +28,10 @@ from schemas.table import Cell, Interval
 from schemas.tables.comparisons import OF_ALL, SettingGains
 from schemas.tables.scores import NormalizedScores
 from tasks.scoring.aggregation import SYSTEM, ability_contributions, aggregate_scores, metric_contributions
+from tasks.scoring.normalisation import normalise_replicates
 from tasks.scoring.reduction import COUNTED, MEAN, SPEC, average_parts, label_metrics, normalise_scores, reduce_item_scores
 from tasks.scoring.tree import Tree, tree_tables
-from tasks.scoring.uncertainty import normalise_replicates, replicate
+from tasks.scoring.uncertainty import replicate
 from tasks.statistics.paired import PairedDifference, Stratum, compare_strata
 from tasks.statistics.resampling import Floats, LeaveOneOut, place_clusters
 

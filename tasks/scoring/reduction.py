@@ -10,6 +10,7 @@ from schemas.metrics import Metric, Reduction, reduced_by
 from tasks.lake.frames import sort_keys
 from tasks.scoring.aggregation import sum_by
 from tasks.scoring.label_scores import STATUS, bias_scores, macro_f1, micro_f1, preference_scores
+from tasks.scoring.normalisation import plain_number, scale
 from tasks.scoring.tree import Tree
 from tasks.statistics.sums import exact_sum, fixed_point_sum, from_fixed_point
 
@@ -143,24 +144,6 @@ def normalise_scores(raw: pl.DataFrame, tree: Tree) -> pl.DataFrame:
     grade = pl.when(_KIND == "grade").then("points")
     normalized = grade.otherwise(scale(_VALUE, _KIND, _LOW, _HIGH))
     return graded.select("model", *SPEC, "setting", "n_scored", "n_total", normalized_0_100=normalized)
-
-
-def scale(value: pl.Expr, kind: pl.Expr, low: pl.Expr, high: pl.Expr) -> pl.Expr:
-    """Return raw to 0-100 for the kinds that have bounds.
-
-    numeric: (raw - min) / (max - min) x 100. ratio: raw x 100. none: raw itself. centred: (1 - |raw - best| / span) x 100, where
-    the bounds are best - span and best + span.
-    """
-    # Twice the distance to the nearer bound is 1 - |raw - best| / span; the upper limit only takes away rounding.
-    centred = (pl.min_horizontal(value - low, high - value) * 2 / (high - low) * 100).clip(upper_bound=100)
-    shared = (value - low) / (high - low) * 100
-    return pl.when(kind == "none").then(value).when(kind == "centred").then(centred).otherwise(shared)
-
-
-def plain_number(value: pl.Expr) -> pl.Expr:
-    """Return a number as it is written in names of grades and bins: 3 for 3.0, 2.5 for 2.5."""
-    whole = value.cast(pl.Int64, strict=False)
-    return pl.when(value == whole).then(whole.cast(pl.String)).otherwise(value.cast(pl.String))
 
 
 def _refusal(rows: pl.DataFrame, what: str, expected: str) -> ScoringError:

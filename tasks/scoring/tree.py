@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from schemas.blueprint import Ability, Blueprint
-from schemas.metrics import CentredNormalisation, GradeNormalisation, Metric, Normalisation, NumericNormalisation
+from schemas.metrics import GradeNormalisation, Metric
 from schemas.vocabulary import LEVELS, Level
+from tasks.scoring.normalisation import raw_bounds
 
 LEVEL = pl.Enum(list(LEVELS))
 LEVEL_BIT: dict[Level, int] = {level: 1 << position for position, level in enumerate(LEVELS)}
@@ -57,17 +58,6 @@ def dataset_counts(blueprint: Blueprint) -> pl.DataFrame:
     """Return number of datasets below each main ability that has any: ability, datasets_total."""
     rows = [(main.id, len(main.dataset_ids)) for main in blueprint.abilities if main.dataset_ids]
     return pl.DataFrame(rows, schema={"ability": pl.String, "datasets_total": pl.Int64}, orient="row")
-
-
-def raw_bounds(normalisation: Normalisation) -> tuple[float | None, float | None]:
-    """Return lowest and highest raw score a method can yield; null for grades."""
-    if isinstance(normalisation, NumericNormalisation):
-        return normalisation.min, normalisation.max
-    if isinstance(normalisation, GradeNormalisation):
-        return None, None
-    if isinstance(normalisation, CentredNormalisation):
-        return normalisation.best - normalisation.span, normalisation.best + normalisation.span
-    return 0.0, 1.0 if normalisation.type == "ratio" else 100.0
 
 
 def _table(rows: Iterator[Row], schema: Columns) -> pl.DataFrame:

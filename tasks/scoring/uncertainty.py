@@ -30,6 +30,7 @@ from schemas.metrics import METRICS, Metric
 from tasks.lake.frames import sort_keys
 from tasks.scoring.aggregation import SYSTEM
 from tasks.scoring.label_scores import bias_replicates, preference_replicates
+from tasks.scoring.normalisation import normalise_replicates
 from tasks.scoring.reduction import COUNTED, KEY, MEAN, SPEC, average_parts
 from tasks.scoring.tree import Tree
 from tasks.statistics.resampling import (
@@ -175,15 +176,3 @@ def _add_to_totals(totals: dict[bool, Floats], leaf: pl.DataFrame, replicates: F
     stand_in = np.where(defined.any(axis=1), own["value"].to_numpy(), np.nan)
     normalised = normalise_replicates(np.where(defined, drawn, stand_in[:, None]), own)
     totals[own["of_gate"][0]][systems] += own["contribution"].to_numpy()[:, None] * normalised
-
-
-def normalise_replicates(raw: Floats, leaf: pl.DataFrame) -> Floats:
-    """Normalise replicates of a raw score on 0-100; NaN for grades. `leaf`: rows of Tree.metrics of one kind and bounds."""
-    kind, low, high = leaf.select("kind", "low", "high").row(0)
-    if kind == "grade":
-        return np.full_like(raw, np.nan)
-    if kind == "none":
-        return raw
-    above = 2 * np.minimum(raw - low, high - raw) if kind == "centred" else raw - low
-    normalised: Floats = above / (high - low) * 100
-    return normalised

@@ -9,7 +9,8 @@ from schemas.metrics import METRICS, CentredNormalisation, GradeNormalisation, M
 from tasks.reporting.content.caveats import MissingScores
 from tasks.runs.baselines import Baselines
 from tasks.runs.run_tables import ReportData, from_row
-from tasks.runs.score_tree import Scores, explain_task, normalise
+from tasks.runs.score_tree import Scores, explain_task
+from tasks.scoring.normalisation import normalise
 
 HIGHEST = 100.0
 
