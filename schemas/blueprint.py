@@ -258,6 +258,11 @@ class Blueprint(Frozen):
         """Return how many items of a dataset are drawn; `sample`: what the run says, of all datasets."""
         return sample or self.datasets[dataset].sample or SAMPLE
 
+    def rule(self, dataset: str, method: str, metric: str) -> Normalisation:
+        """Return how a raw score of a dataset is put on 0-100."""
+        methods = (each for each in self.datasets[dataset].methods if each.id == method)
+        return next(spec.normalisation for each in methods for spec in each.metrics if spec.metric == metric)
+
     def nodes(self) -> Iterator[tuple[int, Ability]]:
         """Every ability node with its tier, parents first."""
         for ability in self.abilities:

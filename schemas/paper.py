@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from schemas.base import Frozen
+from schemas.metrics import NoNormalisation, Normalisation
 from schemas.vocabulary import Profile
 
 Likeness = Literal["same", "close", "not comparable"]
@@ -90,13 +91,19 @@ class AbilityColumns(Frozen):
     """How a main ability on 0-100 is made of columns; a name alone stands for that column."""
 
     mean: tuple[str, ...] = Field(min_length=1, description="columns whose mean it is")
-    times: float = Field(default=1, description="what the mean is multiplied by")
+    normalisation: Normalisation = Field(default=NoNormalisation(), description="how the mean is put on 0-100; no grades")
     where: dict[str, str] = Field(default_factory=dict, description="columns and their values in the rows that have it")
 
     @model_validator(mode="before")
     @classmethod
     def _one_column(cls, value: Any) -> Any:
         return {"mean": (value,)} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _is_no_grade(self) -> Self:
+        if self.normalisation.type == "grade":
+            raise ValueError(f"the mean of {', '.join(self.mean)} is a number and no grade; give it another normalisation")
+        return self
 
 
 class ModelTable(Frozen):

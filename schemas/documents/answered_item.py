@@ -61,6 +61,7 @@ class AnswerScore(Frozen):
     method: str = Field(description="as the blueprint names it")
     metric: Metric = Field(description="what is measured")
     value: float | None = Field(description="null = missing")
+    points: float | None = Field(description="what it is worth on 0-100; null = missing, or no item is right or wrong by it")
     status: ItemStatus
     parsed_answer: str | None = Field(description="what the reply was read as")
     predicted: tuple[str, ...] | None = Field(description="labels that are named, for F1")
@@ -112,6 +113,7 @@ class AnsweredItem(GivenAnswer):
     item_id: str = Field(description="id in its dataset")
     repetition: int = Field(description="0-based number of the time that it was asked")
     value: float | None = Field(description="mean of its values over the metrics; null = it has none")
+    points: float | None = Field(description="mean of what they are worth on 0-100; null = none is worth anything of its own")
     language: str = Field(description="of its texts")
     question_type: str = Field(description="decides prompt, parser and metrics")
     subset: str | None = Field(description="part of the dataset that it is in")

@@ -107,7 +107,7 @@ def _compare_pair(before: Side, after: Side, most_flips: int, margin: float) -> 
     changed = _changed_items(before[0], after[0])
     earlier, later = (run.read("item_scores", **system._asdict()) for run, system in (before, after))
     was, now = (rows.join(changed, on=["dataset", "item_id"], how="anti") for rows in (earlier, later))
-    flips = tuple(find_flips(was, now))
+    flips = tuple(find_flips(was, now, after[0].blueprint))
     old_total, new_total = (total_of(*system.rows(judge_run(run))) for run, system in (before, after))
     return SystemComparison(
         before=old_total,

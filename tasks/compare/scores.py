@@ -30,8 +30,8 @@ from tasks.scoring.gains import (
     weigh_scores,
     weights_by_scope,
 )
-from tasks.scoring.reduction import COUNTED, MEAN, SPEC, normalise_scores, reduce_item_scores
-from tasks.scoring.tree import tree_tables
+from tasks.scoring.reduction import COUNTED, MEAN, SPEC, item_points, normalise_scores, reduce_item_scores
+from tasks.scoring.tree import Tree, tree_tables
 from tasks.scoring.uncertainty import replicate
 from tasks.statistics.paired import FEWEST_CLUSTERS, PairedDifference, Stratum, compare_strata
 from tasks.statistics.resampling import LeaveOneOut, place_clusters
@@ -177,19 +177,21 @@ def _dimension_change(what: str, rows: pl.DataFrame, most: float, fields: dict[s
     return _change(what, (was, now), change, own, **fields)
 
 
-HALF = 0.5
+HALF = MOST / 2
 
 
-def find_flips(before: pl.DataFrame, after: pl.DataFrame) -> Iterator[Flips]:
-    """Yield the items of each metric whose value differs between two runs, sorted by metric; also where nothing changed.
+def find_flips(before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint) -> Iterator[Flips]:
+    """Yield the items of each metric that are worth more or less in the run after, sorted by metric; also where none is.
 
     Values are right or wrong if the metric has no others. An item asked several times is right if it is so more than half of the
-    times; its share is the mean.
+    times; its share is the mean. Metrics that the blueprint, of the run after, does not have are left out, and so are those by
+    which no item is right or wrong.
     """
-    joined = _by_item(before).join(_by_item(after), on=[*SPEC, "item_id"], suffix="_after").sort("item_id")
+    tree = tree_tables(blueprint)
+    joined = _by_item(before, tree).join(_by_item(after, tree), on=[*SPEC, "item_id"], suffix="_after").sort("item_id")
     for (dataset, method, metric), rows in sorted(joined.partition_by(SPEC, as_dict=True, maintain_order=True).items()):
         binary = not METRICS[str(metric)].graded and bool((rows["binary"] & rows["binary_after"]).all())
-        was, now = pl.col("value"), pl.col("value_after")
+        was, now = pl.col("points"), pl.col("points_after")
         if binary:
             was, now = (was > HALF).cast(pl.Int8), (now > HALF).cast(pl.Int8)
         fell, rose = (tuple(rows.filter(moved)["item_id"]) for moved in (now < was, now > was))
@@ -204,6 +206,8 @@ def find_flips(before: pl.DataFrame, after: pl.DataFrame) -> Iterator[Flips]:
         )
 
 
-def _by_item(rows: pl.DataFrame) -> pl.DataFrame:
-    counted = rows.filter(pl.col("status").is_in(COUNTED)).group_by(*SPEC, "item_id")
-    return counted.agg(value=exact_sum(pl.col("value")) / pl.len(), binary=pl.col("value").is_in([0.0, 1.0]).all())
+def _by_item(rows: pl.DataFrame, tree: Tree) -> pl.DataFrame:
+    points = pl.col("points")
+    counted = item_points(rows.lazy().filter(pl.col("status").is_in(COUNTED)), tree).drop_nulls("points")
+    of_item = counted.group_by(*SPEC, "item_id")
+    return of_item.agg(points=exact_sum(points) / pl.len(), binary=points.is_in([0.0, MOST]).all()).collect()

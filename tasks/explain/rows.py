@@ -40,6 +40,7 @@ from tasks.models.journal.table import JOURNAL
 from tasks.runs.evidence import NO_MESSAGES, Evidence, Key, answered_item, read_evidence, read_unredacted, redacted, withheld
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import Row, System, from_row
+from tasks.scoring.gains import MOST
 from tasks.scoring.reduction import COUNTED, average_parts, reduce_item_scores
 from tasks.solvers.prompt_check import check_prompt
 from tasks.text.number_format import counted
@@ -59,8 +60,8 @@ def explain_rows(run: PastRun, score: ScoreExplanation, dataset: str, system: Sy
 
 
 def _is_below(row: AnsweredItem) -> bool:
-    """Whether one of its scores is less than the most that the metric gives; what is missing is not."""
-    return any(score.value is not None and score.value < METRICS[score.metric].bounds[1] for score in row.scores)
+    """Whether one of its scores earns less than all points; what is missing does not."""
+    return any(score.points is not None and round(score.points, 9) < MOST for score in row.scores)
 
 
 def break_down_metrics(evidence: Evidence) -> tuple[MethodBreakdown, ...]:
@@ -80,11 +81,11 @@ def break_down_metrics(evidence: Evidence) -> tuple[MethodBreakdown, ...]:
 def answered_items(run: PastRun, evidence: Evidence, options: Sequence[str], worst: int | None) -> tuple[AnsweredItem, ...]:
     """Return every item and repetition, by id; with `worst` so many of those that earn least, the lowest first.
 
-    Rows without a value are no worst ones: what is missing is not 0. They come after all others.
+    Rows without points are no worst ones: what is missing is not 0. They come after all others.
     """
     rows = [answered_item(run, evidence, key, options) for key in evidence.answers]
     if worst is not None:
-        rows.sort(key=lambda row: (row.value is None, row.value or 0.0, row.item_id, row.repetition))
+        rows.sort(key=lambda row: (row.points is None, row.points or 0.0, row.item_id, row.repetition))
     return tuple(rows[:worst])
 
 

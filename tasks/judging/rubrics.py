@@ -53,7 +53,7 @@ Rating = Annotated[int, Field(ge=-1000, le=1000)]
 
 
 class Scale(Frozen):
-    """Ratings are the whole numbers from `lowest` to `highest`; the higher, the better."""
+    """Ratings are the whole numbers from `lowest` to `highest`. A blueprint says which end is the good one."""
 
     lowest: Rating = 1
     highest: Rating = 5

@@ -8,7 +8,7 @@ repetition: the number of a row says where it stands.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from io import BytesIO
 from itertools import accumulate, groupby
@@ -20,18 +20,17 @@ from pydantic_core import to_json
 
 from schemas.documents.rows import RowStatus
 from schemas.lineage import PartitionRef
-from schemas.metrics import METRICS, reduced_by
 from schemas.tables.layers import LAYERS
 from schemas.vocabulary import LANGUAGES
 from tasks.lake.files import parquet_source, replace_file
 from tasks.lake.local_state import state_folder
 from tasks.runs.past_run import PastRun, no_rows
 from tasks.scoring.label_scores import STATUS
-from tasks.scoring.normalisation import raw_bounds, scale
-from tasks.scoring.reduction import COUNTED, IS_MISSING, average_parts
+from tasks.scoring.reduction import COUNTED, IS_MISSING, average_parts, item_points
+from tasks.scoring.tree import Tree, tree_tables
 from tasks.solvers.answers import SAID
 
-VERSION = "2"
+VERSION = "3"
 """Bumped when rows of the index come out differently."""
 
 FOLDER, SEAL = "row-index", sha256().digest_size
@@ -65,12 +64,13 @@ class RowIndex:
         self._path = state_folder(run.lake.root) / FOLDER / run.name
         review = run.manifest.plan.get("simulation_rubric") or ""
         for ref in run.manifest.partitions:
-            if ref.layer in TAKEN and dict(ref.place).get("rubric") != review:
+            if ref.layer in INDEXED and dict(ref.place).get("rubric") != review:
                 self._refs[ref.layer, tuple(value for name, value in ref.place if name in PLACE)].append(ref)
         scored = {place: of_place for (layer, place), of_place in self._refs.items() if layer == "item_scores"}
         self.places = {place: sum(ref.rows for ref in scored[place]) for place in sorted(scored)}
+        self.takes: Mapping[str, Take] = {"item_scores": partial(score_rows, tree=tree_tables(run.blueprint)), **TAKEN}
         made_of = sorted((ref.path, ref.content_sha256) for refs in self._refs.values() for ref in refs)
-        self.key = sha256(to_json([VERSION, str(run.lake.root), made_of])).digest()
+        self.key = sha256(to_json([VERSION, str(run.lake.root), run.manifest.blueprint_sha256, made_of])).digest()
 
     @cached_property
     def rows(self) -> pl.LazyFrame:
@@ -111,7 +111,7 @@ class RowIndex:
         with pq.ParquetWriter(file, COLUMNS.to_frame().to_arrow().schema, compression="zstd") as writer:
             for _, batch in groupby(zip(self.places, ends, strict=True), key=lambda pair: pair[1] // GROUP):
                 places = [place for place, _ in batch]
-                rows, *others = (self.read(layer, places, take) for layer, take in TAKEN.items())
+                rows, *others = (self.read(layer, places, take) for layer, take in self.takes.items())
                 for frame in others:
                     rows = rows.join(frame, on=[name for name in ROW if name in frame.columns], how="left")
                 writer.write_table(rows.select(*COLUMNS).sort(ROW).cast(COLUMNS).to_arrow(), row_group_size=GROUP)
@@ -130,25 +130,18 @@ def open_rows(run: PastRun) -> RowIndex:
     return KEPT.setdefault(index.key, index)
 
 
-def _scored(scores: pl.LazyFrame) -> pl.LazyFrame:
+def score_rows(scores: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
     """Return status and score of each row, from rows of `item_scores`."""
-    rules = {name: row.normalisation for name, row in METRICS.items()}
-    for name in reduced_by("bias", "preference"):
-        if rules[name].type == "centred":
-            rules.pop(name)  # best is what lies between the answers: none of them is right or wrong by it
-    ways = [(name, rule.type, *raw_bounds(rule)) for name, rule in rules.items()]
-    bounds = pl.LazyFrame(ways, ["metric", "kind", "low", "high"], orient="row")
-    share = scale(pl.col("value"), pl.col("kind"), pl.col("low"), pl.col("high"))
+    points = pl.col("points")
     status = pl.coalesce(
         STATUS.filter(IS_MISSING).min().cast(pl.String).str.replace("_", " "),
         pl.when(~STATUS.is_in(COUNTED).any()).then(pl.lit("not counted")),
         pl.when((STATUS == "unparsed").any()).then(pl.lit("unread")),
-        pl.when(share.min().round(9) >= MOST).then(pl.lit("right")),
-        pl.when(share.max().round(9) <= 0).then(pl.lit("wrong")),
+        pl.when(points.min().round(9) >= MOST).then(pl.lit("right")),
+        pl.when(points.max().round(9) <= 0).then(pl.lit("wrong")),
         pl.lit("partial"),
     )
-    rows = average_parts(scores).join(bounds, on="metric", how="left")
-    return rows.group_by(ROW).agg(status=status, score=share.mean())
+    return item_points(average_parts(scores), tree).group_by(ROW).agg(status=status, score=points.mean())
 
 
 def _grouped(items: pl.LazyFrame) -> pl.LazyFrame:
@@ -170,10 +163,11 @@ def _rated(judgements: pl.LazyFrame) -> pl.LazyFrame:
 
 _LENGTH = SAID.str.len_chars()
 TAKEN: Mapping[str, Take] = {
-    "item_scores": _scored,
     "items": _grouped,
     "answers": lambda answers: answers.group_by(ROW).agg(reply_characters=pl.when(_LENGTH.count() > 0).then(_LENGTH.sum())),
     "judgements": _rated,
     "simulation_faults": lambda faults: faults.filter(pl.col("refused").is_null()).group_by(ROW).agg(faults=pl.len()),
 }
-"""What the index takes of each layer that it is made of."""
+"""What the index takes of each layer that it is made of, besides the scores."""
+
+INDEXED = ("item_scores", *TAKEN)

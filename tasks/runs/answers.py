@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isclose
 from typing import Any
 
 import polars as pl
@@ -12,6 +13,7 @@ from schemas.item import option_letters
 from schemas.metrics import METRICS
 from schemas.question_types import QUESTION_TYPES, AnswerForm
 from tasks.runs.run_tables import ReportData, Row, System
+from tasks.scoring.normalisation import item_points
 from tasks.solvers.answers import SAID
 from tasks.text.number_format import listed, number, shorten
 
@@ -34,6 +36,8 @@ class ScoredItem:
     retrieved: tuple[Row, ...] = ()
     call: Row | None = None
     faults: tuple[Row, ...] = ()
+    points: float | None = None
+    """What the value is worth on 0-100; null = there is none, or no item is right or wrong by the metric."""
 
     @property
     def form(self) -> AnswerForm:
@@ -82,6 +86,7 @@ def scored_items(data: ReportData, scores: pl.DataFrame) -> Iterator[ScoredItem]
             tuple(retrieved.get(key, ())),
             calls.get((*key, answer["call_keys"][-1])) if answer else None,
             tuple(fault for fault in faults.get(key, ()) if fault["part"] == row["part"]),
+            item_points(row["value"], row["metric"], data.blueprint.rule(row["dataset"], row["method"], row["metric"])),
         )
 
 
@@ -174,11 +179,15 @@ def _explain_segment(answer: ScoredItem) -> str:
 
 
 def _explain_share(answer: ScoredItem) -> str:
-    share = number(answer.score["value"], 2)
-    if METRICS[answer.score["metric"]].rating is not None:
-        return f"The ratings of the reply come to {share} of 1; 1 is the highest in every dimension."
-    most = number(METRICS[answer.score["metric"]].bounds[1], 0)
-    return f"{answer.score['metric']} against the best reference: {share} of {most}."
+    metric, value = METRICS[answer.score["metric"]], answer.score["value"]
+    low, high = metric.bounds
+    share = f"{number(value, 2)} of {high:g}"
+    if answer.points is not None and not isclose(answer.points, 100 * value / high, abs_tol=0.01):
+        share = f"{number(value, 2)} on {low:g} to {high:g}, worth {number(answer.points, 0)} of 100"
+    if metric.rating is not None:
+        return f"The ratings of the reply come to {share}."
+    against = " against the best reference" if answer.item["references"] else ""
+    return f"{metric.name}{against}: {share}."
 
 
 EXPLANATIONS: Mapping[AnswerForm, Callable[[ScoredItem], str]] = {

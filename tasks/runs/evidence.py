@@ -126,6 +126,7 @@ def answered_item(run: PastRun, evidence: Evidence, key: Key, options: Sequence[
     answers = evidence.answers[key]
     item, answer, call = answers[0].item, answers[0].answer or {}, answers[0].call or {}
     values = [scored.score["value"] for scored in answers if scored.score["value"] is not None]
+    points = [scored.points for scored in answers if scored.points is not None]
     turns = next((each.answer["turns"] for each in answers if each.answer and each.answer.get("turns")), None)
     return from_row(
         AnsweredItem,
@@ -134,6 +135,7 @@ def answered_item(run: PastRun, evidence: Evidence, key: Key, options: Sequence[
         **{name: call.get(name) for name in ("error", "http_status", "left_out_characters")},
         repetition=key[1],
         value=fmean(values) if values else None,
+        points=fmean(points) if points else None,
         context=item["context"] if len(item["context"] or "") <= SHORT_CONTEXT else None,
         context_characters=len(item["context"] or ""),
         options=tuple(shown_options(answers[0])) or None,
@@ -152,7 +154,7 @@ def _given(answer: Row, answers: Sequence[ScoredItem]) -> Row:
         "call": answer.get("status"),
         "reply": answer.get("text"),
         **{name: answer.get(name) for name in ("turns", "finish_reason", "remark", "failure", "failed_role")},
-        "scores": tuple(from_row(AnswerScore, scored.score, why=_why(scored)) for scored in answers),
+        "scores": tuple(from_row(AnswerScore, scored.score, points=scored.points, why=_why(scored)) for scored in answers),
         "ratings": tuple(from_row(AnswerRating, rating) for of_part in ratings.values() for rating in of_part),
     }
 

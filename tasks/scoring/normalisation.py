@@ -6,7 +6,14 @@ Which way is up is the blueprint's to say: whatever sorts, colours, filters or w
 import numpy as np
 import polars as pl
 
-from schemas.metrics import CentredNormalisation, GradeNormalisation, Normalisation, NumericNormalisation
+from schemas.metrics import (
+    CentredNormalisation,
+    GradeNormalisation,
+    Metric,
+    Normalisation,
+    NumericNormalisation,
+    reduced_by,
+)
 from tasks.statistics.resampling import Floats
 
 
@@ -50,6 +57,13 @@ def normalise(raw: float, rule: Normalisation) -> float | None:
         low, high = rule.best - rule.span, rule.best + rule.span
         return min(min(raw - low, high - raw) * 2 / (high - low) * 100, 100.0)
     return raw * 100 if rule.type == "ratio" else raw
+
+
+def item_points(value: float | None, metric: Metric, rule: Normalisation) -> float | None:
+    """Return what an item's value is worth on 0-100, as tasks.scoring.reduction.item_points does for a frame."""
+    if value is None or (metric in reduced_by("bias", "preference") and isinstance(rule, CentredNormalisation)):
+        return None
+    return normalise(value, rule)
 
 
 def normalise_replicates(raw: Floats, leaf: pl.DataFrame) -> Floats:

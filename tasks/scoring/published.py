@@ -20,6 +20,7 @@ from schemas.paper import AbilityColumns, ModelTable, Paper, PrintedColumn
 from schemas.table import Interval
 from schemas.tables.scores import Totals
 from tasks.scoring.aggregation import apply_veto, rank_models, total_scores
+from tasks.scoring.normalisation import describe_normalisation, raw_bounds, scale
 from tasks.scoring.tree import dataset_counts
 from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE
 
@@ -127,8 +128,8 @@ def _schema_column(column: PrintedColumn, *, is_key: bool) -> dy.Column:
 
 def ability_score(columns: AbilityColumns) -> pl.Expr:
     """Return a main ability on 0-100 as an expression over a printed table; null in rows of other languages."""
-    score = pl.col(columns.mean[0]) if len(columns.mean) == 1 else pl.mean_horizontal(columns.mean)
-    score = score * columns.times if columns.times != 1 else score
+    mean = pl.col(columns.mean[0]) if len(columns.mean) == 1 else pl.mean_horizontal(columns.mean)
+    score = scale(mean, pl.lit(columns.normalisation.type), *map(pl.lit, raw_bounds(columns.normalisation)))
     return pl.when(**columns.where).then(score) if columns.where else score
 
 
@@ -141,13 +142,33 @@ def published_of(blueprint: Blueprint) -> pl.DataFrame | None:
     Columns: model, setting, one on 0-100 per main ability, TOTAL if one is printed, what the table has beside these; rows in the
     printed order. None if no paper has published scores of these abilities.
     """
-    if (paper := paper_of(blueprint)) is None:
-        return None
+    paper = paper_of(blueprint)
+    return None if paper is None else scores_of_paper(paper)
+
+
+def scores_of_paper(paper: Paper) -> pl.DataFrame:
+    """Return the scores of a paper's table as above; SourceError: one of them lies outside 0-100."""
     table = paper.models
     setting = pl.col("method").replace_strict(table.methods) if table.methods else pl.lit(table.setting)
     total = {TOTAL: pl.col(table.total)} if table.total else {}
     abilities = {name: ability_score(columns) for name, columns in table.abilities.items()}
-    return read_table(paper, table).select("model", setting.alias("setting"), *table.beside, **total, **abilities)
+    scores = read_table(paper, table).select("model", setting.alias("setting"), *table.beside, **total, **abilities)
+    for name, columns in table.abilities.items():
+        _require_points(scores, name, columns, paper.folder / table.file)
+    return scores
+
+
+def _require_points(scores: pl.DataFrame, ability: str, columns: AbilityColumns, file: Path) -> None:
+    outside = scores.with_row_index("line", offset=2).filter(~pl.col(ability).is_between(0, 100))
+    if outside.height:
+        row = outside.row(0, named=True)
+        raise SourceError(
+            "a published score lies outside 0-100",
+            where=f"{file}, line {row['line']}, {' and '.join(columns.mean)}",
+            expected=f"{describe_normalisation(columns.normalisation)} within 0-100",
+            got=f"{row[ability]:g} of {row['model']} for the ability {ability} ({outside.height} such scores)",
+            next_step="correct the normalisation of the ability's columns in the paper's file, or the number",
+        )
 
 
 def published_descriptions(blueprint: Blueprint) -> dict[str, ModelDescription]:

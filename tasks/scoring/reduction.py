@@ -138,12 +138,27 @@ def normalise_scores(raw: pl.DataFrame, tree: Tree) -> pl.DataFrame:
     if not (outside := scored.filter(~_VALUE.is_between(_LOW, _HIGH))).is_empty():
         expected = "between {low:g} and {high:g} ({kind})"
         raise _refusal(outside, "a raw score lies outside what its method allows", expected)
-    graded = scored.with_columns(grade=plain_number(_VALUE)).join(tree.grades, on=[*SPEC, "grade"], how="left")
-    if not (strange := graded.filter((_KIND == "grade") & _VALUE.is_not_null() & pl.col("points").is_null())).is_empty():
+    normalized = _add_points(scored.lazy(), tree).collect()
+    if not (strange := normalized.filter((_KIND == "grade") & _VALUE.is_not_null() & pl.col("points").is_null())).is_empty():
         raise _refusal(strange, "a raw score is not a grade of its method", "a grade of the method's table")
-    grade = pl.when(_KIND == "grade").then("points")
-    normalized = grade.otherwise(scale(_VALUE, _KIND, _LOW, _HIGH))
-    return graded.select("model", *SPEC, "setting", "n_scored", "n_total", normalized_0_100=normalized)
+    return normalized.select("model", *SPEC, "setting", "n_scored", "n_total", normalized_0_100="points")
+
+
+def _add_points(scored: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
+    """Add `points`, what a value is worth on 0-100, to rows with the bounds of their metric; null for an unknown grade."""
+    graded = scored.with_columns(grade=plain_number(_VALUE)).join(tree.grades.lazy(), on=[*SPEC, "grade"], how="left")
+    return graded.with_columns(points=pl.when(_KIND == "grade").then("points").otherwise(scale(_VALUE, _KIND, _LOW, _HIGH)))
+
+
+def item_points(item_scores: pl.LazyFrame, tree: Tree) -> pl.LazyFrame:
+    """Add `points`, what an item's value is worth on 0-100, to rows of `item_scores`.
+
+    Null where there is no value, and where the best score of a dataset lies between what its items can earn (bias): no item is
+    right or wrong by it.
+    """
+    between = pl.col("metric").is_in(reduced_by("bias", "preference")) & (_KIND == "centred")
+    metrics = tree.metrics.drop("weight").filter(~between).lazy()
+    return _add_points(item_scores.join(metrics, on=SPEC, how="left"), tree)
 
 
 def _refusal(rows: pl.DataFrame, what: str, expected: str) -> ScoringError:

@@ -59,7 +59,7 @@ class Example:
 HALF = (1.0, 0.0, 0.5)
 # Rated 5 and 2 on 1 to 5: (5 - 1) / 4 and (2 - 1) / 4; 5 / 5 and 2 / 5.
 RATED: Mapping[Metric, tuple[float, float, float]] = {"judged_rating": (1.0, 0.25, 0.625), "mean_rating": (1.0, 0.4, 0.7)}
-WHY_RATED = "The ratings of the reply come to 0.40 of 1; 1 is the highest in every dimension."
+WHY_RATED = "The ratings of the reply come to 0.40 of 1."
 
 EXAMPLES: Mapping[QuestionType, Example] = {
     "single_choice": Example(
@@ -226,7 +226,7 @@ ANNOTATION = Example(
     {"context": visible(ONE_TURN).to_json()},
     json.dumps(RIGHT),
     json.dumps(replies()),
-    "read_share against the best reference: 1.00 of 1.",
+    "read_share: 1.00 of 1.",
     {name: (RIGHT_VALUES.get(name, 1.0), one, (RIGHT_VALUES.get(name, 1.0) + one) / 2) for name, one in WRONG_VALUES.items()},
     gold=ONE_TURN,
 )

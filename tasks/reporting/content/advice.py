@@ -98,16 +98,16 @@ def _on_guessing(diagnosis: Diagnosis) -> Iterator[str]:
 def _on_languages(diagnosis: Diagnosis) -> Iterator[str]:
     groups: dict[str, list[float]] = {}
     for answer in diagnosis.answers:
-        if answer.score["value"] is not None:
-            groups.setdefault(answer.item["language"], []).append(answer.score["value"])
+        if answer.points is not None:
+            groups.setdefault(answer.item["language"], []).append(answer.points)
     means = {name: sum(values) / len(values) for name, values in groups.items() if len(values) >= MIN_GROUP}
     if not means:
         return
     low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
     if means[high] - means[low] >= LANGUAGE_GAP:
         yield (
-            f"{diagnosis.raw.path.title}: {LANGUAGES[low]} items do worse than {LANGUAGES[high]} ones ({number(means[low], 2)} "
-            f"against {number(means[high], 2)} per item). Look at the {LANGUAGES[low]} replies first."
+            f"{diagnosis.raw.path.title}: {LANGUAGES[low]} items do worse than {LANGUAGES[high]} ones ({number(means[low], 0)} "
+            f"against {number(means[high], 0)} of 100 per item). Look at the {LANGUAGES[low]} replies first."
         )
 
 

@@ -20,7 +20,7 @@ from tasks.reporting.content.evidence import (
     prompt_chunks,
     ratings_table,
 )
-from tasks.reporting.content.tables import RawRow, TaskRow, weakest
+from tasks.reporting.content.tables import HIGHEST, RawRow, TaskRow, weakest
 from tasks.runs.answers import ScoredItem, collect_answers, explain_answer, shown_options
 from tasks.runs.run_tables import ReportData, Row, System
 
@@ -57,7 +57,7 @@ class Example:
 
 def pick_examples(diagnoses: tuple[Diagnosis, ...], text_limit: int) -> tuple[Example, ...]:
     """Return up to three items of a task: at most one unreadable reply as long as wrong ones are there, all datasets in turn."""
-    wrong = _in_turn(diagnoses, lambda answer: answer.score["status"] == "scored" and answer.score["value"] < 1)
+    wrong = _in_turn(diagnoses, lambda answer: answer.score["status"] == "scored" and not _is_full(answer))
     unparsed = _in_turn(diagnoses, lambda answer: answer.score["status"] == "unparsed")
     chosen = [*wrong[: PER_TASK - 1], *unparsed[:1], *wrong[PER_TASK - 1 :], *unparsed[1:]][:PER_TASK]
     return tuple(_example(answer, text_limit) for answer in chosen)
@@ -70,6 +70,11 @@ def pick_rows(diagnosis: Diagnosis) -> tuple[Example, ...]:
     return picked or tuple(_example(answer, 0) for answer in full[:1])
 
 
+def _is_full(answer: ScoredItem) -> bool:
+    """Whether the answer earned all points; never by a metric that calls no item right or wrong."""
+    return answer.points is not None and round(answer.points, 9) >= HIGHEST
+
+
 def _in_turn(diagnoses: tuple[Diagnosis, ...], wanted: Callable[[ScoredItem], bool]) -> list[ScoredItem]:
     lists = [_languages_in_turn(filter(wanted, diagnosis.answers)) for diagnosis in diagnoses]
     return [answer for turn in zip_longest(*lists) for answer in turn if answer is not None]
@@ -77,7 +82,7 @@ def _in_turn(diagnoses: tuple[Diagnosis, ...], wanted: Callable[[ScoredItem], bo
 
 def _languages_in_turn(answers: Iterable[ScoredItem]) -> list[ScoredItem]:
     worst_of_each: dict[str, ScoredItem] = {}
-    for answer in sorted(answers, key=lambda answer: answer.score["value"]):
+    for answer in sorted(answers, key=lambda answer: HIGHEST if answer.points is None else answer.points):
         worst_of_each.setdefault(answer.item["item_id"], answer)  # asked in several orders, an item is one example
     by_language: dict[str, list[ScoredItem]] = {}
     for answer in worst_of_each.values():

@@ -7,14 +7,14 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from schemas.blueprint import Blueprint
+from schemas.blueprint import Blueprint, MetricSpec
 from schemas.changes import ScoreDifference
 from schemas.documents.comparison import CommonScore
 from tasks.compare.scores import compare_scores, dimension_changes, find_flips, score_changes
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tests.tasks.rows import item, judgement, judgements
 from tests.tasks.rows import items as rated_items
-from tests.tasks.scoring.samples import ability, blueprint, gated, items, task
+from tests.tasks.scoring.samples import ability, blueprint, gated, items, one_dataset, task
 
 ONE = blueprint(ability("a", task("d")))
 TWO = blueprint(ability("a", task("d")), ability("b", task("e"), weight=3.0))
@@ -169,9 +169,9 @@ def test_each_dimension_is_one_change() -> None:
     ]
 
 
-def flip(before: pl.DataFrame, after: pl.DataFrame) -> list[Any]:
+def flip(before: pl.DataFrame, after: pl.DataFrame, design: Blueprint = ONE) -> list[Any]:
     """Return what is said of the items of the one metric of two runs."""
-    (row,) = find_flips(before, after)
+    (row,) = find_flips(before, after, design)
     return [row.binary, row.n_items, [*row.fell], [*row.rose]]
 
 
@@ -187,8 +187,8 @@ def test_shares_fall_and_rise() -> None:
     # Right and wrong before, shares after.
     assert flip(items("d", [1, 0]), items("d", [0.5, 0])) == [False, 2, ["d-0"], []]
     # A rating at the end of its scale is not right or wrong.
-    ratings = (items("d", values, metric="judged_rating") for values in ([1, 0], [0, 1]))
-    assert flip(*ratings) == [False, 2, ["d-0"], ["d-1"]]
+    before, after = (items("d", values, metric="judged_rating") for values in ([1, 0], [0, 1]))
+    assert flip(before, after, one_dataset(MetricSpec(metric="judged_rating"))) == [False, 2, ["d-0"], ["d-1"]]
 
 
 def test_of_repetitions_more_than_half_must_be_right() -> None:
@@ -201,7 +201,7 @@ def test_of_repetitions_more_than_half_must_be_right() -> None:
 def test_metrics_are_told_apart_and_sorted() -> None:
     before = pl.concat([items("e", [1, 0]), items("d", [1, 0])])
     after = pl.concat([items("e", [1, 1]), items("d", [1, 0])])
-    assert [(row.dataset, row.rose) for row in find_flips(before, after)] == [("d", ()), ("e", ("e-1",))]
+    assert [(row.dataset, row.rose) for row in find_flips(before, after, TWO)] == [("d", ()), ("e", ("e-1",))]
 
 
 def test_answers_and_smallest_detectable_difference() -> None:

@@ -37,7 +37,7 @@ SAID = {
         # Summaries: 1 to 5, alpha gave 3 and then 4. Conversations: 0 to 5, 2 and then 3.
         "deep needs 1 to 5 3.5 mean of 2 3",
         "deep needs 0 to 5 2.5 mean of 2 2",
-        "The ratings of the reply come to 0.63 of 1; 1 is the highest in every dimension.",
+        "The ratings of the reply come to 0.63 of 1.",
         "4 retrieved chunks of its prompt Rank 1, holds the needle ... Mara put",
         "Rank 2 chunk of rain 1",
         "Context, 30,000 tokens, around the needle (depth 69 %)",

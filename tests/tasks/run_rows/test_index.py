@@ -8,17 +8,20 @@ from typing import Any
 import polars as pl
 import pytest
 
+from schemas.blueprint import BlueprintDataset, MethodSpec, MetricSpec
 from schemas.errors import LakeError
 from schemas.tables.scores import ItemScores
 from tasks.explain.rows import answered_items
 from tasks.rows import index
-from tasks.rows.index import FOLDER, TAKEN, RowIndex, open_rows
+from tasks.rows.index import FOLDER, RowIndex, open_rows, score_rows
 from tasks.runs.evidence import read_evidence
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
+from tasks.scoring.tree import tree_tables
 from tests.rows import each_row
 from tests.tasks.rows import frame
 from tests.tasks.run_rows.small_run import ODD, SCORES, make_run, score
+from tests.tasks.scoring.samples import ability, blueprint, task
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +44,20 @@ def test_status_and_score_follow_all_metrics(run: PastRun) -> None:
     ]
 
 
+def scored(*rows: dict[str, Any]) -> pl.DataFrame:
+    """Score rows of the dataset d by a blueprint whose methods are those of the rows."""
+    metrics = dict.fromkeys((row["method"], row["metric"]) for row in rows)
+    methods = tuple(MethodSpec(id=method, metrics=(MetricSpec(metric=metric),)) for method, metric in metrics)
+    design = blueprint(ability("a", task("d")), datasets={"d": BlueprintDataset(title="D", methods=methods)})
+    return score_rows(frame(ItemScores, rows).lazy(), tree_tables(design)).collect().sort("item_id")
+
+
 def test_parts_are_averaged_before_metrics_are() -> None:
     parts = [score("d-0", value, part=part) for part, value in (("1", 1.0), ("2", 0.0), ("3", 0.5))]
     lost = [score("d-1", value, status, part=part) for part, value, status in (("1", 1.0, "scored"), ("2", None, "call_failed"))]
     error: dict[str, Any] = {"method": "b", "metric": "q3_distance"}  # 0 is best, 3 is worst
     best = [score("d-2", 0.0, **error), score("d-2", 1.0), score("d-3", 3.0, **error)]
-    rows = TAKEN["item_scores"](frame(ItemScores, (*parts, *lost, *best)).lazy()).collect().sort("item_id")
+    rows = scored(*parts, *lost, *best)
     assert rows.select("item_id", "status", "score").rows() == [
         ("d-0", "partial", 50.0),
         ("d-1", "call failed", None),
@@ -59,8 +70,7 @@ def test_what_leans_is_neither_right_nor_wrong() -> None:
     bias: dict[str, Any] = {"method": "bias", "metric": "bias_score_ambiguous"}
     rows = [score("d-0", 1.0), score("d-0", 0.5, **bias), score("d-1", 0.0), score("d-1", 0.5, **bias), score("d-2", 1.0, **bias)]
     tau = [score(f"d-{3 + n}", float(n - 1), method="tau", metric="kendall_tau") for n in range(3)]  # on -1 to 1
-    scored = TAKEN["item_scores"](frame(ItemScores, (*rows, *tau)).lazy()).collect().sort("item_id")
-    assert scored.select("status", "score").rows() == [
+    assert scored(*rows, *tau).select("status", "score").rows() == [
         ("right", 100.0),
         ("wrong", 0.0),
         ("partial", None),

@@ -33,7 +33,7 @@ def answer(
     status = score.pop("status", "scored")
     item = {"language": language}
     full = {"value": value, "parsed_answer": parsed, "status": status, "gold": None, "predicted": None} | score
-    return ScoredItem(item, full, {"finish_reason": finish})
+    return ScoredItem(item, full, {"finish_reason": finish}, points=None if value is None else 100 * value)
 
 
 def advice_of(raw: RawRow, *answers: ScoredItem, asked: AdviceOptions = ASKED) -> str:
@@ -64,7 +64,7 @@ MAJORITY = Baselines(FixedAnswer("B", 0.5), FixedAnswer("calm", 0.7))
         ({"baselines": MAJORITY}, [], "an accuracy of 0.600 is no better than always choosing calm (0.700)."),
         (
             *({}, [ENGLISH] * 10 + [CHINESE] * 10),
-            "Chinese items do worse than English ones (0.00 against 1.00 per item)",
+            "Chinese items do worse than English ones (0 against 100 of 100 per item)",
         ),
         ({}, [WRONG] * 3, "Mood: the commonest mistake is sad taken for angry (3 times)."),
         # Half of 30 is 15, three times the aim of 5: nine times the 40 items.

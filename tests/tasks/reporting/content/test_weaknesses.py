@@ -36,7 +36,7 @@ def test_items_with_their_full_score_are_no_examples() -> None:
     data = example_data()
     (row,) = (row for row in build_report(data).systems[0].raw if row.path.dataset == "mood")
     answers = [each for each in collect_answers(data, ALPHA, *row.path.key) if each.score["status"] == "scored"]
-    full = tuple(replace(each, score={**each.score, "value": 1.0}) for each in answers)
+    full = tuple(replace(each, score={**each.score, "value": 1.0}, points=100.0) for each in answers)
     assert len(full) > 0
     assert pick_examples((Diagnosis(row, full),), 1000) == ()
 
@@ -60,7 +60,7 @@ def test_a_long_context_is_shortened_and_capped() -> None:
     # 40 repetitions of 14 characters are 560; the short form shows 150 + 60 of them, a Chinese character counting twice.
     assert len(LONG) == 560
     assert example.context == Excerpt(f"{LONG[:150]} […] {LONG[-60:]}", LONG[:100], 460)
-    assert example.why == "The ratings of the reply come to 0.25 of 1; 1 is the highest in every dimension."
+    assert example.why == "The ratings of the reply come to 0.25 of 1."
 
 
 def test_short_text_stays_whole() -> None:
