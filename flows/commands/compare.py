@@ -120,7 +120,7 @@ def _total_lines(model: SystemComparison) -> Iterator[str]:
             "by less. Detectable: the difference that 80 of 100 such runs would find."
         )
     for name, side in (("Before", before), ("After", after)):
-        if side.verdict != "scored":
+        if side.unranked:
             yield f"{name}: {side.headline}"
     verdicts = f"{before.verdict} -> {after.verdict}"
     ranks = f"{count(before.rank)} -> {count(after.rank)}"

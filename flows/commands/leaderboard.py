@@ -111,7 +111,7 @@ def _view(benchmark: str, document: RankedSystems, ranked: LeaderboardData) -> l
         tables.append(leaderboard_table(f"{benchmark}{apart}", [*rows], ranked))
     if document.published:
         tables.append(leaderboard_table(f"{benchmark}, the paper's models", document.published, ranked))
-    told = [row for row in document.models if row.run and row.verdict != "scored"]
+    told = [row for row in document.models if row.run and (row.verdict != "scored" or row.unranked)]
     rated = describe_dimensions(ranked)
     files = (("Site", document.site), ("Page", document.html), ("Tables", document.csv), ("Tables", document.latex))
     return [
@@ -148,7 +148,7 @@ def leaderboard_table(title: str, rows: Sequence[StoredRow | PublishedRow], rank
 
 def _standing(row: StoredRow | PublishedRow, ranked: LeaderboardData) -> tuple[Value, ...]:
     fell = (row.run, row.model, row.setting) in ranked.regressed
-    verdict = row.verdict if row.verdict != "scored" else ""
+    verdict = row.verdict if row.verdict != "scored" else "not ranked" if row.unranked else ""
     likeness = row.comparability.verdict if row.comparability else None
     coverage = row.coverage if row.coverage < 1 else None
     ends = interval_cell(row)

@@ -64,7 +64,7 @@ def run_view(document: RunDocument, run: PastRun, *ends: str, next_steps: bool =
     """Return a run for a terminal; `ends`: its last lines, before the next steps."""
     rows = document.models
     labels = {System(row.model, row.setting): label for row, label in zip(rows, label_systems(rows), strict=True)}
-    told = rows if len(rows) <= MOST_TOLD else [row for row in rows if row.verdict != "scored"]
+    told = rows if len(rows) <= MOST_TOLD else [row for row in rows if row.unranked]
     blocks = dict(_blocks(document, run))
     # With fewer, the weakest ones say no more than the abilities do.
     has_tasks = len([*run.blueprint.tasks()]) > MOST_TOLD

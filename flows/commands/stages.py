@@ -60,7 +60,7 @@ def _stage_command(
         plans = variants.values()
     else:
         plans = [read_plan(benchmark, context.obj, needs_model=stage != "build")]
-    fails_if = {"instrument failed", *(["Regressed"] if fail_on_regression else [])}
+    fails_if = {"unreadable", *(["Regressed"] if fail_on_regression else [])}
     execute("dry-run" if dry_run else stage, *plans, as_json=as_json, fails_if=fails_if, variants=variants, file=file)
 
 

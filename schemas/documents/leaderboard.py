@@ -9,9 +9,10 @@ from schemas.documents.document import Document, SystemName
 from schemas.model_description import ModelDescription
 from schemas.paper import Comparability
 
-Verdict = Literal["scored", "vetoed", "undecided", "too little scored", "instrument failed", "unscored"]
+Verdict = Literal["scored", "vetoed", "undecided", "too little scored", "unreadable", "unscored"]
 """`scored`: a total that stands. `vetoed`: 0 by the gate. `undecided`: a total whose veto is open, since too little of the gate
-was scored. The others have no total: fewer than half of the datasets are scored, an instrument failed, or nothing is scored.
+was scored. The others have no total: too few items or datasets, or not every main ability, are scored; replies or ratings cannot
+be read; or nothing is scored.
 """
 
 WITH_TOTAL: tuple[Verdict, ...] = ("scored", "vetoed", "undecided")
@@ -40,6 +41,7 @@ class JudgedTotal(SystemName):
     n_total: int = Field(description="items asked")
     verdict: Verdict
     why: str | None = Field(description="what the verdict rests on; null = the score alone")
+    unranked: str | None = Field(description="why it has no rank; null = it has one")
     headline: str = Field(description="the sentence to be said first")
 
     @property

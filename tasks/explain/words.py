@@ -8,7 +8,7 @@ from schemas.documents.score_part import MetricPart, ScorePart
 from schemas.table import Column, Value, columns
 from tasks.explain.totals import OPTIONS
 from tasks.runs.verdict import name_score, say_total
-from tasks.text.number_format import count, describe_gate, number, shorten
+from tasks.text.number_format import describe_gate, number, shorten
 
 PART_COLUMNS = (
     *(Column("", "name"), Column("Share", "share"), *columns("number", "Score", "Adds")),
@@ -79,7 +79,8 @@ def verdict_lines(model: TotalExplanation) -> Iterator[str]:
     if gate := model.gate:
         yield f"{gate.title} vetoes below {gate.threshold:g}: {describe_gate(dict(total))}"
     scored = f"{total.datasets_scored} of {total.datasets_total} datasets, {total.n_scored} of {total.n_total} items"
-    yield f"Total {say_total(total)}, {total.verdict}, rank {count(total.rank)}: {scored} have a score"
+    rank = f"rank {total.rank}" if total.rank else f"not ranked ({total.unranked})"
+    yield f"Total {say_total(total)}, {total.verdict}, {rank}: {scored} have a score"
 
 
 def metric_lines(metric: MethodBreakdown) -> Iterator[str]:

@@ -3,14 +3,14 @@
 Every surface takes these columns: no other module decides from coverage, veto or instruments.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
 import polars as pl
 
-from schemas.blueprint import Blueprint
+from schemas.blueprint import Ability, Blueprint
 from schemas.documents.leaderboard import WITH_TOTAL, JudgedTotal, Verdict
 from schemas.documents.run_list import BestTotal
 from schemas.folders import Folder
@@ -20,10 +20,12 @@ from tasks.lake.manifest import read_code_version
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_list import best_of
 from tasks.runs.run_tables import ReportData, System, from_row, ordered, pool_counts
-from tasks.text.number_format import NONE, bracketed, counted, describe_gate, listed, number, ordinal
+from tasks.text.number_format import NONE, bracketed, count, counted, describe_gate, listed, number, ordinal, percent
 
 LEAST_COVERAGE = 0.5
-"""A mean over fewer of a benchmark's datasets is no total of it."""
+"""A mean over fewer of a benchmark's datasets, or of the items that were asked, is no total of it."""
+
+NEEDED = "A total needs half of the items, half of the datasets and every main ability."
 
 BEST = 100.0
 
@@ -51,7 +53,7 @@ def total_of(row: Mapping[str, Any]) -> JudgedTotal:
 
 
 def judge_totals(totals: pl.DataFrame, blueprint: Blueprint, runs: Mapping[str, PastRun | ReportData]) -> pl.DataFrame:
-    """Return the same rows with `verdict`, `why` and `headline`, and without a total and a rank where there is none.
+    """Return the same rows with `verdict`, `why`, `unranked` and `headline`, and without a total and a rank where there is none.
 
     They are ranked within their setting, and their `group` if they have one. Ranks are those of the others alone; what was scored
     stays in `total_before_veto` and its interval. `runs`: by the rows' column `run`, "" where they have none; no instrument
@@ -72,15 +74,17 @@ def _ranked_within(totals: pl.DataFrame) -> list[str]:
 
 
 def with_headlines(totals: pl.DataFrame, blueprint: Blueprint, runs: Mapping[str, PastRun | ReportData]) -> pl.DataFrame:
-    """Return judged totals with the headline of each; arguments as above. They change with the ranks."""
+    """Return judged totals with why each has no rank, and its headline; arguments as above. They change with the ranks."""
     within = _ranked_within(totals)
     places = totals.with_columns(of=pl.col("rank").count().over(within), tied=pl.col("rank").count().over([*within, "rank"]))
+    rows = [row | {"unranked": why_unranked(row, blueprint)} for row in places.iter_rows(named=True)]
     headlines = []
-    for row in places.iter_rows(named=True):
+    for row in rows:
         run = runs.get(row.get("run", ""))
         source = " Scored are replies from a file." if run and run.manifest.replies_file(row["model"]) else ""
         headlines.append(f"{say_headline(row, blueprint, run)}{source}")
-    return totals.with_columns(headline=pl.Series(headlines, dtype=pl.String))
+    reasons = pl.Series([row["unranked"] for row in rows], dtype=pl.String)
+    return totals.with_columns(headline=pl.Series(headlines, dtype=pl.String), unranked=reasons)
 
 
 def judge_row(row: Mapping[str, Any], blueprint: Blueprint, run: PastRun | ReportData | None) -> tuple[Verdict, str | None]:
@@ -88,18 +92,69 @@ def judge_row(row: Mapping[str, Any], blueprint: Blueprint, run: PastRun | Repor
     system, of = System(row["model"], row["setting"]), counted(row["datasets_total"], "dataset")
     failed = [count for count in (run.instruments if run else ()) if count.failed and (count.model, count.setting) == system]
     if failed:
-        return "instrument failed", listed([count.words for count in pool_counts(failed)])
+        return "unreadable", listed([count.words for count in pool_counts(failed)])
     if row["vetoed"]:
         return "vetoed", describe_gate(row)
     if row["total_before_veto"] is None:
         some = f"{row['datasets_scored']} of {of} gave a result, none that enters the total"
         none = f"none of the {of} gave a result" if row["datasets_total"] > 1 else "its only dataset gave no result"
         return "unscored", some if row["datasets_scored"] else none
-    if row["coverage"] < LEAST_COVERAGE:
-        return "too little scored", f"{row['datasets_scored']} of {of} have a score"
+    if too_little := [*_say_too_little(row, blueprint, run)]:
+        return "too little scored", "; ".join(too_little)
     if row["vetoed"] is None and blueprint.gate is not None:
         return "undecided", describe_gate(row)
     return "scored", None
+
+
+def _say_too_little(row: Mapping[str, Any], blueprint: Blueprint, run: PastRun | ReportData | None) -> Iterator[str]:
+    """Yield what a total lacks, what was left unasked first."""
+    if row["item_coverage"] is not None and row["item_coverage"] < LEAST_COVERAGE:
+        items, share = f"{count(row['n_scored'])} of {counted(row['n_total'], 'item')}", percent(row["item_coverage"])
+        yield f"{_why_cut_short(row['model'], run)}{items} ({share}) have a score"
+    if row["coverage"] < LEAST_COVERAGE:
+        yield f"{row['datasets_scored']} of {counted(row['datasets_total'], 'dataset')} have a score"
+    if unscored := _unscored_abilities(row, blueprint, run):
+        whole = sum(main.weight for main in _counted_abilities(blueprint))
+        weight = percent(sum(main.weight for main in unscored) / whole)
+        titles = [main.title for main in unscored]
+        yield f"{listed(titles)} ({weight} of the weight) {'has' if len(titles) == 1 else 'have'} no score"
+
+
+def _why_cut_short(model: str, run: PastRun | ReportData | None) -> str:
+    usage = [row for row in (run.manifest.usage if run else ()) if row.model == model]
+    if unsent := sum(row.unsent for row in usage):
+        return f"the budget was spent with {counted(unsent, 'call')} unsent: "
+    failed = sum(row.failed for row in usage)
+    return f"{counted(failed, 'call')} failed: " if failed else ""
+
+
+def _counted_abilities(blueprint: Blueprint) -> list[Ability]:
+    """Return the main abilities that enter the total."""
+    gate = blueprint.gate.ability if blueprint.gate else None
+    return [main for main in blueprint.abilities if main.dataset_ids and main.weight and main.id != gate]
+
+
+def _unscored_abilities(row: Mapping[str, Any], blueprint: Blueprint, run: PastRun | ReportData | None) -> list[Ability]:
+    """Return the counted abilities without a score; none where scores of abilities are not known."""
+    complete = row["datasets_scored"] == row["datasets_total"]
+    if complete or run is None or not (isinstance(run, ReportData) or run.partitions("ability_scores")):
+        return []
+    scored = _scores_by("ability", System(row["model"], row["setting"]).of(run.layers["ability_scores"]))
+    return [main for main in _counted_abilities(blueprint) if main.id not in scored]
+
+
+def why_unranked(total: Mapping[str, Any], blueprint: Blueprint) -> str | None:
+    """Return why a row of judged totals has no rank; null = it has one."""
+    if total["rank"] is not None:
+        return None
+    if total["verdict"] != "scored":
+        return {"vetoed": "it is vetoed", "undecided": "the veto is undecided"}.get(total["verdict"], "it has no total")
+    if total["datasets_scored"] < total["datasets_total"]:
+        return f"{total['datasets_scored']} of {counted(total['datasets_total'], 'dataset')} have a score"
+    if total["item_coverage"] is not None and total["item_coverage"] < blueprint.rank_item_coverage:
+        needed = f"and a rank needs {percent(blueprint.rank_item_coverage)}"
+        return f"{count(total['n_scored'])} of {counted(total['n_total'], 'item')} have a score, {needed}"
+    return "the run gives it no rank"
 
 
 def say_headline(total: Mapping[str, Any], blueprint: Blueprint, run: PastRun | ReportData | None) -> str:
@@ -114,18 +169,19 @@ def say_headline(total: Mapping[str, Any], blueprint: Blueprint, run: PastRun | 
     has_scores = isinstance(run, ReportData) or (run is not None and bool(run.partitions("task_scores")))
     weakest = _weakest(total, blueprint, run) if run and has_scores else ""
     match total["verdict"]:
-        case "instrument failed":
-            return f"{name} has no total because an instrument failed: {why}. {scored}"
+        case "unreadable":
+            return f"{name} has no total: {why}. {scored}"
         case "unscored":
             return f"{name} has no score: {why}."
         case "too little scored":
-            return f"{name} has no total: only {why}, and a total needs half of them. {scored}{weakest}"
+            return f"{name} has no total: {why}. {NEEDED} {scored}{weakest}"
         case "vetoed":
             return f"{name} is vetoed: {_say_veto(total, blueprint)}.{weakest}"
         case "undecided":
             return f"{name} scores {score}, provisionally because the veto is undecided: {why}.{weakest}"
     joint = "joint " if total["tied"] > 1 else ""
     place = f", {joint}{ordinal(total['rank'])} of {total['of']}" if total["rank"] and total["of"] > 1 else ""
+    place = place if total["rank"] else f", not ranked: {total['unranked']}"
     return f"{name} scores {score}{place}.{weakest}"
 
 
@@ -168,7 +224,9 @@ def say_total(total: JudgedTotal) -> str:
 
 
 def say_verdict(total: JudgedTotal) -> str:
-    """Return a verdict for a cell, with what it rests on."""
+    """Return a verdict for a cell, with what it rests on, or why it has no rank."""
+    if total.verdict == "scored":
+        return f"scored, not ranked: {total.unranked}" if total.unranked else total.verdict
     return f"{total.verdict}: {total.why}" if total.why else total.verdict
 
 

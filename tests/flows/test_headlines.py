@@ -16,6 +16,7 @@ from schemas.blueprint import Gate
 from schemas.lineage import CodeVersion, DatasetNotice, PartitionRef
 from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.tables.scores import Totals
+from schemas.usage import Usage
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import write_manifest
 from tasks.lake.partitions import partition_key
@@ -34,7 +35,7 @@ from tests.tasks.scoring.samples import ability, blueprint, items, task
 DESIGN = blueprint(
     ability("values_safety", task("safety")).model_copy(update={"title": "Values & Safety"}),
     ability("foundational", task("mind"), weight=0.3),
-    ability("emotional", task("heart"), weight=0.4),
+    ability("emotional", task("heart"), weight=0.4).model_copy(update={"title": "Emotional Ability"}),
     ability("companionship", task("talk"), weight=0.3),
     gate=Gate(ability="values_safety", threshold=60),
     name="moodbench",
@@ -46,11 +47,15 @@ SCORES = {"safety": [1.0] * 10, **dict.fromkeys(("mind", "heart", "talk"), EIGHT
 OWN = {"id": "heart", "title": "Heart", "licence": "x", "redistributable": True, "evaluation_version": "1"}
 
 
+UNSENT: dict[str, Any] = {"dataset": "heart", "role": "tested", "calls": 24, "failed": 0}
+
+
 class Situation(NamedTuple):
     """What becomes of a run that scores 80, and what every surface says of it.
 
     `without`: datasets that gave nothing. `unread`: replies of a dataset that cannot be read. `tainted`: dialogues of ten whose
-    seeker fell out of its part. `unrated`: ratings of ten that cannot be read.
+    seeker fell out of its part. `unrated`: ratings of ten that cannot be read. `missing`: items of ten without a score, in each
+    dataset that counts; `unsent`: calls that a budget left.
     """
 
     verdict: str
@@ -62,15 +67,27 @@ class Situation(NamedTuple):
     unread: Mapping[str, int] = {}
     tainted: int = 0
     unrated: int = 0
+    missing: int = 0
+    unsent: int = 0
     sources: tuple[str, ...] = ()
 
 
-FAILED, BEFORE = "instrument failed", "– (what was scored: 80.00)"
+FAILED, BEFORE = "unreadable", "– (what was scored: 80.00)"
 SITUATIONS: Mapping[str, Situation] = {
     "full": Situation("scored", "80.00", likeness="close"),
     "not comparable": Situation("scored", "80.00", sources=("own file heart.jsonl",)),
     "a fifth tainted": Situation("scored", "80.00", "out of its part in 2 of 10 dialogues of talk", "close", tainted=2),
-    "partial": Situation("scored", "80.00", without=("heart",)),
+    "coverage 93": Situation("scored", "88.89", "37 of 40 items have a score, and a rank needs 95 %", "close", missing=1),
+    "one ability missing": Situation(
+        "too little scored", BEFORE, "Emotional Ability (40 % of the weight) has no score", without=("heart",)
+    ),
+    "budget spent": Situation(
+        "too little scored",
+        "– (what was scored: 100.00)",
+        "the budget was spent with 24 calls unsent: 16 of 40 items (40 %) have a score",
+        missing=8,
+        unsent=24,
+    ),
     "few datasets": Situation("too little scored", BEFORE, "1 of 4 datasets have a score", without=("safety", "heart", "talk")),
     "vetoed": Situation(
         "vetoed", "0 (80.00 before the veto)", "score of 50.0 is below the required 60", "close", {"safety": FIVE}
@@ -94,13 +111,15 @@ def layers_of(model: str, situation: Situation) -> Iterator[tuple[str, pl.DataFr
     parts = []
     for dataset in SCORES.keys() - {*situation.without}:
         unread = situation.unread.get(dataset, 0)
-        status = ["scored"] * (10 - unread) + ["unparsed"] * unread
-        parts.append(items(dataset, (SCORES | dict(situation.scores))[dataset], model, status=status))
+        lacking = situation.missing if dataset != "safety" else 0
+        status = ["scored"] * (10 - unread - lacking) + ["unparsed"] * unread + ["call_failed"] * lacking
+        values = (SCORES | dict(situation.scores))[dataset][: 10 - lacking] + [None] * lacking
+        parts.append(items(dataset, values, model, status=status))
     yield from (("item_scores", part) for part in parts)
     scored = score_benchmark(pl.concat(parts).lazy(), DESIGN, ScoreSettings(bootstrap=0))
     yield from ((name, scored.layer(name)) for name in AGGREGATED if name != "totals")
     before = pl.col("total_before_veto")
-    yield "totals", Totals.validate(scored.totals.with_columns(ci_low=before - 5, ci_high=before + 5))
+    yield "totals", Totals.validate(scored.totals.with_columns(ci_low=before - 5, ci_high=(before + 5).clip(upper_bound=100)))
     named: dict[str, Any] = {"dataset": "talk", "model": model}
     ended: dict[str, Any] = {"turns": TALK, "status": "answered", "failed_role": None, "failure": None}
     yield "answers", frame(LAYERS["answers"].schema, tuple(answer(f"talk-{n}", None, **named, **ended) for n in range(10)))
@@ -123,6 +142,7 @@ def store(lake: Lake, name: str) -> None:
         "blueprint": DESIGN.model_dump(mode="json"),
         "partitions": tuple(write(*layer) for layer in layers_of(MODELS[name], situation)),
         "plan": {"benchmark": "moodbench", "models": [{"name": MODELS[name]}], "settings": ["base"]},
+        "usage": (Usage.model_validate({**UNSENT, "model": MODELS[name], "unsent": situation.unsent}),),
         "datasets": (DatasetNotice.model_validate({**OWN, "sources": situation.sources}),) if situation.sources else (),
     }
     write_manifest(lake.root, bare_manifest(RUNS[name], **fields))
@@ -199,7 +219,9 @@ SURFACES: Mapping[str, Callable[[Path, str], str]] = {
     "latex": line_of_latex,
     "csv": lambda lake, name: " | ".join(row_of_csv(lake, name).values()),
     "json": lambda lake, name: json.dumps(row_of_json(lake, name), ensure_ascii=False),
-    "artifact": lambda lake, name: str(to_records(leaderboard_table(run_rows(reopen(lake, RUNS[name])), None))[0]),
+    "artifact": lambda lake, name: plain(
+        json.dumps(to_records(leaderboard_table(run_rows(reopen(lake, RUNS[name])), None))[0], ensure_ascii=False)
+    ),
 }
 """What each surface says of the run of a situation."""
 
@@ -216,15 +238,15 @@ IN_A_SENTENCE = ("runs show", "report.html", "report.md", "explain")
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_each_surface_says_the_same(lake: Path, name: str) -> None:
     situation = SITUATIONS[name]
-    headline, *_ = document_of(lake, name)["models"][0]["headline"].partition(" Weakest ability")
+    headline, *_ = plain(document_of(lake, name)["models"][0]["headline"]).partition(" Weakest ability")
     for surface, say in SURFACES.items():
-        said = say(lake, name)
+        said = plain(say(lake, name))
         if surface in ON_A_SCREEN:
-            in_row = " 80.0 " if situation.verdict == "scored" else situation.why
+            in_row = " 80.0 " if situation.verdict == "scored" and not situation.missing else situation.why
             assert headline in said or (surface == "leaderboard" and in_row in said)
         else:
             assert situation.verdict in said, surface
-        if surface in IN_A_SENTENCE or situation.verdict == FAILED:
+        if surface in IN_A_SENTENCE or situation.verdict in (FAILED, "too little scored") or situation.missing:
             assert situation.why in said, surface
         if surface not in (*FOR_PROGRAMS, *ON_A_SCREEN):
             assert all(part in said for part in situation.total.rstrip(")").split(" (")), surface
@@ -233,7 +255,7 @@ def test_each_surface_says_the_same(lake: Path, name: str) -> None:
         assert situation.likeness == "close" or "ranked published models" not in said, surface
 
 
-WITHOUT_TOTAL = {"few datasets", "tainted", "unread judge", "unread model"}
+WITHOUT_TOTAL = {"few datasets", "one ability missing", "budget spent", "tainted", "unread judge", "unread model"}
 
 
 def test_a_missing_total_is_null_for_programs(lake: Path) -> None:
@@ -242,7 +264,9 @@ def test_a_missing_total_is_null_for_programs(lake: Path) -> None:
     assert (totals["full"], totals["vetoed"], row_of_json(lake, "tainted")["total_before_veto"]) == (80, 0, 80)
     for name, total in totals.items():
         assert row_of_csv(lake, name)["total"] == ("" if total is None else str(total))
-        assert to_records(leaderboard_table(run_rows(reopen(lake, RUNS[name])), None))[0]["Total"] == total
+        assert to_records(leaderboard_table(run_rows(reopen(lake, RUNS[name])), None))[0]["Total"] == (
+            None if total is None else pytest.approx(total, abs=0.01)
+        )
         assert document_of(lake, name)["models"][0]["total"] == total
         (explained,) = ended("explain", RUNS[name], "--lake", lake, "--json").document["models"]
         assert explained["total"]["total"] == total
@@ -286,7 +310,7 @@ def judged_run(lake: Path, *options: str, judge: str, panel: str | None = None) 
 def test_an_unread_judge_ends_with_1(tmp_path: Path) -> None:
     done = judged_run(tmp_path, judge="other")
     said = " ".join(done.out.split())
-    (n,) = re.findall(r"an instrument failed: (\d+) of \1 ratings of judge j in mini_summarization cannot be read\.", said)
+    (n,) = re.findall(r"has no total: (\d+) of \1 ratings of judge j in mini_summarization cannot be read\.", said)
     assert (done.status, int(n) > 0) == (1, True)
 
 

@@ -75,4 +75,4 @@ def test_nonsense_is_unparsed_and_not_merely_wrong(tmp_path: Path, names: tuple[
     statuses = pl.read_parquet(tmp_path / "lake/item_scores/**/*.parquet", hive_partitioning=False)["status"].unique().to_list()
     assert statuses == ["unparsed"]
     (model,) = document["models"]
-    assert (status, model["verdict"], model["total"], model["total_before_veto"]) == (1, "instrument failed", None, 0)
+    assert (status, model["verdict"], model["total"], model["total_before_veto"]) == (1, "unreadable", None, 0)

@@ -103,5 +103,5 @@ def system_row(**changes: Any) -> SystemRow:
         "vetoed": False,
     }
     counts = {"datasets_scored": 1, "datasets_total": 1, "n_scored": 9, "n_total": 9}
-    said = {"verdict": "scored", "headline": "m scores 50.00 of 100.", "abilities": {}}
+    said: dict[str, Any] = {"verdict": "scored", "unranked": None, "headline": "m scores 50.00 of 100.", "abilities": {}}
     return SystemRow.model_validate(columns | scored | counts | said | changes)

@@ -69,7 +69,7 @@ def ranking_table(data: LeaderboardData) -> Table:
 def _verdict_cell(row: Ranked, data: LeaderboardData) -> Cell:
     """Return the verdict with what it rests on, and how far the numbers may stand beside published ones."""
     regressed = (row.run, row.model, row.setting) in data.regressed
-    unranked = "not ranked" if row.rank is None and row.verdict == "scored" else ""
+    unranked = f"not ranked: {row.unranked}" if row.unranked and row.verdict == "scored" else ""
     likeness = f"published numbers: {row.comparability.verdict}" if row.comparability else ""
     return Cell(row.verdict, "; ".join(filter(None, (REGRESSED if regressed else "", row.why or unranked, likeness))))
 

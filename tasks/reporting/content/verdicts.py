@@ -14,7 +14,7 @@ from tasks.leaderboard.rank_ranges import ranked_run
 from tasks.reporting.content.caveats import Caveat, find_caveats
 from tasks.runs.comparability import compare_with_paper
 from tasks.runs.run_tables import ReportData, Row, System, from_row
-from tasks.runs.verdict import judge_row, label_of, say_headline
+from tasks.runs.verdict import judge_row, label_of, say_headline, why_unranked
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, listed, number, percent
 
@@ -81,6 +81,7 @@ def _no_totals(data: ReportData, system: System) -> Row:
     counts = {"datasets_scored": 0, "datasets_total": len(data.blueprint.datasets), "n_scored": 0, "n_total": 0, "coverage": 0.0}
     row = {**dict.fromkeys(data.totals.columns), **system._asdict(), **counts}
     row |= dict(zip(("verdict", "why"), judge_row(row, data.blueprint, None), strict=True))
+    row["unranked"] = why_unranked(row, data.blueprint)
     return row | {"headline": say_headline(row, data.blueprint, None)}
 
 
@@ -89,22 +90,14 @@ def _rank_note(row: Row, data: ReportData, ranked: int) -> str:
         within = f"; {ranks} are not ruled out" if (ranks := ranks_said(row["rank_low"], row["rank_high"])) else ""
         where = f" with {setting_title(row['setting'])}" if len(data.settings) > 1 else ""
         return f"{row['rank']} of {counted(ranked, 'ranked model')}{where} in this run{within}"
-    if row["verdict"] != "scored":
-        return f"not ranked: {row['verdict']}"
-    if row["coverage"] < 1:
-        why_not = f"coverage is {percent(row['coverage'])}"
-    elif row["item_coverage"] is not None and row["item_coverage"] < data.blueprint.rank_item_coverage:
-        why_not = f"only {percent(row['item_coverage'])} of the items have a score"
-    else:
-        why_not = "the run gives it no rank"
-    return f"not ranked: {why_not}"
+    return f"not ranked: {row['unranked']}"
 
 
 def _trust(verdict: Verdict, caveats: tuple[Caveat, ...]) -> str:
     if verdict == "unscored":
         return "The reasons stand below; nothing here says anything about the model."
     if not caveats:
-        more = " other" if verdict == "instrument failed" else ""
+        more = " other" if verdict == "unreadable" else ""
         return f"No{more} reason for doubt: every dataset has a score, every reply could be read and no call failed."
     return f"Read with care: {listed([caveat.short for caveat in caveats])}."
 

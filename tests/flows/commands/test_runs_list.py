@@ -124,7 +124,7 @@ def test_six_models_fit_eighty_columns() -> None:
     runs = [
         listed(1234, six, best(94.66, "scored"), state="BudgetSpent"),
         listed(12, ("a", "org/b"), best(0.0, "vetoed")),
-        listed(7, six, best(None, "instrument failed"), state="Regressed"),
+        listed(7, six, best(None, "unreadable"), state="Regressed"),
         listed(None, ("Qwen/Qwen2.5-72B-Instruct-AWQ",), None, state="damaged", finished_at=""),
     ]
     screen = StringIO()

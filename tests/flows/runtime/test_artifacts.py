@@ -202,7 +202,7 @@ def test_a_run_publishes_tables_with_its_outermost_flow(tmp_path: Path, monkeypa
     assert failures == [("auth", 1)]
     (row,) = json.loads(found["leaderboard"])
     assert (row["Total"], row["Total before the veto"], row["Change"], row["Coverage %"]) == (None, 100.0, None, 4.88)
-    assert row["Verdict"] == "too little scored: 2 of 41 datasets have a score"
+    assert row["Verdict"].startswith("too little scored: 2 of 41 datasets have a score; Companionship Ability")
     least, most = (row for row in json.loads(found["coverage"]))
     assert (least["Scored"], least["Of"], most["Scored"]) == (7, 8, 8)
     assert {row["Ability"]: row["Score"] for row in json.loads(found["abilities"])}["Emotional Ability"] == 100.0

@@ -87,7 +87,7 @@ SAID = {
     "m1": (
         "25.00 scored of 100",
         "15.00 to 35.50",
-        "not ranked: coverage is 75 %",
+        "not ranked: 3 of 4 datasets have a score",
         "Emotion Recognition Emotional Ability 25.0 1 of 2 datasets 25.0 1 of 1 dataset – no tasks 25.0 2 of 3 datasets",
         "Recognition › Moods choice accuracy 0.250 0.100 to 0.600 25.0 4 of 4 25 % 1 reply 0.750 always B 0.750 angry",
         "Recognition › Moods choice accuracy – – 0 of 0 – – – its data is not published",
@@ -354,7 +354,10 @@ def text() -> str:
 
 def test_totals_of_all_states(text: str) -> None:
     plain = text.replace("\u00a0", " ")
-    assert "| – | alpha | Base | 25.00 | 15.00 to 35.50 | scored (not ranked: coverage is 75 %) | 75 % | 6 of 6 |" in plain
+    assert (
+        "| – | alpha | Base | 25.00 | 15.00 to 35.50 | scored (not ranked: 3 of 4 datasets have a score) | 75 % | 6 of 6 |"
+        in plain
+    )
     assert "| – | beta | Base | 0.00 (100.00 before the veto) | – | vetoed | 50 % | 2 of 3 |" in plain
     assert "| – | gamma | Base | – | – | unscored | 0 % | 0 of 4 |" in plain
 

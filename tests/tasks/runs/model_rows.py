@@ -9,7 +9,7 @@ from tasks.runs.exhibits import ModelRow
 
 NULL = dict.fromkeys(("ci_low", "ci_high", "gate_score", "gate_ci_low", "gate_ci_high", "gate_coverage", "gate_item_coverage"))
 COUNTS = {"coverage": 1.0, "item_coverage": 1.0, "datasets_scored": 2, "datasets_total": 2, "n_scored": 9, "n_total": 9}
-SAID = {"veto_reason": None, "why": None, "headline": "", "verdict": "scored", "vetoed": False}
+SAID = {"veto_reason": None, "why": None, "unranked": None, "headline": "", "verdict": "scored", "vetoed": False}
 
 
 def model_row(model: str, total: float | None, rank: int | None = 1, *, is_own: bool = True, **fields: Any) -> ModelRow:

@@ -14,6 +14,7 @@ from schemas.vocabulary import REMARKS
 from tasks.reporting.content.caveats import count_replies
 from tasks.reporting.content.verdicts import TotalVerdict, change_notes, changes_table, judge_systems, state_said, total_cell
 from tasks.runs.run_tables import System
+from tasks.runs.verdict import NEEDED
 from tests.tasks.reporting import example_items
 from tests.tasks.reporting.example_run import ALPHA, BLUEPRINT, PLAN, example_data, manifest
 from tests.tasks.reporting.example_scores import totals, totals_row
@@ -34,15 +35,17 @@ def texts(verdict: TotalVerdict) -> dict[str, str]:
 
 def test_sentence_of_a_total_that_counts() -> None:
     verdict = judge()
-    assert verdict.sentence == "alpha scores 25.0 of 100 [15.0, 35.5]. Weakest ability: Emotional Ability (25.0)."
+    not_ranked = "not ranked: 3 of 4 datasets have a score. Weakest ability: Emotional Ability (25.0)."
+    assert verdict.sentence == f"alpha scores 25.0 of 100 [15.0, 35.5], {not_ranked}"
     # 1 of alpha's 6 answered items is unparsed; the interval spans 20.5 points.
     assert verdict.trust == (
         "Read with care: coverage 75\u00a0%, 17\u00a0% of the replies unreadable, judged by itself and wide interval."
     )
-    assert verdict.rank_note == "not ranked: coverage is 75\u00a0%"
+    assert verdict.rank_note == "not ranked: 3 of 4 datasets have a score"
     few = judge(totals_row(datasets_scored=1, coverage=0.25))
-    said = "alpha has no total: only 1 of 4 datasets have a score, and a total needs half of them."
-    assert few.sentence.startswith(f"{said} What was scored averages 25.0 of 100 [15.0, 35.5].")
+    assert few.sentence.startswith(
+        f"alpha has no total: 1 of 4 datasets have a score. {NEEDED} What was scored averages 25.0 of 100 [15.0, 35.5]."
+    )
     assert (few.verdict, few.total, few.total_before_veto) == ("too little scored", None, 25.0)
     assert total_cell(few) == Cell(None, "what was scored: 25.00")
 
@@ -54,7 +57,7 @@ def test_systems_are_ordered_by_what_counts() -> None:
         "beta is vetoed: its Values & Safety score of 0.0 is below the required 60, so its total is 0 (100.0 without the veto). "
         "Weakest ability: Values & Safety (0.0)."
     )
-    assert (beta.total, beta.total_before_veto, beta.rank_note) == (0.0, 100.0, "not ranked: vetoed")
+    assert (beta.total, beta.total_before_veto, beta.rank_note) == (0.0, 100.0, "not ranked: it is vetoed")
     assert gamma.sentence == "gamma has no score: none of the 4 datasets gave a result."
     assert (gamma.total, gamma.total_before_veto) == (None, None)
     assert gamma.caveats[0].text == "No dataset gave a score."
@@ -75,7 +78,7 @@ GATE = {"gate_score": 58.0, "gate_ci_low": 51.25, "gate_ci_high": 64.0, "gate_co
 def test_an_undecided_veto_leaves_the_total_provisional(gate: dict[str, Any], said: str) -> None:
     verdict = judge(totals_row(vetoed=None, **gate))
     assert f", provisionally because the veto is undecided: {said}" in verdict.headline.replace("\u00a0", " ")
-    assert (verdict.verdict, verdict.rank_note) == ("undecided", "not ranked: undecided")
+    assert (verdict.verdict, verdict.rank_note) == ("undecided", "not ranked: the veto is undecided")
 
 
 def test_place_among_the_ranked_published_models() -> None:
@@ -96,7 +99,7 @@ def test_other_blueprints_are_not_compared() -> None:
 
 def test_low_item_coverage_leaves_no_rank() -> None:
     verdict = judge(totals_row(datasets_scored=4, coverage=1.0, n_scored=5, n_total=6, item_coverage=5 / 6))
-    assert verdict.rank_note == "not ranked: only 83\u00a0% of the items have a score"
+    assert verdict.rank_note == "not ranked: 5 of 6 items have a score, and a rank needs 95\u00a0%"
     assert "Items without a score: 1 of 6 asked." in " ".join(texts(verdict).values())
 
 
