@@ -15,6 +15,9 @@ in this run or earlier."""
 UNSUCCESSFUL: frozenset[RunState] = frozenset({"Regressed", "Failed"})
 """States that are not shown in green."""
 
+NOT_COMPARABLE = "no earlier run can be compared"
+"""Beginning of the reason why a run was not watched, although there are earlier ones."""
+
 TOTAL = "total"
 """What a change is of, where it is not of an ability. It is the total before the veto; the veto is a finding of its own."""
 
@@ -77,6 +80,11 @@ class RunChanges(Frozen):
     remarks: tuple[str, ...] = Field(default=(), description="other findings, such as runs that cannot be read")
     canary_calls: int = Field(default=0, ge=0, description="answered calls whose reply is also in the journal")
     differences: tuple[str, ...] = Field(default=(), description="differences from the journal that canaries found, by model")
+
+    @property
+    def unwatched(self) -> bool:
+        """Whether there are earlier runs, and none that can be compared."""
+        return self.previous is None and bool(self.reason and self.reason.startswith(NOT_COMPARABLE))
 
     @property
     def regressed(self) -> tuple[SystemChanges, ...]:

@@ -17,6 +17,7 @@ from tasks.compare.runs import compare_runs
 from tasks.reporting.page import write_file
 from tasks.runs.past_run import reopen
 from tasks.runs.run_tables import System
+from tasks.text.number_format import counted
 from tasks.text.tables import escape, to_markdown
 
 COLUMNS = (
@@ -47,7 +48,9 @@ def gate(
     conditions = [parse_condition(text) for text in fail_if]
     result = check_gate(_compare(lake or DEFAULT_LAKE, run, against), conditions)
     title, runs = f"Gate {result.verdict}", f"{result.run} against {result.against}, {result.benchmark}"
-    lines, table = [runs, *(f"Compare with care: {warning}" for warning in result.warnings)], _table(result)
+    speaks = f"It speaks of {result.compared} of {counted(result.systems, 'system')} of the run."
+    lines = [runs, speaks, *result.remarks, *(f"Compare with care: {warning}" for warning in result.warnings)]
+    table = _table(result)
     if markdown:
         write_file(markdown, "\n\n".join([f"## {title}", *map(escape, lines), to_markdown(table), ""]).encode())
     fails = result.verdict in ({"failed", "undecided"} if undecided_fails else {"failed"})

@@ -84,7 +84,11 @@ def run_view(document: RunDocument, run: PastRun, *ends: str, next_steps: bool =
         above += [_ranking(document, labels, has_tasks=has_tasks)]
         between = [_columns(title, scores, labels) for title, scores in blocks.items()]
     changes = read_changes(run.lake.root, run.name)
-    state = [f"{changes.state}: {state_said(changes)}"] if changes and (changes.previous or changes.state != "Completed") else []
+    state = (
+        [f"{changes.state}: {state_said(changes)}"]
+        if changes and (changes.previous or changes.unwatched or changes.state != "Completed")
+        else []
+    )
     ends = (*state, f"Report of run {document.number or document.run}: {document.report or 'none was written'}", *ends)
     steps = _next_steps(document, run) if next_steps else ()
     return [Screen(above, between, ["", *_care(document, run), *usage_view(document.cost), *ends, *steps])]

@@ -158,6 +158,9 @@ class GateResult(Document):
     against: str = Field(description="name of the run that it is compared with")
     benchmark: str = Field(description="id of its blueprint")
     verdict: GateVerdict = Field(description="the worst of all checks")
+    compared: int = Field(description="models and settings of the run that are compared, of `systems`")
+    systems: int = Field(description="models and settings of the run")
+    remarks: tuple[str, ...] = Field(description="which of them are not compared, are vetoed or have no total")
     warnings: tuple[str, ...] = Field(description="why scores cannot simply be compared; empty = they can")
     checks: tuple[GateCheck, ...] = Field(description="by model, setting and condition")
 

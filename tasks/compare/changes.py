@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from schemas.blueprint import Blueprint
-from schemas.changes import TOTAL, RunChanges, RunState, ScoreDifference, SystemChanges
+from schemas.changes import NOT_COMPARABLE, TOTAL, RunChanges, RunState, ScoreDifference, SystemChanges
 from schemas.errors import LakeError
 from schemas.lineage import PartitionRef, RunManifest
 from schemas.tables.layers import LAYERS
@@ -43,7 +43,7 @@ def find_earlier(run: RunManifest, lake: Lake) -> tuple[dict[System, RunManifest
             if (obstacle := difference(run, manifest, system)) is None:
                 earlier[system] = manifest
             elif manifest.benchmark == run.benchmark:
-                reasons.setdefault(system, f"no earlier run can be compared; of the newest, {name}: {obstacle}")
+                reasons.setdefault(system, f"{NOT_COMPARABLE}; of the newest, {name}: {obstacle}")
     limit = f" among the newest {LOOKED_BACK} in the lake" if len(names) > LOOKED_BACK else ""
     none = f"no earlier run of {run.benchmark}{limit}"
     return {system: earlier.get(system, reasons.get(system, none)) for system in systems}, tuple(remarks)

@@ -6,8 +6,9 @@ from typing import NamedTuple, get_args
 
 from schemas.documents.comparison import GateCheck, GateResult, GateVerdict, RunComparison, SystemComparison
 from schemas.errors import UsageError, unknown_name
-from tasks.runs.run_tables import from_row
+from tasks.runs.run_tables import System, from_row
 from tasks.statistics.paired import FEWEST_CLUSTERS
+from tasks.text.number_format import listed
 
 KINDS = ("total", "ability", "dataset", "dimension")
 """Scores that a comparison has differences with intervals of."""
@@ -58,21 +59,38 @@ def check_gate(comparison: RunComparison, conditions: Sequence[Condition]) -> Ga
 
     UsageError: no compared system has the score of a condition.
     """
-    systems = [(system, [*_differences(system)]) for system in comparison.models]
+    by_system = [(system, [*_differences(system)]) for system in comparison.models]
     for condition in conditions:
-        of_kind = [row for _, rows in systems for row in rows if row.kind == condition.kind]
+        of_kind = [row for _, rows in by_system for row in rows if row.kind == condition.kind]
         if not any(map(condition.is_of, of_kind)):
             names = dict.fromkeys(row.score.rpartition(": ")[2] for row in of_kind)
             raise unknown_name(condition.kind, condition.name, names, "--fail-if", "moodflow compare lists the scores")
     checks = tuple(
         _check(condition, system, row)
-        for system, rows in systems
+        for system, rows in by_system
         for condition in conditions
         for row in [*filter(condition.is_of, rows)] or [GateDifference(condition.kind, condition.name)]
     )
     worst = min((check.verdict for check in checks), key=get_args(GateVerdict).index)
     sides = {"run": comparison.after, "against": comparison.before, "benchmark": comparison.benchmark}
-    return GateResult(**sides, verdict=worst, warnings=comparison.warnings, checks=checks)
+    systems = len(comparison.models) + len(comparison.only_after)
+    return GateResult(
+        **sides,
+        verdict=worst,
+        compared=len(comparison.models),
+        systems=systems,
+        remarks=tuple(_remarks(comparison)),
+        warnings=comparison.warnings,
+        checks=checks,
+    )
+
+
+def _remarks(comparison: RunComparison) -> Iterator[str]:
+    """Yield what no condition speaks of: models without a counterpart, and totals that are no plain numbers."""
+    for run, others in ((comparison.before, comparison.only_after), (comparison.after, comparison.only_before)):
+        if others:
+            yield f"Not in {run}, so not compared: {listed([System(each.model, each.setting).label for each in others])}"
+    yield from (each.after.headline for each in comparison.models if each.after.verdict != "scored")
 
 
 def _differences(system: SystemComparison) -> Iterator[GateDifference]:

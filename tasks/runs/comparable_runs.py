@@ -126,24 +126,23 @@ def _differences(run: RunManifest, earlier: RunManifest, system: System) -> Iter
         return
     if mine.profile != theirs.profile:
         yield f"it was scored in the {theirs.profile} profile"
-    if _blueprint_sha256(earlier) != _blueprint_sha256(run):
+    own, other = basis(run), basis(earlier)
+    apart = fields_apart(other, own)
+    if "blueprint" in apart:
         yield "its blueprint is another one"
     if system not in systems_of(earlier):
         yield f"it has no scores of {system.model} with setting {system.setting}"
-    yield from _plan_differences(mine, theirs, system.model)
-
-
-def _plan_differences(mine: Plan, theirs: Plan, model: str) -> Iterator[str]:
-    own, other = (plan.model_dump(mode="json", exclude=set(NOT_COMPARED)) for plan in (mine, theirs))
-    for name in fields_apart(own, other):
-        for place, there, here in tree_changes(other.get(name), own.get(name), name):
-            yield f"its {place}: {in_words(there)} instead of {in_words(here)}"
-    parameters = [[_answering_parameters(entry) for entry in plan.models if entry.name == model] for plan in (mine, theirs)]
-    if parameters[0] != parameters[1]:
-        yield f"{model} was asked with other parameters"
-    for role in dict.fromkeys((*mine.roles, *theirs.roles)):
-        if _models_in(mine, role) != _models_in(theirs, role):
-            yield f"its {role} is another one, or was asked with other parameters"
+    # Scores are compared over the items that are the same; whoever plays a part that nobody is named for is the system itself.
+    named = {*mine.roles, *theirs.roles}
+    apart = [name for name in apart if name not in ("blueprint", "items") and (name in named or name not in helper_roles())]
+    for name in apart:
+        if name in named:
+            yield f"its {name} is another one, or was asked with other parameters"
+        else:
+            for place, there, here in tree_changes(other.get(name), own.get(name), name):
+                yield f"its {place}: {in_words(there)} instead of {in_words(here)}"
+    if parameters_of(run, system.model) != parameters_of(earlier, system.model):
+        yield f"{system.model} was asked with other parameters"
 
 
 def in_words(value: Any) -> str:
@@ -208,16 +207,15 @@ def find_differences(before: PastRun, after: PastRun) -> list[TreeChange]:
 
 
 def warnings(before: PastRun, after: PastRun) -> list[str]:
-    """Return why scores of the two runs cannot simply be compared; none if they can."""
+    """Return why scores of the two runs cannot simply be compared; none if they can. What they rest on is their `basis`."""
     old, new = before.manifest, after.manifest
+    apart = fields_apart(basis(old), basis(new))
     reasons = []
-    if _blueprint_sha256(old) != _blueprint_sha256(new):
+    if "blueprint" in apart:
         reasons.append(
             "the blueprint is another one: weights, methods, datasets or texts differ; both are weighed by that of the run after"
         )
-    plans = [{name: _meaning(value) for name, value in {**run.plan, **run.plan.get("roles", {})}.items()} for run in (old, new)]
     helpers = {role: f"another model {does}" for role, does in {JUDGE: "rates answers", **helper_roles()}.items()}
-    apart = fields_apart(*plans)
     reasons += [f"{name} differs, so {why}" for name, why in {**WHY, **helpers}.items() if name in apart]
     was, now = ({notice.id: notice.evaluation_version for notice in run.datasets} for run in (old, new))
     reasons += [

@@ -25,7 +25,7 @@ def values(runs: PastRuns, run: str, dataset: str) -> dict[str, float]:
 
 def test_compare_holds_scores_items_and_ranks_together(runs: PastRuns) -> None:
     done = compare(runs, "--flips", "2", "--json")
-    assert (done.status, done.err) == (1, "")  # the judge answers at another address
+    assert (done.status, done.err) == (0, "")  # that the judge answers at another address matters as little as for ranks
     found = done.document
     (model,) = found["models"]
     changes = {(row["kind"], row["id"]): row for row in model["common"]}
@@ -56,8 +56,8 @@ def test_compare_holds_scores_items_and_ranks_together(runs: PastRuns) -> None:
 def test_the_terminal_names_what_fell(runs: PastRuns) -> None:
     done = compare(runs, "--flips", "1")
     out = " ".join(done.out.split())
-    assert done.status == 1
-    told = ("Compare with care: judge differs", "right -> wrong", "of mini_bias_detection fell")
+    assert done.status == 0
+    told = ("right -> wrong", "of mini_bias_detection fell")
     assert [text for text in told if text not in out] == []
 
 

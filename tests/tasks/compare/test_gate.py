@@ -5,6 +5,7 @@ from typing import Any, cast
 import pytest
 
 from schemas.documents.comparison import CommonScore, DimensionChange, GateCheck, RunComparison, StoredScore, SystemComparison
+from schemas.documents.document import SystemName
 from schemas.documents.leaderboard import JudgedTotal
 from schemas.errors import UsageError
 from tasks.compare.gate import check_gate, parse_condition
@@ -27,7 +28,7 @@ def dimension(dataset: str, low: float, high: float) -> DimensionChange:
 
 def comparison(*scores: CommonScore, **parts: Any) -> RunComparison:
     names: dict[str, Any] = {"model": "m", "setting": "base"}
-    side = JudgedTotal.model_construct(**names)
+    side = JudgedTotal.model_construct(**names, verdict="scored", headline="m scores 50.0 of 100.")
     empty: dict[str, Any] = dict.fromkeys(("stored", "dimension_scores", "flips", "flipped", "items"), ())
     system = SystemComparison.model_construct(before=side, after=side, common=scores, **{"unchanged": False, **empty, **parts})
     lists: dict[str, Any] = dict.fromkeys(("warnings", "differences", "only_before", "only_after"), ())
@@ -62,6 +63,17 @@ def test_no_interval_is_undecided() -> None:
     (check,) = checks("dataset none < -2", comparison(common("dataset", "none", None, None)))
     reason = "no interval: fewer than 5 clusters of items in both runs, or a grade"
     assert (check.verdict, check.reason) == ("undecided", reason)
+
+
+def test_a_gate_says_of_whom_it_speaks() -> None:
+    compared = comparison(common("total", "b", -1, 1))
+    (system,) = compared.models
+    vetoed = system.after.model_copy(update={"verdict": "vetoed", "headline": "m is vetoed."})
+    others = tuple(SystemName(model=name, setting="base") for name in ("n", "o"))
+    models = (system.model_copy(update={"after": vetoed}),)
+    result = check_gate(compared.model_copy(update={"models": models, "only_after": others}), [parse_condition("total < -2")])
+    assert (result.verdict, result.compared, result.systems) == ("passed", 1, 3)
+    assert result.remarks == ("Not in r1, so not compared: n and o", "m is vetoed.")
 
 
 def test_equal_replies_need_no_interval() -> None:

@@ -41,7 +41,6 @@ def manifest(run: str = "20260102-x", systems: tuple[System, ...] = (CORE,), **c
         ({"systems": (System("core", "rag"),)}, "it has no scores of core with setting base"),
         ({"plan": {"datasets": ["d"]}}, "its datasets: d instead of not set"),
         ({"plan": {"models": [{**ENTRY, "sampling": {"temperature": 0.7}}]}}, "core was asked with other parameters"),
-        ({"plan": {"roles": {"judge": ENTRY}}}, "its judge is another one, or was asked with other parameters"),
         (
             {"plan": {"roles": {"seeker": {"datasets": {"d": ENTRY}}}}},
             "its seeker is another one, or was asked with other parameters",
@@ -50,6 +49,14 @@ def manifest(run: str = "20260102-x", systems: tuple[System, ...] = (CORE,), **c
 )
 def test_what_must_be_the_same(changed: dict[str, Any], expected: str) -> None:
     assert difference(manifest(), manifest("20260101-x", **changed), CORE) == expected
+
+
+def test_a_judge_matters_where_something_is_rated() -> None:
+    for judged, expected in ((True, "its judge is another one, or was asked with other parameters"), (False, None)):
+        blueprint = {"datasets": {"d": {"methods": [{"judged": judged}]}}}
+        one, other = (manifest(name, plan={"roles": {"judge": {**ENTRY, "name": name}}}, blueprint=blueprint) for name in "jk")
+        # The regression check and the groups of a leaderboard follow one rule.
+        assert (difference(one, other, CORE), len(group_runs([one, other], {}))) == (expected, 2 if judged else 1)
 
 
 def test_options_of_a_setting_must_be_the_same() -> None:
