@@ -188,7 +188,7 @@ def _columns(title: str, scores: Scores, labels: Mapping[System, str]) -> Render
 def _care(document: RunDocument, run: PastRun) -> Iterator[str]:
     """Yield what to know before one trusts a score: gaps, replies, instruments, published numbers, calls."""
     lacking = [row for row in document.models if row.n_scored < row.n_total or row.datasets_scored < row.datasets_total]
-    yield from first_lines([_scored_line(row) for row in lacking])
+    yield from first_lines([_scored_line(row, run) for row in lacking])
     unread = sorted((row for row in document.unread if row.unread), key=lambda row: row.unread / row.total, reverse=True)
     yield from first_lines([_unread_line(row) for row in unread])
     if not unread:
@@ -204,8 +204,13 @@ def _care(document: RunDocument, run: PastRun) -> Iterator[str]:
     yield from missing_lines(document.missing)
 
 
-def _scored_line(row: SystemRow) -> str:
-    items = f"{count(row.n_scored)} of {counted(row.n_total, 'item')}"
+def _scored_line(row: SystemRow, run: PastRun) -> str:
+    plan = run.manifest.plan
+    repeat, orders = plan.get("repeat", 1), plan.get("permute", 0)
+    # Asked several times, an item counts as often; in several orders, only if it has options.
+    unit = "answer" if max(repeat, orders) > 1 else "item"
+    items = f"{count(row.n_scored)} of {counted(row.n_total, unit)}"
+    items += f" to {counted(row.n_total // repeat, 'item')}" if repeat > 1 >= orders else ""
     return f"Scored of {label_of(row)}: {row.datasets_scored} of {counted(row.datasets_total, 'dataset')}, {items}"
 
 

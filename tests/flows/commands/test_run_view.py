@@ -105,6 +105,13 @@ def test_a_vetoed_model_is_told_why() -> None:
     )
 
 
+def test_repeated_items_are_counted_as_answers() -> None:
+    # Ten items in each of two datasets, asked three times; the third dataset was not asked.
+    scores = pl.concat([items(name, right(5), repetition=n) for name in ("mind", "heart") for n in range(3)])
+    lines = screen(run_of(Path("lake"), gated(), {"item_scores": scores}, PLACE, repeat=3))
+    assert "Scored of m: 2 of 3 datasets, 60 of 60 answers to 20 items" in lines
+
+
 def test_six_models_are_ranked_with_bars() -> None:
     # Totals: 0.3 x able + 0.7 x kind; the last has no total, since its gate is below 60.
     scored = {"oak": (10, 9, 9), "elm": (10, 8, 8), "ash": (10, 8, 7), "fir": (9, 6, 6), "yew": (8, 5, 5), "ivy": (3, 9, 9)}
