@@ -1,6 +1,6 @@
 """What a judge may be used for in a dimension, from its agreement with people and its checks (judge certificate, section 4)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from schemas.documents.certificates import CertifiedDimension, CheckFigure, JudgeAgreement
 from schemas.tables.ratings import CERTIFICATE_VERDICTS, CertificateVerdict
@@ -105,16 +105,20 @@ def _rules(known: CertifiedDimension, rows: Rows, raters: int) -> dict[Certifica
         near = f"Spearman {_number(known.same_targets)} where people reach {_number(known.ceiling)}"
         bias = f"bias {_number(known.bias_steps)} steps (at most {MOST_BIAS_STEPS})"
         ranks = f"Spearman over systems {_number(known.by_system)}, lower limit {_number(rows[SYSTEMS].value_low)} "
-        ranks += f"(at least {LEAST_BY_SYSTEM}, above 0){_checks(*for_systems)}"
-    near += f" (at most {BELOW_CEILING} less), {bias}{_checks(*wrong)}"
-    unknown = "" if better else f"whether it is better than a constant is undefined: {gains}; "
+        ranks += f"(at least {LEAST_BY_SYSTEM}, above 0)"
+    near += f" (at most {BELOW_CEILING} less), {bias}"
+    lacking = [
+        *([] if better else [f"whether it is better than a constant is undefined: {gains}"]),
+        *_lacking("items", near, *wrong, holds=close),
+        *_lacking("systems", ranks, *for_systems, holds=SYSTEMS in passed),
+    ]
     few = raters < FEWEST_RATERS
     return {
         "no ceiling": (few or not {ALPHA, OF_NAMES} & passed, alone if few else alpha),
         "no better than a constant": (decided and not better, f"{gains}; one gain must lie above 0 with its interval"),
-        "items": (bool(better) and close and not any(wrong), near),
-        "systems only": (bool(better) and SYSTEMS in passed and not any(for_systems), ranks),
-        "not usable": (True, f"{unknown}{near}; {ranks}"),
+        "items": (bool(better) and close and not any(wrong), f"{near}, checks passed"),
+        "systems only": (bool(better) and SYSTEMS in passed and not any(for_systems), f"{ranks}, checks passed"),
+        "not usable": (True, "; ".join(lacking)),
     }
 
 
@@ -128,9 +132,12 @@ def at_least(value: float, limit: float) -> bool:
     return value >= limit - 1e-12
 
 
-def _checks(failed: Sequence[str], missing: Sequence[str]) -> str:
-    told = [f"{words} {', '.join(names)}" for words, names in (("failed", failed), ("not decided", missing)) if names]
-    return f", checks {'; '.join(told)}" if told else ", checks passed"
+def _lacking(use: str, figures: str, failed: Sequence[str], missing: Sequence[str], *, holds: bool) -> Iterator[str]:
+    """Yield what keeps a judge from a use: figures that do not hold, checks that failed or are not decided."""
+    reasons = [] if holds else [figures]
+    reasons += [f"checks {words} {', '.join(names)}" for words, names in (("failed", failed), ("not decided", missing)) if names]
+    if reasons:
+        yield f"not for {use}: {', '.join(reasons)}"
 
 
 def _number(value: float | None) -> str:

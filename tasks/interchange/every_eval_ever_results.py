@@ -19,6 +19,7 @@ from tasks.judging.prompts import describe_dimension
 from tasks.judging.rubrics import load_rubric
 from tasks.models.capabilities.providers import provider_at
 from tasks.runs.past_run import PastRun
+from tasks.scoring.normalisation import best_end
 
 Relationship = Literal["first_party", "third_party", "collaborative", "other"]
 Record = dict[str, Any]
@@ -86,7 +87,7 @@ def metric_result(name: str, part: ScorePart, measured: MetricPart, notice: Data
         "source_data": source_of(measured.dataset, notice),
         "metric_config": {
             **identity,
-            **_bounds(*row.bounds, unit, lower=best_value(row.name, measured.normalisation) == row.bounds[0]),
+            **_bounds(*row.bounds, unit, lower=best_end(row.name, measured.normalisation) == "low"),
             "evaluation_description": row.words,
             "additional_details": about,
         },

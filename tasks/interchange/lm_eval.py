@@ -9,14 +9,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from schemas.blueprint import Blueprint
 from schemas.documents.lake import ExportedRecords
 from schemas.json_yaml import read_json, read_text
-from schemas.metrics import METRICS, CentredNormalisation
 from tasks.interchange.every_eval_ever_results import ExportOptions
 from tasks.interchange.samples import Samples, exported, identify, read_samples
 from tasks.lake.files import replace_file
 from tasks.models.journal.request_files import flat_text
 from tasks.runs.past_run import PastRun
+from tasks.scoring.normalisation import best_end
 
 SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[-\d.]+)\.jsonl")
 
@@ -65,6 +66,12 @@ def write_lm_eval(run: PastRun, folder: Path, _options: ExportOptions) -> Export
     return exported(run, folder, files, chain.from_iterable(by_model.values()))
 
 
+def _rises(blueprint: Blueprint, dataset: str, metric: str) -> bool:
+    """Whether a higher value of a metric is worth more, by the first method of the dataset that has it."""
+    method = next(each for each in blueprint.datasets[dataset].methods if metric in {spec.metric for spec in each.metrics})
+    return best_end(metric, blueprint.rule(dataset, method.id, metric)) == "high"
+
+
 def _results(run: PastRun, model: str, tasks: list[Samples]) -> dict[str, Any]:
     names = [samples.task for samples in tasks]
     return {
@@ -77,8 +84,7 @@ def _results(run: PastRun, model: str, tasks: list[Samples]) -> dict[str, Any]:
         "versions": dict.fromkeys(names, run.manifest.benchmark),
         "n-shot": dict.fromkeys(names, 0),
         "higher_is_better": {
-            samples.task: {name: not isinstance(METRICS[name].normalisation, CentredNormalisation) for name in samples.scores}
-            for samples in tasks
+            samples.task: {name: _rises(run.blueprint, samples.dataset, name) for name in samples.scores} for samples in tasks
         },
         "n-samples": {samples.task: dict.fromkeys(("original", "effective"), len(samples.rows)) for samples in tasks},
         "config": {"model": model, "model_args": "", "batch_size": None, "limit": None},

@@ -3,10 +3,13 @@
 Which way is up is the blueprint's to say: whatever sorts, colours, filters or words a score takes it from here.
 """
 
+from typing import Literal
+
 import numpy as np
 import polars as pl
 
 from schemas.metrics import (
+    METRICS,
     CentredNormalisation,
     GradeNormalisation,
     Metric,
@@ -57,6 +60,14 @@ def normalise(raw: float, rule: Normalisation) -> float | None:
         low, high = rule.best - rule.span, rule.best + rule.span
         return min(min(raw - low, high - raw) * 2 / (high - low) * 100, 100.0)
     return raw * 100 if rule.type == "ratio" else raw
+
+
+def best_end(metric: Metric, rule: Normalisation) -> Literal["high", "low", "between"]:
+    """Return which raw score of a metric is worth most: the highest, the lowest, or one between them."""
+    if not isinstance(rule, CentredNormalisation):
+        return "high"
+    lowest, highest = METRICS[metric].bounds
+    return "low" if rule.best <= lowest else "high" if rule.best >= highest else "between"
 
 
 def item_points(value: float | None, metric: Metric, rule: Normalisation) -> float | None:

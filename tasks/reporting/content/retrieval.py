@@ -1,7 +1,7 @@
 """Lay out retrieval and needles: how often the needle is found, and scores by its depth and the context's length."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -12,6 +12,9 @@ from schemas.chart import Axis, Chart, Point
 from schemas.table import Cell, Column, Table, columns
 from tasks.runs.run_tables import STAGES, ReportData, Row, System, last_stage
 from tasks.runs.sections import Block
+from tasks.scoring import normalisation
+from tasks.scoring.reduction import item_points
+from tasks.scoring.tree import tree_tables
 from tasks.solvers.answers import ASKED
 from tasks.solvers.registry import setting_order, setting_title
 from tasks.text.number_format import counted, say_ends, shorten
@@ -108,11 +111,12 @@ def kept_table(data: ReportData) -> Table:
     last = last_stage(data.retrievals.drop_nulls("holds_needle"))
     kept = last.group_by(ASKED).agg(kept=(pl.col("kept") & pl.col("holds_needle")).any())
     main = data.item_scores.drop_nulls("value").join(_main_metrics(data), on=["dataset", "method", "metric"], how="semi")
-    joined = main.select(*ASKED, "value").join(kept, on=ASKED, how="inner")
+    worth = item_points(main.lazy(), tree_tables(data.blueprint)).collect()
+    joined = worth.select(*ASKED, "points").join(kept, on=ASKED, how="inner")
     grouped = joined.group_by("dataset", "model", "setting").agg(
-        kept=pl.col("value").filter(pl.col("kept")).mean() * 100,
+        kept=pl.col("points").filter(pl.col("kept")).mean(),
         n_kept=pl.col("kept").sum(),
-        lost=pl.col("value").filter(~pl.col("kept")).mean() * 100,
+        lost=pl.col("points").filter(~pl.col("kept")).mean(),
         n_lost=(~pl.col("kept")).sum(),
     )
     rows = []
@@ -138,15 +142,23 @@ def lay_out_needles(data: ReportData) -> Iterator[Block]:
     rows.sort(key=lambda row: (data.dataset_order(row["dataset"]), row["model"], setting_order(row["setting"])))
     groups = groupby(rows, key=lambda row: (row["dataset"], System(row["model"], row["setting"])))
     grids = [
-        Block(charts=(_draw_needles(f"{data.titles[name]}: {system.label}", list(group)),)) for (name, system), group in groups
+        Block(charts=(_draw_needles(f"{data.titles[name]}: {system.label}", [*_worth(data, group)]),))
+        for (name, system), group in groups
     ]
     yield from (Block(words=NEEDLES), *grids) if grids else ()
+
+
+def _worth(data: ReportData, rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield rows of `needle_scores` with `points`, what their value is worth on 0-100."""
+    for row in rows:
+        rule = data.blueprint.rule(row["dataset"], row["method"], row["metric"])
+        yield row | {"points": normalisation.item_points(row["value"], row["metric"], rule)}
 
 
 def _draw_needles(title: str, rows: Sequence[Row]) -> Chart:
     """Return a heat map: a row per depth, a column per length, null where nothing was scored; thousands as k, to fit in there."""
     cells = {(_THOUSANDS.sub(r"\1k", row["length_bin"]), row["depth_bin"]): row for row in rows}
-    scores = {cell: 100 * row["value"] for cell, row in cells.items() if row["value"] is not None}
+    scores = {cell: row["points"] for cell, row in cells.items() if row["points"] is not None}
     lengths = list(dict.fromkeys(length for length, _ in cells))
     depths = list(dict.fromkeys(row["depth_bin"] for row in sorted(rows, key=itemgetter("depth_percent"))))
     shown = {cell: Cell(scores.get(cell), counted(row["n"], "item")) for cell, row in cells.items()}

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from schemas.blueprint import Ability, Blueprint, MethodSpec, MetricSpec, Task
 from schemas.documents.score_part import ScorePart
-from schemas.metrics import METRICS, CentredNormalisation, GradeNormalisation, Metric, Normalisation
+from schemas.metrics import CentredNormalisation, GradeNormalisation, Metric, Normalisation
 from tasks.reporting.content.caveats import MissingScores
 from tasks.runs.baselines import Baselines
 from tasks.runs.run_tables import ReportData, from_row
 from tasks.runs.score_tree import Scores, explain_task
-from tasks.scoring.normalisation import normalise
+from tasks.scoring.normalisation import best_end, normalise
 
 HIGHEST = 100.0
 
@@ -71,7 +71,8 @@ class MetricPath:
         """Name of the metric, with its cut-off, what is best where that is not the most, and whether it counts."""
         remarks = [] if self.spec.k is None else [f"k = {self.spec.k}"]
         if isinstance(rule := self.spec.normalisation, CentredNormalisation):
-            remarks.append("lower is better" if rule.best == METRICS[self.spec.metric].bounds[0] else f"{rule.best:g} is best")
+            best = best_end(self.spec.metric, rule)
+            remarks += {"low": ["lower is better"], "high": [], "between": [f"{rule.best:g} is best"]}[best]
         remarks += [] if self.weight else ["not in the total"]
         return f"{self.spec.metric} ({'; '.join(remarks)})" if remarks else self.spec.metric
 

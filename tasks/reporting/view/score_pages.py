@@ -153,7 +153,8 @@ def place_crumbs(page: Page, system: System, path: BlueprintPath) -> tuple[Cell,
         parts[place].title: page.link_score(parts[place].title, system, number(parts[place].score), **dict([place]))
         for place in places
     }
-    return (*page.crumbs, page.link_score(system.label, system, number(total.total)), *below.values())
+    score = number(total.total) if total.has_total else total.verdict
+    return (*page.crumbs, page.link_score(system.label, system, score), *below.values())
 
 
 @lru_cache(maxsize=64)  # the way down to each page has its numbers

@@ -101,7 +101,11 @@ def test_rule_says_its_numbers() -> None:
     )
     # Of a judge that is not usable both rules say why.
     both = verdict_of(bias=1.0, checks={"length": False, "format": None})[1]
-    assert "bias 1 steps (at most 0.25), checks failed length; not decided format; Spearman over systems 0.5" in both
+    assert both.startswith("not for items: Spearman 0.75 where people reach 0.8")
+    assert "bias 1 steps (at most 0.25), checks failed length, checks not decided format; not for systems: Spearman over" in both
+    # Figures that hold are no reason.
+    undecided = verdict_of(by_system=(0.9, 0.5), checks={"repeat": None})[1]
+    assert undecided == "not for items: checks not decided repeat; not for systems: checks not decided repeat"
 
 
 def test_rule_of_undefined_gain_says_so() -> None:
