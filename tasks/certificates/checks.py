@@ -62,7 +62,8 @@ def _share(hits: pl.Series) -> Estimate:
 def _mean(rows: pl.DataFrame, value: pl.Expr) -> Estimate:
     """Return the mean over clusters of their mean value, in steps of the scale."""
     means = rows.group_by("cluster_id").agg(value=value.mean()).drop_nulls().sort("cluster_id")["value"]
-    test = compare_pairs(means.to_numpy(), 0.0, step=1.0)
+    # Where one of its texts changes by a step, the mean of a cluster does by less.
+    test = compare_pairs(means.to_numpy(), 0.0, step=means.len() / max(rows.height, 1))
     return Estimate(rows.height, test.mean, test.ci_low, test.ci_high, test.low_90, test.high_90)
 
 

@@ -139,7 +139,8 @@ def _unscored_abilities(row: Mapping[str, Any], blueprint: Blueprint, run: PastR
     complete = row["datasets_scored"] == row["datasets_total"]
     if complete or run is None or not (isinstance(run, ReportData) or run.partitions("ability_scores")):
         return []
-    scored = _scores_by("ability", System(row["model"], row["setting"]).of(run.layers["ability_scores"]))
+    abilities = run.layers["ability_scores"] if isinstance(run, ReportData) else run.read("ability_scores")
+    scored = _scores_by("ability", System(row["model"], row["setting"]).of(abilities))
     return [main for main in _counted_abilities(blueprint) if main.id not in scored]
 
 

@@ -130,13 +130,12 @@ def test_six_models_fit_eighty_columns() -> None:
     screen = StringIO()
     Terminal(file=screen, width=80).print(terminal_table(run_table(runs)))
     assert [line.rstrip() for line in screen.getvalue().splitlines()] == [
-        "#    Ended            Benchmark        Models         Total          State",
-        "1234 2026-11-26 19:02 longemotion-mini 6 models       94.7           BudgetSpent",
-        "12   2026-11-26 19:02 longemotion-mini a, b           0.0 vetoed     Completed",
-        "7    2026-11-26 19:02 longemotion-mini 6 models       instrument     Regressed",
-        "                                                      failed",
-        "–                     longemotion-mini Qwen2.5-72B-In –              damaged",
-        "                                       struct-AWQ",
+        "#    Ended            Benchmark        Models             Total      State",
+        "1234 2026-11-26 19:02 longemotion-mini 6 models           94.7       BudgetSpent",
+        "12   2026-11-26 19:02 longemotion-mini a, b               0.0 vetoed Completed",
+        "7    2026-11-26 19:02 longemotion-mini 6 models           unreadable Regressed",
+        "–                     longemotion-mini Qwen2.5-72B-Instru –          damaged",
+        "                                       ct-AWQ",
     ]
 
 
