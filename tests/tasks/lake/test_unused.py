@@ -55,6 +55,18 @@ def test_listed_partitions_stay_with_rejected_rows(tmp_path: Path) -> None:
     assert [file.layer for file in found.partitions] == ["items", "items_rejected", "responses"]
 
 
+def test_ratings_by_people_stay_unlisted(tmp_path: Path) -> None:
+    rated = "judgements/dataset=d/model=m/setting=base/judge={}/rubric=r"
+    for name in (f"{KEPT}.parquet", f"{KEPT}.incomplete.1.{'0' * 16}.parquet"):
+        put(tmp_path, f"{rated.format('people')}/{name}")
+    put(tmp_path, f"certificate_ratings/source=s/judge=j/rubric=r/{KEPT}.parquet")
+    by_judge = put(tmp_path, f"{rated.format('j')}/{KEPT}.parquet")
+    named_so = put(tmp_path, f"answers/dataset=d/model=people/setting=base/{KEPT}.parquet")
+    found = look(tmp_path)
+    assert names(found) == [path.relative_to(tmp_path).as_posix() for path in (named_so, by_judge)]
+    assert not any("judge=people" in folder for folder in found.folders)
+
+
 def test_only_files_named_as_ours_are_looked_at(tmp_path: Path) -> None:
     for name in (
         *("README.md", "items/notes.txt", f"items/{KEPT}.csv", "items/mine.parquet", f"items/{KEPT[:-1]}.parquet"),

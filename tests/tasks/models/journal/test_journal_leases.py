@@ -12,7 +12,7 @@ import pytest
 from schemas.chat import ChatReply, ChatRequest, Keep
 from schemas.errors import LakeError
 from schemas.lineage import CallCounts
-from tasks.models.journal.journal import Journal, JournaledChat
+from tasks.models.journal.journal import POLL_S, Journal, JournaledChat
 from tasks.models.journal.leases import Leases
 from tests.model_server import ModelServer
 from tests.tasks.models.journal.journal_asker import CALLS
@@ -72,6 +72,19 @@ async def test_reply_of_another_process_is_used(journal: Journal, elsewhere: Lea
     # Its lease is still held: the reply alone is enough.
     assert await asyncio.wait_for(waiting, HANGS_S) == ChatReply(text="from the other", from_journal=True)
     assert chat.counts == CallCounts(from_journal=1)
+
+
+async def test_cut_reply_of_another_process_is_not_used(journal: Journal, elsewhere: Leases, tmp_path: Path) -> None:
+    assert elsewhere.claim(request().key)
+    waiting = asyncio.create_task(JournaledChat(Answering(ChatReply(text="to the whole")), journal)(request()))
+    async with Journal(tmp_path / "j.sqlite") as other:
+        await other.write(request(), ChatReply(text="to a part", remark="prompt_cut"))
+    # Looks at it more than once, and waits on for the lease.
+    await asyncio.sleep(3 * POLL_S)
+    assert not waiting.done()
+    elsewhere.release(request().key)
+    assert await asyncio.wait_for(waiting, HANGS_S) == ChatReply(text="to the whole")
+    assert journal.get(request().key) == ChatReply(text="to the whole", from_journal=True)
 
 
 class Answering:
