@@ -127,6 +127,17 @@ def test_place_effect_compares_a_judge_with_itself() -> None:
     assert row["place_effect"] == 1
 
 
+def test_people_are_asked_in_one_order() -> None:
+    # Each repetition is a person, and none of them was asked for FIRST at another place.
+    ratings = [*rated(FIRST, "people", 0, 5, 5, 5), *rated(FIRST, "people", 1, 1, 1, 1), *rated(FIRST, "people", 2, 2, 2, 2)]
+    assert only(*ratings)["place_effect"] is None
+    # A judge's FIRST stands at 0, 2 and 1: first - last is 5 - 1.
+    assert only(*({**row, "judge": "alpha"} for row in ratings))["place_effect"] == 4
+    # Beside a judge they still have one place: the judge's own 4 - 1 = 3 stays.
+    both = [*ratings, *rated(FIRST, "alpha", 0, 4, 4, 4), *rated(FIRST, "alpha", 1, 1, 1, 1)]
+    assert only(*both)["place_effect"] == 3
+
+
 def test_place_effect_takes_ends_of_places_asked() -> None:
     # Two repetitions ask for SECOND at places 1 and 0: first - last is the second less the first.
     assert only(*rated(SECOND, "alpha", 0, 1, 1, 1), *rated(SECOND, "alpha", 1, 3, 4, 5))["place_effect"] == 3

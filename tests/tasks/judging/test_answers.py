@@ -93,6 +93,12 @@ def test_of_other_items_last_turn_is_answer(question_type: str) -> None:
     assert judged_of(told("First.", "..."), asked).is_empty()
 
 
+@each_row("text", ["42", "4 / 5", "四二", "٤٢"])
+def test_answer_of_digits_alone_is_rated(text: str) -> None:
+    # The third are Chinese characters, the last Arabic digits.
+    assert answers([response("a", 0, text)], "counselor_reply") == [("a", text)]
+
+
 def test_a_response_without_item_is_an_error() -> None:
     with pytest.raises(ScoringError, match="belong to no item"):
         judged_of([response("z", 0, "x")], SITUATIONS)

@@ -32,7 +32,10 @@ def test_digit_with_words_for_it_is_not_repaired(reply: str) -> None:
     assert (parsed.ratings is not None, parsed.repaired) == (True, False)
 
 
-@each_row("reply", ["3/5", "3/3", "Rating: [[3]]", "3.5/4", "There are 2 reasons for a 3.", "3-4", "3\n(of 5)", "<think>3"])
+@each_row(
+    "reply",
+    ["3/5", "3/3", "Rating: [[3]]", "3.5/4", "There are 2 reasons for a 3.", "3-4", "3\n(of 5)", "<think>3", "03", "33", "0 3"],
+)
 def test_nothing_is_picked_out_of_another_form(reply: str) -> None:
     assert CONTRACT.parse(reply).ratings is None
 

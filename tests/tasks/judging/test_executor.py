@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import dataframely as dy
@@ -19,8 +20,11 @@ from tasks.judging.contract import Contract, reparse_judgements
 from tasks.judging.executor import Judge, judge_answers, judgements_key, plan_ratings, rating_tokens
 from tasks.judging.rubrics import Rubric, load_rubric, place_of
 from tasks.models.http.worker_pool import WorkerPool
+from tasks.models.journal.journal import Journal, JournaledChat
 from tasks.scoring.jobs import LayerJob
+from tests.probed_server import Answer, ProbedServer, completed
 from tests.tasks import rows
+from tests.tasks.models.making_calls import Pauses, client
 from tests.tasks.rows import partition
 
 RUBRIC = load_rubric("summary")
@@ -303,6 +307,29 @@ async def test_digit_judge_gets_no_schema() -> None:
     assert reparse_judgements(judged, rubric).equals(judged)
 
 
+def at_most_8192(body: dict[str, Any], _: str) -> Answer:
+    """Five tokens for four words, of which 8,192 are read."""
+    words = sum(len(message["content"].split()) for message in body["messages"])
+    return completed(body, GOOD, usage={"prompt_tokens": min(8192, words * 5 // 4), "completion_tokens": 31})
+
+
+async def test_rating_of_a_cut_prompt_is_lost(tmp_path: Path) -> None:
+    # Each of the three could be whole: that they share the largest count is known only after the last.
+    given = answers(*((name, "home " * words) for name, words in (("a", 6200), ("b", 7000), ("c", 8000), ("d", 90))))
+    with ProbedServer(at_most_8192) as server:
+        judge = JUDGE.model_copy(update={"base_url": server.base_url})
+        async with Journal(tmp_path / "j.sqlite") as journal, client(judge, Pauses()) as http:
+            judged = await rate(JournaledChat(http, journal), given, "a", "b", "c", "d", entry=judge)
+    read = judged.select("item_id", "parse_status", "rating", "rationale", "raw_reply").unique().sort("item_id", "rating")
+    assert read.rows() == [
+        *((name, "failed", None, None, None) for name in "abc"),
+        *(("d", "parsed", n, None, GOOD) for n in range(2, 6)),
+    ]
+    told = judged.filter(item_id="c")["error"].unique().item()
+    assert re.fullmatch("the server cut the prompt: it read 8,192 tokens of [0-9,]+ characters", told)
+    assert judged.filter(item_id="d")["error"].to_list() == [None] * 4
+
+
 async def test_longest_answers_are_judged_first() -> None:
     judge = Scripted(GOOD)
     await rate(judge, answers(("a", "b" * 50), ("b", "b" * 90), ("c", "b" * 70)), "a", "b", "c")
@@ -338,6 +365,20 @@ def test_what_changes_the_ratings_changes_the_key(changed: dict[str, Any]) -> No
 @pytest.mark.parametrize("changed", [{"concurrency": 1}, {"dialect": ApiCapabilities()}], ids=str)
 def test_transport_and_names_do_not(changed: dict[str, Any]) -> None:
     assert fingerprint(**changed) == fingerprint()
+
+
+def test_key_of_ratings_is_made_of_these_settings() -> None:
+    """That of a judge who rates each answer once: another key has every rating made again."""
+    judge = ModelEntry(name="j", base_url="http://localhost/v1")
+    key = judgements_key(RESPONSES, judge, "summary", "3" * 64)
+    sampling = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 512, "seed": None}
+    of_judge = {"judge": "j", "identity": "http://localhost/v1", "sampling": sampling, "rubric_sha256": "3" * 64}
+    assert key.settings == {**of_judge, "evaluation_version": "5"}
+    assert key.place == (("dataset", "d"), ("judge", "j"), ("rubric", "summary"))
+    assert key.parents == (RESPONSES.identity,)
+    parts = {"layer": "judgements", "keys": dict(key.place), "settings": key.settings, "parents": [*key.parents]}
+    text = json.dumps(parts, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    assert key.fingerprint == sha256(text.encode()).hexdigest()
 
 
 def repeated(*repetitions: int) -> str:
