@@ -97,7 +97,7 @@ async def test_call_without_a_row_is_a_failure() -> None:
     assert kept == [said]
 
 
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"dataset": "d", "item_id": "i", "reply": "A"},
     {"dataset": "d", "item_id": "i", "reply": "B", "repetition": 1},
     {"dataset": "d", "item_id": "i", "reply": "C", "turn": 1},

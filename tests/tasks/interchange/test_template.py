@@ -39,7 +39,7 @@ def test_template_without_orders_keeps_their_type(tmp_path: Path) -> None:
     path = tmp_path / "replies.parquet"
     write_template(ROWS[1:], path)
     kinds = pl.read_parquet_schema(path)
-    assert (kinds["option_order"], kinds["reply"]) == (pl.List(pl.Int64), pl.String)
+    assert [kinds["option_order"], kinds["reply"]] == [pl.List(pl.Int64), pl.String]
 
 
 def test_template_takes_no_file_s_place(tmp_path: Path) -> None:

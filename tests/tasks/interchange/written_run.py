@@ -57,7 +57,7 @@ def written_run(folder: Path, **plan: Any) -> PastRun:
         item("b", "single_choice", question="Who ran?", options=TWO, gold_indices=[0], dataset="d"),
         item("c", "counselor_reply", question="I am sad.", references=["I hear it.", "Yes."], dataset="d"),
     ]
-    named = {
+    named: dict[str, Any] = {
         "item_id": ["a", "a", "b"],
         "cluster": ["a", "a", "b"],
         "repetition": [0, 1, 0],
