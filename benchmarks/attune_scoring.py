@@ -24,7 +24,7 @@ from tasks.benchmarks.attunebench.datasets.conversations import join_conversatio
 from tasks.benchmarks.attunebench.exchange import aggregate_conversations, conversation_rows  # noqa: E402
 from tasks.benchmarks.attunebench.metrics.conversation import Annotated, measure_parts  # noqa: E402
 from tasks.metrics.metric import PROFILES  # noqa: E402
-from tasks.scoring.uncertainty import Resampling  # noqa: E402
+from tasks.statistics.resampling import Resampling  # noqa: E402
 from tests.flows.annotating import RATED  # noqa: E402
 from tests.tasks.benchmarks.attunebench.datasets.conversations import varied  # noqa: E402
 from tests.tasks.benchmarks.attunebench.metrics.samples import oracle  # noqa: E402

@@ -18,7 +18,7 @@ import polars as pl  # noqa: E402  the project is imported from its folder
 
 from tasks.certificates.agreement import certificates  # noqa: E402
 from tasks.certificates.joining import JUDGED, JoinedRatings  # noqa: E402
-from tasks.scoring.uncertainty import Resampling  # noqa: E402
+from tasks.statistics.resampling import Resampling  # noqa: E402
 
 RATINGS = "github.com/abeerbadawi/MentalBench-Align/MentalAlign-70k/ratings.parquet"
 AIM_S, AIM_MB = 20, 1000

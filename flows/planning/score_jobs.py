@@ -15,7 +15,7 @@ from tasks.judging.answers import SIMULATED
 from tasks.lake.lake import Lake
 from tasks.scoring.benchmark import ScoreSettings
 from tasks.scoring.jobs import AggregateJob, GainsJob, LayerJob
-from tasks.scoring.uncertainty import Resampling
+from tasks.statistics.resampling import Resampling
 from tasks.text.number_format import counted
 
 

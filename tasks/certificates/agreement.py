@@ -17,11 +17,10 @@ from tasks.certificates.joining import JoinedRatings, join_ratings
 from tasks.certificates.panels import add_panels
 from tasks.ratings.reading import read_human_ratings
 from tasks.runs.past_run import PastRun
-from tasks.scoring.uncertainty import Resampling
 from tasks.statistics import raters
 from tasks.statistics.raters import CORRELATIONS, LEVELS
 from tasks.statistics.reliability import FEWEST_PAIRS, Units
-from tasks.statistics.resampling import RESAMPLES, Floats, draw_weights, place_clusters, tails
+from tasks.statistics.resampling import RESAMPLES, Floats, Resampling, draw_weights, place_clusters, tails
 
 MEAN, MEAN_OF_CRITERIA = "mean of dimensions", "mean of criteria"
 FEW_OR_UNLIKE = "too few common units, no variance or dimensions of unlike scales"

@@ -23,8 +23,7 @@ from tasks.certificates.perturbations import load_perturbations
 from tasks.certificates.sides import NOMINAL
 from tasks.certificates.verdict import ITEMS, certify_dimension, hold, worst
 from tasks.lake.partitions import partition_key
-from tasks.scoring.uncertainty import Resampling
-from tasks.statistics.resampling import RESAMPLES
+from tasks.statistics.resampling import RESAMPLES, Resampling
 
 CERTIFICATES_VERSION = "1"
 """Bumped when a statistic, a check or a rule of the verdict changes meaning."""

@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from tasks.scoring.uncertainty import limits_of
 from tasks.statistics import raters
 from tasks.statistics.raters import FEWEST_SYSTEMS, LEVELS, STATISTICS
 from tasks.statistics.reliability import ALPHA_LEVELS, FEWEST_PAIRS, FEWEST_RATINGS, Units, alphas
-from tasks.statistics.resampling import Floats, design_effects, shares
+from tasks.statistics.resampling import Floats, design_effects, limits_of, shares
 
 PAIRED, DISTANCES, OF_VALUES = slice(3), slice(3, 5), slice(5)
 """Places in STATISTICS: of two ratings on one scale, for which a judge is compared with each person; those in values; both."""

@@ -18,10 +18,9 @@ from schemas.errors import UsageError
 from schemas.usage import TESTED
 from tasks.judging.answers import SIMULATED
 from tasks.runs.past_run import PastRun
-from tasks.scoring.uncertainty import limits_of
 from tasks.solvers.answers import ITEM, SAID
 from tasks.sources.filled import read_filled
-from tasks.statistics.resampling import RESAMPLES, Floats, draw_weights, shares
+from tasks.statistics.resampling import RESAMPLES, Floats, draw_weights, limits_of, shares
 
 POINTS = (1.0, 0.0, 0.5)
 """Of the first person, by the option that is chosen: the first, the second, neither."""

@@ -25,7 +25,8 @@ from tasks.scoring.breakdowns import put_on_scale, score_dimensions
 from tasks.scoring.normalisation import scale
 from tasks.scoring.reduction import SPEC
 from tasks.scoring.tree import tree_tables
-from tasks.scoring.uncertainty import LIMITS, Resampling
+from tasks.scoring.uncertainty import LIMITS
+from tasks.statistics.resampling import Resampling
 
 ALL = "all"
 """Group and value of all items of a dataset, beside which those of its groups stand."""

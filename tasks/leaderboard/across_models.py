@@ -45,11 +45,10 @@ from tasks.scoring.gains import (
 )
 from tasks.scoring.published import LANGUAGE, published_of, score_published
 from tasks.scoring.tree import tree_tables
-from tasks.scoring.uncertainty import limits_of
 from tasks.solvers.registry import helper_roles, setting_title
 from tasks.statistics.raters import CORRELATIONS, correlate
 from tasks.statistics.reliability import FEWEST_PAIRS, rank_correlation
-from tasks.statistics.resampling import Floats, draw_weights
+from tasks.statistics.resampling import Floats, draw_weights, limits_of
 from tasks.text.number_format import counted, interval, listed, number
 
 _WEAKEST = 5

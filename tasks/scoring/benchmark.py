@@ -16,8 +16,9 @@ from tasks.scoring.aggregation import SYSTEM, aggregate_scores, apply_veto, rank
 from tasks.scoring.published import papers
 from tasks.scoring.reduction import KEY, normalise_scores, reduce_item_scores
 from tasks.scoring.tree import LEVEL, Tree, tree_tables
-from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE, OF_CLUSTERS, Resampling, bootstrap_intervals
+from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE, OF_CLUSTERS, bootstrap_intervals
 from tasks.statistics.reliability import rank_correlation
+from tasks.statistics.resampling import Resampling
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 

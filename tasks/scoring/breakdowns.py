@@ -24,8 +24,8 @@ from schemas.tables.scores import DimensionScores
 from tasks.lake.frames import sort_keys
 from tasks.scoring.normalisation import plain_number
 from tasks.scoring.reduction import MEAN, label_metrics
-from tasks.scoring.uncertainty import LIMITS, Resampling, mean_limits
-from tasks.statistics.resampling import draw_weights, place_clusters
+from tasks.scoring.uncertainty import LIMITS, mean_limits
+from tasks.statistics.resampling import Resampling, draw_weights, place_clusters
 from tasks.statistics.sums import exact_sum
 
 DIMENSIONS_VERSION = "2"

@@ -21,7 +21,6 @@ The design effect is given for means over items; for other metrics the items wou
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -34,12 +33,13 @@ from tasks.scoring.normalisation import normalise_replicates
 from tasks.scoring.reduction import COUNTED, KEY, MEAN, SPEC, average_parts
 from tasks.scoring.tree import Tree
 from tasks.statistics.resampling import (
-    TAIL,
     Draws,
     Floats,
     Grid,
+    Resampling,
     design_effects,
     draw_weights,
+    limits_of,
     macro_f1_replicates,
     mean_replicates,
     micro_f1_replicates,
@@ -53,14 +53,6 @@ LIMITS_OF_GATE = {f"gate_{name}": kind for name, kind in LIMITS.items()}
 OF_CLUSTERS = {"n_clusters": pl.Int64, "design_effect": pl.Float64}
 _BATCH_ROWS = 2_000_000
 """Item scores held in memory at once."""
-
-
-@dataclass(frozen=True)
-class Resampling:
-    """How intervals are drawn: with the seed, so many times. By 0 resamples there are none."""
-
-    resamples: int
-    seed: int
 
 
 def bootstrap_intervals(
@@ -149,20 +141,6 @@ def mean_limits(rows: pl.DataFrame, key: list[str], weights: Floats) -> pl.DataF
     placed = rows.join(systems, on=key)
     cut_off = systems.join(tails(placed), on="system", maintain_order="left")["tail"]
     return systems.drop("system").hstack(limits_of(replicate(placed, "judged_rating", systems.height, weights), cut_off))
-
-
-def limits_of(replicates: Floats, cut_off: pl.Series | None = None) -> pl.DataFrame:
-    """Return the 95 % interval of each row, [rows, resamples], over its defined replicates; null where there are none.
-
-    `cut_off`: share of them on either side, by row; null = TAIL.
-    """
-    limits = np.full((len(replicates), 2), np.nan)
-    defined = ~np.isnan(replicates).all(axis=1)
-    shares = np.full(len(replicates), TAIL) if cut_off is None else cut_off.to_numpy()
-    for share in np.unique(shares[defined]):
-        own = defined & (shares == share)
-        limits[own] = np.nanquantile(replicates[own], [share, 1 - share], axis=1).T
-    return pl.DataFrame(limits, schema=["ci_low", "ci_high"], nan_to_null=True)
 
 
 def _add_to_totals(totals: dict[bool, Floats], leaf: pl.DataFrame, replicates: Floats) -> None:

@@ -93,6 +93,14 @@ def tails(rows: pl.DataFrame) -> pl.DataFrame:
     return counts.with_columns(tail=pl.when("shares").then(expanded).otherwise(TAIL)).drop("shares")
 
 
+@dataclass(frozen=True)
+class Resampling:
+    """How intervals are drawn: with the seed, so many times. By 0 resamples there are none."""
+
+    resamples: int
+    seed: int
+
+
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
@@ -159,6 +167,20 @@ class LeaveOneOut:
 
 Draws = Floats | LeaveOneOut
 """Weights [clusters, resamples], or the clusters left out one by one."""
+
+
+def limits_of(replicates: Floats, cut_off: pl.Series | None = None) -> pl.DataFrame:
+    """Return the 95 % interval of each row, [rows, resamples], over its defined replicates; null where there are none.
+
+    `cut_off`: share of them on either side, by row; null = TAIL.
+    """
+    limits = np.full((len(replicates), 2), np.nan)
+    defined = ~np.isnan(replicates).all(axis=1)
+    shares = np.full(len(replicates), TAIL) if cut_off is None else cut_off.to_numpy()
+    for share in np.unique(shares[defined]):
+        own = defined & (shares == share)
+        limits[own] = np.nanquantile(replicates[own], [share, 1 - share], axis=1).T
+    return pl.DataFrame(limits, schema=["ci_low", "ci_high"], nan_to_null=True)
 
 
 def mean_replicates(values: Floats, grid: Grid, weights: Draws) -> Floats:

@@ -30,10 +30,10 @@ from tasks.models.capabilities.providers import provider_at
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import Row
 from tasks.runs.sections import FileExchange, ForeignReplies
-from tasks.scoring.uncertainty import LIMITS, Resampling, mean_limits
+from tasks.scoring.uncertainty import LIMITS, mean_limits
 from tasks.solvers.infer_job import InferJob
 from tasks.sources.files import name_source
-from tasks.statistics.resampling import draw_weights, place_clusters
+from tasks.statistics.resampling import Resampling, draw_weights, place_clusters
 from tasks.statistics.sums import exact_sum
 from tasks.text.replies import read_object
 

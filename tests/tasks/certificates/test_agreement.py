@@ -13,9 +13,9 @@ from tasks.certificates.agreement import FEW_OR_UNLIKE, MEAN, MEAN_OF_CRITERIA, 
 from tasks.certificates.joining import JUDGED, JoinedRatings
 from tasks.certificates.panels import add_panels
 from tasks.certificates.sides import FEW, LEAVE_ONE_OUT, NOMINAL, NOT_WHOLE, PAIRS, PAIRS_OF_TWO
-from tasks.scoring.uncertainty import Resampling
 from tasks.statistics.raters import CORRELATIONS, intraclass_correlations
 from tasks.statistics.reliability import krippendorff_alpha
+from tasks.statistics.resampling import Resampling
 from tests.mirror import MIRROR, needs_mirror
 from tests.tasks.statistics.figures import Figure, assert_figures
 

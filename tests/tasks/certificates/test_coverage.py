@@ -9,8 +9,7 @@ from scipy.stats import spearmanr
 
 from tasks.certificates.agreement import certificates
 from tasks.certificates.joining import JUDGED, JoinedRatings
-from tasks.scoring.uncertainty import Resampling
-from tasks.statistics.resampling import Floats
+from tasks.statistics.resampling import Floats, Resampling
 
 RATERS, REPETITIONS = 3, 500
 

@@ -17,9 +17,9 @@ from tasks.judging.people import people_key, people_rows
 from tasks.judging.rubrics import load_rubric
 from tasks.lake.lake import Lake
 from tasks.ratings.reading import read_human_ratings
-from tasks.scoring.uncertainty import Resampling
 from tasks.solvers.answers import ANSWER
 from tasks.sources.locating import Locator
+from tasks.statistics.resampling import Resampling
 from tests.mirror import MIRROR, needs_mirror
 from tests.tasks.ratings.files import ROW, written
 from tests.tasks.rows import answer, answers, item, items

@@ -17,7 +17,7 @@ from tasks.runs.comparable_runs import systems_of
 from tasks.runs.run_tables import System
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.breakdowns import score_dimensions
-from tasks.scoring.uncertainty import Resampling
+from tasks.statistics.resampling import Resampling
 from tests.rows import each_row
 from tests.tasks.rows import answer, answers, item, judgement, judgements
 from tests.tasks.rows import items as asked_items

@@ -8,7 +8,7 @@ import pytest
 
 from schemas.tables.items import Contexts
 from tasks.scoring.breakdowns import needle_grid, place_needles, score_dimensions
-from tasks.scoring.uncertainty import Resampling
+from tasks.statistics.resampling import Resampling
 from tests.tasks.rows import Row, item, items, judgement, judgements
 from tests.tasks.scoring.samples import items as scored
 from tests.tasks.scoring.samples import labelled

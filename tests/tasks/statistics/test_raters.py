@@ -10,10 +10,9 @@ import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 from sklearn.metrics import cohen_kappa_score
 
-from tasks.scoring.uncertainty import limits_of
 from tasks.statistics.raters import STATISTICS, agreement, correlate_items, intraclass_correlations
 from tasks.statistics.reliability import AlphaLevel, Units, krippendorff_alpha
-from tasks.statistics.resampling import Floats, design_effects
+from tasks.statistics.resampling import Floats, design_effects, limits_of
 
 NAN = float("nan")
 A, B, C = (np.array(one, dtype=float) for one in ([1, 2, 3, 4, 5, 3], [2, 2, 3, 3, 5, 4], [1, 3, 3, 5, 4, NAN]))

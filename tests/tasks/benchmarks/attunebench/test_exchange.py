@@ -20,7 +20,7 @@ from tasks.benchmarks.attunebench.metrics.rules import PROFILES
 from tasks.benchmarks.attunebench.metrics.turns import Values
 from tasks.datasets.building import build_items
 from tasks.datasets.own_items import in_folder
-from tasks.scoring.uncertainty import Resampling
+from tasks.statistics.resampling import Resampling
 from tests.tasks.benchmarks.attunebench.datasets.conversations import Fields, varied, write_folder
 from tests.tasks.benchmarks.attunebench.metrics import official
 from tests.tasks.benchmarks.attunebench.metrics.samples import ONE_TURN, oracle, replies, visible

@@ -13,7 +13,7 @@ from schemas.vocabulary import Language
 from tasks.judging.rubrics import load_rubric
 from tasks.metrics.measures import rating_share, read_ratings
 from tasks.scoring.breakdowns import score_dimensions
-from tasks.scoring.uncertainty import Resampling
+from tasks.statistics.resampling import Resampling
 from tests.mirror import MIRROR, needs_mirror
 from tests.rows import each_row
 from tests.tasks import rows
