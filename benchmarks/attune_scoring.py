@@ -24,7 +24,6 @@ from tasks.benchmarks.attunebench.datasets.conversations import join_conversatio
 from tasks.benchmarks.attunebench.exchange import aggregate_conversations, conversation_rows  # noqa: E402
 from tasks.benchmarks.attunebench.metrics.conversation import Annotated, measure_parts  # noqa: E402
 from tasks.metrics.metric import PROFILES  # noqa: E402
-from tasks.statistics.resampling import Resampling  # noqa: E402
 from tests.flows.annotating import RATED  # noqa: E402
 from tests.tasks.benchmarks.attunebench.datasets.conversations import varied  # noqa: E402
 from tests.tasks.benchmarks.attunebench.metrics.samples import oracle  # noqa: E402
@@ -53,7 +52,7 @@ def main() -> None:
                 rows.append({**row, "item_id": gold.conversation_id, "cluster": gold.participant_id, **values})
             seconds += time.perf_counter() - started
     started = time.perf_counter()
-    aggregate_conversations(conversation_rows(rows), Resampling(1000, 0))
+    aggregate_conversations(conversation_rows(rows))
     aggregated = time.perf_counter() - started
     print(f"{len(rows):,} conversations, profile {options.profile}")
     print(f"read and scored: {seconds:.1f} s (aim below {AIM_S:.0f}), {1000 * seconds / len(rows):.2f} ms each")

@@ -98,7 +98,7 @@ def make_run(lake: Lake, models: int, datasets: int, items: int) -> None:
             about = {"dataset": name, "model": model, "setting": "base"}
             refs += [keep(lake, layer, frame, **about) for layer, frame in answered(rows, model)]
     scores = (lake.read(ref, LAYERS["item_scores"].schema) for ref in refs if ref.layer == "item_scores")
-    scored = score_benchmark(pl.concat(scores).lazy(), blueprint, ScoreSettings(bootstrap=0))
+    scored = score_benchmark(pl.concat(scores).lazy(), blueprint, ScoreSettings())
     refs += [keep(lake, layer, scored.layer(layer), benchmark=blueprint.name) for layer in AGGREGATED]
     plan = {"models": [{"name": f"model-{number:02}"} for number in range(models)]}
     about_run = {"benchmark": blueprint.name, "blueprint_sha256": "0" * 64, "package_version": "0", "git_commit": None}

@@ -3,11 +3,10 @@
 Writes item scores of 1,000 models on the 60 datasets of moodbench with 300 items each (18.9 million rows: four of them have two
 metrics) to Parquet, with the columns, statuses and gaps of real ones, and measures, each in a fresh process:
 
-    plain       reading the files to the ranked leaderboard, by the function that runs use
-    intervals   the same with 1,000 bootstrap resamples
+    scores      reading the files to the ranked leaderboard with its intervals, by the function that runs use
     peer        polars alone: scan, group by model and dataset, mean of the values
 
-Usage: python benchmarks/scoring.py [--models 1000] [--resamples 1000] [--repeats 3]
+Usage: python benchmarks/scoring.py [--models 1000] [--repeats 3]
 """
 
 import argparse
@@ -43,7 +42,7 @@ LABELS = {"goemotions": 28}
 SHARES = ("token_f1", "rouge_1", "rouge_l", "bleu", "judged_rating", "questionnaire_points", "mrr", "recall_at_k")
 """Metrics whose item values are not only 0 and 1."""
 
-AIM_RATIO, AIM_MB, AIM_INTERVALS_S = 2.5, 2048, 30.0
+AIM_S, AIM_MB = 30.0, 2048
 
 
 class Measured(NamedTuple):
@@ -57,51 +56,44 @@ def main() -> None:
     """Generate, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=int, default=1000)
-    parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("--repeats", type=int, default=3, help="fresh processes per measurement; the fastest counts")
-    parser.add_argument("--measure", choices=("plain", "intervals", "peer"), help=argparse.SUPPRESS)
+    parser.add_argument("--measure", choices=("scores", "peer"), help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        print(json.dumps(measure_here(options.measure, options.folder, options.resamples)))
+        print(json.dumps(measure_here(options.measure, options.folder)))
         return
     with tempfile.TemporaryDirectory(prefix="moodflow-scoring-") as name:
         rows = generate(Path(name), options.models)
         print(f"{rows:,} item scores of {options.models:,} models; fastest of {options.repeats} fresh processes each")
-        arguments = ["--folder", name, "--resamples", str(options.resamples)]
-        found = {what: measure(what, arguments, options.repeats) for what in ("peer", "plain", "intervals")}
-    report(found, options.resamples)
+        found = {what: measure(what, name, options.repeats) for what in ("peer", "scores")}
+    report(found)
 
 
-def report(found: dict[str, Measured], resamples: int) -> None:
+def report(found: dict[str, Measured]) -> None:
     """Print the measurements and how they stand to the aims."""
     for what, measured in found.items():
         print(f"{what:10s} {measured.seconds:7.2f} s {measured.peak_mb:7.0f} MB peak")
-    ratio = found["plain"].seconds / found["peer"].seconds
-    print(f"plain / peer: {ratio:.2f} (aim below {AIM_RATIO})")
-    print(f"plain memory: {found['plain'].peak_mb:.0f} MB (aim below {AIM_MB})")
-    print(f"intervals: {found['intervals'].seconds:.1f} s for {resamples} resamples (aim below {AIM_INTERVALS_S:.0f})")
+    print(f"scores / peer: {found['scores'].seconds / found['peer'].seconds:.2f}")
+    print(
+        f"scores: {found['scores'].seconds:.1f} s (aim below {AIM_S:.0f}), {found['scores'].peak_mb:.0f} MB (aim below {AIM_MB})"
+    )
 
 
-def measure(what: str, arguments: list[str], repeats: int) -> Measured:
+def measure(what: str, folder: str, repeats: int) -> Measured:
     """The fastest of several fresh processes."""
-    command = [sys.executable, __file__, "--measure", what, *arguments]
+    command = [sys.executable, __file__, "--measure", what, "--folder", folder]
     runs = [subprocess.run(command, check=True, capture_output=True, text=True) for _ in range(repeats)]
     return min(Measured(*json.loads(run.stdout)) for run in runs)
 
 
-def measure_here(what: str, folder: Path, resamples: int) -> Measured:
+def measure_here(what: str, folder: Path) -> Measured:
     """Run one of the measured jobs in this process; imports are not timed."""
     source = str(folder / "*.parquet")
     blueprint = load_blueprint("moodbench")
 
-    def leaderboard(bootstrap: int) -> pl.DataFrame:
-        scored = score_benchmark(pl.scan_parquet(source), blueprint, ScoreSettings(bootstrap=bootstrap))
-        return scored.totals.sort("rank", nulls_last=True)
-
     jobs: dict[str, Callable[[], pl.DataFrame]] = {
-        "plain": lambda: leaderboard(0),
-        "intervals": lambda: leaderboard(resamples),
+        "scores": lambda: score_benchmark(pl.scan_parquet(source), blueprint, ScoreSettings()).totals,
         "peer": lambda: pl.scan_parquet(source).group_by("model", "dataset").agg(pl.col("value").mean()).collect(),
     }
     started = time.perf_counter()

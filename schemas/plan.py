@@ -93,8 +93,10 @@ class Plan(Frozen):
     sample: Evaluation[int | None] = Field(
         default=None, ge=1, description="items per dataset, all if it has fewer; null = the blueprint's number, else 300"
     )
-    seed: Evaluation[int] = Field(default=0, ge=0, description="seed of sampling and intervals")
-    bootstrap: Limit[int] = Field(default=1000, ge=0, le=100_000, description="resamples for 95 % intervals; 0 = none")
+    seed: Evaluation[int] = Field(default=0, ge=0, description="seed of sampling")
+    bootstrap: Limit[int] = Field(
+        default=1000, ge=0, le=100_000, description="resamples for the intervals of rank correlations; 0 = none"
+    )
     permute: Evaluation[int] = Field(
         default=0, ge=0, le=26, description="cyclic orders of options per single choice; 0 = as given"
     )

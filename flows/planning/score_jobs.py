@@ -1,7 +1,7 @@
 """List what the score stage computes, every partition that scores rest on, and the rows that are no items and have no score."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -15,7 +15,6 @@ from tasks.judging.answers import SIMULATED
 from tasks.lake.lake import Lake
 from tasks.scoring.benchmark import ScoreSettings
 from tasks.scoring.jobs import AggregateJob, GainsJob, LayerJob
-from tasks.statistics.resampling import Resampling
 from tasks.text.number_format import counted
 
 
@@ -84,7 +83,7 @@ def aggregate_job(resolved: ResolvedPlan, item_scores: Sequence[PartitionRef]) -
     plan = resolved.plan
     broken = find_broken_rows(resolved)
     lacking = {rows.missing.dataset: rows.lacking / rows.items for rows in broken if rows.lacking and rows.items}
-    settings = ScoreSettings(seed=plan.seed, bootstrap=plan.bootstrap, rank_incomplete=plan.rank_incomplete, lacking=lacking)
+    settings = ScoreSettings(rank_incomplete=plan.rank_incomplete, lacking=lacking)
     return AggregateJob(resolved.blueprint, settings, tuple(item_scores))
 
 
@@ -108,9 +107,8 @@ def comparison_jobs(
     items = tuple(dict.fromkeys(of_job.items for of_job in judged))
     firsts = tuple(of_job.judgements for of_job in judged if of_job.judgements)
     golds = tuple(ratings for _, ratings in rated_golds(resolved, items))
-    settings = asdict(Resampling(plan.bootstrap, plan.seed))
     people = tuple(ref for of_job in judged for ref in of_job.people)
-    yield LayerJob("dimension_scores", benchmark, (items, (*firsts, *golds, *people)), settings)
+    yield LayerJob("dimension_scores", benchmark, (items, (*firsts, *golds, *people)))
     panel = tuple(rating for of_job in judged for rating in of_job.ratings[1:] if rating)
     sides = [(*firsts, *panel)] if plan.judge_repeat > 1 or any(len(of_job.ratings) > 1 for of_job in judged) else []
     # People among themselves; and the judge as one more beside them, where both rated by one rubric.

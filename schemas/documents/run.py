@@ -111,10 +111,11 @@ class RawScore(Frozen):
     value: float | None = Field(description="null = nothing was scored")
     ci_low: float | None = Field(description="95 % interval")
     ci_high: float | None = Field(description="upper end of that interval")
+    standard_error: float | None = Field(description="of the value; null = fewer than two clusters, or not known")
     n_scored: int
     n_unparsed: int = Field(description="of the scored, replies that cannot be read and count as wrong")
     n_total: int = Field(description="items asked")
-    n_clusters: int | None = Field(description="that were drawn from; null = no interval")
+    n_clusters: int | None = Field(description="that the interval rests on; null = nothing was scored")
     design_effect: float | None = Field(description="of a mean; null = single items, no interval")
 
 

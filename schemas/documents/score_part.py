@@ -27,6 +27,7 @@ class MetricPart:
     raw: float | None
     ci_low: float | None = None
     ci_high: float | None = None
+    standard_error: float | None = None
     n_clusters: int | None = None
     design_effect: float | None = None
     n_unparsed: int = 0

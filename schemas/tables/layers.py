@@ -36,7 +36,7 @@ class Layer:
         parents: the layers that its partitions are computed from, GOLD among them.
         step_name: `module:NAME` of what computes a partition again, from a stored run (tasks.verify.recompute.StoredRun) and the
             reference to it; null = it is not computed again.
-        rows_name: `module:NAME` of what computes its rows of those of its parents, by layer, and the settings of the partition;
+        rows_name: `module:NAME` of what computes its rows of those of its parents, by layer, and the rubrics of the blueprint;
             null = it needs more.
         is_gold: whether it holds what is right where items do not. The entries of datasets make its rows.
         is_from_outside: whether it holds what models said: the same request may be answered otherwise.
@@ -69,12 +69,10 @@ class Layer:
         step = self.step_name and load_named(self.step_name, object, f"layer {self.name}")
         return cast("Callable[[Any, Any], pl.DataFrame] | None", step)
 
-    def compute(
-        self, rows: "Mapping[str, pl.DataFrame]", settings: Mapping[str, Any], own_rubrics: Mapping[str, Any]
-    ) -> "pl.DataFrame":
+    def compute(self, rows: "Mapping[str, pl.DataFrame]", own_rubrics: Mapping[str, Any]) -> "pl.DataFrame":
         """Compute its rows by what `rows_name` names."""
         computes: Any = load_named(str(self.rows_name), object, f"layer {self.name}")
-        frame: pl.DataFrame = computes(rows, settings, own_rubrics)
+        frame: pl.DataFrame = computes(rows, own_rubrics)
         return frame
 
 

@@ -3,7 +3,7 @@
 import dataframely as dy
 import polars as pl
 
-from schemas.tables.columns import MEASURED, OfSystem
+from schemas.tables.columns import ADDED, MEASURED, OfSystem
 from schemas.vocabulary import ITEM_STATUSES, LEVELS
 
 
@@ -44,10 +44,13 @@ class RawScores(_Measured):
     value = dy.Float64(nullable=True, description="in the metric's own unit; null = nothing was scored")
     ci_low = dy.Float64(nullable=True, description="95 % interval by clusters of items; null = none")
     ci_high = dy.Float64(nullable=True, description="upper end of that interval")
+    standard_error = dy.Float64(
+        nullable=True, min=0, metadata=ADDED, description="of the value, by clusters; null = fewer than two, or not known"
+    )
     n_scored = dy.Int64(min=0, description="answers with a value, unreadable ones among them")
     n_unparsed = dy.Int64(min=0, description="answers that cannot be read")
     n_total = dy.Int64(min=0, description="answers asked for")
-    n_clusters = dy.Int64(nullable=True, min=0, description="that were drawn from; null = no interval")
+    n_clusters = dy.Int64(nullable=True, min=0, description="that the interval rests on; null = nothing was scored")
     design_effect = dy.Float64(nullable=True, min=0, description="of a mean; null = single items, no interval")
 
     @dy.rule()

@@ -7,6 +7,7 @@ are paired by dataset and item id.
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from schemas.blueprint import Blueprint
@@ -25,14 +26,15 @@ from tasks.scoring.gains import (
     Weights,
     common_scores,
     dataset_weights,
+    distance_below,
     pair_datasets,
-    strata_of,
     weigh_scores,
     weights_by_scope,
 )
 from tasks.scoring.reduction import COUNTED, MEAN, SPEC, item_points, normalise_scores, reduce_item_scores
 from tasks.scoring.tree import Tree, tree_tables
 from tasks.scoring.uncertainty import replicate
+from tasks.statistics.intervals import limits, spread_of
 from tasks.statistics.paired import FEWEST_CLUSTERS, PairedDifference, Stratum, compare_strata
 from tasks.statistics.resampling import LeaveOneOut, place_clusters
 from tasks.statistics.sums import exact_sum
@@ -116,14 +118,14 @@ def _pair_runs(before: pl.DataFrame, after: pl.DataFrame, blueprint: Blueprint) 
 
 def _weigh_change(what: str, pairs: Mapping[Spec, Paired], weights: Weights) -> ScoreDifference:
     score = weigh_scores(pairs, weights)
-    own = compare_strata(strata_of(pairs, weights, (1, 0)), 0.0, MOST)
-    return _change(what, (score.before, score.after), score.difference, own, n_items=score.n_items)
+    allowed = distance_below(pairs, weights)
+    return _change(what, (score.before, score.after), score.difference, allowed, n_items=score.n_items)
 
 
 def _change(
-    what: str, scores: tuple[float, float], difference: PairedDifference, own: PairedDifference, **fields: Any
+    what: str, scores: tuple[float, float], difference: PairedDifference, allowed: float | None, **fields: Any
 ) -> ScoreDifference:
-    """Return the change between two scores; `own`: the score before, as a difference from 0."""
+    """Return the change between two scores; `allowed`: how far the lower limit of the first lies below it."""
     return ScoreDifference(
         what=what,
         before=scores[0],
@@ -131,7 +133,7 @@ def _change(
         change=scores[1] - scores[0],
         ci_low=difference.ci_low,
         ci_high=difference.ci_high,
-        allowed=None if own.ci_low is None else max(0.0, scores[0] - own.ci_low),
+        allowed=allowed if difference.is_tested else None,
         note=None if difference.is_tested else f"no interval, fewer than {FEWEST_CLUSTERS} clusters: the change is not judged",
         **fields,
     )
@@ -156,7 +158,7 @@ def dimension_changes(before: pl.DataFrame, after: pl.DataFrame, items: pl.DataF
     both = rated.filter(in_both).join(items.select("dataset", "item_id", "cluster"), on=["dataset", "item_id"])
     for (dataset, rubric, dimension, *scale), rows in sorted(both.partition_by(DIMENSION, as_dict=True).items()):
         fields = {"scale": tuple(scale), "rubric": rubric, "n_items": rows.height // 2}
-        yield _dimension_change(f"{dataset}: {dimension}", place_clusters(rows), scale[1] - scale[0], fields)
+        yield _dimension_change(f"{dataset}: {dimension}", place_clusters(rows), (float(scale[0]), float(scale[1])), fields)
 
 
 def _rate(judgements: pl.DataFrame) -> pl.DataFrame:
@@ -166,15 +168,13 @@ def _rate(judgements: pl.DataFrame) -> pl.DataFrame:
     return rated.join(scales, on=["dataset", "rubric", "dimension"]).select(*DIMENSION, "item_id", "value")
 
 
-def _dimension_change(what: str, rows: pl.DataFrame, most: float, fields: dict[str, Any]) -> ScoreDifference:
+def _dimension_change(what: str, rows: pl.DataFrame, scale: tuple[float, float], fields: dict[str, Any]) -> ScoreDifference:
     placed = rows.with_columns(system=pl.col(AFTER))
     left_out = replicate(placed, "judged_rating", 2, LeaveOneOut(placed["place"].n_unique()))
     was, now = placed.group_by(AFTER).agg(MEAN).sort(AFTER)["value"]
-    change, own = (
-        compare_strata([Stratum(1.0, mean, values)], margin=0.0, step=1.0, most=most)
-        for mean, values in ((now - was, left_out[1] - left_out[0]), (was, left_out[0]))
-    )
-    return _change(what, (was, now), change, own, **fields)
+    change = compare_strata([Stratum(1.0, now - was, left_out[1] - left_out[0])], margin=0.0, step=1.0, most=scale[1] - scale[0])
+    low, _ = limits(spread_of(np.array([was]), left_out[:1], scale, np.zeros(1, dtype=bool)))
+    return _change(what, (was, now), change, was - float(low[0]), **fields)
 
 
 HALF = MOST / 2

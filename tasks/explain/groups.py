@@ -26,7 +26,6 @@ from tasks.scoring.normalisation import scale
 from tasks.scoring.reduction import SPEC
 from tasks.scoring.tree import tree_tables
 from tasks.scoring.uncertainty import LIMITS
-from tasks.statistics.resampling import Resampling
 
 ALL = "all"
 """Group and value of all items of a dataset, beside which those of its groups stand."""
@@ -40,7 +39,6 @@ _APART = "\x1f"
 def score_groups(data: ReportData, *, totals: bool = False) -> list[Row]:
     """Score the items of each value of each group as if there were no others; an item may be in several groups.
 
-    Clusters are drawn from those of all items that have groups, by the seed of the run; those with an item of the value count.
     With `totals` the total before the veto of each value comes too, over the datasets that its items are in, without a `dataset`.
 
     There is one row per dataset, model, setting, `group`, `value` and `measure`, a metric or a dimension of its rubric, in the
@@ -52,9 +50,8 @@ def score_groups(data: ReportData, *, totals: bool = False) -> list[Row]:
     whole = grouped.select(ITEM).unique().with_columns(of=pl.lit(f"{_APART}{ALL}{_APART}{ALL}"))
     if groups.is_empty():
         return []
-    plan, groups = data.manifest.plan, pl.concat([whole, groups])
-    resampling = Resampling(plan.get("bootstrap", 0), plan.get("seed", 0))
-    rows = [*_score_metrics(data, groups, resampling, totals=totals), *_score_dimensions(data, groups, resampling)]
+    groups = pl.concat([whole, groups])
+    rows = [*_score_metrics(data, groups, totals=totals), *_score_dimensions(data, groups)]
     scores = [row | dict(zip(("model", "group", "value"), row["model"].split(_APART), strict=True)) for row in rows]
     keys = ("dataset", "model", "setting")
     return sorted(scores, key=lambda row: (*(row[name] for name in keys), row["group"] != ALL, row["group"], row["value"]))
@@ -65,9 +62,8 @@ def _spread(rows: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
     return rows.join(groups, on=ITEM).with_columns(model=pl.concat_str("model", "of")).drop("of")
 
 
-def _score_metrics(data: ReportData, groups: pl.DataFrame, resampling: Resampling, *, totals: bool) -> list[Row]:
-    settings = ScoreSettings(seed=resampling.seed, bootstrap=resampling.resamples)
-    tables = score_benchmark(_spread(data.item_scores, groups).lazy(), data.blueprint, settings)
+def _score_metrics(data: ReportData, groups: pl.DataFrame, *, totals: bool) -> list[Row]:
+    tables = score_benchmark(_spread(data.item_scores, groups).lazy(), data.blueprint, ScoreSettings())
     scored = metric_scores(tables.raw, tables.normalized, data.blueprint)
     whole = tables.totals.with_columns(dataset=pl.lit(""), method=pl.lit(""), measure=pl.lit(TOTAL), n="n_scored")
     whole = whole.with_columns(score="total_before_veto").select(SCORE)
@@ -86,12 +82,12 @@ def metric_scores(raw: pl.DataFrame, normalized: pl.DataFrame, blueprint: Bluepr
     return scored.join(tree_tables(blueprint).metrics, on=SPEC).with_columns(measure="metric", n="n_scored", **limits)
 
 
-def _score_dimensions(data: ReportData, groups: pl.DataFrame, resampling: Resampling) -> list[Row]:
+def _score_dimensions(data: ReportData, groups: pl.DataFrame) -> list[Row]:
     """Score by dimension, as the judge rates whose ratings count."""
     key = ("dataset", "rubric", "judge")
     counted = pl.DataFrame(list(_counted(data)), dict.fromkeys((*key, "method"), pl.String), orient="row")
     rated = _spread(data.judgements.join(counted, on=key, how="semi"), groups).select(Judgements.column_names())
-    scores = score_dimensions(Judgements.validate(rated), data.items, resampling).join(counted, on=key)
+    scores = score_dimensions(Judgements.validate(rated), data.items).join(counted, on=key)
     scaled = scores.with_columns(measure="dimension", n="n_answers", **put_on_scale())
     own = data.blueprint.own_rubrics
     order = {rubric: order_dimensions(str(rubric), rows["dimension"], own) for (rubric,), rows in scaled.group_by("rubric")}

@@ -128,7 +128,7 @@ def build_record(run: PastRun, model: str, options: ExportOptions) -> tuple[Mode
     totals = {System(row["model"], row["setting"]): total_of(row) for row in judge_run(run).to_dicts()}
     for system in (system for system in run.systems if system.model == model):
         config = {"generation_config": generation_config(manifest, entry, system.setting)}
-        for result in _totals(manifest.benchmark, totals[system], manifest.plan["bootstrap"]):
+        for result in _totals(manifest.benchmark, totals[system], intervals=True):
             record.add(result | config)
         for path, part in _paths(run, system):
             result = _result(run, f"{manifest.benchmark}.{path}.{system.setting}", part, scoring)
@@ -159,25 +159,25 @@ def _result(run: PastRun, name: str, part: ScorePart, scoring: Mapping[str, Reco
     if measured is None:
         details = texts(datasets_scored=part.datasets_scored, datasets_total=part.datasets_total, n_total=part.n_total)
         result = composite(name, manifest.benchmark, part.score, part.title, details)
-        add_uncertainty(result, part.n_scored, None, None, 0)
+        add_uncertainty(result, part.n_scored, None, None)
         return result
     result = metric_result(name, part, measured, next((each for each in manifest.datasets if each.id == measured.dataset), None))
-    add_uncertainty(result, part.n_scored, measured.ci_low, measured.ci_high, manifest.plan["bootstrap"])
+    add_uncertainty(result, part.n_scored, measured.ci_low, measured.ci_high)
     if measured.rubric and measured.dataset in scoring:
         result["metric_config"]["llm_scoring"] = scoring[measured.dataset]
     return result
 
 
-def _totals(benchmark: str, total: JudgedTotal, draws: int | None = None) -> Iterator[Record]:
+def _totals(benchmark: str, total: JudgedTotal, *, intervals: bool = False) -> Iterator[Record]:
     """Yield the total, and the one before the veto if that is another. `draws`: behind its interval; null = it is a paper's."""
     shown = ("verdict", "why", "vetoed", "veto_reason", "coverage", "item_coverage", "gate_score", "gate_coverage", "rank")
     details = texts(**{name: getattr(total, name) for name in shown})
     before = {"total_before_veto": total.total_before_veto} if total.vetoed else {}
     for part, score in ({"total": total.total} | before).items():
         result = composite(f"{benchmark}.{part}.{total.setting}", benchmark, score, part.replace("_", " "), details)
-        if draws is not None:
+        if intervals:
             ends = (total.ci_low, total.ci_high) if part != "total" or not total.vetoed else (None, None)
-            add_uncertainty(result, total.n_scored, *ends, draws)
+            add_uncertainty(result, total.n_scored, *ends)
         yield result
 
 

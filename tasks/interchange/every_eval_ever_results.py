@@ -104,12 +104,15 @@ def best_value(metric: str, rule: Normalisation) -> float:
     return rule.best if isinstance(rule, CentredNormalisation) else METRICS[metric].bounds[1]
 
 
-def add_uncertainty(result: Record, samples: int, low: float | None, high: float | None, draws: int) -> None:
+METHOD = "Wilson score interval over clusters of items"
+
+
+def add_uncertainty(result: Record, samples: int, low: float | None, high: float | None) -> None:
     """Add the number of items behind a score, and its 95 % interval if it has one."""
     uncertainty: Record = {"num_samples": samples}
     if low is not None and high is not None:
-        ends = {"lower": low, "upper": high, "confidence_level": 0.95, "method": "percentile bootstrap over clusters of items"}
-        uncertainty |= {"confidence_interval": ends, "num_bootstrap_samples": draws}
+        ends = {"lower": low, "upper": high, "confidence_level": 0.95, "method": METHOD}
+        uncertainty["confidence_interval"] = ends
     result["score_details"]["uncertainty"] = uncertainty
 
 

@@ -23,7 +23,7 @@ SCOPE = ["dataset", "model", "setting", "rubric", "dimension"]
 ASKED = ["rubric", "dimension", "judge", "judge_repetition"]
 
 
-def agreements_rows(rows: Mapping[str, pl.DataFrame], _settings: object, own: OwnRubrics) -> pl.DataFrame:
+def agreements_rows(rows: Mapping[str, pl.DataFrame], own: OwnRubrics) -> pl.DataFrame:
     """Compute rows of `agreements` of those of its parents, by layer."""
     judgements, answers, items = (rows[layer] for layer in ("judgements", "answers", "items"))
     rubrics = {name: load_rubric(name, own) for name in judgements["rubric"].unique()}

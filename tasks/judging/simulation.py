@@ -41,7 +41,7 @@ Fault = dict[str, object]
 Turns = Sequence[Mapping[str, str]]
 
 
-def simulation_faults_rows(rows: Mapping[str, pl.DataFrame], _settings: object, own: OwnRubrics) -> pl.DataFrame:
+def simulation_faults_rows(rows: Mapping[str, pl.DataFrame], own: OwnRubrics) -> pl.DataFrame:
     """Compute rows of `simulation_faults` of those of its parents, by layer."""
     judgements, answers, items = (rows[layer] for layer in ("judgements", "answers", "items"))
     rubrics = {name: load_rubric(name, own) for name in judgements["rubric"].unique()}

@@ -16,21 +16,18 @@ from tasks.scoring.aggregation import SYSTEM, aggregate_scores, apply_veto, rank
 from tasks.scoring.published import papers
 from tasks.scoring.reduction import KEY, normalise_scores, reduce_item_scores
 from tasks.scoring.tree import LEVEL, Tree, tree_tables
-from tasks.scoring.uncertainty import LIMITS, LIMITS_OF_GATE, OF_CLUSTERS, bootstrap_intervals
+from tasks.scoring.uncertainty import score_intervals
 from tasks.statistics.reliability import rank_correlation
-from tasks.statistics.resampling import Resampling
 
 SchemaT = TypeVar("SchemaT", bound=dy.Schema)
 
-SCORING_VERSION = "8"
+SCORING_VERSION = "9"
 """Bumped when the same item scores would give other numbers."""
 
 
 class ScoreSettings(Frozen):
     """What scoring depends on besides item scores and blueprint."""
 
-    seed: int = Field(default=0, ge=0, description="of the bootstrap")
-    bootstrap: int = Field(default=1000, ge=0, description="resamples for 95 % intervals; 0 = none")
     rank_incomplete: bool = Field(default=False, description="rank models with missing datasets or items too")
     lacking: dict[str, float] = Field(
         default_factory=dict,
@@ -72,15 +69,11 @@ def score_benchmark(item_scores: pl.LazyFrame, blueprint: Blueprint, settings: S
     main, below = pl.col("tier") == 1, pl.col("tier") > 1
     abilities = aggregates.nodes.filter(main).rename({"node": "ability"})
     totals = total_scores(abilities, blueprint)
-    limits_of_raw = pl.DataFrame(schema={**raw.select(KEY).schema, **LIMITS, **OF_CLUSTERS})
-    limits_of_totals = pl.DataFrame(schema={**totals.select(SYSTEM).schema, **LIMITS, **LIMITS_OF_GATE})
-    if settings.bootstrap:
-        contributions = scope_contributions(normalized, aggregates, tree)
-        resampling = Resampling(settings.bootstrap, settings.seed)
-        limits_of_raw, limits_of_totals = bootstrap_intervals(item_scores, raw, contributions, tree, resampling)
+    contributions = scope_contributions(normalized, aggregates, tree)
+    limits, limits_of_totals = score_intervals(item_scores, raw, contributions, tree)
     decided = apply_veto(totals.join(limits_of_totals, on=SYSTEM, how="left"), blueprint)
     return ScoreTables(
-        raw=_table(tables.RawScores, raw.join(limits_of_raw, on=KEY, how="left")),
+        raw=_table(tables.RawScores, raw.join(limits, on=KEY, how="left")),
         normalized=_table(tables.NormalizedScores, normalized),
         dataset=_table(tables.DatasetScores, aggregates.datasets),
         task=_table(tables.TaskScores, aggregates.tasks),

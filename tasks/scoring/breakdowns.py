@@ -11,7 +11,6 @@ two items or more.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -25,10 +24,9 @@ from tasks.lake.frames import sort_keys
 from tasks.scoring.normalisation import plain_number
 from tasks.scoring.reduction import MEAN, label_metrics
 from tasks.scoring.uncertainty import LIMITS, mean_limits
-from tasks.statistics.resampling import Resampling, draw_weights, place_clusters
 from tasks.statistics.sums import exact_sum
 
-DIMENSIONS_VERSION = "2"
+DIMENSIONS_VERSION = "3"
 """Bumped when means of dimensions are computed differently."""
 
 DIMENSION = ["model", "dataset", "setting", "rubric", "dimension"]
@@ -37,18 +35,15 @@ RATED_BY = [*RATED, "lowest", "highest"]
 """By whom a dimension was rated, and on which scale."""
 
 
-def dimension_scores_rows(rows: Mapping[str, pl.DataFrame], settings: Mapping[str, Any], _own: object) -> pl.DataFrame:
-    """Compute rows of `dimension_scores` of those of its parents, by layer, with the settings of its partition."""
-    judgements, items = Judgements.cast(rows["judgements"]), Items.cast(rows["items"])
-    return score_dimensions(judgements, items, Resampling(settings["resamples"], settings["seed"]))
+def dimension_scores_rows(rows: Mapping[str, pl.DataFrame], _own: object) -> pl.DataFrame:
+    """Compute rows of `dimension_scores` of those of its parents, by layer."""
+    return score_dimensions(Judgements.cast(rows["judgements"]), Items.cast(rows["items"]))
 
 
-def score_dimensions(
-    judgements: dy.DataFrame[Judgements], items: dy.DataFrame[Items], resampling: Resampling
-) -> dy.DataFrame[DimensionScores]:
+def score_dimensions(judgements: dy.DataFrame[Judgements], items: dy.DataFrame[Items]) -> dy.DataFrame[DimensionScores]:
     """Average ratings over a judge's repetitions, then an item's parts, then items; a rating that did not come is left out.
 
-    Intervals are those of the mean in `tasks.scoring.uncertainty`: clusters of a dataset's items are drawn, by the same seed.
+    Intervals are those of `tasks.scoring.uncertainty`, between the ends of the scale and over clusters of items.
     There is a row per model, dataset, setting, rubric, dimension and judge that was asked for it, sorted by key.
     """
     answers = rate_answers(judgements)
@@ -56,10 +51,9 @@ def score_dimensions(
     rated = rate_items(answers).join(items.select("dataset", "item_id", "cluster"), on=["dataset", "item_id"])
     means = rated.group_by(RATED).agg(MEAN, n_clusters=pl.col("cluster").n_unique().cast(pl.Int64))
     limits = [pl.DataFrame(schema={**rated.select(RATED).schema, **LIMITS})]
-    for (dataset,), rows in rated.partition_by("dataset", as_dict=True).items():
-        placed = place_clusters(rows)
-        weights = draw_weights(str(dataset), placed["place"].n_unique(), resampling.resamples, resampling.seed)
-        limits.append(mean_limits(placed, RATED, weights))
+    scales = answers.select(RATED_BY).unique(RATED)
+    for (_, low, high), rows in rated.join(scales, on=RATED).partition_by("dataset", "lowest", "highest", as_dict=True).items():
+        limits.append(mean_limits(rows, RATED, (float(low), float(high))))
     scores = counts.join(means, on=RATED, how="left").join(pl.concat(limits), on=RATED, how="left")
     scores = scores.rename({"value": "mean", "lowest": "scale_min", "highest": "scale_max"})
     scores = scores.select(DimensionScores.column_names()).with_columns(pl.col("n_clusters").fill_null(0))
@@ -101,7 +95,7 @@ CELL_KEY = ["model", "setting", "dataset", "method", "metric"]
 CELL = ["length_tokens", "length_bin", "depth_percent", "depth_bin"]
 
 
-def needle_scores_rows(rows: Mapping[str, pl.DataFrame], _settings: object, _own: object) -> pl.DataFrame:
+def needle_scores_rows(rows: Mapping[str, pl.DataFrame], _own: object) -> pl.DataFrame:
     """Compute rows of `needle_scores` of those of its parents, by layer; none if no item has a needle."""
     return needle_grid(rows["item_scores"].lazy(), rows["contexts"])
 

@@ -28,10 +28,11 @@ from schemas.table import Cell, Interval
 from schemas.tables.comparisons import OF_ALL, SettingGains
 from schemas.tables.scores import NormalizedScores
 from tasks.scoring.aggregation import SYSTEM, ability_contributions, aggregate_scores, metric_contributions
-from tasks.scoring.normalisation import normalise_replicates
+from tasks.scoring.normalisation import normalise_array
 from tasks.scoring.reduction import COUNTED, MEAN, SPEC, average_parts, label_metrics, normalise_scores, reduce_item_scores
 from tasks.scoring.tree import Tree, tree_tables
 from tasks.scoring.uncertainty import replicate
+from tasks.statistics.intervals import Term, addend_of, spread_of, sum_limits
 from tasks.statistics.paired import PairedDifference, Stratum, compare_strata
 from tasks.statistics.resampling import Floats, LeaveOneOut, place_clusters
 
@@ -119,7 +120,7 @@ def pair_datasets(of_both: pl.LazyFrame, datasets: Iterable[str], tree: Tree) ->
     for dataset in datasets:
         rows = _counted_rows(of_both, dataset, tree).filter(in_both)
         settings = sorted(rows["setting"].unique(), key=lambda setting: setting != BASE)
-        pairs |= _score_together(rows, settings, tree)
+        pairs |= score_together(rows, settings, tree)
     return pairs
 
 
@@ -129,8 +130,8 @@ def _counted_rows(item_scores: pl.LazyFrame, dataset: str, tree: Tree) -> pl.Dat
     return item_scores.filter(counted).collect(engine="streaming").join(weighed, on=SPEC, how="semi")
 
 
-def _score_together(rows: pl.DataFrame, settings: Sequence[str], tree: Tree) -> Iterator[tuple[Spec, Paired]]:
-    """Score every metric of a dataset for settings that have the same items."""
+def score_together(rows: pl.DataFrame, settings: Sequence[str], tree: Tree) -> Iterator[tuple[Spec, Paired]]:
+    """Score every metric of a dataset for settings that all have items of it, as a rule the same."""
     if rows.is_empty():
         return
     rows = place_clusters(average_parts(rows.lazy()).collect())
@@ -145,7 +146,8 @@ def _score_together(rows: pl.DataFrame, settings: Sequence[str], tree: Tree) -> 
 
 
 def _paired(rows: pl.DataFrame, scores: Floats, leaf: pl.DataFrame, draws: LeaveOneOut) -> Paired:
-    left_out = normalise_replicates(replicate(rows, leaf["metric"].item(), len(scores), draws), leaf)
+    rule = leaf.select("kind", "low", "high").row(0)
+    left_out = normalise_array(replicate(rows, leaf["metric"].item(), len(scores), draws), *rule)
     # A metric may have no item in some of the clusters: without one of these it is what it is.
     defined = ~np.isnan(left_out)
     stand_in = np.where(defined.any(axis=1), scores, np.nan)
@@ -200,24 +202,40 @@ def dataset_weights(tree: Tree, pairs: Mapping[Spec, Paired]) -> dict[str, Weigh
 def weigh_scores(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float], margin: float = MARGIN) -> PairedScore:
     """Compare the weighted mean of these metrics; datasets are independent of each other. `margin`: in points."""
     whole = sum(weights.values())
+    changes = {spec: np.array([-1.0, 1.0]) * weight / whole for spec, weight in weights.items()}
     # Rounding may lift a weighted mean above 100 by its last bit.
     before, after = np.clip(sum(weight / whole * pairs[spec].scores for spec, weight in weights.items()), 0, MOST).tolist()
     return PairedScore(
         before=before,
         after=after,
         n_items=len({(spec[0], item) for spec in weights for item in pairs[spec].items}),
-        difference=compare_strata(strata_of(pairs, weights, (-1, 1)), margin, MOST, MOST),
+        difference=compare_strata(strata_of(pairs, changes), margin, MOST, MOST),
     )
 
 
-def strata_of(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float], sides: tuple[int, int]) -> list[Stratum]:
-    """Return a weighted mean of these metrics by dataset. `sides`: -1 and 1 for after - before, 1 and 0 for the score before."""
-    strata: dict[str, Stratum] = {}
+def strata_of(pairs: Mapping[Spec, Paired], parts: Mapping[Spec, Floats]) -> list[Stratum]:
+    """Return a sum of scores by dataset. `parts`: what the score of each setting counts for in it, [n], by metric."""
+    strata = []
+    for dataset in dict.fromkeys(spec[0] for spec in parts):
+        own = {spec: part for spec, part in parts.items() if spec[0] == dataset}
+        weight = sum(float(abs(part).max()) for part in own.values())
+        difference = sum(float(part @ pairs[spec].scores) for spec, part in own.items())
+        left_out = sum((part @ pairs[spec].left_out for spec, part in own.items()), start=np.zeros(1))
+        strata.append(Stratum(weight, difference / weight, left_out / weight))
+    return strata
+
+
+def distance_below(pairs: Mapping[Spec, Paired], weights: Mapping[Spec, float]) -> float | None:
+    """Return how far the lower limit of the first setting's weighted mean of these metrics lies below it; null = it has none."""
+    by_dataset: dict[str, list[Term]] = {}
+    score, whole = 0.0, sum(weights.values())
     for spec, weight in weights.items():
-        signs, paired = np.array(sides) * weight / sum(weights.values()), pairs[spec]
-        other = strata.get(spec[0], Stratum(1.0, 0.0, np.zeros(paired.left_out.shape[1])))
-        strata[spec[0]] = Stratum(1.0, other.difference + float(signs @ paired.scores), other.left_out + signs @ paired.left_out)
-    return [*strata.values()]
+        before = pairs[spec].scores[:1]
+        spread = spread_of(before, pairs[spec].left_out[:1], (0.0, MOST), np.zeros(1, dtype=bool))
+        by_dataset.setdefault(spec[0], []).append(Term(np.array([weight / whole * MOST]), spread))
+        score += weight / whole * float(before[0])
+    low, _ = sum_limits(np.array([score]), [addend_of(terms) for terms in by_dataset.values()])
+    return score - float(low[0]) if np.isfinite(low[0]) else None
 
 
 Place = tuple[int, Mapping[Spec, Paired]]
@@ -278,5 +296,5 @@ def _places(rows: pl.DataFrame, tree: Tree) -> Iterator[tuple[str, Place]]:
     scored = rows.select("setting", item=item).group_by("setting").agg(items=pl.col("item").unique().sort())
     for (models,) in scored.group_by("items").agg(pl.col("setting").sort()).select("setting").iter_rows():
         own = rows.filter(pl.col("setting").is_in(models))
-        metrics = dict(_score_together(own, models, tree)) if len(models) > 1 else {}
+        metrics = dict(score_together(own, models, tree)) if len(models) > 1 else {}
         yield from ((model, (index, metrics)) for index, model in enumerate(models))

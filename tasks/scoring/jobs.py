@@ -47,14 +47,13 @@ def compute_layers(job: AggregateJob, lake: Lake) -> ScoreTables:
 class LayerJob:
     """One partition of a layer that is computed of others of the lake, as the layer's row says.
 
-    `inputs`: partitions by the parents in the layer's row, in their order. `settings`: that its rows depend on besides.
+    `inputs`: partitions by the parents in the layer's row, in their order.
     `own_rubrics`: of the blueprint; the ratings among the inputs know them by their content.
     """
 
     layer: str
     benchmark: str
     inputs: tuple[tuple[PartitionRef, ...], ...]
-    settings: Mapping[str, Any] = field(default_factory=dict)
     own_rubrics: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -62,7 +61,7 @@ class LayerJob:
         """Key of the partition; in which order inputs are named does not matter."""
         parents = sorted({ref.identity for refs in self.inputs for ref in refs})
         version = str(LAYERS[self.layer].version)
-        return partition_key(self.layer, {"benchmark": self.benchmark}, self.settings, parents, version)
+        return partition_key(self.layer, {"benchmark": self.benchmark}, {}, parents, version)
 
     def compute(self, lake: Lake) -> pl.DataFrame:
         """Compute its rows, from what the lake holds."""
@@ -71,7 +70,7 @@ class LayerJob:
             schema = LAYERS[layer].schema
             frames: list[pl.DataFrame] = [lake.read(ref, schema) for ref in dict.fromkeys(refs)]
             rows[layer] = pl.concat([schema.create_empty(), *frames])
-        return LAYERS[self.layer].compute(rows, self.settings, self.own_rubrics)
+        return LAYERS[self.layer].compute(rows, self.own_rubrics)
 
 
 @dataclass(frozen=True)

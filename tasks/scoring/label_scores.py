@@ -23,6 +23,9 @@ from tasks.scoring.aggregation import sum_by
 from tasks.statistics.resampling import Draws, Floats, Grid, Indices, drawn_rows, mean_share, shares
 from tasks.statistics.sums import exact_sum
 
+FOLDED = frozenset[Metric]({"icat"})
+"""Scores that are highest where the share they are made of lies in the middle."""
+
 PREDICTED, GOLD, STATUS = pl.col("predicted"), pl.col("gold"), pl.col("status")
 
 

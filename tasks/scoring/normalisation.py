@@ -1,4 +1,4 @@
-"""Put raw scores on 0-100 by the normalisation of their method: in a frame, one by one, or replicates.
+"""Put raw scores on 0-100 by the normalisation of their method: in a frame, in an array, or one by one.
 
 Which way is up is the blueprint's to say: whatever sorts, colours, filters or words a score takes it from here.
 """
@@ -17,6 +17,7 @@ from schemas.metrics import (
     NumericNormalisation,
     reduced_by,
 )
+from tasks.statistics.intervals import Ends
 from tasks.statistics.resampling import Floats
 
 
@@ -77,16 +78,33 @@ def item_points(value: float | None, metric: Metric, rule: Normalisation) -> flo
     return normalise(value, rule)
 
 
-def normalise_replicates(raw: Floats, leaf: pl.DataFrame) -> Floats:
-    """Normalise replicates of a raw score on 0-100; NaN for grades. `leaf`: rows of Tree.metrics of one kind and bounds."""
-    kind, low, high = leaf.select("kind", "low", "high").row(0)
-    if kind == "grade":
+def normalise_array(raw: Floats, kind: str, low: float | None, high: float | None) -> Floats:
+    """Normalise raw scores on 0-100; NaN for grades. `kind`, `low`, `high`: as in a row of Tree.metrics."""
+    if kind == "grade" or low is None or high is None:
         return np.full_like(raw, np.nan)
     if kind == "none":
         return raw
     above = 2 * np.minimum(raw - low, high - raw) if kind == "centred" else raw - low
     normalised: Floats = above / (high - low) * 100
     return normalised
+
+
+def slope(raw: Floats, bounds: tuple[float, float], kind: str, low: float | None, high: float | None) -> Floats:
+    """Return by how many points a score on 0-100 changes over all of its `bounds`, at each raw score; NaN for grades."""
+    if kind == "grade" or low is None or high is None:
+        return np.full_like(raw, np.nan)
+    points = (bounds[1] - bounds[0]) * (1.0 if kind == "none" else 100 / (high - low))
+    return np.where(raw > (low + high) / 2, -2 * points, 2 * points) if kind == "centred" else np.full_like(raw, points)
+
+
+def normalise_limits(ends: Ends, kind: str, low: float | None, high: float | None) -> Ends:
+    """Return what limits of raw scores become on 0-100; where a best score lies between them, 100 is the upper one."""
+    one, other = (normalise_array(end, kind, low, high) for end in ends)
+    top = np.maximum(one, other)
+    if kind == "centred" and low is not None and high is not None:
+        best = (low + high) / 2
+        top = np.where((ends[0] <= best) & (best <= ends[1]), 100.0, top)
+    return np.minimum(one, other), top
 
 
 def describe_normalisation(rule: Normalisation) -> str:

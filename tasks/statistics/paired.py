@@ -125,13 +125,13 @@ def standard_error(left_out: Floats, step: float) -> float:
     if alike < clusters - 1:
         return error
     unseen = 1 - float(LEVEL ** (1 / clusters))
-    return max(error, step * unseen / student.quantile(1 - LEVEL, clusters - 1))
+    return max(error, step * unseen / float(student.quantile(1 - LEVEL, clusters - 1)))
 
 
 def _tested(n: int, mean: float, error: float, df: float, margin: float, most: float) -> PairedDifference:
     p_value = float(2 * student.upper_tail(abs(mean) / error, df))
     p_equivalent = float(student.upper_tail((margin - abs(mean)) / error, df))
-    whole, ninety, power = (student.quantile(share, df) * error for share in (1 - LEVEL / 2, 1 - LEVEL, POWER))
+    whole, ninety, power = (float(student.quantile(share, df)) * error for share in (1 - LEVEL / 2, 1 - LEVEL, POWER))
     # A difference cannot lie outside of what is possible.
     low, high, low_90, high_90 = np.clip([mean - whole, mean + whole, mean - ninety, mean + ninety], -most, most).tolist()
     answers: dict[tuple[bool, bool], Answer] = {(True, True): "both", (True, False): "different", (False, True): "equivalent"}

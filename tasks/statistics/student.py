@@ -16,8 +16,8 @@ def upper_tail(ratios: float | Floats, df: float | Floats) -> Floats:
     return np.asarray(stdtr(df, np.negative(ratios)))
 
 
-def quantile(share: float, df: float) -> float:
-    """Return the value that a `share` of values lies below, with `df` degrees of freedom, 1 or more."""
+def quantile(share: float, df: float | Floats) -> Floats:
+    """Return the value that a `share` of values lies below, with `df` degrees of freedom, 1 or more; NaN where these are NaN."""
     from scipy.special import stdtrit  # noqa: PLC0415  see above
 
-    return float(stdtrit(df, share))
+    return np.asarray(stdtrit(df, share))

@@ -179,7 +179,7 @@ def reachable_scores(items: dy.DataFrame[Items], blueprint: Blueprint) -> Reacha
         return ReachableScores()
     answers = _imagined_answers(items)
     scored = pl.concat([score_items(items, answers, None, method) for method in methods])
-    tables = score_benchmark(scored.lazy(), blueprint, ScoreSettings(bootstrap=0))
+    tables = score_benchmark(scored.lazy(), blueprint, ScoreSettings())
     rows = tables.dataset.filter(pl.col("dataset") == dataset).drop_nulls("score_0_100").select("model", "score_0_100")
     scores = dict(sorted(rows.iter_rows(), key=lambda row: (len(row[0]), row[0])))
     return ReachableScores(ceiling=scores.pop(PERFECT), constant=scores)

@@ -79,7 +79,7 @@ class StoredRun:
         return items
 
     def settings(self, ref: PartitionRef) -> ScoreSettings:
-        """Return seed and resamples of scores, from their footer."""
+        """Return the settings of scores, from their footer."""
         settings = self.footers[ref.path].settings
         return ScoreSettings(**{name: settings[name] for name in ScoreSettings.model_fields if name in settings})
 
@@ -137,6 +137,5 @@ def setting_gains(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
 
 def compared(stored: StoredRun, ref: PartitionRef) -> pl.DataFrame:
     """Compute a layer of comparisons again, as its row says."""
-    inputs, settings = tuple(stored.inputs(ref)), stored.footers[ref.path].settings
-    job = LayerJob(ref.layer, ref.key("benchmark"), inputs, settings, stored.blueprint.own_rubrics)
+    job = LayerJob(ref.layer, ref.key("benchmark"), tuple(stored.inputs(ref)), stored.blueprint.own_rubrics)
     return job.compute(stored.lake)

@@ -70,7 +70,7 @@ def keep_run(folder: Path, run: str, models: list[str]) -> None:
             for layer, rows in layers_of(dataset, model).items():
                 keep(layer, rows, dataset=dataset, model=model, setting="base")
     item_scores = pl.concat(layers_of(dataset, model)["item_scores"] for dataset in DATASETS for model in models)
-    scored = score_benchmark(item_scores.lazy(), DESIGN, ScoreSettings(bootstrap=0))
+    scored = score_benchmark(item_scores.lazy(), DESIGN, ScoreSettings())
     for layer in AGGREGATED:
         keep(layer, scored.layer(layer), benchmark=DESIGN.name)
     manifest = bare_manifest(

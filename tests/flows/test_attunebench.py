@@ -107,8 +107,8 @@ def assert_headlines(document: dict[str, Any], alone: dict[str, Any]) -> None:
     """Capabilities and pillars lead the page, composite last; what nobody judged is missing; and what stands behind them."""
     judged, unjudged = (section(Path(one["report"]).read_text(encoding="utf-8"), "headlines") for one in (document, alone))
     heads = "Emotion Behaviour Preference Judged drafts Behaviour and preference Whole conversation Composite"
-    assert f"Model {heads} oracle (Annotate) 100.00 100.00 to 100.00 4 100.00 100.00 to 100.00 4 100.00" in judged
-    whole = "100.00 100.00 to 100.00 4"
+    whole = "100.00 51.01 to 100.00 4"  # Wilson: 4 / (4 + 3.841)
+    assert f"Model {heads} oracle (Annotate) {whole} {whole} {whole}" in judged
     assert f"{heads} oracle (Annotate) {whole} {whole} {whole} – {whole}" in unjudged
     assert "A rank correlation needs three models." in unjudged
     (headlines,) = alone["headlines"]

@@ -1,5 +1,6 @@
 """A lake that an earlier state of the code wrote is scored again without a call and to the last bit."""
 
+import csv
 import json
 import sqlite3
 import tarfile
@@ -28,6 +29,9 @@ ANNOTATED = "raw_scores attunebench_mini companion annotate annotations"
 BRANCHES = [f"branch_{name}" for name in ("perceiving", "facilitating", "understanding", "managing")]
 WHOLE = "attunebench-mini"
 """Whose lake is there with its layers and its run."""
+
+INTERVAL = ("ci_low", "ci_high", "gate_ci_low", "gate_ci_high", "standard_error", "n_clusters")
+"""Columns of intervals, which are Wilson's since. `intervals.csv` has those that differ, before and now."""
 
 CHANGED: Mapping[str, str] = {
     f"{ANNOTATED} read_share": "an emotion without intensity is a part unread",
@@ -72,11 +76,14 @@ def config_of(benchmark: str, folder: Path, base_url: str) -> Path:
     return path
 
 
+def name_row(layer: str, row: Mapping[str, Any]) -> str:
+    return " ".join([layer, *(str(row[name]) for name in NAMES if name in row)])
+
+
 def by_name(layer: str, rows: list[dict[str, Any]]) -> dict[str, str]:
     """Rows by what tells them apart, as text, so that every bit of a number counts."""
-    named = {
-        " ".join([layer, *(str(row[name]) for name in NAMES if name in row)]): json.dumps(row, sort_keys=True) for row in rows
-    }
+    scores = ({name: value for name, value in row.items() if name not in INTERVAL} for row in rows)
+    named = {name_row(layer, row): json.dumps(row, sort_keys=True) for row in scores}
     assert len(named) == len(rows)
     return {name: row for name, row in named.items() if name not in CHANGED}
 
@@ -89,6 +96,30 @@ def assert_scores(lakes: Path, benchmark: str, run: Mapping[str, Any]) -> None:
         assert by_name(layer, rows_of(lakes / benchmark, manifest, layer)) == by_name(layer, stored)
 
 
+def assert_intervals(lakes: Path, benchmark: str, run: Mapping[str, Any]) -> None:
+    """Intervals that differ from those of the golden lake are listed, with what they are now."""
+    manifest = json.loads(Path(run["manifest"]).read_text(encoding="utf-8"))
+    golden = json.loads((lakes / "scores.json").read_text(encoding="utf-8"))[benchmark]
+    found: dict[str, tuple[float, ...]] = {}
+    for layer, stored in golden.items():
+        before, now = (ends_by_name(layer, rows) for rows in (stored, rows_of(lakes / benchmark, manifest, layer)))
+        found |= {name: (*before[name], *ends) for name, ends in now.items() if name in before and before[name] != ends}
+    with (DATA / "intervals.csv").open(encoding="utf-8", newline="") as file:
+        _, *listed = csv.reader(file)
+    expected = {row: pytest.approx([float(end) for end in ends]) for row, *ends in listed}
+    assert found == (expected if benchmark == "moodbench-mini" else {})
+
+
+def ends_by_name(layer: str, rows: list[dict[str, Any]]) -> dict[str, tuple[float, ...]]:
+    ends = {"": ("ci_low", "ci_high"), " gate": ("gate_ci_low", "gate_ci_high")}
+    return {
+        f"{name_row(layer, row)}{of}": tuple(row[end] for end in columns)
+        for row in rows
+        for of, columns in ends.items()
+        if set(columns) <= row.keys() and name_row(layer, row) not in CHANGED
+    }
+
+
 @pytest.mark.parametrize("benchmark", PLANS)
 def test_journal_yields_the_same_scores(lakes: Path, silent_server: ModelServer, benchmark: str) -> None:
     lake = lakes / benchmark
@@ -97,6 +128,7 @@ def test_journal_yields_the_same_scores(lakes: Path, silent_server: ModelServer,
     assert (done.status, done.document["missing"]) == (0, []), done.err
     assert (silent_server.calls, silent_server.probes, done.document["calls"]["sent"]) == (0, [], 0)
     assert_scores(lakes, benchmark, done.document)
+    assert_intervals(lakes, benchmark, done.document)
 
     verified = ended("verify", done.document["run"], "--lake", lake, "--json").document
     assert (verified["files"]["differ"], verified["differences"], verified["would_differ"]) == ([], [], [])

@@ -116,7 +116,7 @@ def layers_of(model: str, situation: Situation) -> Iterator[tuple[str, pl.DataFr
         values = (SCORES | dict(situation.scores))[dataset][: 10 - lacking] + [None] * lacking
         parts.append(items(dataset, values, model, status=status))
     yield from (("item_scores", part) for part in parts)
-    scored = score_benchmark(pl.concat(parts).lazy(), DESIGN, ScoreSettings(bootstrap=0))
+    scored = score_benchmark(pl.concat(parts).lazy(), DESIGN, ScoreSettings())
     yield from ((name, scored.layer(name)) for name in AGGREGATED if name != "totals")
     before = pl.col("total_before_veto")
     yield "totals", Totals.validate(scored.totals.with_columns(ci_low=before - 5, ci_high=(before + 5).clip(upper_bound=100)))

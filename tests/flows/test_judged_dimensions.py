@@ -183,11 +183,19 @@ def assert_scores(document: dict[str, Any]) -> None:
     assert (raw["n_unparsed"], document["missing"]) == (0, [])
     asks, warmth = document["dimension_scores"]
     shared = {"model": "curt", "dataset": "days", "setting": "base", "rubric": "kindness", "judge": "judge", "n_clusters": 2}
-    # Clusters x (4, 2) and y (1, 1): drawn are x x, x y and y y, a quarter, a half and a quarter of the times: 3, 2 and 1.
-    of_warmth = {"dimension": "warmth", "scale_min": 0, "scale_max": 4, "mean": 2.0, "ci_low": 1.0, "ci_high": 3.0}
+    # Clusters x (4, 2) and y (1, 1): 3 and 1, on 0-1 an error of 0.25, n = 4; t of 1 degree is 12.706: 0.5 -+ 0.49392.
+    of_warmth = {
+        "dimension": "warmth",
+        "scale_min": 0,
+        "scale_max": 4,
+        "mean": 2.0,
+        "ci_low": pytest.approx(0.02432, abs=1e-5),
+        "ci_high": pytest.approx(3.97568, abs=1e-5),
+    }
     assert warmth == shared | of_warmth | {"n_answers": 4, "n_total": 4}
-    # x (1, 0) and y (1): 1/2, 2/3 and 1.
-    of_asks = {"dimension": "asks", "scale_min": 0, "scale_max": 1, "mean": pytest.approx(2 / 3), "ci_low": 0.5, "ci_high": 1.0}
+    # x (1, 0) and y (1): without one it is 1, without the other 1/2; the error is 0.25, n = 2/9 / 0.0625 = 3.556.
+    ends = {"ci_low": pytest.approx(0.0096, abs=1e-5), "ci_high": pytest.approx(0.99758, abs=1e-5)}
+    of_asks = {"dimension": "asks", "scale_min": 0, "scale_max": 1, "mean": pytest.approx(2 / 3), **ends}
     assert asks == shared | of_asks | {"n_answers": 3, "n_total": 4}
 
 
@@ -196,8 +204,8 @@ def assert_report(page: str) -> None:
     _, *rows = re.findall(r"<tr>.*?</tr>", section[: section.index("</section>")], re.DOTALL)
     found = [[cell for cell in re.split(r"<[^>]+>", row) if cell.strip()] for row in rows]
     assert found == [
-        ["asks", "0 to 1", "0.67", "0.50 to 1.00", "3 of 4", "2 clusters"],
-        ["warmth", "0 to 4", "2.00", "1.00 to 3.00", "4 of 4", "2 clusters"],
+        ["asks", "0 to 1", "0.67", "0.01 to 1.00", "3 of 4", "2 clusters"],
+        ["warmth", "0 to 4", "2.00", "0.02 to 3.98", "4 of 4", "2 clusters"],
     ]
     assert "Agreement of judges" not in page
 
@@ -208,7 +216,8 @@ def assert_compared(lake: Path, before: str, after: str) -> None:
     assert (asks["dataset"], asks["rubric"], asks["dimension"]) == ("days", "kindness", "asks")
     assert asks["difference"] == pytest.approx(-2 / 3)
     assert (warmth["before"]["mean"], warmth["after"]["mean"], warmth["difference"]) == (2, 4, 2)
-    assert (warmth["after"]["ci_low"], warmth["after"]["n_answers"]) == (4, 4)
+    # Both clusters are alike: 4 x 2 / (2 + 12.706^2).
+    assert (warmth["after"]["ci_low"], warmth["after"]["n_answers"]) == (pytest.approx(0.04895, abs=1e-5), 4)
     printed = ended("compare", before, after, "--lake", lake).out
     assert "days: warmth" in printed
-    assert "1.00 to 3.00" in printed
+    assert "0.02 to 3.98" in printed

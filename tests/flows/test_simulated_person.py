@@ -133,7 +133,7 @@ def assert_shown(page: str) -> None:
     text = re.sub(r"<[^>]+>|\s+", " ", section[: section.index("</section>")])
     said = " ".join(text.split())
     assert "aaa Interview 67 % 2 of 3 admits machine 1, cheers up early 1" in said
-    assert f"{number(66.67, 2)} 3 items, 1 dataset 100.00 1 item, 1 dataset" in said
+    assert f"{number(66.67, 2)} 20.77 to 93.85 3 items, 1 dataset 100.00 1 item, 1 dataset" in said
     assert "1 fault rejected" in said
 
 

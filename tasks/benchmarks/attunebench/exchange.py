@@ -1,7 +1,7 @@
 """Result files and score files of annotated conversations (AttuneBench): write a run as such files, read replies from them.
 
 Source of score files: AttuneBench 1.0 and the public port of its scorer: names, means, standard errors, z scores, pooled
-judgements. Ours next to them: z within a mode, and intervals by bootstrap over the people who wrote the conversations.
+judgements. Ours next to them: z within a mode, and intervals over the people who wrote the conversations.
 """
 
 import json
@@ -30,10 +30,9 @@ from tasks.models.capabilities.providers import provider_at
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import Row
 from tasks.runs.sections import FileExchange, ForeignReplies
-from tasks.scoring.uncertainty import LIMITS, mean_limits
+from tasks.scoring.uncertainty import mean_limits
 from tasks.solvers.infer_job import InferJob
 from tasks.sources.files import name_source
-from tasks.statistics.resampling import Resampling, draw_weights, place_clusters
 from tasks.statistics.sums import exact_sum
 from tasks.text.replies import read_object
 
@@ -59,8 +58,8 @@ def conversation_rows(scored: Sequence[Mapping[str, object]]) -> pl.DataFrame:
     return wide.unpivot(index=index, variable_name="metric", value_name="value")
 
 
-def aggregate_conversations(rows: pl.DataFrame, resampling: Resampling) -> pl.DataFrame:
-    """Return statistics of each metric; the intervals of one mode share the draws of its conversations.
+def aggregate_conversations(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return statistics of each metric; the bounds of these differ, so that the intervals are Student's over clusters.
 
     They are n, mean, sd (with n - 1), se (sd by root n; both null below two conversations), median, min, max, LIMITS and, of the
     composite, `z_score` over all rows and `z_in_mode` (null where all are equal).
@@ -69,25 +68,20 @@ def aggregate_conversations(rows: pl.DataFrame, resampling: Resampling) -> pl.Da
     mean, deviation = exact_sum(_VALUE) / pl.len(), _VALUE.std(ddof=1)
     measures = {"n": pl.len(), "mean": mean, "sd": deviation, "se": deviation / pl.len().sqrt(), "median": _VALUE.median()}
     statistics = valued.group_by(*ROW, "metric").agg(**measures, min=_VALUE.min(), max=_VALUE.max()).sort(*ROW, "metric")
-    limits = [pl.DataFrame(schema={**statistics.select(*ROW, "metric").schema, **LIMITS})]
-    for of_mode in valued.partition_by("mode"):
-        placed = place_clusters(of_mode)
-        draws = f"attunebench {of_mode['mode'][0]}"
-        weights = draw_weights(draws, placed["place"].n_unique(), resampling.resamples, resampling.seed)
-        limits += [mean_limits(of_metric, [*ROW, "metric"], weights) for of_metric in placed.partition_by("metric")]
+    limits = mean_limits(valued, [*ROW, "metric"], None)
     score = pl.when(metric=COMPOSITE).then("mean")
     z = ((score - score.mean()) / score.std(ddof=1)).fill_nan(None)
     statistics = statistics.with_columns(z_score=z, z_in_mode=z.over("mode", "metric"))
-    return statistics.join(pl.concat(limits), on=[*ROW, "metric"], how="left").sort(*ROW, "metric")
+    return statistics.join(limits, on=[*ROW, "metric"], how="left").sort(*ROW, "metric")
 
 
-def score_file(rows: pl.DataFrame, metadata: Mapping[str, object], resampling: Resampling) -> dict[str, object]:
+def score_file(rows: pl.DataFrame, metadata: Mapping[str, object]) -> dict[str, object]:
     """Return the object of a score file, by the names of the official ones: how it was scored, aggregates, conversations.
 
     It also has `model_stats`, the statistics of each metric, ours among them. `metadata` is of the run: profile, data, version.
     """
     rows = rows.with_columns(pl.col("metric").replace(load_codebook().score_names))
-    statistics = aggregate_conversations(rows.filter(~pl.col("metric").is_in(COUNTS)), resampling)
+    statistics = aggregate_conversations(rows.filter(~pl.col("metric").is_in(COUNTS)))
     by_row = statistics.partition_by(ROW, as_dict=True)
     official = {"model": "em_model", "strategy": "panas_strategy"}
     wide = rows.pivot("metric", index=["item_id", "model", "mode"], values="value")
@@ -178,11 +172,10 @@ def export_results(run: PastRun, folder: Path) -> list[Path]:
     for model, lost in skipped.items():
         written.append(_write(folder / file_name(f"{SKIPPED}{model}"), {"em_model": model, "next_step": again, "skipped": lost}))
     plan = run.manifest.plan
-    resampling = Resampling(plan.get("bootstrap", 0), plan.get("seed", 0))
     truth = ", ".join(dict.fromkeys(ground_truth(plan, str(ref.key("dataset"))) for ref in partitions))
     for profile, values in scored.items():
         metadata = {"run": run.name, "benchmark": run.manifest.benchmark, "profile": profile, "ground_truth_path": truth}
-        written.append(_write(folder / f"{SCORES}{profile}.json", score_file(conversation_rows(values), metadata, resampling)))
+        written.append(_write(folder / f"{SCORES}{profile}.json", score_file(conversation_rows(values), metadata)))
     return written
 
 

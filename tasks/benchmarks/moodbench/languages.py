@@ -5,6 +5,7 @@ FDAEF names a category Supporting that version 1.0 does not measure; of its part
 
 from collections.abc import Iterator
 
+import numpy as np
 import polars as pl
 
 from schemas.blueprint import Ability, Blueprint
@@ -13,16 +14,21 @@ from tasks.benchmarks.moodbench.catalogue import DATASETS
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import ReportData, Row, System
 from tasks.runs.sections import Block, RunSection
+from tasks.scoring.aggregation import aggregate_scores, metric_contributions
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
-from tasks.scoring.gains import difference_cell
+from tasks.scoring.gains import MARGIN, MOST, Paired, Spec, difference_cell, score_together, strata_of
+from tasks.scoring.reduction import COUNTED, SPEC
+from tasks.scoring.tree import Tree, tree_tables
+from tasks.statistics.paired import compare_strata
 from tasks.text.number_format import counted
 
 LANGUAGES = {"zh": "Chinese", "en": "English"}
+SIGNS = {"zh": 1.0, "en": -1.0}
 ALL = ""
 """In place of a task: the mean over all of them."""
 
 VALUES = ["score", "ci_low", "ci_high", "n"]
-PART = ["model", "language", "task"]
+PART, SHARED = ["model", "language", "task"], ["model", "setting", "task"]
 _APART = "\x1f"
 
 
@@ -51,37 +57,55 @@ def read_languages(run: PastRun) -> tuple[Row, ...]:
     blueprint = run.blueprint.model_copy(update={"abilities": (ability,), "gate": None, "datasets": datasets})
     places = [(entry.id, task.id) for task in tasks for entry in task.datasets]
     spread = rows.join(pl.DataFrame(places, {"dataset": pl.String, "task": pl.String}, orient="row"), on="dataset")
-    settings = ScoreSettings(seed=run.manifest.plan.get("seed", 0), bootstrap=run.manifest.plan.get("bootstrap", 0))
-    of_tasks = _compare(spread, blueprint, settings).with_columns(tasks=pl.col("difference").is_not_null().cast(pl.Int64))
-    both = spread.join(of_tasks.filter(tasks=1), on=["model", "setting", "task"], how="semi").with_columns(task=pl.lit(ALL))
+    of_tasks = compare_languages(spread, blueprint).with_columns(tasks=pl.col("difference").is_not_null().cast(pl.Int64))
+    both = spread.join(of_tasks.filter(tasks=1), on=SHARED, how="semi").with_columns(task=pl.lit(ALL))
     means = of_tasks.group_by("model", "setting").agg(pl.col("tasks").sum(), task=pl.lit(ALL))
     if both.height:
-        means = means.join(_compare(both, blueprint, settings), on=["model", "setting", "task"], how="left")
+        means = means.join(compare_languages(both, blueprint), on=SHARED, how="left")
     scores = pl.concat([of_tasks, means], how="diagonal")
     shared = {task.id: [entry.id for entry in task.datasets if len(spoken.get(entry.id, ())) > 1] for task in tasks}
     return tuple({**row, "shared": shared.get(row["task"], [])} for row in scores.sort("model", "setting", "task").to_dicts())
 
 
-def _compare(rows: pl.DataFrame, blueprint: Blueprint, settings: ScoreSettings) -> pl.DataFrame:
+def compare_languages(rows: pl.DataFrame, blueprint: Blueprint) -> pl.DataFrame:
+    """Return scores by model, setting and task, one language beside the other, and the difference with its interval.
+
+    Items of a cluster are drawn together, whatever their language: a text and its translation.
+
+    Args:
+        rows: rows of `item_scores` with `language` and `task`.
+        blueprint: of one ability with these tasks.
+    """
     # What a model made of a task in a language is a model of its own, whose total is the mean of its tasks.
     models = rows.with_columns(model=pl.concat_str(PART, separator=_APART)).drop("language", "task")
-    return compare_languages(score_benchmark(models.lazy(), blueprint, settings).totals)
+    scored, tree = score_benchmark(models.lazy(), blueprint, ScoreSettings()), tree_tables(blueprint)
+    parts = pl.col("model").str.split_exact(_APART, len(PART) - 1).struct.rename_fields(PART).alias("part")
+    totals = scored.totals.select("setting", parts, "ci_low", "ci_high", score="total_before_veto", n="n_scored").unnest("part")
+    counted = metric_contributions(scored.normalized, aggregate_scores(scored.normalized, tree), tree)
+    weights = counted.with_columns(parts).drop("model").unnest("part").partition_by(SHARED, as_dict=True)
+    compared = [
+        dict(zip(SHARED, key, strict=True)) | _differ(own, weights[key], tree)
+        for key, own in rows.partition_by(SHARED, as_dict=True).items()
+        if key in weights and weights[key]["language"].n_unique() > 1
+    ]
+    schema = {**dict.fromkeys(SHARED, pl.String), **dict.fromkeys(("difference", "ci_low", "ci_high"), pl.Float64)}
+    wide = totals.pivot("language", index=SHARED, values=VALUES)
+    return wide.join(pl.DataFrame(compared, schema), on=SHARED, how="left")
 
 
-def compare_languages(totals: pl.DataFrame) -> pl.DataFrame:
-    """Return scores by model, setting and task, one language beside the other, from totals of models that are PART.
-
-    Source of a difference's interval: Zou and Donner 2008 (MOVER): items of two languages are drawn apart. It is rather too wide
-    where a text and its translation are drawn together.
-    """
-    parts = pl.col("model").str.split_exact(_APART, len(PART) - 1).struct.rename_fields(PART)
-    scores = totals.select("setting", parts.alias("part"), "ci_low", "ci_high", score="total_before_veto", n="n_scored")
-    wide = scores.unnest("part").pivot("language", index=["model", "setting", "task"], values=VALUES)
-    zh, en = ({name: pl.col(f"{name}_{language}") for name in VALUES} for language in LANGUAGES)
-    difference = zh["score"] - en["score"]
-    below = ((zh["score"] - zh["ci_low"]) ** 2 + (en["ci_high"] - en["score"]) ** 2).sqrt()
-    above = ((zh["ci_high"] - zh["score"]) ** 2 + (en["score"] - en["ci_low"]) ** 2).sqrt()
-    return wide.with_columns(difference=difference, ci_low=difference - below, ci_high=difference + above)
+def _differ(rows: pl.DataFrame, weights: pl.DataFrame, tree: Tree) -> dict[str, float | None]:
+    """Return Chinese less English of one model and task, with the interval. `weights`: `contribution` by language and SPEC."""
+    by_spec = weights.select(
+        *SPEC, "language", part=pl.col("contribution") * pl.col("language").replace_strict(SIGNS)
+    ).rows_by_key(SPEC)
+    named = rows.filter(pl.col("status").is_in(COUNTED)).with_columns(setting="language")
+    pairs: dict[Spec, Paired] = {}
+    for spec, parts in by_spec.items():
+        pairs |= score_together(named.filter(**dict(zip(SPEC, spec, strict=True))), [language for language, _ in parts], tree)
+    found = compare_strata(
+        strata_of(pairs, {spec: np.array([part for _, part in parts]) for spec, parts in by_spec.items()}), MARGIN, MOST, MOST
+    )
+    return {"difference": found.mean, "ci_low": found.ci_low, "ci_high": found.ci_high}
 
 
 WORDS = (

@@ -1,31 +1,36 @@
 """Build the score tree of a report: from a total down to datasets and example rows, each with what it adds to the one above.
 
-Scores, weights and shares are those of tasks.runs.score_tree; intervals between dataset and total, for which no bootstrap was
-run, are put together from those of their parts.
+Scores, weights and shares are those of tasks.runs.score_tree; intervals between dataset and total are computed here, from the
+standard errors of the metrics below.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import sqrt
 from typing import Any
+
+import numpy as np
 
 from schemas.blueprint import Ability, Blueprint
 from schemas.documents.leaderboard import JudgedTotal
 from schemas.documents.run_scores import AbilityScore
-from schemas.documents.score_part import ScorePart
+from schemas.documents.score_part import MetricPart, ScorePart
+from schemas.metrics import METRICS, CentredNormalisation
+from schemas.table import Interval
 from schemas.vocabulary import Level
 from tasks.reporting.content.caveats import MissingScores
-from tasks.reporting.content.tables import HIGHEST, RawRow, ScoreInterval, has_levels, rescale_interval
+from tasks.reporting.content.tables import RawRow, has_levels, rescale_interval
 from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.reporting.content.weaknesses import Example, Weakness
 from tasks.runs.run_tables import ReportData
 from tasks.runs.score_tree import Scores, explain_ability, explain_total
 from tasks.runs.verdict import name_score
+from tasks.scoring.label_scores import FOLDED
+from tasks.scoring.normalisation import raw_bounds, slope
+from tasks.statistics.intervals import Term, addend_of, stored_spread, sum_limits
 
 LETTERS = {"ability": "a", "sub_ability": "a", "level": "l", "task": "t", "dataset": "d"}
 """What the anchor of each kind of part begins with."""
 
-LOWEST = 0.0
 NOT_EVALUATED = "not evaluated in this version"
 
 
@@ -41,7 +46,7 @@ class Node:
     kind: str
     title: str
     part: ScorePart
-    interval: ScoreInterval | None
+    interval: Interval | None
     in_total: float | None
     reason: str | None
     children: tuple["Node", ...] = ()
@@ -75,15 +80,12 @@ def build_tree(source: TreeSource, verdict: TotalVerdict) -> Node:
     """Build the tree of one system: total, abilities, sub-abilities, levels (where tasks have several), tasks, datasets."""
     total = explain_total(source.scores, source.data.blueprint)
     counted = {part.id: part for part in total.parts}
-    bounds = None
-    if verdict.ci_low is not None and verdict.ci_high is not None:
-        bounds = ScoreInterval(verdict.ci_low, verdict.ci_high, approximate=False)
     return Node(
         anchor=f"{source.anchor}-total",
         kind="total",
         title=name_score(verdict.verdict),
         part=replace(total, datasets_total=verdict.datasets_total),
-        interval=bounds,
+        interval=Interval.of(verdict.ci_low, verdict.ci_high),
         in_total=total.score,
         reason=None,
         children=tuple(_main_ability(source, main, counted) for main in source.data.blueprint.abilities),
@@ -146,40 +148,33 @@ def part_fields(row: JudgedTotal, part: ScorePart) -> dict[str, Any]:
     return {"model": row.model, "setting": row.setting, "id": part.id, "title": part.title, "score": part.score, **limits}
 
 
-def interval_of(part: ScorePart) -> ScoreInterval | None:
-    """Return the interval of a score from those of the metrics below it; null if one that counts has none."""
-    if part.score is None:
-        return None
-    if measured := part.measured:
-        return rescale_interval(measured.normalisation, measured.ci_low, measured.ci_high)
-    # All metrics of a dataset rest on the same items.
-    return join_intervals(((below, interval_of(below)) for below in part.parts), same_items=part.kind == "dataset")
+def interval_of(part: ScorePart) -> Interval | None:
+    """Return the interval of a score by the metrics below it, as that of a total; null if one that counts has none.
 
-
-def join_intervals(parts: Iterable[tuple[ScorePart, ScoreInterval | None]], *, same_items: bool = False) -> ScoreInterval | None:
-    """Return interval of a weighted mean from those of its parts; null if a part that counts has none.
-
-    Distances of the ends from the scores are added up: in squares where the parts rest on different items and so vary on their
-    own, plainly where they rest on the same ones. One part alone keeps its interval.
-
-    Args:
-        parts: with the interval of each, null = none known. Those without a share count for nothing.
-        same_items: whether all parts are measured on the same items.
-
-    Source: Zou and Donner 2008 (MOVER), for sums with positive weights.
+    Metrics of a dataset rest on the same items. How they vary together is not stored, so they are taken to vary alike.
     """
-    counted = [(part.share, part.score, interval) for part, interval in parts if part.share and part.score is not None]
-    bounded = [(share, score, interval) for share, score, interval in counted if interval is not None]
-    if not counted or len(bounded) < len(counted):
-        return None
-    if len(bounded) == 1:
-        return bounded[0][2]
-    score = sum(share * score for share, score, _ in bounded)
-    below = [share * (score - interval.low) for share, score, interval in bounded]
-    above = [share * (interval.high - score) for share, score, interval in bounded]
-    down, up = (sum(below), sum(above)) if same_items else (_root(below), _root(above))
-    return ScoreInterval(max(LOWEST, score - down), min(HIGHEST, score + up), approximate=True)
+    leaves = list(_leaves(part)) if part.score is not None else []
+    if len(leaves) < 2:  # noqa: PLR2004 (one metric alone keeps its interval)
+        return next((rescale_interval(leaf.normalisation, leaf.ci_low, leaf.ci_high) for leaf, _ in leaves), None)
+    terms: dict[str, list[Term]] = {}
+    for leaf, share in leaves:
+        terms.setdefault(leaf.dataset, []).append(_term(leaf, share))
+    folds = any(leaf.metric in FOLDED or isinstance(leaf.normalisation, CentredNormalisation) for leaf, _ in leaves)
+    low, high = sum_limits(np.array([part.score]), [addend_of(each) for each in terms.values()], folds=folds)
+    return None if np.isnan(low[0]) else Interval(float(low[0]), float(high[0]))
 
 
-def _root(distances: list[float]) -> float:
-    return sqrt(sum(distance**2 for distance in distances))
+def _leaves(part: ScorePart, share: float = 1.0) -> Iterator[tuple[MetricPart, float]]:
+    """Yield the metrics that count for a score, with what each has of it."""
+    if part.measured:
+        yield part.measured, share
+    for below in part.parts:
+        if below.share:
+            yield from _leaves(below, share * below.share)
+
+
+def _term(leaf: MetricPart, share: float) -> Term:
+    bounds, rule = METRICS[leaf.metric].bounds, leaf.normalisation
+    value = np.array([leaf.raw], dtype=np.float64)
+    points = share * np.abs(slope(value, bounds or (0.0, 1.0), rule.type, *raw_bounds(rule)))
+    return Term(points, stored_spread(value, bounds, leaf.standard_error, leaf.n_clusters))

@@ -3,36 +3,27 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from schemas.blueprint import Ability, Blueprint, MethodSpec, MetricSpec, Task
 from schemas.documents.score_part import ScorePart
 from schemas.metrics import CentredNormalisation, GradeNormalisation, Metric, Normalisation
+from schemas.table import Interval
 from tasks.reporting.content.caveats import MissingScores
 from tasks.runs.baselines import Baselines
 from tasks.runs.run_tables import ReportData, from_row
 from tasks.runs.score_tree import Scores, explain_task
-from tasks.scoring.normalisation import best_end, normalise
+from tasks.scoring.normalisation import best_end, normalise_limits, raw_bounds
 
 HIGHEST = 100.0
 
 
-@dataclass(frozen=True)
-class ScoreInterval:
-    """95 % interval of a score on 0-100. `approximate`: put together from the intervals of parts, not resampled."""
-
-    low: float
-    high: float
-    approximate: bool
-
-
-def rescale_interval(normalisation: Normalisation, low: float | None, high: float | None) -> ScoreInterval | None:
+def rescale_interval(normalisation: Normalisation, low: float | None, high: float | None) -> Interval | None:
     """Return what an interval of a raw value becomes on 0-100; null without one, and where grades are looked up in a table."""
     if low is None or high is None or isinstance(normalisation, GradeNormalisation):
         return None
-    least, most = (normalise(end, normalisation) or 0.0 for end in (low, high))
-    if not isinstance(normalisation, CentredNormalisation):
-        return ScoreInterval(least, most, approximate=False)
-    top = HIGHEST if low <= normalisation.best <= high else max(least, most)
-    return ScoreInterval(min(least, most), top, approximate=True)
+    least, most = normalise_limits((np.array(low), np.array(high)), normalisation.type, *raw_bounds(normalisation))
+    return Interval(float(least), float(most))
 
 
 @dataclass(frozen=True)
@@ -121,7 +112,7 @@ class RawRow:
     n_total: int = 0
 
     @property
-    def interval_0_100(self) -> ScoreInterval | None:
+    def interval_0_100(self) -> Interval | None:
         """Its interval on 0-100."""
         return rescale_interval(self.path.spec.normalisation, self.ci_low, self.ci_high)
 

@@ -60,7 +60,7 @@ def of_three(safe: int, able: int, kind: int, model: str = "m", **columns: Any) 
 
 def with_limits(design: Blueprint, scores: pl.DataFrame) -> Mapping[str, pl.DataFrame]:
     """Layers in which each raw score may be 0.25 off, and the total 10 points."""
-    scored = score_benchmark(scores.lazy(), design, ScoreSettings(bootstrap=0))
+    scored = score_benchmark(scores.lazy(), design, ScoreSettings())
     low, high = pl.col("value") - 0.25, (pl.col("value") + 0.25).clip(None, 1.0)
     total = pl.col("total_before_veto")
     return {
@@ -72,15 +72,15 @@ def with_limits(design: Blueprint, scores: pl.DataFrame) -> Mapping[str, pl.Data
 def test_one_model_has_a_bar_for_each_ability() -> None:
     scores = of_three(10, 5, 8)
     lines = screen(run(gated(), scores, **with_limits(gated(), scores)))
-    # 0.3 x 50 + 0.7 x 80; a bar has 20 places, and none of the gate's interval was drawn.
+    # 0.3 x 50 + 0.7 x 80; a bar has 20 places. Wilson of 10 of 10: 10 / (10 + 3.841).
     assert lines[:7] == [
         "Tiny (tiny)",
         "m scores 71.0 of 100 [61.0, 81.0]. Weakest ability: Able (50.0).",
         "",
         "Abilities 95 % interval",
-        "Safe      100.0              ████████████████████ gate: at least 60",
-        "Able      50.0 [25.0, 75.0]  ██████████",
-        "Kind      80.0 [55.0, 100.0] ████████████████",
+        "Safe      100.0 [72.2, 100.0] ████████████████████ gate: at least 60",
+        "Able      50.0 [25.0, 75.0]   ██████████",
+        "Kind      80.0 [55.0, 100.0]  ████████████████",
     ]
     assert "Unread replies: none of 30" in lines
     assert lines[-4:] == [
@@ -120,15 +120,17 @@ def test_six_models_are_ranked_with_bars() -> None:
     any_rank = ("(1", "to", "5)")  # ten items each tell none of them apart
     start = next(n for n, line in enumerate(lines) if line.split() == ["#", "Model", "Total,", "95", "%", "interval"])
     assert [line.split() for line in lines[start + 1 : start + 7]] == [
-        ["1", *any_rank, "oak", "90.0", "█" * 9],
-        ["2", *any_rank, "elm", "80.0", "█" * 8],
-        ["3", *any_rank, "ash", "73.0", "█" * 7 + "▎"],
-        ["4", *any_rank, "fir", "60.0", "█" * 6],
-        ["5", *any_rank, "yew", "50.0", "█" * 5],
+        # Variance (0.09 + 0.49) x 0.09 / 9, t of 12.2 degrees: 2.175.
+        ["1", *any_rank, "oak", "90.0", "[63.4,", "97.9]", "█" * 9],
+        ["2", *any_rank, "elm", "80.0", "[52.4,", "93.6]", "█" * 8],
+        ["3", *any_rank, "ash", "73.0", "[45.0,", "89.9]", "█" * 7 + "▎"],
+        ["4", *any_rank, "fir", "60.0", "[33.9,", "81.5]", "█" * 6],
+        ["5", *any_rank, "yew", "50.0", "[25.8,", "74.2]", "█" * 5],
         ["–", "ivy", "0.0", "vetoed"],
     ]
     assert lines[1].startswith("ivy is vetoed: its Safe score of 30.0")
-    assert "Kind       90.0  80.0  70.0 60.0 50.0 90.0" in lines
+    assert "yew         80.0 [49.0, 94.3] 50.0 [23.7, 76.3] 50.0 [23.7, 76.3]" in lines
+    assert "Kind       90.0  80.0  70.0 60.0 50.0 90.0" in screen(past, 60)
 
 
 def test_settings_show_their_gain_over_base() -> None:
@@ -136,9 +138,16 @@ def test_settings_show_their_gain_over_base() -> None:
     gain = {"base_0_100": 50.0, "setting_0_100": 80.0, "gain": 30.0, "ci_low": 12.5, "ci_high": 47.0, "n_items": 20}
     gains = frame(SettingGains, ({"model": "m", "setting": "rag", "scope": "total", **gain},))
     lines = screen(run(gated(), base, rag, setting_gains=gains))
-    assert "m (RAG) scores 80.0 of 100. Weakest ability: Able (80.0)." in lines
-    assert "1 m (RAG) 80.0                 +30.0 [12.5, 47.0]" in lines
-    assert "Able       50.0    80.0" in lines
+    assert "m (RAG) scores 80.0 of 100 [52.4, 93.6]. Weakest ability: Able (80.0)." in lines
+    assert next(line.split() for line in lines if line.startswith("1 m (RAG)"))[3:] == [
+        "80.0",
+        "[52.4,",
+        "93.6]",
+        "+30.0",
+        "[12.5,",
+        "47.0]",
+    ]
+    assert "Able        50.0 [23.7, 76.3]   80.0 [49.0, 94.3]" in lines
 
 
 def test_headlines_stand_in_for_one_ability() -> None:
@@ -146,11 +155,11 @@ def test_headlines_stand_in_for_one_ability() -> None:
     design = blueprint(ability("attunement", task("d")), datasets={"d": measured(*specs)})
     lines = screen(run(design, items("d", right(9)), items("d", right(4), metric="token_f1")))
     assert lines[1:6] == [
-        "m scores 90.0 of 100.",
+        "m scores 90.0 of 100 [59.6, 98.2].",
         "",
         "Scores     95 % interval",
-        "Emotion    90.0          ██████████████████",
-        "Preference 40.0          ████████",
+        "Emotion    90.0 [59.6, 98.2] ██████████████████",
+        "Preference 40.0 [16.8, 68.7] ████████",
     ]
 
 
@@ -200,6 +209,6 @@ def test_few_datasets_show_scores_and_no_total(runs: PastRuns) -> None:
     assert "not comparable (the bundled items are not the paper's; moodflow explain gives" in " ".join(out.split())
     cells = {words[0]: words[1:] for line in out.splitlines() if (words := line.split())}
     # 8 items in two orders each: A is right 3 times, B 5 times, and it was always A.
-    assert " ".join(cells["mini_text_classification"]) == "0.188 [0.062, 0.312] 16 0 0.312, always B"
+    assert " ".join(cells["mini_text_classification"]) == "0.188 [0.058, 0.464] 16 0 0.312, always B"
     said = "every main ability. What was scored averages 37.5"
     assert said in " ".join(out.split())

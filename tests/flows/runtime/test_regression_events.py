@@ -98,7 +98,7 @@ def assert_regressed(worse: Ended, previous: str) -> None:
     )
     assert {(one["model"], one["setting"], one["previous"]) for one in document["regressions"]} == {("core", "base", previous)}
     assert f"core regressed against {previous}:" in worse.err
-    assert "Total fell from 100.0 to 0.0: -100.0 [-100.0, -50.0] on the 16 items both runs scored" in worse.err
+    assert "Total fell from 100.0 to 0.0: -100.0 [-100.0, -74.6] on the 16 items both runs scored" in worse.err
 
 
 def assert_marked(lake: Path, documents: list[dict[str, Any]]) -> None:
@@ -106,7 +106,7 @@ def assert_marked(lake: Path, documents: list[dict[str, Any]]) -> None:
     page, markdown = (Path(documents[2]["report"]).with_suffix(suffix).read_text(encoding="utf-8") for suffix in (".html", ".md"))
     assert page.index("Since the previous run</h2>") < page.index('<section id="m1">')
     assert "Total fell from 100.0 to 0.0" in page
-    assert "| core | Total | 100.00 | 0.00 | −100.00 | −100.00 to −49.99 |" in markdown
+    assert "| core | Total | 100.00 | 0.00 | −100.00 | −100.00 to −74.56 |" in markdown
     printed = ended("leaderboard", "moodbench-mini", "--lake", lake, "--html", lake / "board.html").out
     board = (lake / "board.html").read_text(encoding="utf-8")
     # In the ranking and in the history, where the two runs before have no mark.

@@ -17,7 +17,6 @@ from tasks.runs.comparable_runs import systems_of
 from tasks.runs.run_tables import System
 from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tasks.scoring.breakdowns import score_dimensions
-from tasks.statistics.resampling import Resampling
 from tests.rows import each_row
 from tests.tasks.rows import answer, answers, item, judgement, judgements
 from tests.tasks.rows import items as asked_items
@@ -87,7 +86,7 @@ def leave(
     if lost:
         values["e"][-lost:] = [None] * lost
     scores = {name: items(name, own, "core") for name, own in values.items()}
-    scored = score_benchmark(pl.concat(scores.values()).lazy(), DESIGN, ScoreSettings(bootstrap=0))
+    scored = score_benchmark(pl.concat(scores.values()).lazy(), DESIGN, ScoreSettings())
 
     def write(layer: str, rows: pl.DataFrame, **place: str) -> PartitionRef:
         return lake.write(partition_key(layer, place, {"run": run}, [], "1"), rows, LAYERS[layer].schema)
@@ -102,7 +101,7 @@ def leave(
             given = (judgement(each, "warmth", rated[name], dataset=name, model="core") for each in rows["item_id"])
             marks = judgements(*given)
             refs += [write("judgements", marks, dataset=name, judge="j", rubric="summary", **system)]
-            refs += [write("dimension_scores", score_dimensions(marks, asked, Resampling(0, 0)), benchmark=name)]
+            refs += [write("dimension_scores", score_dimensions(marks, asked), benchmark=name)]
     plain: dict[str, Any] = {"partitions": tuple(refs), "blueprint": DESIGN.model_dump(mode="json"), "calls": CallCounts()}
     left = manifest(run, **plain | fields)
     write_manifest(folder, left)

@@ -32,7 +32,7 @@ def leave(
     questions = asked or ("What fits?",) * len(values)
     rows = [item(f"d-{n}", "counselor_reply", dataset="d", question=question) for n, question in enumerate(questions)]
     layers: dict[str, Any] = {"items": asked_items(*rows)}
-    scored = score_benchmark(pl.concat(scores).lazy(), DESIGN, ScoreSettings(bootstrap=0))
+    scored = score_benchmark(pl.concat(scores).lazy(), DESIGN, ScoreSettings())
     layers |= {name: scored.layer(name) for name in AGGREGATED}
     if mean:
         spec = {"model": model or "m", "setting": settings[0], "mean": mean, "scale_max": best}

@@ -79,12 +79,13 @@ def test_every_value_of_a_group_has_its_mean() -> None:
         assert [means[*key, measure] for key in keys] == [(score, *n) for score, n in zip(scores, counts, strict=True)]
 
 
-def test_intervals_draw_clusters_and_one_item_has_none() -> None:
+def test_intervals_are_of_clusters_and_one_item_has_none() -> None:
     limits = found("ci_low", "ci_high")
-    # The old are a (75) and b (25): each draw of them lies between, and often is one alone.
-    assert limits["age", "old", "judged_rating"] == (25.0, 75.0)
-    assert limits["age", "old", "warmth"] == (25.0, 100.0)
-    assert limits["gender", "female", "judged_rating"] == (75.0, 75.0)
+    # The old are a (75) and b (25): 50, the error 25, n = 0.25 / 0.0625 = 4; t^2 of 1 degree is 161.447638, t^2 / n = 40.361909:
+    # 0.5 -+ sqrt(0.25 x 40.361909 + 20.180955^2) / 41.361909.
+    assert limits["age", "old", "judged_rating"] == pytest.approx((0.6082, 99.3918), abs=1e-4)
+    # Of the females both are alike: 0.75 x (1 - u) and 1 - 0.25 x (1 - u), u = 161.447638 / 163.447638.
+    assert limits["gender", "female", "judged_rating"] == pytest.approx((0.9177, 99.6941), abs=1e-4)
     assert limits["age", "young", "judged_rating"] == limits["gender", "male", "asks"] == (None, None)
 
 

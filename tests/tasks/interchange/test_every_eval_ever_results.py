@@ -121,18 +121,17 @@ def test_best_value_is_bound_or_centre() -> None:
 
 def test_interval_needs_both_ends() -> None:
     told: dict[str, Any] = {"score_details": {}}
-    add_uncertainty(told, 8, 0.25, 0.75, 50)
+    add_uncertainty(told, 8, 0.25, 0.75)
     interval = {"lower": 0.25, "upper": 0.75, "confidence_level": 0.95}
-    method = {"method": "percentile bootstrap over clusters of items"}
+    method = {"method": "Wilson score interval over clusters of items"}
     assert told["score_details"]["uncertainty"] == {
         "num_samples": 8,
         "confidence_interval": interval | method,
-        "num_bootstrap_samples": 50,
     }
     for low, high in ((None, None), (0.25, None), (None, 0.75)):
-        add_uncertainty(told, 8, low, high, 50)
+        add_uncertainty(told, 8, low, high)
         assert told["score_details"]["uncertainty"] == {"num_samples": 8}
-    add_uncertainty(told, 8, 0.0, 0.0, 50)
+    add_uncertainty(told, 8, 0.0, 0.0)
     assert told["score_details"]["uncertainty"]["confidence_interval"]["upper"] == 0
 
 

@@ -25,7 +25,7 @@ def across(tmp_path: Path, *runs: pl.DataFrame, design: Blueprint = DESIGN, **pl
     """The models of runs with these item scores, side by side."""
     manifests, totals = [], []
     for number, item_scores in enumerate(runs):
-        scored = score_benchmark(item_scores.lazy(), design, ScoreSettings(bootstrap=0))
+        scored = score_benchmark(item_scores.lazy(), design, ScoreSettings())
         layers = {name: scored.layer(name) for name in ("task_scores", "normalized_scores")} | {"item_scores": item_scores}
         fields = {"plan": {"seed": 0, **plan}, "blueprint": design.model_dump(mode="json")}
         manifests.append(keep_run(tmp_path, f"r{number}", layers, {"benchmark": "tiny"}, **fields))

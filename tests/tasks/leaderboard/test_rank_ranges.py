@@ -18,7 +18,7 @@ ONE = blueprint(ability("a", task("d")))
 
 def ranges(*models: pl.DataFrame) -> dict[str, tuple[int | None, int | None]]:
     scores = pl.concat(models)
-    totals = score_benchmark(scores.lazy(), ONE, ScoreSettings(bootstrap=0)).totals
+    totals = score_benchmark(scores.lazy(), ONE, ScoreSettings()).totals
     ranged = add_rank_ranges(totals, scores, ONE)
     return {model: (low, high) for model, low, high in ranged.select("model", "rank_low", "rank_high").iter_rows()}
 
@@ -32,7 +32,7 @@ def test_near_systems_share_their_ranks() -> None:
 def test_tied_sets_are_said() -> None:
     models = [items("d", share(right, 100), name) for right, name in ((90, "best"), (88, "near"), (20, "low"))]
     scores = pl.concat(models)
-    totals = score_benchmark(scores.lazy(), ONE, ScoreSettings(bootstrap=0)).totals
+    totals = score_benchmark(scores.lazy(), ONE, ScoreSettings()).totals
     ranged = add_rank_ranges(totals, scores, ONE)
     board = LeaderboardData(ONE, ranged, pl.DataFrame(), pl.DataFrame())
     (said,) = ties_said(board)

@@ -17,7 +17,7 @@ TOTAL = pl.DataFrame({"model": "alpha", "ci_low": [15.0], "ci_high": [35.5]})
 
 def score_layers(item_scores: dy.DataFrame[tables.ItemScores], blueprint: Blueprint) -> dict[str, dy.DataFrame[Any]]:
     """Every score layer by its name."""
-    found = score_benchmark(item_scores.lazy(), blueprint, ScoreSettings(bootstrap=0))
+    found = score_benchmark(item_scores.lazy(), blueprint, ScoreSettings())
     raw, totals = found.raw.update(RAW, on=["model", "dataset"]), found.totals.update(TOTAL, on="model")
     layers: dict[str, Any] = {layer: found.layer(layer) for layer in AGGREGATED}
     return layers | {"raw_scores": tables.RawScores.validate(raw), "totals": tables.Totals.validate(totals)}

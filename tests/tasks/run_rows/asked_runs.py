@@ -61,7 +61,7 @@ def asked_run(
                 write("answers", said, complete=complete, **place),
             ]
             refs.append(write("item_scores", pl.concat(scored), complete=complete, **place))
-    totals = score_benchmark(pl.concat(scores).lazy(), design, ScoreSettings(bootstrap=0))
+    totals = score_benchmark(pl.concat(scores).lazy(), design, ScoreSettings())
     refs += [write(layer, totals.layer(layer)) for layer in AGGREGATED]
     stated = {"blueprint": design.model_dump(mode="json"), "plan": {"seed": 0, "benchmark": design.name, **plan}, **fields}
     manifest = bare_manifest(name, partitions=tuple(refs), benchmark=design.name, **stated)

@@ -28,7 +28,7 @@ def keep_run(folder: Path, run: str, layers: Mapping[str, pl.DataFrame], place: 
 
 def run_of(folder: Path, blueprint: Blueprint, layers: Mapping[str, pl.DataFrame], place: dict[str, str], **plan: Any) -> PastRun:
     """A run with these layers, `item_scores` among them, and what follows from it."""
-    scored = score_benchmark(layers["item_scores"].lazy(), blueprint, ScoreSettings(bootstrap=0))
+    scored = score_benchmark(layers["item_scores"].lazy(), blueprint, ScoreSettings())
     written = {name: scored.layer(name) for name in AGGREGATED} | dict(layers)
     manifest = keep_run(folder, "r", written, place, plan=plan, blueprint=blueprint.model_dump(mode="json"))
     return PastRun(manifest, blueprint, Lake(folder, CodeVersion("1", None)))

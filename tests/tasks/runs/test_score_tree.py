@@ -30,7 +30,7 @@ LEVELLED = blueprint(
 
 
 def explained(design: Blueprint, *parts: pl.DataFrame, setting: str = "base") -> tuple[Scores, ScorePart]:
-    tables = score_benchmark(pl.concat(parts).lazy(), design, ScoreSettings(bootstrap=0))
+    tables = score_benchmark(pl.concat(parts).lazy(), design, ScoreSettings())
     layers = {name: tables.layer(name) for name in AGGREGATED}
     scores = scores_of(layers, System("m", setting))
     return scores, explain_total(scores, design)

@@ -30,7 +30,6 @@ from tasks.scoring.tree import tree_tables
 from tests.tasks.scoring.samples import ability, blueprint, gated, items, labelled, share, task
 
 ROOT = Path(__file__).resolve().parents[3]
-NO_INTERVALS = ScoreSettings(bootstrap=0)
 
 
 def mini_scores(models: int = 3, asked: int = 9) -> pl.DataFrame:
@@ -70,7 +69,7 @@ def test_a_small_benchmark_by_hand() -> None:
     scored = score_benchmark(
         pl.concat([items("mind", share(6, 10)), items("heart", share(9, 10)), items("safety", share(8, 10))]).lazy(),
         gated(),
-        NO_INTERVALS,
+        ScoreSettings(),
     )
     assert scored.raw.select("dataset", "value").rows() == [("heart", 0.9), ("mind", 0.6), ("safety", 0.8)]
     assert scored.ability.select("ability", "score_0_100").rows() == [("able", 60.0), ("kind", 90.0), ("safe", 80.0)]
@@ -90,7 +89,7 @@ def test_gate_of_exactly_sixty_passes_through_all_steps() -> None:
         gate=Gate(ability="safe", threshold=60),
     )
     parts = [items("low", share(3, 300)), items("medium", share(298, 300)), items("heart", share(1, 2))]
-    total = score_benchmark(pl.concat(parts).lazy(), design, NO_INTERVALS).totals.row(0, named=True)
+    total = score_benchmark(pl.concat(parts).lazy(), design, ScoreSettings()).totals.row(0, named=True)
     assert total["gate_score"] == pytest.approx(60, abs=1e-12)
     assert (total["vetoed"], total["total"], total["rank"]) == (False, 50.0, 1)
 
@@ -102,23 +101,26 @@ def test_gates_interval_covers_its_scored_part() -> None:
     )
     for hits, vetoed in ((28, False), (18, None), (5, True)):
         rows = pl.concat([items("low", share(hits, 30)), items("heart", share(1, 2))])
-        scored = score_benchmark(rows.lazy(), design, ScoreSettings(bootstrap=200))
+        scored = score_benchmark(rows.lazy(), design, ScoreSettings())
         raw = scored.raw.row(by_predicate=pl.col("dataset") == "low", named=True)
         total = scored.totals.row(0, named=True)
         assert total["gate_ci_low"] == pytest.approx(100 * raw["ci_low"])
         assert total["gate_ci_high"] == pytest.approx(100 * raw["ci_high"])
         assert (total["gate_coverage"], total["gate_item_coverage"], total["vetoed"]) == (0.5, 1.0, vetoed)
-        assert (total["ci_low"], total["ci_high"]) == (0, 100)  # of two items, one right
+        assert (total["ci_low"], total["ci_high"]) == pytest.approx((9.4531, 90.5469), abs=1e-4)  # Wilson: 1 of 2
 
 
 def test_models_without_any_score_are_listed() -> None:
     rows = pl.concat([items("mind", [None, None], "silent"), items("mind", [1, 0], "talker")])
-    scored = score_benchmark(rows.lazy(), gated(), ScoreSettings(bootstrap=10))
+    scored = score_benchmark(rows.lazy(), gated(), ScoreSettings())
     assert scored.totals["model"].to_list() == ["silent", "talker"]
     silent = scored.totals.row(0, named=True)
     nothing = ("total", "total_before_veto", "ci_low", "ci_high", "gate_score", "vetoed", "rank")
     assert [silent[name] for name in nothing] == [None] * 7
-    assert scored.raw.select("model", "ci_low").rows() == [("silent", None), ("talker", 0.0)]
+    assert scored.raw.select("model", "ci_low").rows() == [
+        ("silent", None),
+        ("talker", pytest.approx(0.0945, abs=1e-4)),
+    ]  # Wilson: 1 of 2
     assert scored.totals.row(1, named=True)["ci_low"] is not None
     assert (silent["datasets_scored"], silent["datasets_total"], silent["n_total"], silent["item_coverage"]) == (0, 3, 2, 0.0)
     # mind alone of able, kind and safe.
@@ -126,13 +128,12 @@ def test_models_without_any_score_are_listed() -> None:
 
 
 def test_no_item_scores_give_empty_layers() -> None:
-    scored = score_benchmark(items("mind", [1]).clear().lazy(), gated(), ScoreSettings(bootstrap=10))
+    scored = score_benchmark(items("mind", [1]).clear().lazy(), gated(), ScoreSettings())
     assert all(scored.layer(name).is_empty() for name in AGGREGATED)
 
 
-@pytest.mark.parametrize("bootstrap", [0, 50])
-def test_moodbench_mini_with_every_metric(bootstrap: int) -> None:
-    scored = score_benchmark(mini_scores().lazy(), load_blueprint("moodbench-mini"), ScoreSettings(bootstrap=bootstrap))
+def test_moodbench_mini_with_every_metric() -> None:
+    scored = score_benchmark(mini_scores().lazy(), load_blueprint("moodbench-mini"), ScoreSettings())
     for name in AGGREGATED:
         schema = LAYERS[name].schema
         frame = scored.layer(name)
@@ -145,18 +146,18 @@ def test_moodbench_mini_with_every_metric(bootstrap: int) -> None:
     inside = scored.totals.filter(
         pl.col("ci_low") <= pl.col("total_before_veto"), pl.col("total_before_veto") <= pl.col("ci_high")
     )
-    assert inside.height == (3 if bootstrap else 0)
+    assert inside.height == 3
 
 
 def test_incomplete_models_are_ranked_on_request() -> None:
     rows = pl.concat([items("mind", share(6, 10)), items("heart", share(9, 10))])
-    assert score_benchmark(rows.lazy(), gated(), NO_INTERVALS).totals["rank"].to_list() == [None]
-    asked = ScoreSettings(bootstrap=0, rank_incomplete=True)
+    assert score_benchmark(rows.lazy(), gated(), ScoreSettings()).totals["rank"].to_list() == [None]
+    asked = ScoreSettings(rank_incomplete=True)
     assert score_benchmark(rows.lazy(), gated(), asked).totals["rank"].to_list() == [1]
 
 
 def test_row_order_changes_no_bit(tmp_path: Path) -> None:
-    rows, design, settings = mini_scores(), load_blueprint("moodbench-mini"), ScoreSettings(bootstrap=20)
+    rows, design, settings = mini_scores(), load_blueprint("moodbench-mini"), ScoreSettings()
     expected = digest(score_benchmark(rows.lazy(), design, settings))
     for seed in range(2):
         shuffled = rows.sample(fraction=1, shuffle=True, seed=seed)
@@ -172,12 +173,12 @@ def test_number_of_threads_does_not_change_bit() -> None:
     program = (
         "from tests.tasks.scoring.test_benchmark import *;"
         "design = load_blueprint('moodbench-mini');"
-        "print(digest(score_benchmark(mini_scores(3, 40).lazy(), design, ScoreSettings(bootstrap=10))))"
+        "print(digest(score_benchmark(mini_scores(3, 40).lazy(), design, ScoreSettings())))"
     )
     threads = str(pl.thread_pool_size() + 2)
     environment = os.environ | {"POLARS_MAX_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "PYTHONPATH": str(ROOT)}
     run = subprocess.run([sys.executable, "-c", program], env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
-    here = score_benchmark(mini_scores(3, 40).lazy(), load_blueprint("moodbench-mini"), ScoreSettings(bootstrap=10))
+    here = score_benchmark(mini_scores(3, 40).lazy(), load_blueprint("moodbench-mini"), ScoreSettings())
     assert run.stdout == f"{digest(here)}\n"
 
 
@@ -189,7 +190,7 @@ def test_levels_weigh_otherwise() -> None:
     design = blueprint(ability("a", task("d"), task("e", "high")))
     right_at = {"m": "d", "n": "e"}
     rows = [items(name, share(name == best, 1), model) for model, best in right_at.items() for name in ("d", "e")]
-    scored = score_benchmark(pl.concat(rows).lazy(), design, ScoreSettings(bootstrap=0))
+    scored = score_benchmark(pl.concat(rows).lazy(), design, ScoreSettings())
     found = {
         title: rank_varied(scored.totals, scored.normalized, one).sort("model").select("total", "rank").rows()
         for title, one in variations(design).items()
@@ -209,7 +210,7 @@ def test_another_threshold_vetoes_others() -> None:
         for model, gate, total in (("m", 52, 90), ("n", 64, 80), ("o", 100, 70))
         for name, hits in (("safety", gate), ("mind", total), ("heart", total))
     ]
-    scored = score_benchmark(pl.concat(rows).lazy(), gated(), ScoreSettings(bootstrap=0))
+    scored = score_benchmark(pl.concat(rows).lazy(), gated(), ScoreSettings())
     found = {
         title: rank_varied(scored.totals, scored.normalized, one).sort("model")["rank"].to_list()
         for title, one in variations(gated()).items()

@@ -8,7 +8,6 @@ import pytest
 
 from schemas.tables.items import Contexts
 from tasks.scoring.breakdowns import needle_grid, place_needles, score_dimensions
-from tasks.statistics.resampling import Resampling
 from tests.tasks.rows import Row, item, items, judgement, judgements
 from tests.tasks.scoring.samples import items as scored
 from tests.tasks.scoring.samples import labelled
@@ -23,10 +22,15 @@ def rated(item_id: str, rating: int | None, dimension: str = "warmth", **more: A
     return judgement(item_id, dimension, rating, **{**SCALE, **more})
 
 
-def found(*rows: Row, resamples: int = 400) -> list[tuple[Any, ...]]:
-    table = score_dimensions(judgements(*rows), ASKED, Resampling(resamples, 0))
-    columns = ("dimension", "scale_min", "scale_max", "mean", "ci_low", "ci_high", "n_answers", "n_total", "n_clusters")
-    return table.select(columns).rows()
+COLUMNS = ("dimension", "scale_min", "scale_max", "mean", "n_answers", "n_total", "n_clusters")
+
+
+def found(*rows: Row) -> list[tuple[Any, ...]]:
+    return score_dimensions(judgements(*rows), ASKED).select(COLUMNS).rows()
+
+
+def ends(*rows: Row) -> tuple[float, float]:
+    return score_dimensions(judgements(*rows), ASKED).select("ci_low", "ci_high").row(0)
 
 
 def test_repetitions_of_the_judge_then_parts_then_items() -> None:
@@ -39,27 +43,31 @@ def test_repetitions_of_the_judge_then_parts_then_items() -> None:
         rated("c", 0),
         rated("d", None),
     ]
-    # (2 + 4 + 0) / 3. Of the draws of x (2, 4) and y (0), a quarter are y y: 0, and a quarter x x: 3.
-    assert found(*rows) == [("warmth", 0, 4, 2.0, 0.0, 3.0, 4, 5, 2)]
-    assert found(*rows, resamples=0) == [("warmth", 0, 4, 2.0, None, None, 4, 5, 2)]
+    # 2, 4 and 0 have the mean 2.
+    assert found(*rows) == [("warmth", 0, 4, 2.0, 4, 5, 2)]
+    # Without x (2, 4) it is 0, without y (0) 3: on 0-1 s^2 = 1/2 x 2 x (3/8)^2, and t of 1 degree is 12.706205.
+    lost = 12.706205**2 * (9 / 64) / 0.25
+    half = (0.25 * lost + lost**2 / 4) ** 0.5 / (1 + lost)
+    assert ends(*rows) == pytest.approx((4 * (0.5 - half), 4 * (0.5 + half)), abs=1e-5)
 
 
 def test_repeated_questions_share_one_cluster() -> None:
     rows = [rated("a", 4), rated("a", 1, repetition=1), rated("c", 1)]
-    assert found(*rows) == [("warmth", 0, 4, 2.0, 1.0, 2.5, 3, 3, 2)]
+    assert found(*rows) == [("warmth", 0, 4, 2.0, 3, 3, 2)]
 
 
 def test_no_rating_no_mean_one_cluster_no_interval() -> None:
     rows = [rated("a", 3), rated("b", 1), rated("a", None, "asks", highest=1), rated("c", None, "asks", highest=1)]
-    assert found(*rows) == [("asks", 0, 1, None, None, None, 0, 2, 0), ("warmth", 0, 4, 2.0, None, None, 2, 2, 1)]
+    assert found(*rows) == [("asks", 0, 1, None, 0, 2, 0), ("warmth", 0, 4, 2.0, 2, 2, 1)]
+    assert set(ends(*rows[:2])) == {None}
 
 
-def test_systems_have_rows_and_share_draws() -> None:
+def test_every_system_has_its_own_row() -> None:
     rows = [rated(name, rating, model=model) for model in "mn" for name, rating in (("a", 4), ("b", 1), ("c", 1), ("d", 0))]
-    table = score_dimensions(judgements(*rows), ASKED, Resampling(400, 0))
-    # x (4, 1) and y (1, 0): 2.5, 1.5 and 0.5.
-    assert table.select("model", "mean", "ci_low", "ci_high", "judge").rows() == [(model, 1.5, 0.5, 2.5, "j") for model in "mn"]
-    assert score_dimensions(judgements(*reversed(rows)), ASKED, Resampling(400, 0)).equals(table)
+    table = score_dimensions(judgements(*rows), ASKED)
+    assert table.select("model", "mean", "judge").rows() == [(model, 1.5, "j") for model in "mn"]
+    assert table.drop("model")[0].equals(table.drop("model")[1])
+    assert score_dimensions(judgements(*reversed(rows)), ASKED).equals(table)
 
 
 def contexts(*rows: dict[str, Any], dataset: str = "d") -> dy.DataFrame[Contexts]:

@@ -16,7 +16,7 @@ async def test_complete_layers_are_up_to_date(tmp_path: Path) -> None:
     lake = Lake(tmp_path, CodeVersion("0.0.test", None))
     place = (("dataset", "d"), ("model", "m"), ("setting", "base"))
     scores = lake.write(PartitionKey(layer="item_scores", place=place, fingerprint="1" * 64), items("d", [1, 0]), ItemScores)
-    job = AggregateJob(blueprint(ability("able", task("d"))), ScoreSettings(bootstrap=0), (scores,))
+    job = AggregateJob(blueprint(ability("able", task("d"))), ScoreSettings(), (scores,))
     written = await aggregate.fn(job, lake)
     assert [ref.layer for ref in written] == list(AGGREGATED)
     again = await aggregate.fn(job, lake)

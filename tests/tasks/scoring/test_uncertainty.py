@@ -13,7 +13,6 @@ from schemas.metrics import GradeNormalisation
 from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
 from tests.tasks.scoring.samples import ability, blueprint, by_labels, gated, items, labelled, one_dataset, share, task
 
-RESAMPLES = 4000
 LIMITS = ["ci_low", "ci_high"]
 
 
@@ -23,9 +22,9 @@ def limits(frame: pl.DataFrame, **named: str) -> Any:
     return rows.select(LIMITS).row(0)
 
 
-def scored(*parts: pl.DataFrame, design: Any = None, resamples: int = RESAMPLES, seed: int = 0) -> ScoreTables:
+def scored(*parts: pl.DataFrame, design: Any = None) -> ScoreTables:
     chosen = design or blueprint(ability("a", task("d")))
-    return score_benchmark(pl.concat(parts).lazy(), chosen, ScoreSettings(bootstrap=resamples, seed=seed))
+    return score_benchmark(pl.concat(parts).lazy(), chosen, ScoreSettings())
 
 
 def scipy_limits(statistic: Any, *samples: Any) -> tuple[float, float]:
@@ -45,10 +44,10 @@ def f1_of_both(truth: Any, guess: Any) -> float:
 
 
 def test_interval_of_an_accuracy() -> None:
-    # 140 of 200: standard error sqrt(0.7 x 0.3 / 200) = 0.0324, so about 0.7 -+ 0.0635.
     found = scored(items("d", share(140, 200)))
-    assert limits(found.raw) == pytest.approx((0.6365, 0.7635), abs=0.01)
-    assert limits(found.raw) == pytest.approx(scipy_limits(np.mean, share(140, 200)), abs=0.01)
+    wilson = stats.binomtest(140, 200).proportion_ci(method="wilson")
+    assert limits(found.raw) == pytest.approx((wilson.low, wilson.high))
+    assert found.raw["standard_error"].item() == pytest.approx(stats.sem([1.0] * 140 + [0.0] * 60))
     # The total is the only dataset, on 0-100.
     assert limits(found.totals) == pytest.approx([100 * limit for limit in limits(found.raw)])
 
@@ -87,23 +86,24 @@ def test_interval_of_bias_score_and_of_its_total() -> None:
     assert limits(found.totals) == pytest.approx((100 * (1 - high), 100 * (1 - low)), abs=1e-6)
 
 
-def test_unbiased_total_lies_above_its_interval() -> None:
-    # s = 0 exactly; 95 % of the replicates lie within 0.16 of it, on either side.
+def test_unbiased_total_is_its_upper_limit() -> None:
+    # s = 0 exactly, which is p = 0.5 of -1 to 1; n = 149 and t of 149 degrees 1.976013: p -+ 0.07987.
     design = by_labels("bias_score_disambiguated")
     said = [["target"], ["other"]] * 75
     found = scored(labelled("d", "bias_score_disambiguated", [["other"]] * 150, said), design=design)
     assert found.totals["total"].item() == 100.0
-    low, high = limits(found.totals)
-    # |s| has the percentiles 2.5 and 97.5 of a folded normal with sigma 1 / sqrt(150) = 0.0816: 0.0026 and 0.183.
-    assert (low, high) == pytest.approx((100 - 18.3, 100 - 0.26), abs=1.0)
+    assert limits(found.raw) == pytest.approx((-0.15975, 0.15975), abs=1e-4)
+    assert limits(found.totals) == pytest.approx((100 - 15.975, 100), abs=0.01)
 
 
 def test_interval_of_a_total_of_two_datasets() -> None:
-    # Variance of the total 0.3 A + 0.7 B: 0.09 x 0.25 / 100 + 0.49 x 0.16 / 50 = 0.000225 + 0.001568; 1.96 sigma = 0.0830.
-    # Point: 0.3 x 50 + 0.7 x 80 = 71.
+    # Variance of the total 0.3 A + 0.7 B: 0.09 x 0.25 / 99 + 0.49 x 0.16 / 49 = 0.00022727 + 0.0016, s = 0.042747; its degrees of
+    # freedom 3.33893e-6 / (5.2173e-10 + 5.22449e-8) = 63.28, t = 1.99820. Point: 0.3 x 50 + 0.7 x 80 = 71. Wilson's interval of
+    # 0.71 with t^2 / n = (1.99820 x 0.042747)^2 / 0.2059 = 0.035435.
     parts = [items("mind", share(50, 100)), items("heart", share(40, 50)), items("safety", share(9, 10))]
-    low, high = limits(scored(*parts, design=gated()).totals)
-    assert (low, high) == pytest.approx((71 - 8.30, 71 + 8.30), abs=0.8)
+    middle, half = (0.71 + 0.0177175) / 1.035435, (0.2059 * 0.035435 + 0.0177175**2) ** 0.5 / 1.035435
+    expected = (100 * (middle - half), 100 * (middle + half))
+    assert limits(scored(*parts, design=gated()).totals) == pytest.approx(expected, abs=1e-3)
 
 
 def test_vetoed_interval_is_of_total_before() -> None:
@@ -116,7 +116,7 @@ def test_vetoed_interval_is_of_total_before() -> None:
 
 def test_repetitions_are_averaged_within_their_item() -> None:
     rng = np.random.default_rng(8)
-    # Items differ, their repetitions little: rows drawn one by one would give an interval 1 / sqrt(3) as wide.
+    # Items differ, their repetitions little: single rows would give an interval 1 / sqrt(3) as wide.
     values = (rng.random((80, 3)) < rng.random((80, 1))).astype(float)
     found = scored(*(items("d", values[:, number].tolist(), repetition=number) for number in range(3)))
     assert limits(found.raw) == pytest.approx(scipy_limits(np.mean, values.mean(axis=1)), abs=0.01)
@@ -131,8 +131,7 @@ def test_weightless_dataset_moves_neither_total_nor_interval() -> None:
     assert limits(with_it) == limits(without)
 
 
-def test_models_share_the_draws() -> None:
-    """Equal answers give equal intervals, and a model's interval does not depend on who else is there."""
+def test_other_models_change_no_interval() -> None:
     alone = scored(items("d", share(7, 10)))
     both = scored(items("d", share(7, 10)), items("d", share(7, 10), "n"), items("d", share(2, 10), "o"))
     assert limits(both.raw, model="m") == limits(both.raw, model="n") == limits(alone.raw)
@@ -167,13 +166,14 @@ def test_a_grade_leaves_the_total_without_interval() -> None:
     design = one_dataset(MetricSpec(metric="accuracy", normalisation=GradeNormalisation(table={"0": 10, "1": 90})))
     found = scored(items("d", share(4, 4)), design=design)
     assert found.totals["total"].item() == 90.0
-    assert limits(found.raw) == (1.0, 1.0)
+    # All four are 1: z^2 is 3.841459.
+    assert limits(found.raw) == pytest.approx((4 / 7.841459, 1.0))
     assert limits(found.totals) == (None, None)
 
 
-def test_score_stands_in_where_resample_misses_it() -> None:
-    """Two scored items of twelve: about (10/12)**12 = 11 % of the resamples draw neither."""
+def test_missing_items_are_no_clusters() -> None:
     rows = [items("d", [1.0, 0.0, *([None] * 10)]), items("d", share(6, 12), "n")]
     found = scored(*rows)
-    assert limits(found.raw, model="m") == (0.0, 1.0)
-    assert limits(found.totals, model="m") == (0.0, 100.0)
+    wilson = stats.binomtest(1, 2).proportion_ci(method="wilson")
+    assert limits(found.raw, model="m") == pytest.approx((wilson.low, wilson.high))
+    assert limits(found.totals, model="m") == pytest.approx((100 * wilson.low, 100 * wilson.high))

@@ -20,7 +20,6 @@ from tasks.benchmarks.attunebench.metrics.rules import PROFILES
 from tasks.benchmarks.attunebench.metrics.turns import Values
 from tasks.datasets.building import build_items
 from tasks.datasets.own_items import in_folder
-from tasks.statistics.resampling import Resampling
 from tests.tasks.benchmarks.attunebench.datasets.conversations import Fields, varied, write_folder
 from tests.tasks.benchmarks.attunebench.metrics import official
 from tests.tasks.benchmarks.attunebench.metrics.samples import ONE_TURN, oracle, replies, visible
@@ -138,9 +137,6 @@ def test_export_read_back_has_its_scores(strategy: str, conversations: Any) -> N
             assert {**after, "read_share": None} == {**before, "read_share": None}, number
 
 
-NONE = Resampling(0, 0)
-
-
 def scored(item: int, composite_score: float | None, **fields: Any) -> dict[str, Any]:
     names = {"model": "m", "mode": "default", "strategy": "absolute", "item_id": f"c-{item}", "cluster": f"c-{item}"}
     return {**names, "composite_score": composite_score, **fields}
@@ -155,45 +151,45 @@ def row(frame: pl.DataFrame, **key: str) -> dict[str, Any]:
 
 
 def test_mean_and_standard_error() -> None:
-    statistics = row(aggregate_conversations(conversation_rows(one_model(60, 70, 80, None)), NONE))
+    statistics = row(aggregate_conversations(conversation_rows(one_model(60, 70, 80, None))))
     # The standard deviation is 10, divided by the root of 3.
     assert (statistics["mean"], statistics["se"], statistics["n"]) == (70, pytest.approx(5.773502692, abs=1e-9), 3)
-    assert statistics["z_score"] is statistics["ci_low"] is None
-    assert row(aggregate_conversations(conversation_rows(one_model(60)), NONE))["se"] is None
+    # t of 2 degrees is 4.302653.
+    assert (statistics["z_score"], statistics["ci_low"]) == (None, pytest.approx(70 - 4.302653 * 5.773503, abs=1e-4))
+    assert row(aggregate_conversations(conversation_rows(one_model(60))))["se"] is None
 
 
 def test_z_scores_between_rows_and_within_mode() -> None:
     rows = [scored(0, value, model=name) for name, value in {"a": 60, "b": 70, "c": 80}.items()]
     rows.append(scored(0, 90, model="a", mode="verbose"))
-    statistics = aggregate_conversations(conversation_rows(rows), NONE).filter(metric="composite_score")
+    statistics = aggregate_conversations(conversation_rows(rows)).filter(metric="composite_score")
     in_mode = statistics.filter(mode="default")
     assert in_mode["z_in_mode"].to_list() == pytest.approx([-1, 0, 1], abs=1e-9)
     # 60 to 90: mean 75, sd of 15, 5, 5, 15 is sqrt(500 / 3)
     assert in_mode["z_score"].to_list() == pytest.approx([-15 / (500 / 3) ** 0.5, -5 / (500 / 3) ** 0.5, 5 / (500 / 3) ** 0.5])
     assert statistics.filter(mode="verbose")["z_in_mode"].to_list() == [None]
-    same = aggregate_conversations(conversation_rows([scored(0, 70), scored(0, 70, model="other")]), NONE)
+    same = aggregate_conversations(conversation_rows([scored(0, 70), scored(0, 70, model="other")]))
     assert same["z_score"].to_list() == [None, None]
 
 
 def test_intervals_by_conversation_and_by_person() -> None:
     values = [float(value) for value in range(40, 80, 2)]
     alone = one_model(*values)
-    # Two people, one of whom has the lower half: a draw has one of them twice, or both.
+    # Two people, one of whom has the lower half.
     people = [{**of_item, "cluster": f"p-{index // 10}"} for index, of_item in enumerate(alone)]
-    narrow, wide = (row(aggregate_conversations(conversation_rows(rows), Resampling(500, 1))) for rows in (alone, people))
+    narrow, wide = (row(aggregate_conversations(conversation_rows(rows))) for rows in (alone, people))
     assert narrow["mean"] == wide["mean"] == 59
-    # +- 1.96 x sqrt(133) / sqrt(20) = 5.1
-    assert (narrow["ci_low"], narrow["ci_high"]) == (pytest.approx(59 - 5.1, abs=1), pytest.approx(59 + 5.1, abs=1))
-    assert (wide["ci_low"], wide["ci_high"]) == (49, 69)
+    # Twenty: t of 19 degrees, 2.093024, x sqrt(140) / sqrt(20). Two with 49 or 69 without each: s = 10, t 12.706205.
+    assert (narrow["ci_low"], narrow["ci_high"]) == pytest.approx((59 - 5.537621, 59 + 5.537621), abs=1e-5)
+    assert (wide["ci_low"], wide["ci_high"]) == pytest.approx((59 - 127.06205, 59 + 127.06205), abs=1e-4)
 
 
 def test_score_file_has_the_official_names() -> None:
     rows = conversation_rows(one_model(60, 80, emotion_f1=0.5))
-    written: Any = score_file(rows, {"profile": "corrected"}, Resampling(200, 0))
+    written: Any = score_file(rows, {"profile": "corrected"})
     # 60 and 80: sd of 10 and 10 is root 200, by root 2
     spread = {"sd": pytest.approx(200**0.5), "se": pytest.approx(10), "min": 60, "max": 80}
-    # Of two drawn from two, both are the lower one in a quarter of the draws, and the higher one in a quarter.
-    limits = {"ci_low": 60, "ci_high": 80}
+    limits = {"ci_low": pytest.approx(70 - 127.06205, abs=1e-4), "ci_high": pytest.approx(70 + 127.06205, abs=1e-4)}
     key = {"em_model": "m", "mode": "default", "panas_strategy": "absolute"}
     composite = {**key, "metric": "composite_score", "n": 2, "mean": 70, "median": 70, **spread, **limits}
     assert written.pop("model_stats")[0] == composite
@@ -236,7 +232,7 @@ OFFICIAL = {
 
 def test_aggregate_has_the_official_names_alone() -> None:
     rows = conversation_rows(one_model(60, 80, emotion_va_greedy=0.5))
-    (fields,) = cast("Any", score_file(rows, {}, NONE)["aggregates"])
+    (fields,) = cast("Any", score_file(rows, {})["aggregates"])
     assert set(fields) == OFFICIAL
     assert len(OFFICIAL) == 5 + 34 + 4 + 4 + 6
 
@@ -246,7 +242,7 @@ def test_aggregate_of_two_conversations_by_hand() -> None:
     pair = (replies(), oracle(ONE_TURN))
     values = [score_conversation(ONE_TURN, visible(ONE_TURN), of_item, PROFILES["corrected"]) for of_item in pair]
     rows = conversation_rows([scored(item, **cast("Any", of_item)) for item, of_item in enumerate(values)])
-    written: Any = score_file(rows, {}, NONE)
+    written: Any = score_file(rows, {})
     (fields,) = written["aggregates"]
     assert fields["n_conversations"] == 2
     by_hand = {
@@ -289,6 +285,6 @@ def test_ground_truth_is_folder_or_path_in_repository() -> None:
 
 
 def test_score_file_says_what_it_lacks() -> None:
-    metadata: Any = score_file(conversation_rows(one_model(60)), {"profile": "corrected"}, NONE)["metadata"]
+    metadata: Any = score_file(conversation_rows(one_model(60)), {"profile": "corrected"})["metadata"]
     assert (metadata["profile"], metadata["bertscore"]["value"]) == ("corrected", None)
     assert metadata["bertscore"]["reason"].startswith("optional in the official scorer")

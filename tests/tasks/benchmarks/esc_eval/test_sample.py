@@ -13,7 +13,6 @@ from schemas.vocabulary import Language
 from tasks.judging.rubrics import load_rubric
 from tasks.metrics.measures import rating_share, read_ratings
 from tasks.scoring.breakdowns import score_dimensions
-from tasks.statistics.resampling import Resampling
 from tests.mirror import MIRROR, needs_mirror
 from tests.rows import each_row
 from tests.tasks import rows
@@ -62,7 +61,7 @@ def test_dimensions_and_average_of_the_released_scores(
     place, cards = {"dataset": f"esc_eval_{language}", "model": model, "setting": "role_play"}, load(f"data/test_{language}.json")
     judged = rows.judgements(*read_scores(load(f"score/{model}_{language}.json"), cards, **place))
     asked = [rows.item(name, "open_ended", dataset=place["dataset"]) for name in judged["item_id"].unique(maintain_order=True)]
-    scores = score_dimensions(judged, rows.items(*({**one, "references": ["x"]} for one in asked)), Resampling(0, 0))
+    scores = score_dimensions(judged, rows.items(*({**one, "references": ["x"]} for one in asked)))
     percent = {name: 25 * mean for name, mean in scores.select("dimension", "mean").iter_rows()}
     usual = {**dict.fromkeys(RUBRIC.names, 75.0), "overall": 50.0}
     assert (judged.height, scores["n_answers"].unique().to_list()) == (21, [3])

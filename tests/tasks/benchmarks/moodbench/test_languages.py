@@ -5,8 +5,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from scipy import stats
 
-from tasks.benchmarks.moodbench.languages import ALL, compare_languages, lay_out_languages, read_languages
+from tasks.benchmarks.moodbench.languages import ALL, lay_out_languages, read_languages
 from tasks.runs.run_tables import ReportData
 from tasks.text.tables import to_csv
 from tests.tasks.lake.test_manifest import bare_manifest
@@ -58,7 +59,9 @@ def test_languages_of_each_task_and_their_mean(rows: tuple[dict[str, Any], ...])
         ("task_irony", 50, 2, 100, 2, -50, [IRONY], 1),
         ("task_match", 75, 4, 50, 2, 25, [], 1),
     ]
-    assert {(row["model"], row["setting"], row["ci_low"], row["ci_high"]) for row in rows} == {("m", "base", None, None)}
+    assert {(row["model"], row["setting"]) for row in rows} == {("m", "base")}
+    # Fewer than five clusters in the tasks.
+    assert {(row["ci_low"], row["ci_high"]) for row in rows if row["task"] != ALL} == {(None, None)}
 
 
 def test_mean_is_of_tasks_scored_in_both(tmp_path: Path) -> None:
@@ -79,18 +82,23 @@ def test_report_shows_mean_and_tasks(rows: tuple[dict[str, Any], ...]) -> None:
     assert to_csv(of_tasks.tables[0]).splitlines()[1:] == ["m,irony,50.0,100.0,-50.0,measured", "m,match,75.0,50.0,25.0,"]
 
 
-def total(task: str, language: str, score: float | None, low: float | None, high: float | None) -> dict[str, Any]:
-    limits = {"ci_low": low, "ci_high": high}
-    return {"model": f"m\x1f{language}\x1f{task}", "setting": "base", "total_before_veto": score, **limits, "n_scored": 1}
+RIGHT, WRONG = 1.0, 0.0
 
 
-def test_difference_has_the_interval_of_both() -> None:
-    totals = [
-        *(total("a", "zh", 60.0, 57.0, 65.0), total("a", "en", 40.0, 28.0, 44.0)),
-        *(total("b", "zh", 60.0, None, None), total("b", "en", 40.0, 28.0, 44.0)),
-        *(total("c", "zh", None, None, None), total("c", "en", 40.0, 28.0, 44.0)),
-        total("d", "en", 40.0, 28.0, 44.0),
-    ]
-    compared = compare_languages(pl.DataFrame(totals)).sort("task").select("difference", "ci_low", "ci_high").rows()
-    # Down 3 and 4, so 5; up 5 and 12, so 13.
-    assert compared == [(20, 15, 33), (20, None, None), *[(None, None, None)] * 2]
+def difference(folder: Path, answers: Spoken) -> tuple[float, float, float]:
+    """The difference of the one task, and its limits, as shares."""
+    row = next(row for row in read(folder, answers) if row["task"] != ALL)
+    return row["difference"] / 100, row["ci_low"] / 100, row["ci_high"] / 100
+
+
+def test_languages_of_two_datasets_differ_by_welchs_test(tmp_path: Path) -> None:
+    chinese, english = [RIGHT] * 13 + [WRONG] * 5, [RIGHT] * 4 + [WRONG] * 10
+    found = difference(tmp_path, {"lcqmc": [("zh", value) for value in chinese], "qqp": [("en", value) for value in english]})
+    welch = stats.ttest_ind(chinese, english, equal_var=False).confidence_interval(0.95)
+    assert found == pytest.approx((13 / 18 - 4 / 14, welch.low, welch.high))
+
+
+def test_an_unscored_language_leaves_no_difference(tmp_path: Path) -> None:
+    (mean, row) = read(tmp_path, {"lcqmc": [("zh", RIGHT)] * 8, "qqp": [("en", None)] * 8})
+    assert [(each["difference"], each["ci_low"], each["ci_high"]) for each in (mean, row)] == [(None, None, None)] * 2
+    assert (row["score_zh"], row["score_en"]) == (100, None)

@@ -3,15 +3,24 @@
 from dataclasses import replace
 from typing import Any
 
+import polars as pl
 import pytest
+from scipy import stats
 
+from schemas.blueprint import Blueprint, MetricSpec
 from schemas.documents.score_part import ScorePart
 from schemas.metrics import CentredNormalisation, GradeNormalisation, NumericNormalisation, RatioNormalisation
-from tasks.reporting.content.score_tree import Node, join_intervals
-from tasks.reporting.content.tables import ScoreInterval, rescale_interval, weakest
+from schemas.table import Interval
+from schemas.tables.layers import AGGREGATED
+from tasks.reporting.content.score_tree import Node, interval_of
+from tasks.reporting.content.tables import rescale_interval, weakest
 from tasks.reporting.content.weaknesses import WEAKEST, examples_of_others
 from tasks.reporting.report import build_report
+from tasks.runs.run_tables import System
+from tasks.runs.score_tree import explain_total, scores_of
+from tasks.scoring.benchmark import ScoreSettings, score_benchmark
 from tests.tasks.reporting.example_run import example_data
+from tests.tasks.scoring.samples import ability, blueprint, items, measured, share, task
 
 
 def trees() -> dict[str, Node]:
@@ -60,15 +69,12 @@ def test_scores_are_sums_of_their_parts() -> None:
 def test_intervals_come_from_the_parts() -> None:
     alpha = by_title(trees()["alpha"])
     # Mood: accuracy 0.10 to 0.60; its task and level rest on it alone.
-    assert alpha["dataset Mood"].interval == ScoreInterval(10.0, 60.0, approximate=False)
+    assert alpha["dataset Mood"].interval == Interval(10.0, 60.0)
     assert alpha["task Moods"].interval == alpha["dataset Mood"].interval
-    # Recognition: 25 - sqrt((0.4 x 15)^2 + (0.6 x 5)^2) and 25 + sqrt((0.4 x 35)^2 + (0.6 x 5)^2).
-    span = alpha["sub-ability Emotion Recognition"].interval
-    assert span is not None
-    assert (span.low, span.high) == pytest.approx((25 - 45**0.5, 25 + 205**0.5))
-    assert span.approximate
-    # The total's is the bootstrap's; Kind has none.
-    assert alpha["total Total"].interval == ScoreInterval(15.0, 35.5, approximate=False)
+    # Recognition rests on Mood and Tale, which has one item.
+    assert alpha["sub-ability Emotion Recognition"].interval is None
+    # The total's is the stored one; Kind has one item.
+    assert alpha["total Total"].interval == Interval(15.0, 35.5)
     assert alpha["gate Values & Safety"].interval is None
 
 
@@ -80,42 +86,69 @@ def test_nothing_scored_has_no_number_anywhere() -> None:
     assert by_title(gamma)["dataset Mood"].reason == "nothing scored: 4 failed calls"
 
 
-def term(share: float, score: float, bounds: tuple[float, float] | None) -> tuple[ScorePart, ScoreInterval | None]:
-    part = replace(trees()["alpha"].part, share=share, score=score)
-    return part, None if bounds is None else ScoreInterval(*bounds, approximate=False)
+DESIGN = blueprint(ability("a", task("d"), task("e", datasets=["e", "f"])))
+ROWS = pl.concat([items("d", share(6, 10)), items("e", share(14, 20)), items("f", share(5, 8))])
 
 
-def test_parts_of_the_same_items_are_added_plainly() -> None:
-    parts = [term(0.5, 40.0, (30.0, 60.0)), term(0.5, 80.0, (70.0, 82.0))]
-    # 60 - (5 + 5) and 60 + (10 + 1).
-    assert join_intervals(parts, same_items=True) == ScoreInterval(50.0, 71.0, approximate=True)
-    # 60 - sqrt(50) and 60 + sqrt(101).
-    apart = join_intervals(parts)
-    assert apart is not None
-    assert (apart.low, apart.high) == pytest.approx((60 - 50**0.5, 60 + 101**0.5))
+def scored(rows: pl.DataFrame, design: Blueprint = DESIGN) -> ScorePart:
+    tables = score_benchmark(rows.lazy(), design, ScoreSettings())
+    return explain_total(scores_of({name: tables.layer(name) for name in AGGREGATED}, System("m", "base")), design)
+
+
+def part_of(root: ScorePart, name: str) -> ScorePart:
+    return next(part for part in root.walk() if part.id == name)
+
+
+def test_intervals_of_sums_by_hand() -> None:
+    # e and f: 70 and 62.5, half each, 66.25. Variances 0.21 / 19 / 4 and 0.234375 / 7 / 4.
+    first, second = 0.21 / 19 / 4, 0.234375 / 7 / 4
+    t = stats.t.ppf(0.975, (first + second) ** 2 / (first**2 / 19 + second**2 / 7))
+    lost = t**2 * (first + second) / (0.6625 * 0.3375)
+    middle, half = (0.6625 + lost / 2) / (1 + lost), (0.6625 * 0.3375 * lost + lost**2 / 4) ** 0.5 / (1 + lost)
+    found = interval_of(part_of(scored(ROWS), "task_e"))
+    assert found == pytest.approx((100 * (middle - half), 100 * (middle + half)))
+
+
+def test_a_total_has_the_interval_that_is_stored() -> None:
+    stored = score_benchmark(ROWS.lazy(), DESIGN, ScoreSettings()).totals.select("ci_low", "ci_high").row(0)
+    assert interval_of(scored(ROWS)) == pytest.approx(stored)
+
+
+def test_metrics_of_the_same_items_are_taken_to_vary_alike() -> None:
+    metrics = tuple(MetricSpec(metric=name, normalisation=RatioNormalisation()) for name in ("accuracy", "judged_rating"))
+    design = blueprint(ability("a", task("d")), datasets={"d": measured(*metrics)})
+    same = pl.concat([items("d", share(6, 10), metric=metric) for metric in ("accuracy", "judged_rating")])
+    # Each has the error sqrt(0.24 / 9), and so has their mean.
+    t, error = stats.t.ppf(0.975, 9), (0.24 / 9) ** 0.5
+    lost = (t * error) ** 2 / 0.24
+    middle, half = (0.6 + lost / 2) / (1 + lost), (0.24 * lost + lost**2 / 4) ** 0.5 / (1 + lost)
+    assert interval_of(part_of(scored(same, design), "d")) == pytest.approx((100 * (middle - half), 100 * (middle + half)))
 
 
 def test_an_unknown_part_leaves_no_interval() -> None:
-    known, interval = term(1.0, 40.0, (30.0, 60.0))
-    assert join_intervals([(known, interval), term(0.0, 80.0, None)]) == interval
-    assert join_intervals([(replace(known, share=0.5), interval), term(0.5, 80.0, None)]) is None
-    assert join_intervals([]) is None
+    one = pl.concat([items("d", share(6, 10)), items("e", [1.0]), items("f", [None])])
+    total = scored(one)
+    assert interval_of(part_of(total, "d")) is not None
+    # f has no score and counts for nothing; e has one item.
+    assert interval_of(total) is None
+    without = replace(part_of(total, "d"), score=None)
+    assert interval_of(without) is None
 
 
 @pytest.mark.parametrize(
     ("normalisation", "low", "high", "rescaled"),
     [
-        (RatioNormalisation(), 0.2, 0.5, ScoreInterval(20.0, 50.0, approximate=False)),
+        (RatioNormalisation(), 0.2, 0.5, Interval(20.0, 50.0)),
         # 2 is a quarter of the way from 1 to 5, 4 three quarters.
-        (NumericNormalisation(min=1, max=5), 2.0, 4.0, ScoreInterval(25.0, 75.0, approximate=False)),
+        (NumericNormalisation(min=1, max=5), 2.0, 4.0, Interval(25.0, 75.0)),
         # Best is 0.5, 0.25 away is half as good; the interval holds the best.
-        (CentredNormalisation(best=0.5, span=0.5), 0.25, 0.55, ScoreInterval(50.0, 100.0, approximate=True)),
-        (CentredNormalisation(best=0.0, span=1.0), -0.5, -0.2, ScoreInterval(50.0, 80.0, approximate=True)),
+        (CentredNormalisation(best=0.5, span=0.5), 0.25, 0.55, Interval(50.0, 100.0)),
+        (CentredNormalisation(best=0.0, span=1.0), -0.5, -0.2, Interval(50.0, 80.0)),
         (GradeNormalisation(table={"A": 100}), 0.0, 1.0, None),
         (RatioNormalisation(), None, None, None),
     ],
 )
-def test_intervals_are_rescaled_as_their_scores(normalisation: Any, low: Any, high: Any, rescaled: ScoreInterval | None) -> None:
+def test_intervals_are_rescaled_as_their_scores(normalisation: Any, low: Any, high: Any, rescaled: Interval | None) -> None:
     assert rescale_interval(normalisation, low, high) == rescaled
 
 

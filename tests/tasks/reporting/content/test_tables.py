@@ -8,7 +8,7 @@ from schemas.table import Interval
 from schemas.vocabulary import LEVELS
 from tasks.reporting.content.caveats import find_missing_scores
 from tasks.reporting.content.score_tree import Node
-from tasks.reporting.content.tables import ScoreInterval, metric_paths
+from tasks.reporting.content.tables import metric_paths
 from tasks.reporting.report import build_report
 from tasks.reporting.system_tables import abilities_table
 from tasks.runs.baselines import Baselines, FixedAnswer
@@ -81,7 +81,7 @@ def test_raw_scores_with_the_constant_answer() -> None:
     assert (mood.path.key, mood.path.title, mood.path.task.title) == (("mood", "choice", "accuracy"), "Mood", "Moods")
     assert (mood.path.path, mood.path.metric_label) == ("Emotional Ability › Emotion Recognition", "accuracy")
     assert (mood.value, mood.ci_low, mood.ci_high, mood.normalized_0_100) == (0.25, 0.1, 0.6, 25.0)
-    assert mood.interval_0_100 == ScoreInterval(10.0, 60.0, approximate=False)
+    assert mood.interval_0_100 == Interval(10.0, 60.0)
     assert (mood.n_scored, mood.n_unparsed, mood.n_total, mood.reason) == (4, 1, 4, None)
     # B is right in 3 of 4 items, always as "angry".
     assert mood.baselines == Baselines(FixedAnswer("B", 0.75), FixedAnswer("angry", 0.75))
@@ -97,8 +97,8 @@ def test_interval_follows_the_theoretical_bounds() -> None:
     data = example_data(blueprint=Blueprint.model_validate(fields))
     _, mood, _, tale = build_report(data).systems[0].raw
     # 0.1 and 0.6 of 0 to 2, and 0.2 and 0.3 as they are.
-    assert mood.interval_0_100 == ScoreInterval(5.0, 30.0, approximate=False)
-    assert tale.interval_0_100 == ScoreInterval(0.2, 0.3, approximate=False)
+    assert mood.interval_0_100 == Interval(5.0, 30.0)
+    assert tale.interval_0_100 == Interval(0.2, 0.3)
 
 
 def test_the_most_specific_reason_wins() -> None:
