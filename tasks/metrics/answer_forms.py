@@ -99,7 +99,10 @@ def _parts(label: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Question:
-    """What scoring needs of an item; which fields are set follows from `question_type` as in schemas.item."""
+    """What scoring needs of an item; which fields are set follows from `question_type` as in schemas.item.
+
+    `classes`: of its options, as tasks.metrics.classes names them; empty = they are not known.
+    """
 
     item_id: str
     question_type: QuestionType
@@ -112,6 +115,7 @@ class Question:
     subset: str | None = None
     cluster: str = ""
     has_context: bool = True
+    classes: tuple[str, ...] = ()
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "Question":
@@ -123,6 +127,7 @@ class Question:
             subset=row["subset"],
             cluster=row["cluster"],
             has_context=bool(row["context"]),
+            classes=tuple(row.get("classes") or ()),
             **{name: tuple(row[name] or ()) for name in lists},
         )
 

@@ -26,7 +26,7 @@ from tasks.metrics.measures import (
     reciprocal_rank,
     stereotype_share,
 )
-from tasks.metrics.metric import AnswerMeasure, Labels, Metric
+from tasks.metrics.metric import CLASSES, AnswerMeasure, Labels, Metric
 from tasks.text.mathematics import is_mathematical, same_answer
 
 UNREAD = "unread"
@@ -131,7 +131,7 @@ METRICS = (
         baseline="equality",
         answer=_equality,
     ),
-    _f1("macro_f1", "F1 per label, all labels alike, over the labels that occur.", answer=_by_gold(label_f1)),
+    _f1("macro_f1", "F1 per label, all labels alike, over the labels that occur.", labels=CLASSES, answer=_by_gold(label_f1)),
     _f1("micro_f1", "F1 over all labels of all items together.", answer=_by_gold(label_f1)),
     _f1(
         "binary_f1",

@@ -24,11 +24,12 @@ from schemas.vocabulary import CORRECTED, ItemStatus
 from tasks.lake.frames import frame_of_rows, sort_keys
 from tasks.lake.partitions import partition_key
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
+from tasks.metrics.classes import name_classes
 from tasks.metrics.measures import Rating, read_ratings
 from tasks.metrics.metric import Metric, WholeMeasure
 from tasks.solvers.answers import ANSWER, ASKED, ITEM, OWN_WORDS, require_counterparts
 
-METRICS_VERSION = "9"
+METRICS_VERSION = "10"
 """Bumped when a reply is read or scored differently; enters the fingerprint of item_scores."""
 
 SCHEMA = ItemScores.create_empty().schema
@@ -73,7 +74,8 @@ def score_items(
     check_metrics(items, method)
     if wholes_of([method]):
         return _score_wholes(items, answers, method, gold or {})
-    questions = {(row["dataset"], row["item_id"]): Question.from_row(row) for row in items.iter_rows(named=True)}
+    named = items.with_columns(classes=name_classes(items))
+    questions = {(row["dataset"], row["item_id"]): Question.from_row(row) for row in named.iter_rows(named=True)}
     ratings = read_ratings(judgements, method) if method.judged else {}
 
     def score(answer: Mapping[str, Any]) -> Iterator[ScoredAnswer]:

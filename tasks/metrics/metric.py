@@ -1,7 +1,7 @@
 """Rows of two registries: a metric, with what is said of it and what computes it; a profile, another way to read replies."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import dataframely as dy
@@ -38,6 +38,11 @@ def _texts(question: Question, indices: Indices) -> list[str] | None:
     return [question.options[index] for index in indices] if FORMS[question.form].has_labels else None
 
 
+def _classes(question: Question, indices: Indices) -> list[str] | None:
+    return _texts(replace(question, options=question.classes or question.options), indices)
+
+
+CLASSES = Labels(_classes, lambda question: _classes(question, ()), lambda question: _classes(question, question.gold_indices))
 OPTIONS = Labels(_texts, lambda question: _texts(question, ()), lambda question: _texts(question, question.gold_indices))
 
 

@@ -14,6 +14,7 @@ from schemas.blueprint import Blueprint
 from schemas.item import option_letters
 from schemas.metrics import METRICS, Baseline, Metric
 from schemas.question_types import QUESTION_TYPES, answered_by
+from tasks.metrics.classes import name_classes
 from tasks.metrics.measures import POSITIVE, points_share
 from tasks.scoring.aggregation import aggregate_scores, total_scores
 from tasks.scoring.published import BASE_SETTING, TOTAL
@@ -76,6 +77,8 @@ def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None
     if score is None or choices.is_empty() or (baseline != "equality" and not kinds <= set(closed)):
         return Baselines()
     cases, answerable = shown_items(choices, orders), choices.height / items.height
+    if baseline == "macro_f1":
+        cases = shown_items(choices.with_columns(options=name_classes(choices)), orders)
     if baseline == "binary_f1":
         cases = [_as_classes(item) for item in cases]
         always = [frozenset({POSITIVE})] * len(cases)

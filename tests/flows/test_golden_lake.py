@@ -39,6 +39,16 @@ CHANGED: Mapping[str, str] = {
 }
 """Names of rows that come out otherwise on purpose (as `by_name` names them), and why."""
 
+NOW: Mapping[str, Mapping[str, Mapping[str, float]]] = {
+    "moodbench-mini": {
+        # Options in Chinese and in English are two classes since, with the F1 4/7 and 2/5, and no longer four.
+        "raw_scores mini_irony_detection companion base labels macro_f1": {"value": 17 / 35},
+        "ability_scores companion base emotional": {"score_0_100": 61.242424242424235},
+        "totals companion base": {"total": 62.043844696969686, "total_before_veto": 62.043844696969686},
+    }
+}
+"""Scores that differ on purpose, by benchmark and name."""
+
 ASKED_OTHERWISE = {"都有毛病，或者回复大多是英文。": "都有毛病。", "有一方面有毛病，或者夹杂了一些英文。": "有一方面有毛病。"}
 """What calls said, and say now: a reply to the former is one to the present call. Chinese anchors of fluency are the paper's."""
 
@@ -92,8 +102,10 @@ def assert_scores(lakes: Path, benchmark: str, run: Mapping[str, Any]) -> None:
     """A run has the scores of the golden lake."""
     manifest = json.loads(Path(run["manifest"]).read_text(encoding="utf-8"))
     expected = json.loads((lakes / "scores.json").read_text(encoding="utf-8"))[benchmark]
+    changes = NOW.get(benchmark, {})
     for layer, stored in expected.items():
-        assert by_name(layer, rows_of(lakes / benchmark, manifest, layer)) == by_name(layer, stored)
+        changed = [row | changes.get(name_row(layer, row), {}) for row in stored]
+        assert by_name(layer, rows_of(lakes / benchmark, manifest, layer)) == by_name(layer, changed)
 
 
 def assert_intervals(lakes: Path, benchmark: str, run: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from schemas.metrics import Metric, NumericNormalisation
 from schemas.tables.scores import ItemScores
 from tasks.metrics.answer_forms import ParsedAnswer, Question, read_answer
 from tasks.metrics.item_scores import item_scores_key, score_items
+from tasks.scoring.reduction import reduce_item_scores
 from tests.rows import each_row
 from tests.tasks.rows import answer, answers, item, items, partition, turn
 
@@ -352,3 +353,17 @@ def test_an_order_of_segments_is_undone_for_both() -> None:
     asked = answers(answer("a", '```json\n{"index": 0}\n```', option_order=[2, 0, 1]))
     scores = score_items(items(three), asked, None, BOTH)
     assert scores.select("value", "parsed_answer").rows() == [(1.0, "2"), (1.0, "2")]
+
+
+def test_macro_f1_counts_a_class_once_in_two_languages() -> None:
+    english = SINGLE | {"options": ["literal", "metaphorical"], "gold_indices": [0]}
+    chinese = SINGLE | {"options": ["字面义", "隐喻义"], "gold_indices": [1], "language": "zh"}
+    asked = items({**english, "item_id": "en"}, {**chinese, "item_id": "zh"})
+    said = answers(answer("en", "A"), answer("zh", "A"))
+    scored = score_items(asked, said, None, method("macro_f1"))
+    # Literal: 2 x 1 / (2 + 1) = 2/3; metaphorical: 0. By their texts there would be three labels: 1, 0 and 0.
+    assert scored["predicted"].to_list() == [["literal / 字面义"]] * 2
+    assert scored["gold"].to_list() == [["literal / 字面义"], ["metaphorical / 隐喻义"]]
+    assert reduce_item_scores(scored.lazy())["value"].to_list() == [pytest.approx(1 / 3)]
+    # What is right is still known by its own text.
+    assert score_items(asked, said, None, method("accuracy"))["predicted"].to_list() == [["literal"], ["字面义"]]

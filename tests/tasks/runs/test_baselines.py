@@ -111,6 +111,15 @@ def test_binary_f1_of_always_positive() -> None:
     assert found == Baselines(FixedAnswer("A", near(expected)), FixedAnswer(POSITIVE, near(expected)))
 
 
+def test_a_class_is_one_in_all_languages() -> None:
+    # Literal is right in 3 of 4, in either language: 6 / 7 for it, 0 for the other.
+    english, chinese = {"options": ["literal", "metaphorical"]}, {"options": ["字面义", "隐喻义"], "language": "zh"}
+    both = items(
+        {"gold_indices": [0], **english}, {"gold_indices": [1], **english}, *({"gold_indices": [0], **chinese} for _ in range(2))
+    )
+    assert measure_baselines(both, "macro_f1").majority == FixedAnswer("literal / 字面义", near(3 / 7))
+
+
 def test_items_without_letters_are_wrong_in_an_exam() -> None:
     written = {"question_type": "extractive", "options": None}
     exam = items({"gold_indices": [1]}, {"gold_indices": [1]}, written, written)
