@@ -12,7 +12,7 @@ from flows.commands import options as opt
 from flows.commands.console import CommandResult, terminal_table
 from flows.commands.plan_options import PlanCommand, PlanOptions, read_plan
 from flows.commands.process import require_prefect_settings
-from flows.commands.run_view import usage_view
+from flows.commands.run_notes import usage_view
 from flows.runtime.local_server import temporary_server
 from schemas.documents.datasets import BuiltCards
 from schemas.errors import UsageError

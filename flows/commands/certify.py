@@ -11,7 +11,7 @@ from flows.commands import options as opt
 from flows.commands.console import CommandResult, bold, local_time, terminal_table
 from flows.commands.plan_options import PlanOptions, read_plan
 from flows.commands.process import require_prefect_settings
-from flows.commands.run_view import usage_view
+from flows.commands.run_notes import usage_view
 from flows.runtime.local_server import temporary_server
 from schemas.certificates import CertificateRequest
 from schemas.documents.certificates import Certificate, CertificateList

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import RenderableType
 
 from flows.commands.console import bold, detail_lines, terminal_table
-from flows.commands.run_view import missing_lines
+from flows.commands.run_notes import missing_lines
 from flows.commands.screen import FirstFit
 from schemas.documents.answered_item import AnsweredItem, AnswerScore, GivenAnswer, ItemExplanation, PartAnswer, ShownOption
 from schemas.documents.explanation import (

@@ -6,7 +6,7 @@ from rich.console import RenderableType
 
 from flows.build import build_datasets
 from flows.commands.console import CommandResult, terminal_table
-from flows.commands.run_view import missing_lines
+from flows.commands.run_notes import missing_lines
 from flows.planning.forecast import forecast_run
 from flows.planning.jobs import ResolvedPlan
 from flows.planning.resolve import require_asked

@@ -12,8 +12,8 @@ from flows.commands.batches import WAITING, waiting_result
 from flows.commands.console import CommandResult
 from flows.commands.planned_calls import run_dry
 from flows.commands.replies import run_on_file
+from flows.commands.run_notes import missing_lines, usage_view
 from flows.commands.run_result import run_result
-from flows.commands.run_view import missing_lines, usage_view
 from flows.commands.vary import within_budget
 from flows.infer import run_inference
 from flows.planning.jobs import ResolvedPlan
