@@ -87,12 +87,13 @@ class Run:
         """Return a row per score, from the total down to the metrics of datasets; `kind` says which.
 
         `score` is on 0-100; null = nothing was scored. `raw` is the value of a metric in its own unit. `ci_low` and `ci_high` are
-        the ends of the 95 % interval of that, and of the total before the veto.
+        the ends of the 95 % interval of that, and of the total before the veto. `constant` is the score of the best constant
+        answer to each dataset below it; null = one of them has none.
         """
         rows = (
             {"run": self.name, **system._asdict(), **row}
             for system in self.past.systems
-            for row in list_scores(scores_of(self.past.layers, system), self.past.blueprint)
+            for row in list_scores(scores_of(self.past.layers, system, self.past.baselines), self.past.blueprint)
         )
         return pl.DataFrame(list(rows), infer_schema_length=None)
 

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from flows.commands.console import MOST_TOLD, first_lines, terminal_table
 from schemas.documents.leaderboard import SystemRow
 from schemas.documents.run import Cost, FailedCalls, RunDocument
-from schemas.documents.run_scores import UnreadReplies
+from schemas.documents.run_scores import LetterShare, UnreadReplies
 from schemas.lineage import Missing
 from schemas.table import Column, Table, columns
 from tasks.certificates.lookup import say_judges
@@ -31,6 +31,7 @@ def run_notes(document: RunDocument, run: PastRun) -> Iterator[str]:
     if not unread:
         replies = sum(row.total for row in document.unread)
         yield f"Unread replies: none of {count(replies)}" if replies else "No reply was scored"
+    yield from first_lines([_letter_line(row) for row in document.one_letter])
     yield from first_lines([*say_judges(document.judges)])
     faults = [row for row in document.instruments if not row.failed and row.instrument != "reader"]
     yield from first_lines([f"{label_of(fault)}: {fault.words}" for fault in faults])
@@ -55,6 +56,12 @@ def _unread_line(row: UnreadReplies) -> str:
     where = list_some([f"{name} {n}" for name, n in row.datasets.items()], MOST_TOLD)
     share = percent(share_of(row.unread, row.total))
     return f"Unread replies of {label_of(row)}: {count(row.unread)} of {count(row.total)} ({share}): {where}"
+
+
+def _letter_line(row: LetterShare) -> str:
+    chosen, right = (f"{count(n)} ({percent(share_of(n, row.read))})" for n in (row.chosen, row.right))
+    told = f"{chosen} of {count(row.read)} readable replies; {row.letter} is right in {right}"
+    return f"{label_of(row)} answers {row.letter} whatever is asked: {told}"
 
 
 def _failure_lines(row: FailedCalls) -> str:

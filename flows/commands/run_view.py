@@ -19,15 +19,13 @@ from schemas.folders import DEFAULT_LAKE
 from schemas.roles import PEOPLE
 from schemas.table import Column, Table, columns
 from schemas.tables.comparisons import OF_ALL
-from schemas.tables.items import Items
-from schemas.tables.responses import Answers
 from tasks.certificates.lookup import marked
 from tasks.judging.rubrics import order_dimensions
 from tasks.lake.manifest import list_runs, read_changes, run_number
 from tasks.reporting.content.verdicts import state_said
-from tasks.runs.baselines import Baselines
+from tasks.runs.baselines import no_better
 from tasks.runs.past_run import PastRun
-from tasks.runs.run_tables import ReportData, System
+from tasks.runs.run_tables import System
 from tasks.runs.verdict import BEST, label_of
 from tasks.text.number_format import bracketed, count, number
 
@@ -67,12 +65,13 @@ def run_view(document: RunDocument, run: PastRun, *ends: str, next_steps: bool =
     above: list[RenderableType] = [
         bold(run.blueprint.title, f" ({document.benchmark})"),
         *first_lines([row.headline for row in told], MOST_TOLD if len(rows) < MANY else 1),
+        *first_lines([*_no_better(document)]),
         "",
     ]
     between: list[RenderableType] = []
     # Where few datasets are scored, or some were chosen, each stands for itself.
     if run.manifest.plan.get("datasets") is not None or any(row.verdict == "too little scored" for row in rows):
-        above.append(_dataset_table(document, run))
+        above.append(_dataset_table(document))
     elif len(rows) == 1:
         weakest = ", ".join(f"{row.title} {number(row.score)}" for row in document.weakest_tasks)
         above += [_bars(blocks, *labels), *([f"Weakest tasks: {weakest}"] if weakest and has_tasks else [])]
@@ -94,6 +93,20 @@ def label_systems(rows: Sequence[SystemRow]) -> list[str]:
     """Return the name of each row's system: that of its model where all are in one setting."""
     alike = len({row.setting for row in rows}) == 1
     return [row.model if alike else label_of(row) for row in rows]
+
+
+def _no_better(document: RunDocument) -> Iterator[str]:
+    """Yield the totals and abilities that are no better than constant answers."""
+    for row in document.models:
+        named = [("Its total", row.total_before_veto, row.constant)]
+        named += [(each.title, each.score, each.constant) for each in document.abilities if label_of(each) == label_of(row)]
+        told = [
+            f"{name} ({number(score)}) is {said}"
+            for name, score, constant in named
+            if (said := no_better(score, constant, digits=1))
+        ]
+        if told:
+            yield f"{label_of(row)}: {'; '.join(told)}."
 
 
 def _blocks(document: RunDocument, run: PastRun) -> Iterator[tuple[str, Scores]]:
@@ -200,16 +213,14 @@ def _next_steps(document: RunDocument, run: PastRun) -> Iterator[str]:
     yield f"moodflow {other}{where}"
 
 
-def _dataset_table(document: RunDocument, run: PastRun) -> RenderableType:
+def _dataset_table(document: RunDocument) -> RenderableType:
     """Return each score of a dataset with its interval, unreadable replies, and what the best constant answer earns."""
-    items, answers = Items.cast(run.read("items")), Answers.cast(run.read("answers"))
-    baselines = ReportData(run.manifest, run.blueprint, items=items, answers=answers).baselines
     numbers = columns("number", "Score, 95 % interval", "Items", "Unread", "Constant answer")
     metrics = Counter((row.dataset, row.model, row.setting) for row in document.raw_scores)
     rows = []
     for row in document.raw_scores[:MOST_DATASETS]:
-        constant = baselines.get((row.dataset, row.metric), Baselines()).constant
-        always = f"{number(constant.share, 3)}, always {constant.answer}" if constant else None
+        beside = no_better(row.value, row.constant, row.constant_answer)
+        always = beside or (f"{number(row.constant, 3)}, always {row.constant_answer}" if row.constant_answer else None)
         several = metrics[row.dataset, row.model, row.setting] > 1
         name = marked(f"{row.dataset} ({row.metric})" if several else row.dataset, document.judges, {row.dataset})
         score = f"{number(row.value, 3)}{bracketed(row.ci_low, row.ci_high, 3)}"

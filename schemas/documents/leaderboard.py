@@ -63,6 +63,10 @@ class SystemRow(JudgedTotal):
     tied: tuple[str, ...] | None = Field(
         default=None, description="longest run of models, itself first, of whom no two differ significantly; null = none"
     )
+    constant: float | None = Field(
+        default=None,
+        description="total before a veto of the best constant answer to each dataset; null = one has none, or not looked up",
+    )
     certified: bool | None = Field(
         default=None, description="judges of its scores are certified to rank systems at least; null = no judge, or not looked up"
     )

@@ -12,7 +12,7 @@ from schemas.changes import Regression, RunState
 from schemas.documents.document import Document, SystemName
 from schemas.documents.leaderboard import DimensionScore, SystemRow
 from schemas.documents.run_list import RUN_NUMBER
-from schemas.documents.run_scores import AbilityScore, DatasetHeadlines, SettingGain, UnreadReplies, WeakTask
+from schemas.documents.run_scores import AbilityScore, DatasetHeadlines, LetterShare, SettingGain, UnreadReplies, WeakTask
 from schemas.lineage import CallCounts, Missing, PartitionRef
 from schemas.metrics import Metric
 from schemas.tables.columns import row_model
@@ -112,6 +112,8 @@ class RawScore(Frozen):
     ci_low: float | None = Field(description="95 % interval")
     ci_high: float | None = Field(description="upper end of that interval")
     standard_error: float | None = Field(description="of the value; null = fewer than two clusters, or not known")
+    constant: float | None = Field(description="what the best constant answer earns; null = none is asked for")
+    constant_answer: str | None = Field(description="that answer, as the letter shown there")
     n_scored: int
     n_unparsed: int = Field(description="of the scored, replies that cannot be read and count as wrong")
     n_total: int = Field(description="items asked")
@@ -197,6 +199,7 @@ class RunDocument(Document):
     weakest_tasks: tuple[WeakTask, ...] = Field(description="three of each model at most, the lowest first; none that has 100")
     gains: tuple[SettingGain, ...] = Field(description="of settings over `base`, of the total and by dataset")
     unread: tuple[UnreadReplies, ...] = Field(description="by model and setting")
+    one_letter: tuple[LetterShare, ...] = Field(description="models that choose one letter, whatever is asked")
     instruments: tuple[InstrumentCount, ...]
     lengths: tuple[MeanLength, ...]
     simulation: tuple[SimulationCheck, ...] = Field(description="empty where no person is played")

@@ -13,8 +13,11 @@ class PartScore(SystemName):
     id: str
     title: str = Field(description="name in reports")
     score: float | None = Field(description="null = nothing was scored")
-    ci_low: float | None = Field(description="95 % interval, put together from those of its datasets; of the gate resampled")
+    ci_low: float | None = Field(description="95 % interval")
     ci_high: float | None = Field(description="upper end of that interval")
+    constant: float | None = Field(
+        description="the score of the best constant answer to each dataset below it; null = one of them has none"
+    )
 
 
 class AbilityScore(PartScore):
@@ -28,6 +31,15 @@ class WeakTask(PartScore):
 
     ability: str = Field(description="title of its main ability")
     dataset: str = Field(description="the one with its lowest score")
+
+
+class LetterShare(SystemName):
+    """A letter that a model chooses far more often than it is right, over all single choices."""
+
+    letter: str
+    read: int = Field(description="replies that can be read")
+    chosen: int = Field(description="of these, replies that choose it")
+    right: int = Field(description="of these, replies to items where it is right, which is all that a fair reader would choose")
 
 
 class HeadlineScore(SystemName):

@@ -31,6 +31,7 @@ class MetricPart:
     n_clusters: int | None = None
     design_effect: float | None = None
     n_unparsed: int = 0
+    constant_answer: Annotated[str | None, Field(description="the best one; null = none is asked for, or not looked up")] = None
     normalisation: Normalisation
     formula: str
 
@@ -55,6 +56,10 @@ class ScorePart:
         Field(description="its weight divided by the weights of all its scored siblings; null = it counts for nothing"),
     ] = None
     contributes: Annotated[float | None, Field(description="its share times its score; null = it counts for nothing")] = None
+    constant: Annotated[
+        float | None,
+        Field(description="its score if each dataset had the best constant answer; null = one has none, or not looked up"),
+    ] = None
     measured: MetricPart | None = omittable()
     note: str | None = omittable()
     next: str | None = omittable(description="the command that goes into it; absent = there is none")

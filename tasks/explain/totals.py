@@ -172,7 +172,7 @@ def _explain(scores: Scores, run: PastRun, path: BlueprintPath) -> ScorePart:
 def explain_score(run: PastRun, systems: Sequence[System], wanted: Selection, path: BlueprintPath) -> ScoreExplanation:
     """Explain the score of a place for each model and setting."""
     layers, records = {**run.layers, "totals": judge_run(run)}, compare_run(run)
-    scores, datasets = [scores_of(layers, system) for system in systems], set(path.datasets(run.blueprint))
+    scores, datasets = [scores_of(layers, system, run.baselines) for system in systems], set(path.datasets(run.blueprint))
     parts = [_explain(own, run, path) for own in scores]
     missing = (gap for gap in run.manifest.missing if gap.dataset in datasets)
     next_command = _next(run, parts[0], wanted)

@@ -7,6 +7,7 @@ from schemas.documents.explanation import MethodBreakdown, SystemExplanation, To
 from schemas.documents.score_part import MetricPart, ScorePart
 from schemas.table import Column, Value, columns
 from tasks.explain.totals import OPTIONS
+from tasks.runs.baselines import no_better
 from tasks.runs.verdict import name_score, say_total
 from tasks.text.number_format import describe_gate, number, shorten
 
@@ -55,22 +56,25 @@ def _so_many(n: int, of: int) -> str:
 def score_lines(model: SystemExplanation) -> Iterator[str]:
     """Yield the raw score of every metric below it, how far papers compare, and what instruments failed at."""
     yield "Share: of the score above it. Adds: share x score; these add up to the score above."
-    for _, each in _flat(model.part):
+    for each in model.part.walk():
         if each.measured:
-            yield f"{each.measured.dataset}, {each.id}: {_formula(each.measured, each.score)}"
+            yield f"{each.measured.dataset}, {each.id}: {_formula(each.measured, each)}"
+        elif said := no_better(each.score, each.constant, digits=1):
+            yield f"{each.title}: {number(each.score)} is {said}"
     if likeness := model.comparability:
         yield f"Published numbers of {likeness.paper}: {likeness.verdict}"
         yield from (f"  - {reason}" for reason in filter(None, (*likeness.reasons, likeness.position)))
     yield from (f"Instrument: {words}" for words in model.instruments)
 
 
-def _formula(measured: MetricPart, score: float | None) -> str:
+def _formula(measured: MetricPart, part: ScorePart) -> str:
     if measured.raw is None:
         return "no raw score: no item was scored"
     effect = "" if measured.design_effect is None else f", design effect {measured.design_effect:.2f}"
     interval = "" if measured.ci_low is None else f" (95 % interval {measured.ci_low:.4f} to {measured.ci_high:.4f})"
     unread = f"; {measured.n_unparsed} unparsed, counted as wrong" if measured.n_unparsed else ""
-    return f"raw {measured.raw:.6g}{interval}{effect}; {measured.formula} = {number(score, 2)}{unread}"
+    constant = f"; {said}" if (said := no_better(part.score, part.constant, measured.constant_answer, digits=2)) else ""
+    return f"raw {measured.raw:.6g}{interval}{effect}; {measured.formula} = {number(part.score, 2)}{unread}{constant}"
 
 
 def verdict_lines(model: TotalExplanation) -> Iterator[str]:

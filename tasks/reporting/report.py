@@ -133,7 +133,7 @@ def build_report(data: ReportData) -> Report:
 
 def _describe(data: ReportData, verdict: TotalVerdict, missing: MissingScores, anchor: str) -> SystemReport:
     system, paper = verdict.system, data.paper if verdict.has_total else as_table()
-    scores = scores_of(data.layers, system)
+    scores = scores_of(data.layers, system, data.baselines)
     tasks, raw = task_rows(data.blueprint, scores), raw_rows(data, scores, missing)
     findings = find_reasons(data, system, tasks, raw)
     tree = build_tree(TreeSource(data, scores, anchor, missing, findings), verdict)

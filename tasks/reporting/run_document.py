@@ -1,6 +1,6 @@
 """Make the document of a run from its manifest and layers."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -22,10 +22,12 @@ from tasks.reporting.content.request import read_lengths
 from tasks.reporting.content.score_tables import describe_headlines
 from tasks.reporting.content.score_tree import ability_scores, part_fields
 from tasks.reporting.content.tables import task_rows, weakest
+from tasks.rows.patterns import one_letter
+from tasks.runs.baselines import Baselines
 from tasks.runs.failures import check_simulation, count_unread, failure_kinds
 from tasks.runs.past_run import PastRun, past_run
 from tasks.runs.run_tables import System
-from tasks.runs.score_tree import scores_of
+from tasks.runs.score_tree import Scores, explain_total, scores_of
 from tasks.runs.sections import read_sections
 
 MOST_WEAK = 3
@@ -38,7 +40,11 @@ def describe_run(manifest: RunManifest, lake: Lake) -> RunDocument:
     sections, judges = read_sections(run), covered_datasets(run)
     certified = pl.lit(all(each.may_rank for each in judges) if judges else None, pl.Boolean)
     totals = ranked_run(run, run.read("item_scores")).with_columns(certified=certified)
-    models = tuple(run_rows(run, totals))
+    scores = {system: scores_of(run.layers, system, run.baselines) for system in run.systems}
+    models = tuple(
+        row.model_copy(update={"constant": explain_total(scores[System(row.model, row.setting)], run.blueprint).constant})
+        for row in run_rows(run, totals)
+    )
     return RunDocument(
         run=manifest.run,
         number=run_number(manifest.run),
@@ -46,18 +52,17 @@ def describe_run(manifest: RunManifest, lake: Lake) -> RunDocument:
         manifest=str(run_folder(lake.root, manifest.run) / MANIFEST),
         models=models,
         abilities=tuple(
-            score
-            for row in models
-            for score in ability_scores(row, scores_of(run.layers, System(row.model, row.setting)), run.blueprint)
+            score for row in models for score in ability_scores(row, scores[System(row.model, row.setting)], run.blueprint)
         ),
-        weakest_tasks=tuple(_weakest_tasks(run, models)),
+        weakest_tasks=tuple(_weakest_tasks(run, models, scores)),
         gains=tuple(SettingGain(**row) for row in run.read("setting_gains").iter_rows(named=True)),
         unread=tuple(_unread_replies(run, models)),
+        one_letter=tuple(one_letter(run)),
         instruments=run.instruments,
         lengths=tuple(read_lengths(run)),
         simulation=check_simulation(run),
         headlines=tuple(describe_headlines(run.blueprint, run.layers)),
-        raw_scores=tuple(RawScore(**row) for row in run.layers["raw_scores"].iter_rows(named=True)),
+        raw_scores=tuple(_raw_scores(run)),
         dimension_scores=tuple(DimensionScore(**row) for row in run.dimension_scores.iter_rows(named=True)),
         agreements=tuple(Agreement(**row) for row in run.read("agreements").iter_rows(named=True)),
         people=count_people(run.read("judgements", judge=PEOPLE)),
@@ -76,10 +81,15 @@ def describe_run(manifest: RunManifest, lake: Lake) -> RunDocument:
     )
 
 
-def _weakest_tasks(run: PastRun, models: Iterable[SystemRow]) -> Iterator[WeakTask]:
+def _raw_scores(run: PastRun) -> Iterator[RawScore]:
+    for row in run.layers["raw_scores"].iter_rows(named=True):
+        constant = run.baselines.get((row["dataset"], row["metric"]), Baselines()).constant
+        yield RawScore(**row, constant=constant and constant.share, constant_answer=constant and constant.answer)
+
+
+def _weakest_tasks(run: PastRun, models: Iterable[SystemRow], scores: Mapping[System, Scores]) -> Iterator[WeakTask]:
     for row in models:
-        scores = scores_of(run.layers, System(row.model, row.setting))
-        for task in weakest(task_rows(run.blueprint, scores), MOST_WEAK):
+        for task in weakest(task_rows(run.blueprint, scores[System(row.model, row.setting)]), MOST_WEAK):
             lowest = min((below for below in task.part.parts if below.score is not None), key=lambda below: below.score or 0.0)
             yield WeakTask(**part_fields(row, task.part), ability=task.path.main.title, dataset=lowest.id)
 

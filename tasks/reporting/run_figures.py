@@ -1,6 +1,6 @@
 """The figures of a run or a leaderboard by name: those of any benchmark, and what benchmarks add as exhibits."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from schemas.blueprint import Blueprint
@@ -14,10 +14,10 @@ from tasks.reporting.content.retrieval import lay_out_needles
 from tasks.reporting.content.score_tables import lay_out_gains
 from tasks.reporting.content.system_charts import chart_systems, show_systems
 from tasks.reporting.figures.pictures import draw_picture
-from tasks.runs.baselines import measure_datasets, score_constant_answers
+from tasks.runs.baselines import score_constant_answers
 from tasks.runs.evidence import read_tables
 from tasks.runs.exhibits import RankedModels, lay_out_exhibits
-from tasks.runs.past_run import PastRun, no_rows
+from tasks.runs.past_run import PastRun
 from tasks.scoring.published import paper_of
 from tasks.text.number_format import counted, listed, moment
 
@@ -63,7 +63,7 @@ def figures_of_run(run: PastRun) -> Figures:
     models = RankedModels(run.blueprint, own, paper_of(run.blueprint), {run.name: run})
 
     def systems() -> Named:
-        return chart_systems(show_systems(run, rows, _constants(run)), run.blueprint).items()
+        return chart_systems(show_systems(run, rows, score_constant_answers(run.blueprint, run.baselines)), run.blueprint).items()
 
     def sections() -> Named:
         data = read_tables(run, ("totals", "setting_gains", "needle_scores"), {}).data
@@ -86,7 +86,8 @@ def figures_of_leaderboard(ranked: LeaderboardData) -> Figures:
     def systems() -> Named:
         for group in ranked.groups:
             rows = [row for row in ranked.rows if isinstance(row, StoredRow) and row.group == group.number]
-            constants = _constants(ranked.runs[rows[0].run]) if rows else {}
+            run = ranked.runs[rows[0].run] if rows else None
+            constants = score_constant_answers(run.blueprint, run.baselines) if run else {}
             shown = [system for row in rows for system in show_systems(ranked.runs[row.run], [row], constants)]
             apart = f", group {group.number}" if len(ranked.groups) > 1 else ""
             for name, chart in chart_systems(shown, ranked.blueprint).items():
@@ -97,13 +98,6 @@ def figures_of_leaderboard(ranked: LeaderboardData) -> Figures:
     source = f"MoodFlow, {ranked.blueprint.title}, {runs}{f', the last of {moment(newest)}' if newest else ''}"
     about = f"the leaderboard of {ranked.blueprint.name}"
     return Figures(about, source, ranked.blueprint, (systems, lambda: _exhibited(ranked.models, ranked.groups)))
-
-
-def _constants(run: PastRun) -> Mapping[str, float]:
-    """Return what constant answers earn on the items of a run."""
-    was_permuted = run.manifest.plan.get("permute", 0) > 1
-    answers = run.read("answers") if was_permuted else no_rows("answers")
-    return score_constant_answers(run.blueprint, measure_datasets(run.blueprint, run.read("items"), answers))
 
 
 def _exhibited(models: RankedModels, groups: Sequence[Group]) -> Named:

@@ -10,6 +10,7 @@ from tasks.reporting.content.score_tree import Node
 from tasks.reporting.content.tables import RawRow
 from tasks.reporting.content.verdicts import TOTAL_COLUMNS, interval_cell, total_cell
 from tasks.reporting.report import SystemReport
+from tasks.runs.baselines import no_better
 from tasks.solvers.registry import setting_title
 from tasks.text.number_format import counted, number, share_of, shorten
 
@@ -119,7 +120,11 @@ def _raw_cells(row: RawRow) -> tuple[Value, ...]:
     unreadable = counted(row.n_unparsed, "reply", "replies") if row.n_unparsed else ""
     return (
         Cell(row.path.method.id, row.path.metric_label),
-        Cell(row.value, interval=Interval.of(row.ci_low, row.ci_high)),
+        Cell(
+            row.value,
+            no_better(row.value, constant.share, constant.answer) if constant else "",
+            interval=Interval.of(row.ci_low, row.ci_high),
+        ),
         row.normalized_0_100,
         Part(row.n_scored, row.n_total),
         Cell(share_of(row.n_unparsed, row.n_scored), unreadable),

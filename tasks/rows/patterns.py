@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from schemas.documents.rows import FacetCount, FailedGroup, FlippedChoice, HardItem, OrderFlips, RowExample, RowGroup, UnreadGroup
+from schemas.documents.run_scores import LetterShare
 from schemas.item import option_letters
 from schemas.roles import JUDGE
 from schemas.tables.responses import Judgements, Responses
@@ -14,9 +15,10 @@ from tasks.metrics.answer_forms import FORMS, Question
 from tasks.models.http.failures import BUDGET_SPENT
 from tasks.rows.index import PLACE, Place, RowIndex, open_rows
 from tasks.rows.reply_shapes import describe_unread, fold_message
-from tasks.runs.past_run import PastRun
+from tasks.runs.past_run import PastRun, no_rows
 from tasks.runs.run_tables import from_row
 from tasks.solvers.answers import ANSWER, ASKED, ITEM, OWN_WORDS
+from tasks.statistics.paired import compare_pairs
 
 MOST_EXAMPLES, SHOWN = 3, 300
 """Examples of a group, and characters of their replies."""
@@ -150,6 +152,29 @@ def order_flips(run: PastRun) -> Iterator[OrderFlips]:
         if several.height:
             items = several["item_id"].n_unique()
             yield OrderFlips(**keys, items=items, flipped=tuple(FlippedChoice(**row) for row in rows))
+
+
+ONE_LETTER = 0.75
+"""Least share of a letter of which it is said that a model chooses it whatever is asked."""
+
+
+def one_letter(run: PastRun) -> Iterator[LetterShare]:
+    """Yield the models that choose one letter, whatever is asked: at ONE_LETTER or more, and clearly more often than it is right.
+
+    Clearly: by the paired difference over the items, at 95 %.
+    """
+    for system in run.systems:
+        orders = run.read("answers", **system._asdict()) if run.manifest.plan.get("permute", 0) > 1 else no_rows("answers")
+        read = answers_by_position(run.read("item_scores", **system._asdict()), orders).drop_nulls("chosen_place")
+        if read.is_empty():
+            continue
+        place, chosen = read["chosen_place"].value_counts().sort("count", "chosen_place", descending=[True, False]).row(0)
+        excess = (pl.col("chosen_place") == place).cast(pl.Float64) - (pl.col("gold_place") == place).cast(pl.Float64)
+        by_item = read.group_by(ITEM).agg(excess.mean()).sort(ITEM).to_series(len(ITEM)).to_numpy()
+        if chosen >= ONE_LETTER * read.height and by_item.mean() > 0 and compare_pairs(by_item, 0.0, 1.0, 1.0).differs:
+            right = int((read["gold_place"] == place).sum())
+            letter = option_letters(place + 1)[place]
+            yield LetterShare(**system._asdict(), letter=letter, read=read.height, chosen=chosen, right=right)
 
 
 def answers_by_position(item_scores: pl.DataFrame, given: pl.DataFrame) -> pl.DataFrame:

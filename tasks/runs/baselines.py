@@ -21,6 +21,7 @@ from tasks.scoring.published import BASE_SETTING, TOTAL
 from tasks.scoring.reduction import normalise_scores
 from tasks.scoring.tree import tree_tables
 from tasks.solvers.presentation import Order
+from tasks.text.number_format import number
 
 Orders = Mapping[tuple[str, str], Sequence[Order]]
 """By dataset and item id, the order of each time it was asked; an item that is left out was asked once, in its own order."""
@@ -61,6 +62,17 @@ class ShownItem:
     gold: Labels
     question_type: str
     points: tuple[float | None, ...]
+
+
+def no_better(score: float | None, constant: float | None, answer: str | None = None, digits: int = 3) -> str:
+    """Return that a score is no better than constant answers, in words; empty where it is better, or one of them is not known.
+
+    `answer`: the constant one; null = each dataset has its own.
+    """
+    if score is None or constant is None or score > constant:
+        return ""
+    always = f"always answering {answer}" if answer else "the best constant answers"
+    return f"no better than {always} ({number(constant, digits)})"
 
 
 def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None = None) -> Baselines:

@@ -12,10 +12,12 @@ from schemas.blueprint import Blueprint
 from schemas.documents.run import InstrumentCount
 from schemas.folders import DEFAULT_LAKE, Folder
 from schemas.lineage import PartitionRef, RunManifest
+from schemas.metrics import Metric
 from schemas.tables.layers import AGGREGATED, LAYERS
 from tasks.lake.files import unreadable_document
 from tasks.lake.lake import Lake
 from tasks.lake.manifest import MANIFEST, read_code_version, read_manifest, run_folder
+from tasks.runs.baselines import Baselines, measure_datasets
 from tasks.runs.run_tables import System, ordered
 from tasks.scoring.breakdowns import judges_first
 
@@ -54,6 +56,12 @@ class PastRun:
         from tasks.runs.failures import count_instruments  # noqa: PLC0415  which reads a run
 
         return count_instruments(self)
+
+    @cached_property
+    def baselines(self) -> Mapping[tuple[str, Metric], Baselines]:
+        """What answers without reading earn on its items, by dataset and metric."""
+        orders = self.read("answers") if self.manifest.plan.get("permute", 0) > 1 else no_rows("answers")
+        return measure_datasets(self.blueprint, self.read("items"), orders)
 
     def partitions(self, layer: str, **keys: str) -> list[PartitionRef]:
         """Return partitions of a layer with these values of their keys."""

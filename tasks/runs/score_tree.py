@@ -6,39 +6,47 @@ stored score, so that what is shown adds up or says that it does not.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import fsum
 
 import polars as pl
 
 from schemas.blueprint import Ability, Blueprint, BlueprintDataset, Task
 from schemas.documents.score_part import Kind, MetricPart, ScorePart
+from schemas.metrics import Metric
 from schemas.tables.layers import AGGREGATED, LAYERS
 from schemas.vocabulary import LEVELS
+from tasks.runs.baselines import Baselines
 from tasks.runs.run_tables import Row, System, from_row
 from tasks.scoring.normalisation import describe_normalisation, normalise
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Rows of one model and setting, by what they are about; `layers` by the layer's name."""
+    """Rows of one model and setting, by what they are about; `layers` by the layer's name.
+
+    `baselines`: by dataset and metric; empty = they were not looked up.
+    """
 
     system: System
     total: Row
     layers: Mapping[str, Mapping[tuple[str, ...], Row]]
+    baselines: Mapping[tuple[str, Metric], Baselines] = field(default_factory=dict)
 
     def row(self, layer: str, *names: str) -> Row:
         """Return the row of a layer; one that says that nothing was scored where there is none."""
         return self.layers[layer].get(names, {})
 
 
-def scores_of(layers: Mapping[str, pl.DataFrame], system: System) -> Scores:
+def scores_of(
+    layers: Mapping[str, pl.DataFrame], system: System, baselines: Mapping[tuple[str, Metric], Baselines] | None = None
+) -> Scores:
     """Return the rows of one model and setting from every layer that is aggregated, by the columns that name them there."""
     rows: dict[str, dict[tuple[str, ...], Row]] = {}
     for layer in AGGREGATED:
         names = [name for name in LAYERS[layer].schema.primary_key() if name not in System._fields]
         rows[layer] = {tuple(str(row[name]) for name in names): row for row in system.rows(layers[layer])}
-    return Scores(system, rows["totals"].get((), {}), rows)
+    return Scores(system, rows["totals"].get((), {}), rows, baselines or {})
 
 
 def explain_total(scores: Scores, blueprint: Blueprint) -> ScorePart:
@@ -82,7 +90,7 @@ def list_scores(scores: Scores, blueprint: Blueprint) -> Iterator[Row]:
 
 
 def _score_row(part: ScorePart, ability: str | None = None) -> Row:
-    own = {name: getattr(part, name) for name in ("kind", "id", "title", "score", "weight", "n_scored", "n_total")}
+    own = {name: getattr(part, name) for name in ("kind", "id", "title", "score", "weight", "n_scored", "n_total", "constant")}
     dataset = part.id if part.kind == "dataset" else getattr(part.measured, "dataset", None)
     measured = {name: getattr(part.measured, name, None) for name in ("raw", "ci_low", "ci_high")}
     return {"ability": ability, "dataset": dataset, **own, **measured}
@@ -105,7 +113,7 @@ def _metrics(scores: Scores, dataset: str, entry: BlueprintDataset) -> Iterator[
         for spec in method.metrics:
             key = (dataset, method.id, spec.metric)
             row, raw = scores.row("normalized_scores", *key), scores.row("raw_scores", *key)
-            value = raw.get("value")
+            value, constant = raw.get("value"), scores.baselines.get((dataset, spec.metric), Baselines()).constant
             measured = from_row(
                 MetricPart,
                 raw,
@@ -115,6 +123,7 @@ def _metrics(scores: Scores, dataset: str, entry: BlueprintDataset) -> Iterator[
                 rubric=method.rubric,
                 profile=method.profile,
                 raw=value,
+                constant_answer=constant and constant.answer,
                 normalisation=spec.normalisation,
                 formula=describe_normalisation(spec.normalisation),
             )
@@ -130,6 +139,7 @@ def _metrics(scores: Scores, dataset: str, entry: BlueprintDataset) -> Iterator[
                 n_scored=row.get("n_scored", 0),
                 n_total=row.get("n_total", 0),
                 computed=None if value is None else normalise(value, spec.normalisation),
+                constant=normalise(constant.share, spec.normalisation) if constant else None,
                 measured=measured,
             )
 
@@ -146,9 +156,17 @@ def _mean(kind: Kind, name: str, title: str, parts: Sequence[ScorePart], row: Ro
         n_scored=row.get("n_scored", 0),
         n_total=row.get("n_total", 0),
         computed=weighted_mean((part.score, part.weight) for part in parts),
+        constant=_constant(parts),
         parts=tuple(_share_out(parts)),
         note=None if row else "no dataset below it was in the run",
     )
+
+
+def _constant(parts: Sequence[ScorePart]) -> float | None:
+    """Return the mean of constant answers over the parts that count; null if one of them has none."""
+    counted = [part for part in parts if part.score is not None and part.weight]
+    known = all(part.constant is not None for part in counted)
+    return weighted_mean((part.constant, part.weight) for part in counted) if known else None
 
 
 def weighted_mean(scored: Iterable[tuple[float | None, float]]) -> float | None:

@@ -21,6 +21,7 @@ from tasks.reporting.content.caveats import MissingScores
 from tasks.reporting.content.tables import RawRow, has_levels, rescale_interval
 from tasks.reporting.content.verdicts import TotalVerdict
 from tasks.reporting.content.weaknesses import Example, Weakness
+from tasks.runs.baselines import no_better
 from tasks.runs.run_tables import ReportData
 from tasks.runs.score_tree import Scores, explain_ability, explain_total
 from tasks.runs.verdict import name_score
@@ -53,6 +54,11 @@ class Node:
     numbers: tuple[RawRow, ...] = ()
     advice: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
+
+    @property
+    def constant_said(self) -> str:
+        """That it is no better than constant answers; empty = it is, or that is not known."""
+        return no_better(self.part.score, self.part.constant, digits=1)
 
     def walk(self) -> Iterator["Node"]:
         """Yield this node and all below it, parents first."""
@@ -145,7 +151,15 @@ def part_fields(row: JudgedTotal, part: ScorePart) -> dict[str, Any]:
     """Return the fields of a PartScore."""
     ends = interval_of(part)
     limits = {"ci_low": ends and ends.low, "ci_high": ends and ends.high}
-    return {"model": row.model, "setting": row.setting, "id": part.id, "title": part.title, "score": part.score, **limits}
+    return {
+        "model": row.model,
+        "setting": row.setting,
+        "id": part.id,
+        "title": part.title,
+        "score": part.score,
+        "constant": part.constant,
+        **limits,
+    }
 
 
 def interval_of(part: ScorePart) -> Interval | None:

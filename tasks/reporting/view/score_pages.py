@@ -160,7 +160,7 @@ def place_crumbs(page: Page, system: System, path: BlueprintPath) -> tuple[Cell,
 @lru_cache(maxsize=64)  # the way down to each page has its numbers
 def find_parts(run: PastRun, system: System) -> dict[tuple[str, str], ScorePart]:
     """Return every part of a total, and of the gate, down to the metrics, by kind and id; abilities of all tiers are alike."""
-    scores, blueprint = scores_of(run.layers, system), run.blueprint
+    scores, blueprint = scores_of(run.layers, system, run.baselines), run.blueprint
     gates = [ability for ability in blueprint.abilities if blueprint.gate and ability.id == blueprint.gate.ability]
     roots = [explain_total(scores, blueprint), *(explain_ability(scores, gate, blueprint) for gate in gates)]
     return {(part.kind.removeprefix("sub_"), part.id): part for root in roots for part in root.walk()}

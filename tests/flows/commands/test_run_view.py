@@ -209,6 +209,6 @@ def test_few_datasets_show_scores_and_no_total(runs: PastRuns) -> None:
     assert "not comparable (the bundled items are not the paper's; moodflow explain gives" in " ".join(out.split())
     cells = {words[0]: words[1:] for line in out.splitlines() if (words := line.split())}
     # 8 items in two orders each: A is right 3 times, B 5 times, and it was always A.
-    assert " ".join(cells["mini_text_classification"]) == "0.188 [0.058, 0.464] 16 0 0.312, always B"
+    assert " ".join(cells["mini_text_classification"]) == "0.188 [0.058, 0.464] 16 0 no better than always answering B (0.312)"
     said = "every main ability. What was scored averages 37.5"
     assert said in " ".join(out.split())

@@ -89,7 +89,10 @@ SAID = {
         "15.00 to 35.50",
         "not ranked: 3 of 4 datasets have a score",
         "Emotion Recognition Emotional Ability 25.0 1 of 2 datasets 25.0 1 of 1 dataset – no tasks 25.0 2 of 3 datasets",
-        "Recognition › Moods choice accuracy 0.250 0.100 to 0.600 25.0 4 of 4 25 % 1 reply 0.750 always B 0.750 angry",
+        (
+            "Recognition › Moods choice accuracy 0.250 0.100 to 0.600 no better than always answering B (0.750) 25.0 4 of 4 25 % "
+            "1 reply 0.750 always B 0.750 angry"
+        ),
         "Recognition › Moods choice accuracy – – 0 of 0 – – – its data is not published",
         "Mood: unreadable replies: 1 of 4",
         "A calm B angry ✓ right C sad ← chosen",

@@ -4,11 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from schemas.documents.rows import FlippedChoice
+from schemas.documents.run_scores import LetterShare
 from schemas.lineage import DatasetNotice
 from schemas.tables.responses import Judgements
 from tasks.lake.partitions import partition_key
-from tasks.rows.patterns import group_failed_calls, group_unread, items_all_fail, order_flips
+from tasks.rows.patterns import group_failed_calls, group_unread, items_all_fail, one_letter, order_flips
 from tests.tasks.rows import judgement, judgements
 from tests.tasks.run_rows.asked_runs import asked_run, choice, said
 
@@ -112,3 +115,28 @@ def test_choices_that_follow_the_order_flip(tmp_path: Path) -> None:
         FlippedChoice(item_id="3", repetitions=(0, 1, 2), letters=("B", None, "A"), options=(1, None, 2)),
     )
     assert tuple(order_flips(asked_run(tmp_path, [choice("1")], {"m": [said("1", "B")]}, name="once"))) == ()
+
+
+def letters(chosen: str, gold: str) -> dict[str, Any]:
+    """Questions whose right letters are these, and what a model chose, `-` being no letter."""
+    rows = [choice(f"{n}", gold="ABC".index(letter)) for n, letter in enumerate(gold)]
+    return {"rows": rows, "replies": {"m": [said(f"{n}", "?" if letter == "-" else letter) for n, letter in enumerate(chosen)]}}
+
+
+def test_a_model_that_answers_one_letter_is_told(tmp_path: Path) -> None:
+    # Of 31 A 27 times, where it is right in 8; a reply that cannot be read is none of them.
+    (found,) = one_letter(asked_run(tmp_path, **letters("A" * 27 + "BBCC" + "-", "ABCB" * 8)))
+    assert found == LetterShare(model="m", setting="base", letter="A", read=31, chosen=27, right=8)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "gold"),
+    [
+        ("A" * 20, "A" * 20),  # a fair reader of items whose answer is A
+        ("A" * 14 + "B" * 6, "ABCB" * 5),  # 70 %
+        ("AAAA", "BAAC"),  # four items prove nothing
+        ("-" * 12, "ABC" * 4),
+    ],
+)
+def test_others_are_not(tmp_path: Path, chosen: str, gold: str) -> None:
+    assert [*one_letter(asked_run(tmp_path, **letters(chosen, gold)))] == []

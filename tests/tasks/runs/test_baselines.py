@@ -13,6 +13,7 @@ from tasks.runs.baselines import (
     Baselines,
     FixedAnswer,
     measure_baselines,
+    no_better,
     orders_shown,
     score_constant_answers,
 )
@@ -165,3 +166,17 @@ def test_constant_answers_are_scored_as_a_model() -> None:
     known["tale", "judged_rating"] = Baselines()
     assert score_constant_answers(BLUEPRINT, known) == {"values_safety": 50.0}
     assert score_constant_answers(BLUEPRINT, {}) == {}
+
+
+@pytest.mark.parametrize(
+    ("score", "constant", "answer", "said"),
+    [
+        (0.25, 0.25, "B", "no better than always answering B (0.250)"),
+        (0.2, 0.25, None, "no better than the best constant answers (0.250)"),
+        (0.2501, 0.25, "B", ""),
+        (None, 0.25, "B", ""),
+        (0.0, None, None, ""),
+    ],
+)
+def test_no_better_than_a_constant_answer(score: float | None, constant: float | None, answer: str | None, said: str) -> None:
+    assert no_better(score, constant, answer) == said

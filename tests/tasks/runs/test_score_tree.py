@@ -9,9 +9,11 @@ from schemas.blueprint import Blueprint, BlueprintDataset, MethodSpec, MetricSpe
 from schemas.documents.score_part import ScorePart
 from schemas.metrics import (
     CentredNormalisation,
+    Metric,
     NumericNormalisation,
 )
 from schemas.tables.layers import AGGREGATED
+from tasks.runs.baselines import Baselines, FixedAnswer
 from tasks.runs.run_tables import System
 from tasks.runs.score_tree import (
     Scores,
@@ -117,3 +119,22 @@ def test_bounds_are_those_that_scores_are_normalised_by() -> None:
     strict = part(total, "choice.strict_accuracy")
     assert strict.computed == strict.score == pytest.approx((1 - (1 / 3 - 0.3) / 0.7) * 100)
     assert strict.share == pytest.approx(2 / 3)
+
+
+def test_constant_answers_are_weighed_as_the_scores_are() -> None:
+    design = gated()
+    rows = pl.concat([items("safety", [1, 0]), items("mind", [1, 0, 0, 0]), items("heart", [0, 1])])
+    layers = {name: score_benchmark(rows.lazy(), design, ScoreSettings()).layer(name) for name in AGGREGATED}
+    always: dict[tuple[str, Metric], Baselines] = {
+        ("mind", "accuracy"): Baselines(FixedAnswer("A", 0.25)),
+        ("heart", "accuracy"): Baselines(FixedAnswer("B", 0.6)),
+    }
+    total = explain_total(scores_of(layers, System("m", "base"), always), design)
+    # 0.3 x 25 + 0.7 x 60; the gate's answer is not known and is no part of it.
+    assert total.constant == pytest.approx(49.5)
+    assert (part(total, "able").constant, part(total, "kind").constant) == (25, 60)
+    measured = next(each.measured for each in part(total, "able").walk() if each.measured)
+    assert measured.constant_answer == "A"
+    unknown = explain_total(scores_of(layers, System("m", "base"), {("mind", "accuracy"): Baselines()}), design)
+    assert [each.constant for each in unknown.walk()] == [None] * len([*unknown.walk()])
+    assert explain_ability(scores_of(layers, System("m", "base"), always), design.abilities[0], design).constant is None
