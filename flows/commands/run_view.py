@@ -23,7 +23,7 @@ from tasks.certificates.lookup import marked
 from tasks.judging.rubrics import order_dimensions
 from tasks.lake.manifest import list_runs, read_changes, run_number
 from tasks.reporting.content.verdicts import state_said
-from tasks.runs.baselines import no_better
+from tasks.runs.baselines import no_better, tell_no_better
 from tasks.runs.past_run import PastRun
 from tasks.runs.run_tables import System
 from tasks.runs.verdict import BEST, label_of
@@ -100,12 +100,7 @@ def _no_better(document: RunDocument) -> Iterator[str]:
     for row in document.models:
         named = [("Its total", row.total_before_veto, row.constant)]
         named += [(each.title, each.score, each.constant) for each in document.abilities if label_of(each) == label_of(row)]
-        told = [
-            f"{name} ({number(score)}) is {said}"
-            for name, score, constant in named
-            if (said := no_better(score, constant, digits=1))
-        ]
-        if told:
+        if told := [said for scores in named for said in tell_no_better(*scores)]:
             yield f"{label_of(row)}: {'; '.join(told)}."
 
 

@@ -7,7 +7,7 @@ from schemas.documents.explanation import MethodBreakdown, SystemExplanation, To
 from schemas.documents.score_part import MetricPart, ScorePart
 from schemas.table import Column, Value, columns
 from tasks.explain.totals import OPTIONS
-from tasks.runs.baselines import no_better
+from tasks.runs.baselines import no_better, tell_no_better
 from tasks.runs.verdict import name_score, say_total
 from tasks.text.number_format import describe_gate, number, shorten
 
@@ -59,8 +59,7 @@ def score_lines(model: SystemExplanation) -> Iterator[str]:
     for each in model.part.walk():
         if each.measured:
             yield f"{each.measured.dataset}, {each.id}: {_formula(each.measured, each)}"
-        elif said := no_better(each.score, each.constant, digits=1):
-            yield f"{each.title}: {number(each.score)} is {said}"
+        yield from tell_no_better(each.title, each.score, None if each.measured else each.constant)
     if likeness := model.comparability:
         yield f"Published numbers of {likeness.paper}: {likeness.verdict}"
         yield from (f"  - {reason}" for reason in filter(None, (*likeness.reasons, likeness.position)))

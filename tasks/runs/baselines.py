@@ -5,7 +5,7 @@ index; a majority answer is a label, the text of an option, wherever it is shown
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -73,6 +73,12 @@ def no_better(score: float | None, constant: float | None, answer: str | None = 
         return ""
     always = f"always answering {answer}" if answer else "the best constant answers"
     return f"no better than {always} ({number(constant, digits)})"
+
+
+def tell_no_better(title: str, score: float | None, constant: float | None) -> Iterator[str]:
+    """Yield that a score on 0-100 is no better than the best constant answers, with its title, if so."""
+    if said := no_better(score, constant, digits=1):
+        yield f"{title} ({number(score)}) is {said}"
 
 
 def measure_baselines(items: pl.DataFrame, metric: Metric, orders: Orders | None = None) -> Baselines:

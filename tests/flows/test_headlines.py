@@ -28,7 +28,7 @@ from tests.flows.command import Ended, ended
 from tests.flows.scripted import policy
 from tests.model_server import ModelServer
 from tests.tasks.lake.test_manifest import bare_manifest
-from tests.tasks.rows import answer, frame, judgement
+from tests.tasks.rows import answer, frame, item, judgement
 from tests.tasks.runs.test_failures import TALK, fault
 from tests.tasks.scoring.samples import ability, blueprint, items, task
 
@@ -55,7 +55,7 @@ class Situation(NamedTuple):
 
     `without`: datasets that gave nothing. `unread`: replies of a dataset that cannot be read. `tainted`: dialogues of ten whose
     seeker fell out of its part. `unrated`: ratings of ten that cannot be read. `missing`: items of ten without a score, in each
-    dataset that counts; `unsent`: calls that a budget left.
+    dataset that counts; `unsent`: calls that a budget left. `letters`: right ones of the questions of `mind`, all answered by A.
     """
 
     verdict: str
@@ -70,6 +70,7 @@ class Situation(NamedTuple):
     missing: int = 0
     unsent: int = 0
     sources: tuple[str, ...] = ()
+    letters: str = ""
 
 
 FAILED, BEFORE = "unreadable", "– (what was scored: 80.00)"
@@ -88,6 +89,8 @@ SITUATIONS: Mapping[str, Situation] = {
         missing=8,
         unsent=24,
     ),
+    "interrupted": Situation("too little scored", "– (what was scored: 100.00)", "16 of 40 items (40 %) have a score", missing=8),
+    "constant answer": Situation("scored", "80.00", "no better than", "close", letters="A" * 8 + "BB"),
     "few datasets": Situation("too little scored", BEFORE, "1 of 4 datasets have a score", without=("safety", "heart", "talk")),
     "vetoed": Situation(
         "vetoed", "0 (80.00 before the veto)", "score of 50.0 is below the required 60", "close", {"safety": FIVE}
@@ -103,7 +106,7 @@ SITUATIONS: Mapping[str, Situation] = {
     ),
 }
 MODELS = {name: f"m{number}" for number, name in enumerate(SITUATIONS)}
-RUNS = {name: f"2026010{number}T000000000000Z.1-m" for number, name in enumerate(SITUATIONS)}
+RUNS = {name: f"202601{number + 1:02}T000000000000Z.1-m" for number, name in enumerate(SITUATIONS)}
 
 
 def layers_of(model: str, situation: Situation) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -116,6 +119,11 @@ def layers_of(model: str, situation: Situation) -> Iterator[tuple[str, pl.DataFr
         values = (SCORES | dict(situation.scores))[dataset][: 10 - lacking] + [None] * lacking
         parts.append(items(dataset, values, model, status=status))
     yield from (("item_scores", part) for part in parts)
+    of_letters: dict[str, Any] = {"dataset": "mind", "options": ["joy", "sadness"]}
+    right = enumerate("AB".index(letter) for letter in situation.letters)
+    questions = [item(f"mind-{n}", "single_choice", gold_indices=[place], **of_letters) for n, place in right]
+    if questions:
+        yield "items", frame(LAYERS["items"].schema, tuple(questions))
     scored = score_benchmark(pl.concat(parts).lazy(), DESIGN, ScoreSettings())
     yield from ((name, scored.layer(name)) for name in AGGREGATED if name != "totals")
     before = pl.col("total_before_veto")
@@ -255,7 +263,18 @@ def test_each_surface_says_the_same(lake: Path, name: str) -> None:
         assert situation.likeness == "close" or "ranked published models" not in said, surface
 
 
-WITHOUT_TOTAL = {"few datasets", "one ability missing", "budget spent", "tainted", "unread judge", "unread model"}
+WITHOUT_TOTAL = {"few datasets", "one ability missing", "budget spent", "interrupted", "tainted", "unread judge", "unread model"}
+
+
+def test_what_is_no_better_than_constant_answers_is_told(lake: Path) -> None:
+    run, place = RUNS["constant answer"], ("--lake", lake)
+    said = "no better than always answering A (0.800)"
+    assert said in plain(page_of(lake, "constant answer"))
+    assert "raw 0.8" in (explained := plain(ended("explain", run, "--dataset", "mind", *place).out))
+    assert "no better than always answering A (80.00)" in explained
+    (score,) = (row for row in document_of(lake, "constant answer")["raw_scores"] if row["dataset"] == "mind")
+    assert (score["constant"], score["constant_answer"]) == (0.8, "A")
+    assert {row["constant"] for row in document_of(lake, "full")["raw_scores"]} == {None}
 
 
 def test_a_missing_total_is_null_for_programs(lake: Path) -> None:
@@ -273,9 +292,14 @@ def test_a_missing_total_is_null_for_programs(lake: Path) -> None:
 
 
 def test_ranks_are_of_those_with_a_total(lake: Path) -> None:
-    # Three score 80 on all datasets; a total that is vetoed, open, partial or none has no rank.
+    # Four score 80 on all datasets; a total that is vetoed, open, partial or none has no rank.
     ranks = {name: row_of_json(lake, name)["rank"] for name in SITUATIONS}
-    assert {name: rank for name, rank in ranks.items() if rank} == {"full": 1, "not comparable": 1, "a fifth tainted": 1}
+    assert {name: rank for name, rank in ranks.items() if rank} == {
+        "full": 1,
+        "not comparable": 1,
+        "a fifth tainted": 1,
+        "constant answer": 1,
+    }
 
 
 def test_a_report_blames_the_instrument(lake: Path) -> None:

@@ -12,9 +12,11 @@ from schemas.usage import TESTED
 from tasks.certificates.lookup import say_judges
 from tasks.models.long_prompts import LEAST_WINDOW
 from tasks.retrieval.embedding import BUNDLED, UNREAD_CHINESE
+from tasks.runs.baselines import tell_no_better
 from tasks.runs.evidence import restricted_notices
 from tasks.runs.failures import METRIC, NOT_SENT, find_failures, name_role
 from tasks.runs.run_tables import ReportData, Row, System
+from tasks.runs.score_tree import explain_ability, scores_of
 from tasks.solvers.answers import ANSWER, SAID
 from tasks.solvers.registry import SOLVERS
 from tasks.text.number_format import count, counted, listed, number, percent, share_of, shorten
@@ -49,6 +51,7 @@ def find_caveats(data: ReportData, system: System, totals: Row) -> tuple[Caveat,
     return (
         *_about_coverage(data, system, totals),
         *_about_replies(data, system, totals),
+        *_about_constants(data, system),
         *_about_instruments(data, system),
         *_about_calls(data, system),
         *_about_the_embedder(data, system),
@@ -109,6 +112,13 @@ def _about_replies(data: ReportData, system: System, totals: Row) -> Iterator[Ca
     elif failed:
         text = f"{counted(failed, 'call')} to the model failed. Each item has a score, of what does not rest on them."
         yield Caveat(counted(failed, "failed call"), text)
+
+
+def _about_constants(data: ReportData, system: System) -> Iterator[Caveat]:
+    scores = scores_of(data.layers, system, data.baselines)
+    mains = (explain_ability(scores, main, data.blueprint) for main in data.blueprint.abilities if main.dataset_ids)
+    if told := [said for part in mains for said in tell_no_better(part.title, part.score, part.constant)]:
+        yield Caveat("no better than constant answers", f"{'; '.join(told)}.")
 
 
 def _about_instruments(data: ReportData, system: System) -> Iterator[Caveat]:

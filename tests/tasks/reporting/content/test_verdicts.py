@@ -39,7 +39,8 @@ def test_sentence_of_a_total_that_counts() -> None:
     assert verdict.sentence == f"alpha scores 25.0 of 100 [15.0, 35.5], {not_ranked}"
     # 1 of alpha's 6 answered items is unparsed; the interval spans 20.5 points.
     assert verdict.trust == (
-        "Read with care: coverage 75\u00a0%, 17\u00a0% of the replies unreadable, judged by itself and wide interval."
+        "Read with care: coverage 75\u00a0%, 17\u00a0% of the replies unreadable, no better than constant answers, "
+        "judged by itself and wide interval."
     )
     assert verdict.rank_note == "not ranked: 3 of 4 datasets have a score"
     few = judge(totals_row(datasets_scored=1, coverage=0.25))
@@ -106,8 +107,14 @@ def test_low_item_coverage_leaves_no_rank() -> None:
 def test_a_clean_run_has_no_caveat() -> None:
     other = manifest(plan=PLAN | {"roles": {"judge": {"name": "referee", "identity": "http://localhost:9000/v1"}}})
     clean = example_items.item_scores().filter(ALPHAS & (pl.col("status") == "scored"))
-    verdict = judge(COMPLETE, item_scores=clean, manifest=other)
+    verdict = judge(COMPLETE, item_scores=clean, manifest=other, items=example_data().items.clear())
     assert (verdict.caveats, verdict.trust.startswith("No reason for doubt")) == ((), True)
+
+
+def test_abilities_that_constant_answers_reach_are_a_caveat() -> None:
+    # The one item of Kind is answered by A; Tale, which a judge rates, has no constant answer, so the other ability has none.
+    text = "Values & Safety (100.0) is no better than the best constant answers (100.0)."
+    assert texts(judge())["no better than constant answers"] == text
 
 
 def test_odd_answers_are_caveats() -> None:
