@@ -31,19 +31,23 @@ class ScoreDifference(Frozen):
     what: str = Field(description="`total`, name of a main ability, or `DATASET: DIMENSION` of what a judge rated")
     scale: tuple[int, int] = Field(default=(0, 100), description="lowest and highest possible value")
     rubric: str | None = Field(default=None, description="rubric of a dimension; null = total or ability")
+    better: Literal["high", "low"] = Field(default="high", description="which end of the scale is the good one")
     before: float | None = None
     after: float | None = None
     change: float | None = Field(default=None, description="after - before")
     ci_low: float | None = Field(default=None, description="95 % interval of the change")
     ci_high: float | None = None
-    allowed: float | None = Field(default=None, ge=0, description="before - lower limit of its own 95 % interval")
+    allowed: float | None = Field(
+        default=None, ge=0, description="distance from before to the worse limit of its own 95 % interval"
+    )
     n_items: int = Field(default=0, ge=0, description="items scored in both runs")
     note: str | None = None
 
     @property
     def label(self) -> str:
         """Return the name of the score for readers; of a dimension with its scale."""
-        return self.what if self.rubric is None else f"{self.what.replace('_', ' ')} ({self.scale[0]} to {self.scale[1]})"
+        mark = ", lower is better" if self.better == "low" else ""
+        return self.what if self.rubric is None else f"{self.what.replace('_', ' ')} ({self.scale[0]} to {self.scale[1]}{mark})"
 
 
 class Regression(Frozen):

@@ -133,7 +133,7 @@ def _dimension_table(model: SystemComparison) -> Table:
     rows = []
     for row in model.dimension_scores:
         scales = dict.fromkeys(f"{mean.scale_min} to {mean.scale_max}" for mean in (row.before, row.after) if mean)
-        name = f"{row.dataset}: {row.dimension}"
+        name = f"{row.dataset}: {row.dimension}{' (lower is better)' if row.better == 'low' else ''}"
         rows.append((name, " -> ".join(scales), _mean(row.before), _mean(row.after), row.difference))
     return Table((*columns, Column("Difference", "difference")), rows)
 

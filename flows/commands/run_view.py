@@ -20,7 +20,7 @@ from schemas.roles import PEOPLE
 from schemas.table import Column, Table, columns
 from schemas.tables.comparisons import OF_ALL
 from tasks.certificates.lookup import marked
-from tasks.judging.rubrics import order_dimensions
+from tasks.judging.rubrics import order_dimensions, title_dimension
 from tasks.lake.manifest import list_runs, read_changes, run_number
 from tasks.reporting.content.verdicts import state_said
 from tasks.runs.baselines import no_better, tell_no_better
@@ -137,7 +137,8 @@ def _dimensions(document: RunDocument, run: PastRun) -> Iterator[tuple[str, Scor
             scores.setdefault(row.dimension, {}).setdefault(System(row.model, row.setting), Score(mean, low, high))
         order = order_dimensions(rubric, scores, run.blueprint.own_rubrics)
         title = marked(run.blueprint.datasets[dataset].title, document.judges, {dataset})
-        yield title, {name.replace("_", " ").capitalize(): scores[name] for name in order}
+        own = run.blueprint.own_rubrics
+        yield title, {title_dimension(rubric, name, own).capitalize(): scores[name] for name in order}
 
 
 def _bars(blocks: Mapping[str, Scores], system: System) -> rich.table.Table:

@@ -62,6 +62,7 @@ class DimensionChange(Frozen):
     dataset: str = Field(description="its id")
     rubric: str = Field(description="its id")
     dimension: str = Field(description="of the rubric")
+    better: Literal["high", "low"] = Field(default="high", description="which end of the scale is the good one")
     before: DimensionMean | None = Field(description="null = not rated there")
     after: DimensionMean | None = Field(description="null = not rated there")
     difference: float | None = Field(description="after - before; null = a mean is missing, or the scales differ")

@@ -123,7 +123,7 @@ def _changes(before: PastRun, after: PastRun, system: System) -> Iterator[ScoreD
     for dataset in sorted(new.keys() & old.keys() - changed):
         if old[dataset].content_sha256 != new[dataset].content_sha256:
             earlier, later = (after.lake.read(refs[dataset], Judgements) for refs in (old, new))
-            yield from dimension_changes(earlier, later, after.read("items", dataset=dataset))
+            yield from dimension_changes(earlier, later, after.read("items", dataset=dataset), after.blueprint.own_rubrics)
 
 
 def _unchanged(run: PastRun, system: System) -> Iterator[ScoreDifference]:

@@ -2,8 +2,8 @@
 
 A score (the total before the veto, a main ability, the gate's too, or a rated dimension) falls by more than its interval if both
 hold: it falls by more than the distance from its earlier value to the lower limit of that value's own 95 % interval, and the
-whole 95 % interval of its change lies below 0. Why both: docs/decisions/0017. A fall without an interval (fewer than five
-clusters, grades) is reported and not judged.
+whole 95 % interval of its change lies below 0. Why both: docs/decisions/0017. Of a dimension whose low end is the good one, a
+rise is judged likewise. A fall without an interval (fewer than five clusters, grades) is reported and not judged.
 
 Further findings: the veto is newly triggered, or undecided where it was decided; coverage drops, that is fewer datasets are
 scored than before, or the share of scored items falls below what the blueprint asks of a ranked model. What only helpers or the
@@ -64,18 +64,19 @@ def find_regressions(
 
 def fell_beyond_interval(change: ScoreDifference) -> bool:
     """Return whether a score fell by more than its interval; not without one."""
-    if change.change is None or change.allowed is None or change.ci_high is None:
+    if change.change is None or change.allowed is None or change.ci_low is None or change.ci_high is None:
         return False
-    return -change.change > change.allowed + _ROUNDING and change.ci_high < -_ROUNDING
+    fall, least = (-change.change, -change.ci_high) if change.better == "high" else (change.change, change.ci_low)
+    return fall > change.allowed + _ROUNDING and least > _ROUNDING
 
 
 def _fall(change: ScoreDifference, title: str) -> Regression:
     digits = 2 if change.rubric else 1
-    noise = "no drop counts as noise"
+    moved, noise = ("fell", "no drop counts as noise") if change.better == "high" else ("rose", "no rise counts as noise")
     if change.allowed and change.allowed >= _ROUNDING:
-        noise = f"drops up to {number(change.allowed, digits)} count as noise"
+        noise = f"{'drops' if change.better == 'high' else 'rises'} up to {number(change.allowed, digits)} count as noise"
     message = (
-        f"{title} fell from {number(change.before, digits)} to {number(change.after, digits)}: {number(change.change, digits)}"
+        f"{title} {moved} from {number(change.before, digits)} to {number(change.after, digits)}: {number(change.change, digits)}"
         f"{bracketed(change.ci_low, change.ci_high, digits)} on the {counted(change.n_items, 'item')} both runs scored; {noise}"
     )
     return Regression(what=change.what, before=change.before, after=change.after, allowed=change.allowed, message=message)

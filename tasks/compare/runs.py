@@ -27,6 +27,7 @@ from schemas.lineage import PartitionRef
 from schemas.tables.items import Items
 from schemas.tables.responses import Judgements
 from tasks.compare.scores import compare_scores, dimension_changes, find_flips
+from tasks.judging.rubrics import falling_dimensions
 from tasks.runs.comparable_runs import find_differences, warnings
 from tasks.runs.evidence import answered_item, read_evidence
 from tasks.runs.past_run import PastRun, reopen
@@ -167,7 +168,7 @@ def _common_dimensions(before: Side, after: Side, changed: pl.DataFrame) -> Iter
     for dataset in sorted(old.keys() & new.keys()):
         earlier, later = (after[0].lake.read(refs[dataset], Judgements) for refs in (old, new))
         items = after[0].read("items", dataset=dataset).join(changed, on=["dataset", "item_id"], how="anti")
-        yield from dimension_changes(earlier, later, items)
+        yield from dimension_changes(earlier, later, items, after[0].blueprint.own_rubrics)
 
 
 def _dimension_changes(before: Side, after: Side, changed: pl.DataFrame) -> Iterator[DimensionChange]:
@@ -185,7 +186,10 @@ def _dimension_changes(before: Side, after: Side, changed: pl.DataFrame) -> Iter
         # Means on other scales have no difference.
         alike = was and now and (was.scale_min, was.scale_max) == (now.scale_min, now.scale_max)
         difference = _difference(was.mean, now.mean) if was and now and alike else None
-        row = DimensionChange(dataset=dataset, rubric=rubric, dimension=dimension, before=was, after=now, difference=difference)
+        better = "low" if dimension in falling_dimensions(rubric, after[0].blueprint.own_rubrics) else "high"
+        row = DimensionChange(
+            dataset=dataset, rubric=rubric, dimension=dimension, better=better, before=was, after=now, difference=difference
+        )
         if both := common.get((f"{dataset}: {dimension}", rubric)):
             paired = {"common_difference": both.change, "ci_low": both.ci_low, "ci_high": both.ci_high, "n_items": both.n_items}
             row = row.model_copy(update=paired)

@@ -15,6 +15,7 @@ from schemas.changes import TOTAL, ScoreDifference
 from schemas.documents.comparison import CommonScore, Flips, ScoreKind
 from schemas.metrics import METRICS
 from tasks.compare.regression import list_some
+from tasks.judging.rubrics import OwnRubrics, falling_dimensions
 from tasks.runs.run_tables import from_row
 from tasks.scoring.breakdowns import rate_answers, rate_items
 from tasks.scoring.gains import (
@@ -125,7 +126,7 @@ def _weigh_change(what: str, pairs: Mapping[Spec, Paired], weights: Weights) -> 
 def _change(
     what: str, scores: tuple[float, float], difference: PairedDifference, allowed: float | None, **fields: Any
 ) -> ScoreDifference:
-    """Return the change between two scores; `allowed`: how far the lower limit of the first lies below it."""
+    """Return the change between two scores; `allowed`: how far the worse limit of the first lies from it."""
     return ScoreDifference(
         what=what,
         before=scores[0],
@@ -143,7 +144,9 @@ DIMENSION = ["dataset", "rubric", "dimension", "lowest", "highest"]
 AFTER = "is_after"
 
 
-def dimension_changes(before: pl.DataFrame, after: pl.DataFrame, items: pl.DataFrame) -> Iterator[ScoreDifference]:
+def dimension_changes(
+    before: pl.DataFrame, after: pl.DataFrame, items: pl.DataFrame, own_rubrics: OwnRubrics
+) -> Iterator[ScoreDifference]:
     """Yield changes of the dimensions that both runs rated on the same scale, over the items with a rating in both.
 
     Changes are in points of the scale; of an item asked several times the mean counts. Source of the rule: docs/decisions/0017.
@@ -152,12 +155,14 @@ def dimension_changes(before: pl.DataFrame, after: pl.DataFrame, items: pl.DataF
         before: rows of `judgements` of one model and setting by the judge whose ratings count, in the earlier run.
         after: the same in the later run.
         items: rows of `items` that are the same in both runs.
+        own_rubrics: of the blueprint; the rubric says which end of a dimension's scale is the good one.
     """
     rated = pl.concat([_rate(rows).with_columns(pl.lit(is_after).alias(AFTER)) for rows, is_after in ((before, 0), (after, 1))])
     in_both = pl.col(AFTER).n_unique().over(*DIMENSION, "item_id") > 1
     both = rated.filter(in_both).join(items.select("dataset", "item_id", "cluster"), on=["dataset", "item_id"])
     for (dataset, rubric, dimension, *scale), rows in sorted(both.partition_by(DIMENSION, as_dict=True).items()):
-        fields = {"scale": tuple(scale), "rubric": rubric, "n_items": rows.height // 2}
+        better = "low" if dimension in falling_dimensions(rubric, own_rubrics) else "high"
+        fields = {"scale": tuple(scale), "rubric": rubric, "better": better, "n_items": rows.height // 2}
         yield _dimension_change(f"{dataset}: {dimension}", place_clusters(rows), (float(scale[0]), float(scale[1])), fields)
 
 
@@ -173,8 +178,9 @@ def _dimension_change(what: str, rows: pl.DataFrame, scale: tuple[float, float],
     left_out = replicate(placed, "judged_rating", 2, LeaveOneOut(placed["place"].n_unique()))
     was, now = placed.group_by(AFTER).agg(MEAN).sort(AFTER)["value"]
     change = compare_strata([Stratum(1.0, now - was, left_out[1] - left_out[0])], margin=0.0, step=1.0, most=scale[1] - scale[0])
-    low, _ = limits(spread_of(np.array([was]), left_out[:1], scale, np.zeros(1, dtype=bool)))
-    return _change(what, (was, now), change, was - float(low[0]), **fields)
+    low, high = limits(spread_of(np.array([was]), left_out[:1], scale, np.zeros(1, dtype=bool)))
+    allowed = was - float(low[0]) if fields["better"] == "high" else float(high[0]) - was
+    return _change(what, (was, now), change, allowed, **fields)
 
 
 HALF = MOST / 2

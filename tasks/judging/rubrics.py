@@ -96,6 +96,9 @@ class RatingBand(Frozen):
     meaning: Texts
 
 
+Better = Literal["high", "low"]
+
+
 class Dimension(Frozen):
     """One thing the judge rates."""
 
@@ -103,6 +106,10 @@ class Dimension(Frozen):
     definition: Texts = Field(description="the question the rating answers")
     anchors: Anchors | None = Field(default=None, description="anchors of this dimension; null = those of all dimensions")
     scale: AnyScale | None = Field(default=None, description="scale of this dimension: ends, or yes_no; null = that of all")
+    better: Better = Field(
+        default="high",
+        description="which end is the good one, for tables and regressions; a method's normalisation says it of scores",
+    )
 
 
 class Rubric(Frozen):
@@ -206,6 +213,7 @@ class Rubric(Frozen):
         unsaid = {name for name in later if getattr(self, name) == type(self).model_fields[name].default}
         content = self.model_dump(mode="json", exclude=unsaid)
         for dimension in content["dimensions"]:
+            del dimension["better"]  # which no judge is told
             if dimension["scale"] is None:
                 del dimension["scale"]
         return sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
@@ -228,6 +236,20 @@ def order_dimensions(rubric: str, names: Iterable[str], own: OwnRubrics) -> list
     except UsageError:
         order = ()
     return sorted(set(names), key=lambda name: (order.index(name) if name in order else len(order), name))
+
+
+def falling_dimensions(rubric: str, own: OwnRubrics) -> frozenset[str]:
+    """Return the dimensions of a rubric whose low end is the good one; none if the rubric is not there any more."""
+    try:
+        dimensions = load_rubric(rubric, own).dimensions
+    except UsageError:
+        dimensions = ()
+    return frozenset(dimension.name for dimension in dimensions if dimension.better == "low")
+
+
+def title_dimension(rubric: str, name: str, own: OwnRubrics) -> str:
+    """Return the name of a dimension for readers, marked where low is good."""
+    return name.replace("_", " ") + (" (lower is better)" if name in falling_dimensions(rubric, own) else "")
 
 
 def load_rubric(name: str, own: OwnRubrics | None = None) -> Rubric:

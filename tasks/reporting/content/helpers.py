@@ -9,6 +9,7 @@ from schemas.roles import PEOPLE
 from schemas.table import Cell, Column, Interval, Part, Table, columns
 from tasks.certificates.lookup import say_judges
 from tasks.judging.people import count_people
+from tasks.judging.rubrics import title_dimension
 from tasks.runs.run_tables import ReportData, Row, System
 from tasks.runs.sections import Block
 from tasks.solvers.registry import setting_order, setting_title
@@ -61,7 +62,11 @@ def _named(data: ReportData, frame: pl.DataFrame) -> Iterator[Row]:
     rows.sort(key=lambda row: (data.dataset_order(row["dataset"]), row["model"], setting_order(row["setting"])))
     for row in rows:
         title, system = data.title_of(row["dataset"]), System(row["model"], row["setting"]).label
-        yield row | {"title": title, "system": system, "dimension": row["dimension"].replace("_", " ")}
+        yield row | {
+            "title": title,
+            "system": system,
+            "dimension": title_dimension(row["rubric"], row["dimension"], data.blueprint.own_rubrics),
+        }
 
 
 def _dimensions_table(rows: Iterable[Row]) -> Table:

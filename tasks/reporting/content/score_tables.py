@@ -1,6 +1,6 @@
 """Describe scores as tables: a leaderboard's models by dimension; a run's systems by group of items, by headline, over base."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby
 from operator import itemgetter
 from statistics import fmean
@@ -14,7 +14,7 @@ from schemas.table import Cell, Column, Interval, Table, Value, columns
 from schemas.tables.comparisons import OF_ALL
 from tasks.explain.groups import metric_scores, score_groups
 from tasks.judging.answers import GOLD
-from tasks.judging.rubrics import order_dimensions
+from tasks.judging.rubrics import falling_dimensions, order_dimensions, title_dimension
 from tasks.leaderboard.ranking import GROUP, RUN, LeaderboardData
 from tasks.runs.run_tables import ReportData, Row, System
 from tasks.runs.sections import Block
@@ -52,13 +52,14 @@ def describe_dimensions(data: LeaderboardData) -> tuple[Table, ...]:
         for rubric in dict.fromkeys(row["rubric"] for row in rated if row["dataset"] == name):
             of = [row for row in rated if (row["dataset"], row["rubric"]) == (name, rubric)]
             order = order_dimensions(rubric, (row["dimension"] for row in of), data.blueprint.own_rubrics)
+            falling = falling_dimensions(rubric, data.blueprint.own_rubrics)
             cells = {(_system(row), row["dimension"]): row for row in of}
             systems = [system for system in ranked if any((system, each) in cells for each in order)]
             rows = [
-                (_name(ranked[system], data), *_dimension_cells([cells.get((system, each)) for each in order]))
+                (_name(ranked[system], data), *_dimension_cells([cells.get((system, each)) for each in order], falling))
                 for system in systems
             ]
-            scores = columns("score", *(each.replace("_", " ") for each in order), "average")
+            scores = columns("score", *(title_dimension(rubric, each, data.blueprint.own_rubrics) for each in order), "average")
             tables += [Table((Column("Model", "name"), *scores), rows, dataset.title)] if rows else []
     return tuple(tables)
 
@@ -72,9 +73,13 @@ def _name(row: Row, data: LeaderboardData) -> str:
     return f"{System(row['model'], row['setting']).label}{group}"
 
 
-def _dimension_cells(rows: Sequence[Row | None]) -> Iterator[Value]:
-    """Yield scores by dimension and their mean: it has no interval of its own, and none is told unless each has a score."""
-    scores = [row["score"] for row in rows if row and row["score"] is not None]
+def _dimension_cells(rows: Sequence[Row | None], falling: Set[str]) -> Iterator[Value]:
+    """Yield scores by dimension and their mean: it has no interval of its own, and none is told unless each has a score.
+
+    In the mean, a score of which low is good counts as what it lacks of 100.
+    """
+    known = [row for row in rows if row and row["score"] is not None]
+    scores = [100 - row["score"] if row["dimension"] in falling else row["score"] for row in known]
     yield from (score_cell(row) if row else None for row in rows)
     yield fmean(scores) if len(scores) == len(rows) else None
 

@@ -35,6 +35,32 @@ def test_a_fall_counts_beyond_both_intervals(changed: dict[str, float | None], e
     assert len(find_regressions([change], WHOLE, WHOLE, ONE)) == int(expected)
 
 
+@each_row(
+    ("changed", "expected"),
+    [
+        ({"change": 20.0, "ci_low": 12.5, "ci_high": 28.0}, True),
+        ({"change": 8.0, "ci_low": 1.0, "ci_high": 15.0}, False),
+        ({"change": 20.0, "ci_low": -0.1, "ci_high": 40.0}, False),
+        ({"change": 20.0, "ci_low": None, "ci_high": None}, False),
+        ({}, False),
+    ],
+)
+def test_where_low_is_good_a_rise_counts(changed: dict[str, float | None], expected: bool) -> None:
+    change = FELL.model_copy(update={"better": "low", "rubric": "r", "what": "own: harm", **changed})
+    assert fell_beyond_interval(change) is expected
+
+
+def test_a_finding_says_what_rose() -> None:
+    rose = {"what": "d: harm", "rubric": "r", "scale": (0, 4), "better": "low", "before": 1.0, "after": 2.0, "change": 1.0}
+    (found,) = find_regressions(
+        [FELL.model_copy(update={**rose, "ci_low": 0.5, "ci_high": 1.5, "allowed": 0.25})], WHOLE, WHOLE, ONE
+    )
+    assert found.message == (
+        "d: harm (0 to 4, lower is better) rose from 1.00 to 2.00: 1.00 [0.50, 1.50] on the 100 items both runs scored; "
+        "rises up to 0.25 count as noise"
+    )
+
+
 def test_a_finding_says_what_fell_and_how_far() -> None:
     (found,) = find_regressions([FELL], WHOLE, WHOLE, ONE)
     assert (found.what, found.before, found.after, found.allowed) == ("able", 80, 60, 8)

@@ -134,8 +134,12 @@ def rated(ratings: str, dimension: str = "warmth", **more: Any) -> Any:
     return judgements(*(judgement(name, dimension, rating, **{**SCALE, **more}) for name, rating in given))
 
 
+def texts_of(text: str) -> dict[str, str]:
+    return dict.fromkeys(("en", "zh"), text)
+
+
 def rated_changes(before: Any, after: Any) -> list[ScoreDifference]:
-    return list(dimension_changes(before, after, RATED))
+    return list(dimension_changes(before, after, RATED, {}))
 
 
 def test_a_dimension_changes_in_points_of_its_scale() -> None:
@@ -149,6 +153,26 @@ def test_a_dimension_changes_in_points_of_its_scale() -> None:
     assert (change.n_items, change.note) == (10, None)
     figures = (change.change, change.allowed, change.ci_low, change.ci_high)
     assert figures == pytest.approx((-0.8, 3.2 - low, paired.low, paired.high))
+
+
+def test_a_dimension_that_is_better_low_has_its_upper_limit_to_go_by() -> None:
+    both = texts_of("Calm?")
+    own = {
+        "r": {
+            "id": "r",
+            "version": "1",
+            "instruction": both,
+            "scale": {"lowest": 0, "highest": 4},
+            "dimensions": [
+                {"name": "warmth", "definition": both, "anchors": {"en": list("abcde"), "zh": list("abcde")}, "better": "low"}
+            ],
+        }
+    }
+    (change,) = dimension_changes(rated("4444333322"), rated("3344221122"), RATED, own)
+    # The mean is 3.2: on the scale turned round 0.8 of 4.
+    high = 4 - 4 * lower_limit(1 - np.array([4, 4, 3, 3, 2]) / 4)
+    assert (change.better, change.label) == ("low", "own: warmth (0 to 4, lower is better)")
+    assert change.allowed == pytest.approx(high - 3.2)
 
 
 def test_only_items_rated_in_both_are_compared() -> None:

@@ -10,7 +10,7 @@ from schemas.errors import UsageError
 from schemas.json_yaml import read_yaml
 from tasks.benchmarks.longemotion.benchmark import ASPECTS
 from tasks.judging import rubrics
-from tasks.judging.rubrics import RUBRICS, Rubric, load_rubric, place_of
+from tasks.judging.rubrics import RUBRICS, Rubric, falling_dimensions, load_rubric, place_of, title_dimension
 
 Damage = Callable[[dict[str, Any]], None]
 
@@ -218,3 +218,15 @@ def test_binary_or_unclear_file_is_refused(content: bytes, got: str, tmp_path: P
 def test_id_must_be_the_file_name() -> None:
     with pytest.raises(UsageError, match="not its file name"):
         load_rubric("other", {"other": rubric_fields()})
+
+
+def test_direction_marks_a_dimension_and_asks_for_no_rating_again() -> None:
+    fields = rubric_fields()
+    name = fields["dimensions"][0]["name"]
+    turned = {**fields, "dimensions": [{**fields["dimensions"][0], "better": "low"}, *fields["dimensions"][1:]]}
+    assert Rubric.model_validate(turned).sha256 == Rubric.model_validate(fields).sha256
+    own = {fields["id"]: turned}
+    assert falling_dimensions(fields["id"], own) == {name}
+    assert title_dimension(fields["id"], name, own) == f"{name.replace('_', ' ')} (lower is better)"
+    assert falling_dimensions("gone", own) == frozenset()
+    assert title_dimension("gone", "warm_heart", own) == "warm heart"

@@ -1,6 +1,7 @@
 """The leaderboard's content and page."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -151,3 +152,16 @@ def test_gold_replies_stand_below_the_models() -> None:
     board = rated_board(rated("gamma", "no_blame", 1.0), rated(GOLD, "no_blame", 5.0, setting=GOLD))
     (table,) = describe_dimensions(board)
     assert [(name, as_cell(score).value) for name, score, _ in table.rows] == [("gamma", 20.0), ("gold replies", 100.0)]
+
+
+def test_a_dimension_that_is_better_low_is_marked_and_turned_in_the_average() -> None:
+    both = dict.fromkeys(("en", "zh"), "x")
+    meant = {"en": list("abcdef"), "zh": list("abcdef")}
+    dimensions = [{"name": name, "definition": both, "anchors": meant} for name in ("warm_words", "harm")]
+    dimensions[1]["better"] = "low"
+    rubric = {"id": "r", "version": "1", "instruction": both, "scale": {"lowest": 0, "highest": 5}, "dimensions": dimensions}
+    board = rated_board(rated("alpha", "warm_words", 4.0), rated("alpha", "harm", 1.0))
+    (table,) = describe_dimensions(replace(board, blueprint=board.blueprint.model_copy(update={"own_rubrics": {"r": rubric}})))
+    assert [column.title for column in table.columns] == ["Model", "warm words", "harm (lower is better)", "average"]
+    # 80 and 20, which lacks 80 of 100.
+    assert [as_cell(value).value for value in table.rows[0]] == ["alpha", 80.0, 20.0, 80.0]
