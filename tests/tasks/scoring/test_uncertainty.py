@@ -9,9 +9,9 @@ from scipy import stats
 from sklearn.metrics import f1_score
 
 from schemas.blueprint import MetricSpec
-from schemas.metrics import GradeNormalisation
+from schemas.metrics import CentredNormalisation, GradeNormalisation
 from tasks.scoring.benchmark import ScoreSettings, ScoreTables, score_benchmark
-from tests.tasks.scoring.samples import ability, blueprint, by_labels, gated, items, labelled, one_dataset, share, task
+from tests.tasks.scoring.samples import ability, blueprint, by_labels, gated, items, labelled, measured, one_dataset, share, task
 
 LIMITS = ["ci_low", "ci_high"]
 
@@ -177,3 +177,17 @@ def test_missing_items_are_no_clusters() -> None:
     wilson = stats.binomtest(1, 2).proportion_ci(method="wilson")
     assert limits(found.raw, model="m") == pytest.approx((wilson.low, wilson.high))
     assert limits(found.totals, model="m") == pytest.approx((100 * wilson.low, 100 * wilson.high))
+
+
+def test_a_total_with_a_score_of_bias_has_students_interval() -> None:
+    bias = measured(
+        MetricSpec(metric="bias_score_disambiguated", normalisation=CentredNormalisation(best=0, span=1)), method="labels"
+    )
+    design = blueprint(ability("a", task("d"), task("e")), datasets={"d": bias})
+    roles = [["target"]] * 360 + [["other"]] * 240
+    found = scored(labelled("d", "bias_score_disambiguated", [["other"]] * 600, roles), items("e", share(6, 10)), design=design)
+    # 80 and 60, half each. The errors are sqrt(0.96 / 599) and sqrt(0.24 / 9).
+    first, second = 50**2 * 0.96 / 599, 50**2 * 0.24 / 9
+    half = stats.t.ppf(0.975, (first + second) ** 2 / (first**2 / 599 + second**2 / 9)) * (first + second) ** 0.5
+    assert found.totals["total"].item() == pytest.approx(70)
+    assert limits(found.totals) == pytest.approx((70 - half, 70 + half))

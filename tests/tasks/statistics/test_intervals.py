@@ -186,3 +186,22 @@ def test_standard_error_is_that_of_a_mean() -> None:
 def test_degrees_of_single_answers_are_not_counted() -> None:
     assert mean_of([1.0, 0.0, 1.0], single=True).df[0] == inf
     assert mean_of([1.0, 0.0, 0.5]).df[0] == 2
+
+
+def test_one_cluster_above_the_others_leaves_no_more() -> None:
+    # As above, from the other side: nine at 0 and one at 0.1.
+    low, high = ends(mean_of([*[0.0] * 9, 0.1]))
+    assert (low, high) == pytest.approx((0.0, 5.117354 / 15.117354), abs=1e-6)
+
+
+def test_unequal_weights_leave_fewer_clusters() -> None:
+    # 1 / (0.81 / 10 + 0.01 / 10) = 12.195; the variances are as 0.81 to 0.01, so t has 9 x 0.82^2 / 0.6562 = 9.2222 degrees.
+    found = sum_ends(100.0, [term(0.9, [1.0] * 10, single=True)], [term(0.1, [1.0] * 10, single=True)])
+    effective, t = 1 / 0.082, stats.t.ppf(0.975, 9 * 0.82**2 / 0.6562)
+    assert found == pytest.approx((100 * effective / (effective + t**2), 100.0))
+
+
+def test_what_counts_downwards_counts_as_much() -> None:
+    alike = [0.5] * 6
+    assert addend_of([term(0.5, alike), term(-0.5, alike)]).points[0] == pytest.approx(100)
+    assert addend_of([term(-0.5, alike)]).variance[0] == addend_of([term(0.5, alike)]).variance[0] > 0
