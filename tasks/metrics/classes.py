@@ -18,7 +18,7 @@ def name_classes(items: pl.DataFrame) -> pl.Series:
     names: dict[tuple[str, str], list[str]] = {}
     for (dataset,), rows in closed.group_by("dataset", maintain_order=True):
         lists = [options for of_language in rows["options"].to_list() for options in of_language]
-        if rows.height > 1 and len(lists) == rows.height and len({*map(len, lists)}) == 1:
+        if len(lists) == rows.height and len({*map(len, lists)}) == 1:
             shared = [" / ".join(dict.fromkeys(texts)) for texts in zip(*lists, strict=True)]
             names |= {(str(dataset), language): shared for language in rows["language"]}
     shown = items.select(*KEY, "options").iter_rows()

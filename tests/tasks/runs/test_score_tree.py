@@ -135,6 +135,16 @@ def test_constant_answers_are_weighed_as_the_scores_are() -> None:
     assert (part(total, "able").constant, part(total, "kind").constant) == (25, 60)
     measured = next(each.measured for each in part(total, "able").walk() if each.measured)
     assert measured.constant_answer == "A"
+    half = {("mind", "accuracy"): Baselines(FixedAnswer("A", 0.25))}
+    assert explain_total(scores_of(layers, System("m", "base"), half), design).constant is None
     unknown = explain_total(scores_of(layers, System("m", "base"), {("mind", "accuracy"): Baselines()}), design)
     assert [each.constant for each in unknown.walk()] == [None] * len([*unknown.walk()])
     assert explain_ability(scores_of(layers, System("m", "base"), always), design.abilities[0], design).constant is None
+
+
+def test_what_has_no_weight_needs_no_constant_answer() -> None:
+    design = blueprint(ability("talk", task("stages", datasets=["early", "late"], early=0.0)))
+    rows = pl.concat([items("early", [1, 0]), items("late", [1, 1])])
+    layers = {name: score_benchmark(rows.lazy(), design, ScoreSettings()).layer(name) for name in AGGREGATED}
+    always: dict[tuple[str, Metric], Baselines] = {("late", "accuracy"): Baselines(FixedAnswer("A", 0.75))}
+    assert explain_total(scores_of(layers, System("m", "base"), always), design).constant == pytest.approx(75)

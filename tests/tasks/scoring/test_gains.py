@@ -11,7 +11,7 @@ from scipy import stats
 from schemas.blueprint import Blueprint, Gate, MetricSpec
 from schemas.metrics import GradeNormalisation
 from schemas.tables.comparisons import OF_ALL, SettingGains
-from tasks.scoring.gains import Pairing, pair_models, setting_gains
+from tasks.scoring.gains import Paired, Pairing, distance_below, pair_models, setting_gains, strata_of
 from tasks.scoring.tree import tree_tables
 from tests.tasks.scoring.samples import ability, blueprint, by_labels, items, labelled, one_dataset, task
 
@@ -158,6 +158,31 @@ def test_grades_gain_points_without_an_interval() -> None:
     design = one_dataset(MetricSpec(metric="accuracy", normalisation=GradeNormalisation(table={"0": 10, "1": 60})))
     found = row(gains(*both("d", [0, 0], [1, 1]), design=design))
     assert (found["gain"], found["ci_low"]) == (50, None)
+    many = row(gains(*both("d", [0] * 8, [1] * 8), design=design))
+    assert (many["gain"], many["ci_low"]) == (50, None)
+
+
+def paired(before: list[float], after: list[float]) -> Paired:
+    """Points of clusters before and after."""
+    scores = np.array([before, after])
+    left_out = (scores.sum(axis=1, keepdims=True) - scores) / (len(before) - 1)
+    return Paired(scores.mean(axis=1), left_out, frozenset(map(str, range(len(before)))))
+
+
+def test_a_dataset_weighs_in_a_sum_what_it_counts_for() -> None:
+    pairs = {("d", "m", "accuracy"): paired([0, 100, 50], [30, 100, 80]), ("e", "m", "accuracy"): paired([0, 0], [100, 100])}
+    parts = dict(zip(pairs, (np.array([-0.3, 0.3]), np.array([-0.7, 0.7])), strict=True))
+    first, second = strata_of(pairs, parts)
+    # 20 points in d, 100 in e, which differs by as much in each cluster: its error follows from what it can count for.
+    assert [(each.weight, each.difference) for each in (first, second)] == [pytest.approx((0.3, 20)), pytest.approx((0.7, 100))]
+    assert first.left_out == pytest.approx([15, 30, 15])
+
+
+def test_a_lower_limit_is_of_a_mean_whatever_its_weights_add_up_to() -> None:
+    pairs = {("d", "m", "accuracy"): paired([0, 100, 50, 100], [0] * 4), ("e", "m", "accuracy"): paired([0, 80, 90], [0] * 3)}
+    one, two = (distance_below(pairs, dict(zip(pairs, weights, strict=True))) for weights in ((0.25, 0.75), (1.0, 3.0)))
+    assert one == pytest.approx(two)
+    assert one is not None and 0 < one < 100  # noqa: PT018  for the type checker
 
 
 PAIRED = blueprint(ability("a", task("d")), ability("b", task("e")))

@@ -1,5 +1,6 @@
 """Raw scores on 0-100, by each rule."""
 
+import numpy as np
 import pytest
 
 from schemas.metrics import (
@@ -10,7 +11,7 @@ from schemas.metrics import (
     NumericNormalisation,
     RatioNormalisation,
 )
-from tasks.scoring.normalisation import describe_normalisation, normalise
+from tasks.scoring.normalisation import best_end, describe_normalisation, normalise, slope
 
 
 @pytest.mark.parametrize(
@@ -29,3 +30,18 @@ from tasks.scoring.normalisation import describe_normalisation, normalise
 def test_each_rule_is_told_with_its_bounds(rule: Normalisation, raw: float, expected: float | None, formula: str) -> None:
     assert normalise(raw, rule) == expected
     assert describe_normalisation(rule) == formula
+
+
+def test_points_per_range_fall_where_less_is_worth_more() -> None:
+    raw, share = np.array([0.2, 0.8]), (0.0, 1.0)
+    assert slope(raw, share, "ratio", 0.0, 1.0) == pytest.approx([100, 100])
+    assert slope(raw, share, "centred", 0.0, 1.0) == pytest.approx([200, -200])
+    assert slope(raw, (1.0, 5.0), "numeric", 1.0, 5.0) == pytest.approx([100, 100])
+    assert slope(raw, (0.0, 100.0), "none", 0.0, 100.0) == pytest.approx([100, 100])
+    assert np.isnan(slope(raw, share, "grade", None, None)).all()
+
+
+@pytest.mark.parametrize(("best", "end"), [(0.0, "low"), (0.5, "between"), (1.0, "high")])
+def test_the_end_that_is_worth_most(best: float, end: str) -> None:
+    assert best_end("accuracy", CentredNormalisation(best=best, span=1)) == end
+    assert best_end("accuracy", RatioNormalisation()) == "high"
