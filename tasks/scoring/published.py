@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import islice
 from pathlib import Path
 from types import new_class
 from typing import Any
@@ -99,15 +100,18 @@ def read_table(paper: Paper, table: ModelTable) -> pl.DataFrame:
         raise SourceMissingError("the published table is missing", where=str(file), next_step="reinstall the package")
     columns = {name: _schema_column(column, is_key=name in table.key) for name, column in table.columns.items()}
     schema: Any = new_class("Printed", (dy.Schema,), exec_body=lambda namespace: namespace.update(columns))
+    line = ""
     try:
         printed = pl.read_csv(file, schema={name: column.dtype for name, column in columns.items()})
+        faulty = (n for n, row in enumerate(printed.iter_slices(1), start=2) if not schema.is_valid(row))
+        line = "".join(f", line {n}" for n in islice(faulty, 1))
         return pl.DataFrame(schema.validate(printed)).cast({pl.Enum: pl.String})
     except (pl.exceptions.PolarsError, dy.exc.ValidationError, dy.exc.SchemaError) as error:
         raise SourceError(
             "the published table cannot be used",
-            where=str(file),
+            where=f"{file}{line}",
             expected=f"a CSV with the columns {', '.join(columns)}, one row per model, scores on the paper's scales",
-            got=str(error).splitlines()[0],
+            got=" ".join(str(error).split()),
             next_step="compare the file with the paper's table",
         ) from error
 

@@ -13,6 +13,8 @@ import yaml
 
 from tests.flows.command import ended
 from tests.flows.commands.test_bad_input import blueprint
+from tests.flows.served import ROOT
+from tests.installed import Install, write_entry_points
 from tests.model_server import ModelServer
 
 BOTH = ("en", "zh")
@@ -136,3 +138,69 @@ def test_exported_rows_keep_the_rating(ran: Ran) -> None:
     with file.open(encoding="utf-8", newline="") as opened:
         values = [float(row["value"]) for row in csv.DictReader(opened) if row["model"] == "odd"]
     assert values == [rating / 4 for rating in HARM["odd"]]
+
+
+PACKAGE = """
+from pathlib import Path
+from schemas.benchmark import Benchmark
+
+PAPERS = (Path(__file__).parent / "paper.yaml",)
+HARM = Benchmark("harm", papers="harm:PAPERS")
+"""
+PROJECT = """
+[project]
+name = "harm"
+version = "1.0"
+
+[project.entry-points."moodflow.benchmarks"]
+harm = "harm:HARM"
+"""
+PAPER: dict[str, Any] = {
+    "title": "Harm",
+    "blueprints": ["own"],
+    "sample": 6,
+    "models": {
+        "name": "Table 1",
+        "file": "paper.csv",
+        "key": ["model"],
+        "columns": {"model": {"kind": "text"}, "harm": {"high": 2}},
+        "abilities": {"able": {"mean": ["harm"], "normalisation": {"type": "centred", "best": 0, "span": 2}}},
+    },
+}
+
+
+@pytest.fixture
+def paper(tmp_path: Path, ran: Ran) -> Install:
+    """A package with a paper whose table has harm from 0 to 2, worst first."""
+    site = tmp_path / "site"
+    (site / "harm").mkdir(parents=True)
+    (site / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    (site / "harm" / "__init__.py").write_text(PACKAGE, encoding="utf-8")
+    (site / "harm" / "paper.yaml").write_text(yaml.safe_dump(PAPER), encoding="utf-8")
+    (site / "harm" / "paper.csv").write_text("model,harm\nrough,1.8\nplain,1.0\ngentle,0.1\n", encoding="utf-8")
+    write_entry_points(site)
+    return Install(ran.folder, ROOT, site)
+
+
+def test_the_paper_ranks_its_least_harmful_model_first(paper: Install, ran: Ran) -> None:
+    lake = ("--lake", str(ran.lake))
+    published, explained = paper.run_each(
+        ("leaderboard", "own.yaml", "--published", *lake, "--json"), ("explain", ran.run["run"], "--model", "calm", *lake)
+    )
+    # 100 x (1 - harm / 2).
+    assert [(row["model"], row["total"], row["rank"]) for row in published.document["models"]] == [
+        ("gentle", 95, 1),
+        ("plain", 50, 2),
+        ("rough", pytest.approx(10), 3),
+    ]
+    assert "Published numbers of Harm" in explained.out
+
+
+def test_a_printed_value_outside_its_scale_is_refused(paper: Install, ran: Ran) -> None:
+    table = paper.package / "harm" / "paper.csv"
+    table.write_text(table.read_text(encoding="utf-8").replace("1.8", "2.5"), encoding="utf-8")
+    (refused,) = paper.run_each(("leaderboard", "own.yaml", "--published", "--lake", str(ran.lake)))
+    assert refused.status == 2
+    said = " ".join(refused.err.split())
+    assert "paper.csv, line 2 " in said
+    assert "Column 'harm' failed" in said

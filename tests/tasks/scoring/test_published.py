@@ -71,18 +71,23 @@ def test_a_missing_table_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [("70.09,81.98", "170.09,81.98"), ("70.09,81.98", "high,81.98"), ("gpt-4o,", "gpt-4o-mini,"), ("rank,model", "rank,modell")],
+    ("old", "new", "line"),
+    [
+        ("70.09,81.98", "170.09,81.98", ", line 2"),
+        ("70.09,81.98", "high,81.98", ""),
+        ("gpt-4o,", "gpt-4o-mini,", ""),
+        ("rank,model", "rank,modell", ""),
+    ],
     ids=["out of range", "not a number", "model twice", "column renamed"],
 )
-def test_a_broken_table_is_told(tmp_path: Path, old: str, new: str) -> None:
+def test_a_broken_table_is_told(tmp_path: Path, old: str, new: str, line: str) -> None:
     file = tmp_path / TABLE.name
     text = TABLE.read_text(encoding="utf-8")
     assert text.count(old) == 1
     file.write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(SourceError, match="the published table cannot be used") as caught:
         printed(tmp_path)
-    assert caught.value.where == str(file)
+    assert caught.value.where == f"{file}{line}"
 
 
 @pytest.mark.parametrize(
