@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 
+import moodflow
 from flows.runtime.artifacts import leaderboard_table
 from schemas.blueprint import Gate
 from schemas.lineage import CodeVersion, DatasetNotice, PartitionRef
@@ -264,6 +265,15 @@ def test_each_surface_says_the_same(lake: Path, name: str) -> None:
 
 
 WITHOUT_TOTAL = {"few datasets", "one ability missing", "budget spent", "interrupted", "tainted", "unread judge", "unread model"}
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_gate_and_python_say_it_too(lake: Path, name: str) -> None:
+    headline = plain(document_of(lake, name)["models"][0]["headline"])
+    assert plain(moodflow.run(RUNS[name], lake=str(lake)).document.models[0].headline) == headline
+    gate = printed(lake, "gate", RUNS[name], "--against", RUNS["full"], "--fail-if", "total < -2")
+    # It speaks of differences, and says of which systems there is no plain total.
+    assert (headline in gate) == (SITUATIONS[name].verdict != "scored")
 
 
 def test_what_is_no_better_than_constant_answers_is_told(lake: Path) -> None:
