@@ -392,3 +392,21 @@ def test_the_required_share_of_items_is_the_blueprints() -> None:
 def test_unscored_and_vetoed_are_never_ranked() -> None:
     nothing = abilities(("safe", None), ("able", None), ("kind", None), model="a")
     assert totals(nothing, gate_at(10.0, "b"), rank_incomplete=True)["rank"].to_list() == [None, None]
+
+
+def ranked_totals(*rows: tuple[str, str, float], within: tuple[str, ...] = ("setting",)) -> list[int | None]:
+    frame = pl.DataFrame(rows, ["setting", "group", "total"], orient="row").with_columns(
+        vetoed=pl.lit(value=False), datasets_scored=3, datasets_total=3, item_coverage=1.0
+    )
+    return rank_models(frame, gated(), within=within)["rank"].to_list()
+
+
+def test_totals_that_rounding_parts_are_equal() -> None:
+    # 1e-10 apart are equal, 1e-8 are not; two first ones leave no second.
+    assert ranked_totals(("base", "1", 70.0), ("base", "1", 70.0 - 1e-10), ("base", "1", 70.0 - 1e-8)) == [1, 1, 3]
+
+
+def test_ranks_are_within_setting_and_group() -> None:
+    rows = [("base", "1", 70.0), ("base", "2", 60.0), ("rag", "2", 50.0), ("base", "2", 65.0)]
+    assert ranked_totals(*rows, within=("setting", "group")) == [1, 2, 1, 1]
+    assert ranked_totals(*rows) == [1, 3, 1, 2]

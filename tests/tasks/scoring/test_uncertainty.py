@@ -191,3 +191,14 @@ def test_a_total_with_a_score_of_bias_has_students_interval() -> None:
     half = stats.t.ppf(0.975, (first + second) ** 2 / (first**2 / 599 + second**2 / 9)) * (first + second) ** 0.5
     assert found.totals["total"].item() == pytest.approx(70)
     assert limits(found.totals) == pytest.approx((70 - half, 70 + half))
+
+
+def test_the_f1_of_nothing_is_1() -> None:
+    # Nothing is positive and nothing is named so: all is right.
+    none: list[list[str]] = [[]] * 10
+    assert scored(labelled("d", "binary_f1", none, none), design=by_labels("binary_f1")).raw["value"].item() == 1.0
+    # One is, and is found: without it F1 is that of nothing, so all clusters are alike. t of 9 degrees is 2.262157.
+    found = scored(
+        labelled("d", "binary_f1", [["positive"], *none[1:]], [["positive"], *none[1:]]), design=by_labels("binary_f1")
+    )
+    assert limits(found.raw) == pytest.approx((1 - 5.117354 / 15.117354, 1.0), abs=1e-6)

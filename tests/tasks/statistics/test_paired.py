@@ -102,3 +102,11 @@ def test_sums_without_one_cluster() -> None:
     columns = LeaveOneOut(2, np.array([1, 0, 1]))
     assert (matrix @ columns).tolist() == [[5, 2], [1, 1]]
     assert (matrix[:, [0, 1]] @ columns[np.array([0, 1])]).tolist() == [[1, 2], [0, 1]]
+
+
+def test_a_stratum_of_one_cluster_leaves_a_sum_untested() -> None:
+    many = Stratum(0.5, 10.0, np.array([9.0, 11.0, 10.5, 9.5, 10.0, 10.0, 8.0, 12.0]))
+    assert compare_strata([many], 1.0, 100.0).is_tested
+    both = compare_strata([many, Stratum(0.5, 4.0, np.array([np.nan]))], 1.0, 100.0)
+    assert (both.mean, both.is_tested, both.answer) == (7.0, False, "undecided")
+    assert not compare_strata([many, Stratum(0.5, 4.0, np.array([4.0]))], 1.0, 100.0).is_tested
